@@ -1,0 +1,63 @@
+# Needs python3 >= 3.11, make and git; everything else goes into .venv. `make` lists the targets.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint types layers unit format bench docs clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+
+install: $(VENV)/.installed ## a virtual environment with the command .venv/bin/sumi
+
+demo: $(VENV)/.installed ## mirror a small site on this machine and show the result
+	$(VENV)/bin/sumi demo
+
+test: lint types layers unit ## everything that has to pass: style, types, layers, tests with coverage
+
+lint: $(VENV)/.developer ## style
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+types: $(VENV)/.developer ## types, strictly
+	$(VENV)/bin/mypy
+
+layers: $(VENV)/.developer ## who may import whom
+	$(VENV)/bin/lint-imports
+
+unit: $(VENV)/.developer ## the tests alone, with coverage
+	$(PY) -m coverage erase
+	$(PY) -m coverage run -m pytest
+	$(PY) -m coverage combine --quiet
+	$(PY) -m coverage report
+
+format: $(VENV)/.developer ## rewrite the code in the common style
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+bench: $(VENV)/.developer ## measure; tracked, never asserted
+	$(PY) -m benchmarks.run
+
+docs: $(VENV)/.installed ## write the reference pages anew from the code
+	$(PY) -m sumi.cli.reference docs/
+
+clean: ## remove what tests and builds leave behind; the environment stays
+	rm -rf build dist demo-output .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) is too old: Python 3.11 or newer is needed; try make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# Stamps: installing happens again only when what is to be installed has changed.
+$(VENV)/.installed: pyproject.toml constraints.txt | $(PY)
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.developer: $(VENV)/.installed
+	$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $@

@@ -1,0 +1,98 @@
+"""``sumi demo``: a small site on this machine, mirrored before your eyes. Needs no network."""
+
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from sumi.cli.demo_server import serving
+from sumi.cli.mirror import run_reported
+from sumi.cli.narration import Verbosity
+from sumi.cli.parser import SentenceParser
+from sumi.cli.reporters import choose_reporter
+from sumi.cli.summary import COMPLETE, WITH_FAILURES, count_of, exit_code
+from sumi.cli.terminal import Sink, printable
+from sumi.cli.tree import markdown_files, tree_lines
+from sumi.errors import UsageError
+from sumi.events import Summary
+from sumi.outcomes import Ending, Outcome
+from sumi.settings import MirrorSettings
+
+_MARKER = ".sumi-demo"
+_SHOWN_LINES = 16
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi demo",
+        usage="sumi demo [options]",
+        description="Serves a small site on this machine, mirrors it, and shows what came of it.",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        default="demo-output",
+        help="Where to; an earlier demo there is replaced. Default: demo-output.",
+    )
+    parser.add_argument(
+        "--keep-serving", action="store_true", help="Go on serving the site afterwards, until Ctrl-C."
+    )
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_all(arguments)
+    folder = Path(options.output)
+    _prepare(folder)
+    out, err = Sink(sys.stdout), Sink(sys.stderr)
+    with serving() as origin:
+        settings = MirrorSettings(url=f"{origin}/", output=str(folder), rate_limit=0)
+        reporter = choose_reporter(Verbosity.NORMAL, out, err, os.environ, as_json=False)
+        summary = run_reported(settings, reporter)
+        _show(folder, out)
+        if options.keep_serving:
+            err.line(f"\nserving {origin}/ until Ctrl-C")
+            with suppress(KeyboardInterrupt):
+                threading.Event().wait()
+    return _exit_code(summary)
+
+
+def _exit_code(summary: Summary) -> int:
+    """The demo site has a dead link on purpose, as sites have; meeting it is a success."""
+    dead_links = summary.outcomes.get(Outcome.NOT_FOUND.value, 0)
+    code = exit_code(summary)
+    return COMPLETE if code == WITH_FAILURES and count_of(summary, Ending.FAILED) == dead_links else code
+
+
+def _prepare(folder: Path) -> None:
+    """An earlier demo is removed: its pages came from a port that no longer answers. Nothing else ever is."""
+    try:
+        if folder.is_symlink() or (folder.exists() and not _is_replaceable(folder)):
+            raise UsageError(
+                f"{str(folder)!r} is not the output of a demo; name another folder with --output"
+            )
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir(parents=True)
+        (folder / _MARKER).write_text("Made by 'sumi demo', which may replace this folder.\n")
+    except OSError as error:
+        raise UsageError(f"{str(folder)!r} cannot be used: {error.strerror}") from None
+
+
+def _is_replaceable(folder: Path) -> bool:
+    return folder.is_dir() and ((folder / _MARKER).is_file() or not any(folder.iterdir()))
+
+
+def _show(folder: Path, out: Sink) -> None:
+    out.line("\n".join(["", *tree_lines(folder)]))
+    pages = markdown_files(folder)
+    if not pages:
+        return
+    longest = max(pages, key=lambda page: (folder / page).stat().st_size)
+    lines = (folder / longest).read_text().splitlines()
+    shown = [f"    {printable(line)}" for line in lines[:_SHOWN_LINES]]
+    out.line("\n".join(["", f"{printable(str(folder / longest))} begins:", "", *shown]))

@@ -1,0 +1,119 @@
+"""``sumi``: finds the command, runs it, and turns every way it can end into an exit code.
+
+Only the standard library is imported here; a command brings what it needs, so ``sumi --help`` is instant.
+"""
+
+import importlib
+import io
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, cast
+
+from sumi import __version__
+from sumi.cli.parser import CommandLineError, SentenceParser
+from sumi.cli.terminal import Sink, printable
+from sumi.errors import ConfigError, SumiError
+
+
+class Command(NamedTuple):
+    name: str
+    module: str
+    summary: str
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("mirror", "sumi.cli.mirror", "a site as a tree of Markdown files"),
+    Command("demo", "sumi.cli.demo", "mirror a small site that comes with Sumi, on this machine only"),
+    Command("version", "sumi.cli.version", "the versions of Sumi and of what it runs on"),
+)
+
+_BAD_USAGE = 2
+_INTERRUPTED = 3
+_ABORTED = 4
+
+
+class CommandModule(Protocol):
+    """What a command's module offers."""
+
+    @staticmethod
+    def build_parser() -> SentenceParser: ...
+
+    @staticmethod
+    def run(arguments: Sequence[str]) -> int: ...
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    code = _exit_code_of(words)
+    Sink(sys.stdout).write(
+        ""
+    )  # flushes; left to the interpreter, a reader that has gone would be a traceback
+    return code
+
+
+def _exit_code_of(words: list[str]) -> int:
+    try:
+        return _dispatch(words)
+    except SystemExit:  # how argparse leaves after --help and --version
+        return 0
+    except SumiError as error:
+        _report(error, as_json="--json" in words)
+        return error.exit_code
+    except (KeyboardInterrupt, BrokenPipeError):
+        return _INTERRUPTED
+    except Exception:  # noqa: BLE001 - a fault of ours: exit code 1 would claim that pages failed
+        import traceback
+
+        traceback.print_exc()
+        print("sumi: error: a fault in Sumi itself; please report it with the lines above", file=sys.stderr)
+        return _ABORTED
+
+
+def build_parser() -> SentenceParser:
+    listing = "\n".join(f"  {command.name:<10}{command.summary}" for command in COMMANDS)
+    parser = SentenceParser(
+        prog="sumi",
+        usage="sumi [--help] [--version] COMMAND ...",
+        description="A polite, resumable, fast web crawler.",
+        epilog=f"commands:\n{listing}\n\n'sumi COMMAND --help' says more about one of them.",
+    )
+    parser.add_argument("--version", action="version", version=f"sumi {__version__}")
+    return parser
+
+
+def load_command(command: Command) -> CommandModule:
+    return cast("CommandModule", importlib.import_module(command.module))
+
+
+def _dispatch(words: list[str]) -> int:
+    parser = build_parser()
+    if not words:
+        parser.print_help(sys.stderr)
+        return _BAD_USAGE
+    if words[0].startswith("-"):
+        parser.parse_all(words)
+        raise parser.complaint("no command given; see sumi --help")
+    for command in COMMANDS:
+        if command.name == words[0]:
+            return load_command(command).run(words[1:])
+    raise parser.complaint(_unknown_command(words[0]))
+
+
+def _unknown_command(word: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(word, [command.name for command in COMMANDS], n=1)
+    return f"unknown command {word!r}; " + (f"did you mean {close[0]}?" if close else "see sumi --help")
+
+
+def _report(error: SumiError, *, as_json: bool) -> None:
+    sentences = error.violations if isinstance(error, ConfigError) else [str(error)]
+    prefix = "" if isinstance(error, CommandLineError) else "sumi: error: "
+    for sentence in sentences:
+        print(f"{prefix}{printable(sentence)}", file=sys.stderr)
+    if as_json:
+        import json
+
+        print(json.dumps({"event": "error", "message": str(error)}))

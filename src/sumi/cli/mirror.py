@@ -1,0 +1,75 @@
+"""``sumi mirror``: flags to settings, settings to a run, the run's end to an exit code."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from sumi.cli.narration import Verbosity
+from sumi.cli.options import add_settings, given_flags
+from sumi.cli.parser import SentenceParser
+from sumi.cli.reporters import Reporter, choose_reporter
+from sumi.cli.summary import exit_code
+from sumi.cli.terminal import Sink
+from sumi.errors import StorageFailed
+from sumi.events import Summary
+from sumi.settings import MirrorSettings, load_settings
+
+_EXAMPLES = """\
+examples:
+  sumi mirror https://docs.example.org              into ./output, one request a second
+  sumi mirror https://docs.example.org/guide        only what lies under /guide/
+  sumi mirror docs.example.org -o docs --max-pages 200
+  sumi mirror docs.example.org --follow-links --exclude '/blog/*' --contact me@example.org
+  sumi mirror --config site.toml --json
+
+Stopped with Ctrl-C? The same command goes on where it was.
+"""
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi mirror",
+        usage="sumi mirror [options] URL",
+        description="Mirrors a site into a tree of Markdown files, politely; goes on after any interruption.",
+        epilog=_EXAMPLES,
+    )
+    add_settings(parser)
+    report = parser.add_argument_group("reporting")
+    report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
+    report.add_argument("--json", action="store_true", help="Events as JSON lines on stdout, for programs.")
+    loudness = report.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="Say only what went wrong.")
+    loudness.add_argument(
+        "-v", "--verbose", action="count", default=0, help="Every page; twice, retries and robots.txt too."
+    )
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_all(arguments)
+    settings = load_settings(given_flags(options), os.environ, options.config)
+    out, err = Sink(sys.stdout), Sink(sys.stderr)
+    verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
+    reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
+    summary = run_reported(settings, reporter)
+    _complain_if_cut_short(out)
+    return exit_code(summary)
+
+
+def run_reported(settings: MirrorSettings, reporter: Reporter) -> Summary:
+    """Run the job to its end with ``reporter`` listening."""
+    # Imported here because the engine brings the network and the parser, which --help does not need.
+    from sumi.assembly import run_mirror
+
+    try:
+        return run_mirror(settings, [reporter])
+    finally:
+        reporter.close()
+
+
+def _complain_if_cut_short(out: Sink) -> None:
+    """A reader that left early chose to; a disk that filled up did not."""
+    if out.failure is not None and not isinstance(out.failure, BrokenPipeError):
+        raise StorageFailed(
+            f"the mirror is done, but its events could not all be written: {out.failure.strerror}"
+        )

@@ -1,0 +1,110 @@
+"""Events as lines for people: which ones are worth a line, and how they are worded."""
+
+from enum import IntEnum
+
+from sumi.cli.summary import status_line, summary_lines
+from sumi.cli.terminal import Palette, duration, printable
+from sumi.events import (
+    Event,
+    PageDeferred,
+    PageSettled,
+    Progress,
+    Recovered,
+    RobotsRead,
+    RunStarted,
+    Summary,
+    Warned,
+)
+from sumi.outcomes import Ending
+
+
+class Verbosity(IntEnum):
+    QUIET = -1  # the status line at the end, unless all is well
+    NORMAL = 0  # start, warnings, failures, summary
+    PAGES = 1  # and every page
+    EVERYTHING = 2  # and retries and robots.txt
+
+    @classmethod
+    def of(cls, *, verbose: int, quiet: bool) -> "Verbosity":
+        return cls.QUIET if quiet else cls(min(verbose, cls.EVERYTHING))
+
+
+class Narrator:
+    """Turns an event into the lines that this verbosity shows of it, safe to print."""
+
+    def __init__(self, verbosity: Verbosity, palette: Palette) -> None:
+        self._verbosity = verbosity
+        self._palette = palette
+        self._done = 0
+
+    def lines(self, event: Event) -> list[str]:
+        if isinstance(event, PageSettled) and event.ending == Ending.DONE:
+            self._done += 1
+        if self._verbosity is Verbosity.QUIET:
+            return self._quiet(event)
+        match event:
+            case RunStarted():
+                return self._started(event)
+            case Summary():
+                return ["", *summary_lines(event, self._palette, self._done)]
+            case Recovered():
+                return [_recovered(event)]
+            case Warned():
+                return [f"{self._palette.caution('warning')}: {printable(event.message)}"]
+            case _:
+                return self._detail(event)
+
+    def _quiet(self, event: Event) -> list[str]:
+        if isinstance(event, Summary) and event.status != "complete":
+            return [status_line(event, self._palette)]
+        return []
+
+    def _detail(self, event: Event) -> list[str]:
+        match event:
+            case PageSettled() if self._verbosity >= Verbosity.PAGES or event.ending == Ending.FAILED:
+                return [self._page(event)]
+            case PageDeferred() if self._verbosity >= Verbosity.EVERYTHING:
+                return [f"retry: {printable(event.url)} ({printable(event.why)})"]
+            case RobotsRead() if self._verbosity >= Verbosity.EVERYTHING:
+                return [_robots(event)]
+            case _:
+                return []
+
+    def _started(self, event: RunStarted) -> list[str]:
+        how = f"going on, {event.pending:,} waiting" if event.resumed else "starting"
+        line = f"{event.job} {printable(event.target)} into {printable(event.output)}: {how}"
+        return [line, *(f"note: {printable(note)}" for note in event.notes)]
+
+    def _page(self, event: PageSettled) -> str:
+        rule = f" ({printable(event.rule)})" if event.rule else ""
+        if event.ending == Ending.FAILED:
+            return f"{self._palette.bad('failed')}: {printable(event.url)}: {printable(event.outcome)}{rule}"
+        where = f" -> {printable(event.path)}" if event.path else rule
+        return f"{printable(event.outcome)}: {printable(event.url)}{where}"
+
+
+def progress_line(event: Progress) -> str:
+    parts = [
+        f"{event.done:,} done",
+        f"{event.pending:,} queued",
+        f"{event.failed:,} failed",
+        f"{event.pages_per_second:.1f} pages/s",
+    ]
+    if event.eta_seconds is not None:
+        parts.append(f"ETA {duration(event.eta_seconds)}")
+    if event.hosts:
+        parts.append(printable(event.hosts[0]))
+    return ", ".join(parts)
+
+
+def _recovered(event: Recovered) -> str:
+    return (
+        f"recovered from a stopped run: unfinished pages {event.claims_reset:,}, "
+        f"incomplete bytes cut off {event.torn_bytes:,}, queued again {event.requeued:,}"
+    )
+
+
+def _robots(event: RobotsRead) -> str:
+    delay = f", crawl delay {duration(event.crawl_delay)}" if event.crawl_delay is not None else ""
+    sitemaps = f", {event.sitemaps:,} sitemaps" if event.sitemaps else ""
+    return f"robots.txt of {printable(event.origin)}: {printable(event.meaning)}{delay}{sitemaps}"

@@ -1,0 +1,46 @@
+"""argparse, except that an error is one sentence that says what to do about it."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from sumi.errors import UsageError
+
+
+class CommandLineError(UsageError):
+    """A sentence that already names the command it is about."""
+
+
+class SentenceParser(argparse.ArgumentParser):
+    """No page of usage for a mistyped flag, no guessing at abbreviations; an error is raised, not an exit."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            allow_abbrev=False,
+            formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=30),
+            **options,
+        )
+
+    def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """Like ``parse_args``, with a hint for what was not understood."""
+        namespace, unknown = self.parse_known_args(list(arguments))
+        options = [word for word in unknown if word.startswith("-") and word != "-"]
+        if options:
+            self.error(self._unknown_option(options[0].partition("=")[0]))
+        if unknown:
+            self.error(f"unexpected argument {unknown[0]!r}")
+        return namespace
+
+    def error(self, message: str) -> NoReturn:
+        raise self.complaint(message.removeprefix("argument "))
+
+    def complaint(self, sentence: str) -> CommandLineError:
+        return CommandLineError(f"{self.prog}: {sentence}")
+
+    def _unknown_option(self, word: str) -> str:
+        import difflib  # only for people who mistype; its import would be paid by everybody
+
+        known = [option for action in self._actions for option in action.option_strings]
+        close = difflib.get_close_matches(word, known, n=1)
+        shown = word if word.isprintable() else repr(word)
+        return f"unknown option {shown}" + (f"; did you mean {close[0]}?" if close else "")

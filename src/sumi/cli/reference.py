@@ -1,0 +1,136 @@
+"""The pages of the documentation that are made from the code: ``python -m sumi.cli.reference docs/``."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from sumi.cli.main import COMMANDS, Command, load_command
+from sumi.cli.summary import EXIT_CODES
+from sumi.outcomes import MEANINGS, Ending
+from sumi.settings import GROUPS, SETTINGS, Setting
+
+_NOTICE = "<!-- Made by `make docs` from the code. Change the code instead. -->"
+
+_ENDING_WORDS = {
+    Ending.DONE: "The job got what it came for.",
+    Ending.PASSED_OVER: "A rule said no. Nobody failed.",
+    Ending.FAILED: "Wanted, tried, not obtained. Exit code 1.",
+    Ending.WAITING: "Still to do. Only in the summary of a run that stopped early.",
+}
+
+
+def settings_page() -> str:
+    lines = [
+        "# Settings",
+        "",
+        _NOTICE,
+        "",
+        "Each setting has one name. On the command line it is a flag, in a configuration file a key of",
+        "the `[mirror]` section, in the environment a variable. A flag wins over the environment, the",
+        "environment over the file, the file over the default.",
+        "",
+        "A switch is `true` or `false` in a file, `1` or `0` in the environment, `--name` or `--no-name`",
+        "as a flag. A setting that takes several values is a list in a file, a repeated flag, and",
+        "separated by spaces in a variable. Relative paths start at the current folder.",
+    ]
+    for group in GROUPS:
+        lines += ["", f"## {group}"]
+        for setting in (one for one in SETTINGS if one.group == group):
+            lines += _setting_section(setting)
+    return _joined(lines)
+
+
+def outcomes_page() -> str:
+    lines = [
+        "# Outcomes",
+        "",
+        _NOTICE,
+        "",
+        "Every URL that a job meets ends in exactly one of these, recorded with the rule that decided. The",
+        "counts of a summary add up to the number of URLs discovered.",
+    ]
+    for ending in Ending:
+        lines += ["", f"## {ending.value.capitalize()}", "", _ENDING_WORDS[ending], ""]
+        lines += ["| outcome | meaning | what to do |", "| --- | --- | --- |"]
+        for outcome, meaning in MEANINGS.items():
+            if meaning.ending is ending:
+                lines.append(f"| `{outcome.value}` | {_cell(meaning.meaning)} | {_cell(meaning.advice)} |")
+    return _joined(lines)
+
+
+def cli_page() -> str:
+    lines = ["# Command line", "", _NOTICE, "", "Data goes to stdout, everything else to stderr."]
+    for command in COMMANDS:
+        lines += _command_section(command)
+    lines += ["", "## Exit codes", "", "| code | meaning |", "| --- | --- |"]
+    lines += [f"| {code} | {_cell(meaning)} |" for code, meaning in EXIT_CODES.items()]
+    return _joined(lines)
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "reference/settings.md": settings_page,
+    "reference/cli.md": cli_page,
+    "concepts/outcomes.md": outcomes_page,
+}
+
+
+def write_pages(docs: Path) -> None:
+    for name, page in PAGES.items():
+        target = docs / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(page(), encoding="utf-8")
+
+
+def _setting_section(setting: Setting) -> list[str]:
+    flag = "the only argument" if setting.name == "url" else f"`{setting.flag}`"
+    default = "none; it has to be given" if setting.name == "url" else setting.default_text
+    unit = f" ({setting.unit})" if setting.unit else ""
+    several = "; several" if setting.kind.many else ""
+    return [
+        "",
+        f"### {setting.name}",
+        "",
+        setting.help,
+        "",
+        f"- Value: {setting.kind.expects}{several}",
+        f"- Default: {default}{unit}",
+        f"- Flag: {flag}; variable: `{setting.variable}`",
+    ]
+
+
+def _command_section(command: Command) -> list[str]:
+    parser = load_command(command).build_parser()
+    lines = ["", f"## sumi {command.name}", "", parser.description or "", ""]
+    # The parser's own help text is not used: its layout changes between versions of Python.
+    for title, actions in _groups(parser):
+        lines += [f"### {title.capitalize()}", "", "| option | meaning |", "| --- | --- |"]
+        lines += [f"| {_spelling(action)} | {_cell(action.help or '')} |" for action in actions]
+        lines.append("")
+    if parser.epilog:
+        lines += ["```text", parser.epilog.rstrip(), "```"]
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def _groups(parser: argparse.ArgumentParser) -> Iterator[tuple[str, list[argparse.Action]]]:
+    for group in parser._action_groups:
+        if group._group_actions:
+            yield group.title or "options", group._group_actions
+
+
+def _spelling(action: argparse.Action) -> str:
+    names = ", ".join(f"`{name}`" for name in action.option_strings) or f"`{action.metavar}`"
+    value = f" `{action.metavar}`" if action.option_strings and isinstance(action.metavar, str) else ""
+    return names + _cell(value)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _joined(lines: list[str]) -> str:
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    write_pages(Path(sys.argv[1]))

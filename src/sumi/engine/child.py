@@ -1,0 +1,81 @@
+"""A digest worker's process, seen from outside: start it, read what it left behind, wait for its end."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import IO
+
+from sumi.engine.digest_worker import TALLY_BYTES
+
+# Between the closed socket and the end of the process. Whoever needs longer is killed; a crash is faster.
+_EXIT_GRACE = 1.0
+_LAST_WORDS_BYTES = 4096
+_LAST_WORDS_SHOWN = 200
+
+
+class Child:
+    """A running worker. Its standard streams are the three things it has: socket, tally and last words."""
+
+    def __init__(self, process: subprocess.Popen[bytes], tally: IO[bytes], last_words: IO[bytes]) -> None:
+        self._process = process
+        self._tally = tally
+        self._last_words = last_words
+
+    @classmethod
+    def spawn(cls, command: Sequence[str]) -> tuple["Child", socket.socket]:
+        """The child and our end of its socket. Raises OSError: no such program, no process to be had."""
+        with ExitStack() as on_failure:
+            ours, theirs = socket.socketpair()
+            on_failure.enter_context(ours)
+            tally = on_failure.enter_context(_scratch_file("tally"))
+            last_words = on_failure.enter_context(_scratch_file("last-words"))
+            with theirs:
+                # Its own session: a Ctrl-C in the terminal is for the crawler alone.
+                process = subprocess.Popen(  # noqa: S603 - the command is ours
+                    command, stdin=theirs.fileno(), stdout=tally, stderr=last_words, start_new_session=True
+                )
+            ours.setblocking(False)
+            on_failure.pop_all()
+        return cls(process, tally, last_words), ours
+
+    @property
+    def begun(self) -> int:
+        """Pages it ever began with, by its own tally."""
+        return int.from_bytes(os.pread(self._tally.fileno(), TALLY_BYTES, 0), "big")
+
+    def last_words(self) -> str:
+        """The last line it wrote to its standard error; short and printable, for it may quote a page."""
+        descriptor = self._last_words.fileno()
+        start = max(0, os.fstat(descriptor).st_size - _LAST_WORDS_BYTES)
+        lines = os.pread(descriptor, _LAST_WORDS_BYTES, start).decode("utf-8", "replace").strip().splitlines()
+        words = lines[-1].strip()[:_LAST_WORDS_SHOWN] if lines else ""
+        return "".join(character if character.isprintable() else "?" for character in words)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    async def reap(self) -> int:
+        """Wait for its end, and see to it. Polled, because a child watcher is a thread on some Pythons; the
+        wait is short, and there is one per worker."""
+        waited, pause = 0.0, 0.001
+        while (returncode := self._process.poll()) is None:
+            if waited > _EXIT_GRACE:
+                self.kill()
+            await asyncio.sleep(pause)
+            waited, pause = waited + pause, min(2 * pause, 0.05)
+        return returncode
+
+    def close(self) -> None:
+        self._tally.close()
+        self._last_words.close()
+
+
+def _scratch_file(name: str) -> IO[bytes]:
+    """A nameless file shared with the child; in memory if possible: a full disk must not matter."""
+    if hasattr(os, "memfd_create"):
+        return open(os.memfd_create(f"sumi-{name}"), "w+b", buffering=0)
+    return tempfile.TemporaryFile(buffering=0)

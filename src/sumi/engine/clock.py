@@ -1,0 +1,22 @@
+"""Real time. Anchored once, so that a wall clock that is set during a run moves nothing."""
+
+import asyncio
+import time
+
+
+class SystemClock:
+    def __init__(self) -> None:
+        self._anchor = time.time() - time.monotonic()
+
+    def now(self) -> float:
+        return self._anchor + time.monotonic()
+
+    async def sleep_until(self, when: float) -> None:
+        await asyncio.sleep(max(0.0, when - self.now()))
+
+    async def wait(self, event: asyncio.Event, until: float) -> None:
+        alarm = asyncio.get_running_loop().call_later(max(0.0, until - self.now()), event.set)
+        try:
+            await event.wait()
+        finally:
+            alarm.cancel()

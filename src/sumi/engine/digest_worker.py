@@ -1,0 +1,119 @@
+"""The child process that digests pages: ``python -m sumi.engine.digest_worker CPU_SECONDS MEMORY_BYTES``.
+
+Pages are hostile and the parser is native code, so this process may hang, swell or crash at any page, and
+nothing but that page is lost. It holds three descriptors and no state: 0 is the socket to the crawler, 1 the
+tally file, 2 a file for its last words. In the tally it counts each page as it begins, so that after a death
+the crawler knows which page it was at. It ends when the socket closes, thus never outlives the crawler.
+"""
+
+import contextlib
+import ctypes
+import gc
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from typing import BinaryIO, TypeAlias
+
+import msgspec
+
+from sumi.engine.framing import (
+    HEADER_BYTES,
+    READY_FRAME,
+    Answer,
+    FrameSizeError,
+    encode_frame,
+    payload_size,
+)
+from sumi.outcomes import Outcome, Verdict
+from sumi.parse.digest import DigestRequest, PageDigest, Undigested, digest
+
+Digest: TypeAlias = Callable[[DigestRequest], PageDigest | Undigested]
+
+TALLY_BYTES = 8
+OUT_OF_MEMORY = Undigested(Verdict(Outcome.PARSE_LIMIT, "more memory than a page may take"))
+# Encoded beforehand: there may be no memory left to do it when it is needed.
+_OUT_OF_MEMORY_FRAME = encode_frame(Answer.of(OUT_OF_MEMORY))
+# Nothing is written but the tally and last words; this keeps code that went astray from filling a disk.
+_MAX_FILE_BYTES = 16 * 1024 * 1024
+# Addressed to the crawler, even when they are sent to all its processes: it decides when a worker ends.
+_PARENTS_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
+_PR_SET_PDEATHSIG = 1
+
+_decoder = msgspec.msgpack.Decoder(DigestRequest)
+
+
+def serve(digest_one: Digest, cpu_seconds: float) -> None:
+    """Answer requests until the crawler hangs up, or until a page took all the memory."""
+    channel, tally = _take_over(0), _take_over(1)
+    gc.freeze()  # what was imported stays; no collection need look at it
+    with open(channel, "rb", closefd=False) as inbox:
+        _write_all(channel, READY_FRAME)
+        begun = 0
+        while len(header := inbox.read(HEADER_BYTES)) == HEADER_BYTES:
+            begun += 1
+            os.pwrite(tally, begun.to_bytes(TALLY_BYTES, "big"), 0)
+            signal.setitimer(signal.ITIMER_PROF, cpu_seconds)
+            try:
+                _write_all(channel, _answer_next(inbox, payload_size(header), digest_one))
+            except MemoryError:
+                _write_all(channel, _OUT_OF_MEMORY_FRAME)
+                return
+
+
+def _answer_next(inbox: BinaryIO, size: int, digest_one: Digest) -> bytearray:
+    request = _decoder.decode(inbox.read(size))
+    try:
+        return encode_frame(Answer.of(digest_one(request)))
+    except (FrameSizeError, UnicodeEncodeError) as error:
+        return encode_frame(Answer.of(Undigested(Verdict(Outcome.PARSE_FAILED, str(error)))))
+
+
+def _take_over(descriptor: int) -> int:
+    """Move a standard stream out of reach of anything that prints or reads on the side."""
+    moved = os.dup(descriptor)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+    return moved
+
+
+def _write_all(descriptor: int, data: bytes | bytearray) -> None:
+    with memoryview(data) as view:
+        sent = 0
+        while sent < len(view):
+            sent += os.write(descriptor, view[sent:])
+
+
+def confine(memory_bytes: int) -> None:
+    """Give up what a parser does not need. The timer's signal keeps its default action, which no code that
+    hangs in C can put off: the kernel ends the process."""
+    for number in _PARENTS_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    _lower(resource.RLIMIT_AS, memory_bytes)
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_FSIZE, _MAX_FILE_BYTES)
+    if sys.platform == "linux":
+        # A page that hangs keeps the worker from seeing the socket close; the kernel sees to it.
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
+
+
+def _lower(limit: int, value: int) -> None:
+    _, hard = resource.getrlimit(limit)
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    with contextlib.suppress(ValueError, OSError):  # not every kernel knows every limit
+        resource.setrlimit(limit, (value, value))
+
+
+def main(arguments: list[str]) -> None:
+    cpu_seconds, memory_bytes = arguments
+    confine(int(memory_bytes))
+    import sumi.parse.page  # noqa: F401 - loaded at the first page otherwise, and a broken install is no page's fault
+
+    serve(digest, float(cpu_seconds))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,63 @@
+"""The one gate that every URL passes, in a fixed order: form, scope, robots.txt, listing.
+
+Seeds, links, redirect targets, canonicals, sitemap entries and sitemaps all come through here; there is no
+flag that lets anything around it.
+"""
+
+from collections.abc import Iterable
+
+from sumi.engine.io import Io
+from sumi.engine.robots_desk import RobotsDesk
+from sumi.model import Candidate, Hop, Kind
+from sumi.outcomes import Outcome, Verdict
+from sumi.policy import FollowLinks
+from sumi.ports import Judged
+from sumi.recipe import Recipe
+from sumi.urls import host_key
+
+UNLISTED = Verdict(Outcome.UNLISTED, "the sitemap does not list it")
+NOT_FOLLOWED = Verdict(Outcome.UNLISTED, "links are not followed")
+LINKED = frozenset({Hop.LINK, Hop.CANONICAL})
+
+
+class Gate:
+    def __init__(self, recipe: Recipe, io: Io, desk: RobotsDesk) -> None:
+        self._recipe = recipe
+        self._frontier = io.frontier
+        self._desk = desk
+
+    async def judge(self, candidates: Iterable[Candidate]) -> tuple[Judged, ...]:
+        listed = (await self._frontier.stats()).listed > 0
+        return tuple(Judged(c, self._refusal(c, listed)) for c in candidates)
+
+    def _refusal(self, candidate: Candidate, listed: bool) -> Verdict | None:
+        return (
+            self._malformed(candidate)
+            or self._outside(candidate)
+            or self._desk.known_refusal(candidate.url)
+            or self._unlisted(candidate, listed)
+        )
+
+    def _malformed(self, candidate: Candidate) -> Verdict | None:
+        limits = self._recipe.urls
+        if len(candidate.url) > limits.length:
+            return Verdict(Outcome.BAD_URL, f"longer than {limits.length} characters")
+        if candidate.redirects > limits.redirects:
+            return Verdict(Outcome.TOO_MANY_REDIRECTS, f"more than {limits.redirects} redirects in a row")
+        return None
+
+    def _outside(self, candidate: Candidate) -> Verdict | None:
+        if candidate.kind is Kind.SITEMAP and (candidate.hop is Hop.ROBOTS or _same_host(candidate)):
+            return None  # the site's owner pointed there; what it lists must still be in scope
+        return self._recipe.scope.judge(candidate)
+
+    def _unlisted(self, candidate: Candidate, listed: bool) -> Verdict | None:
+        if candidate.hop not in LINKED or self._recipe.follow_links is FollowLinks.ALWAYS:
+            return None
+        if self._recipe.follow_links is FollowLinks.NEVER:
+            return NOT_FOLLOWED
+        return UNLISTED if listed else None
+
+
+def _same_host(candidate: Candidate) -> bool:
+    return candidate.referrer is not None and host_key(candidate.referrer) == host_key(candidate.url)

@@ -1,0 +1,61 @@
+"""Group commit: settlements that arrive while one batch is being written go out together in the next.
+
+A visit keeps its place among the pages in flight until its settlement is written, so a crash can never cost
+more than the pages in flight.
+"""
+
+import asyncio
+
+from sumi.engine.io import Io
+from sumi.policy import Durability
+from sumi.ports import Deferral, Settlement
+
+BATCH = 256
+SYNC_SECONDS = 1.0
+
+
+class Settler:
+    def __init__(self, io: Io, durability: Durability) -> None:
+        self._io = io
+        self._strict = durability is Durability.STRICT
+        self._waiting: list[tuple[Settlement | Deferral, asyncio.Future[bool]]] = []
+        self._writer: asyncio.Task[None] | None = None
+
+    async def settle(self, unit: Settlement | Deferral) -> bool:
+        """Returns once the unit is as durable as the user asked; False if the lease was no longer ours."""
+        written = asyncio.get_running_loop().create_future()
+        self._waiting.append((unit, written))
+        if self._writer is None:
+            self._writer = asyncio.create_task(self._write_batches())
+        return bool(await written)
+
+    async def keep_synced(self) -> None:
+        """Bounds what a power cut can undo; runs beside the crawl until cancelled."""
+        while True:
+            await self._io.clock.sleep_until(self._io.clock.now() + SYNC_SECONDS)
+            await self.sync()
+
+    async def sync(self) -> None:
+        await self._io.frontier.sync(self._io.output.sync)
+
+    async def _write_batches(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
+                await self._write(batch)
+        finally:
+            self._writer = None
+
+    async def _write(self, batch: list[tuple[Settlement | Deferral, "asyncio.Future[bool]"]]) -> None:
+        try:
+            if self._strict:
+                await self._io.output.sync()
+            answers = await self._io.frontier.settle([unit for unit, _ in batch])
+        except Exception as error:  # noqa: BLE001 - every waiting visit must hear of it; the loop then ends the run
+            for _, written in batch:
+                if not written.done():
+                    written.set_exception(error)
+            return
+        for (_, written), answer in zip(batch, answers, strict=True):
+            if not written.done():
+                written.set_result(answer)

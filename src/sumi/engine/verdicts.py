@@ -1,0 +1,53 @@
+"""What an HTTP answer means, for the page and for its host."""
+
+from sumi.frontier.retry_after import retry_after_seconds
+from sumi.model import Response
+from sumi.outcomes import Outcome, Trouble, Verdict
+from sumi.ports import HostReport
+
+REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
+THROTTLED = frozenset({429, 503})
+
+EXACT = {
+    401: Outcome.FORBIDDEN,
+    403: Outcome.FORBIDDEN,
+    404: Outcome.NOT_FOUND,
+    407: Outcome.FORBIDDEN,
+    408: Outcome.TIMED_OUT,
+    410: Outcome.NOT_FOUND,
+    429: Outcome.RATE_LIMITED,
+}
+
+
+def verdict_on(status: int) -> Verdict | None:
+    """None for a status that brings content."""
+    if 200 <= status < 300:
+        return None
+    if status in EXACT:
+        return Verdict(EXACT[status], f"HTTP {status}")
+    if 400 <= status < 500:
+        return Verdict(Outcome.CLIENT_ERROR, f"HTTP {status}")
+    if status >= 500:
+        return Verdict(Outcome.SERVER_ERROR, f"HTTP {status}")
+    return Verdict(Outcome.BAD_HTTP, f"HTTP {status} was not asked for")
+
+
+def host_report(answer: Response | Trouble, crawl_delay: float | None = None) -> HostReport:
+    """What an exchange says about its host. A 404 is a healthy host's answer; a 502 or silence is not."""
+    status = answer.status if isinstance(answer, Response) else 0
+    return HostReport(
+        reached=answer.timing.reached,
+        latency=answer.timing.latency,
+        ok=0 < status < 500,
+        throttled=status in THROTTLED,
+        retry_after=_retry_after(answer),
+        crawl_delay=crawl_delay,
+    )
+
+
+def _retry_after(answer: Response | Trouble) -> float | None:
+    """Seconds that the server asked to be left alone; only 429 and 503 can ask."""
+    if isinstance(answer, Trouble) or answer.status not in THROTTLED:
+        return None
+    value = answer.header("retry-after")
+    return None if value is None else retry_after_seconds(value, answer.timing.finished)

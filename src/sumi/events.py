@@ -1,0 +1,83 @@
+"""What the engine says while it works. Progress, logs and ``--json`` are made from these and nothing else.
+
+Each event is one JSON object: ``{"event": <name>, …}``, the last of a run a ``summary``.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import msgspec
+
+
+class RunStarted(msgspec.Struct, frozen=True, tag_field="event", tag="started"):
+    job: str
+    target: str
+    output: str
+    resumed: bool
+    pending: int
+    notes: tuple[str, ...] = ()  # what a user should know: robots ignored, private addresses open, ETA
+
+
+class Recovered(msgspec.Struct, frozen=True, tag_field="event", tag="recovered"):
+    """What opening the state of a stopped run had to put right."""
+
+    claims_reset: int
+    torn_bytes: int
+    requeued: int
+
+
+class PageSettled(msgspec.Struct, frozen=True, tag_field="event", tag="page"):
+    url: str
+    outcome: str
+    ending: str
+    rule: str = ""
+    path: str | None = None
+    found: int = 0  # URLs nobody had seen before
+
+
+class PageDeferred(msgspec.Struct, frozen=True, tag_field="event", tag="retry"):
+    url: str
+    why: str
+    not_before: float
+
+
+class RobotsRead(msgspec.Struct, frozen=True, tag_field="event", tag="robots"):
+    origin: str
+    status: int
+    meaning: str  # "rules apply", "everything allowed (404)", "nothing allowed (503)"
+    crawl_delay: float | None = None
+    sitemaps: int = 0
+
+
+class Warned(msgspec.Struct, frozen=True, tag_field="event", tag="warning"):
+    message: str
+
+
+class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
+    """A few times a second at most."""
+
+    done: int
+    pending: int
+    failed: int
+    passed_over: int
+    pages_per_second: float
+    eta_seconds: float | None
+    hosts: tuple[str, ...] = ()
+
+
+class Summary(msgspec.Struct, frozen=True, tag_field="event", tag="summary"):
+    """The last event. ``outcomes`` add up to ``discovered``."""
+
+    job: str
+    status: str  # complete | partial | interrupted | aborted
+    discovered: int
+    outcomes: dict[str, int]
+    output: str
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+
+Event: TypeAlias = (
+    RunStarted | Recovered | PageSettled | PageDeferred | RobotsRead | Warned | Progress | Summary
+)
+Listener: TypeAlias = Callable[[Event], None]

@@ -1,0 +1,1 @@
+"""The network: one guarded, bounded HTTP exchange at a time."""

@@ -1,0 +1,130 @@
+"""The answer while it comes in: counted, capped, and given up at the first limit it breaks."""
+
+from sumi.fetch.decode import content_codings
+from sumi.fetch.headers import Fields, all_values, declared_length, parse_fields, status_of, version_of
+from sumi.outcomes import Outcome, Verdict
+from sumi.policy import FetchLimits
+
+_BLANK = (b"\r\n", b"\n")
+_SWITCHING_PROTOCOLS = 101
+_WITHOUT_BODY = frozenset({204, 304})
+
+# What curl's callbacks return: everything taken, or stop the transfer.
+_TAKEN = None
+_STOP = -1
+
+
+class Incoming:
+    """One answer. curl's callbacks feed it; ``broken`` says why it was given up, if it was.
+
+    ``keep``: the request wants at most this many bytes of the body. Where the body comes without content
+    coding, the transfer is stopped there (``cut``), which is not a failure.
+    """
+
+    __slots__ = (
+        "_can_cut",
+        "_chunks",
+        "_head",
+        "_head_bytes",
+        "_head_fields",
+        "_keep",
+        "_limits",
+        "_room",
+        "_wants_body",
+        "broken",
+        "codings",
+        "cut",
+        "fields",
+        "status",
+        "version",
+        "wire_bytes",
+    )
+
+    def __init__(self, limits: FetchLimits, keep: int | None, *, wants_body: bool) -> None:
+        self._limits = limits
+        self._keep = keep
+        self._wants_body = wants_body
+        self._head: list[bytes] = []
+        self._head_bytes = 0
+        self._head_fields = 0
+        self._chunks: list[bytes] = []
+        self._room = limits.wire_bytes
+        self._can_cut = False
+        self.status = 0  # until the head is complete
+        self.version = ""
+        self.fields: Fields = ()
+        self.codings: list[str] = []
+        self.wire_bytes = 0
+        self.cut = False
+        self.broken: Verdict | None = None
+
+    @property
+    def heard_bytes(self) -> int:
+        return self._head_bytes + self.wire_bytes
+
+    def body(self) -> bytes:
+        return self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+
+    def discard(self) -> None:
+        """Let go of the body: a spare curl handle goes on pointing here until it is used again."""
+        self._chunks.clear()
+
+    def on_header(self, line: bytes) -> int | None:
+        """A line of the head. Trailers come here too: they are counted and otherwise ignored."""
+        self._head_bytes += len(line)
+        self._head_fields += 1
+        if self._head_bytes > self._limits.header_bytes:
+            return self._give_up(Outcome.BAD_HTTP, f"headers of more than {self._limits.header_bytes} bytes")
+        if self.status:
+            return _TAKEN
+        if line in _BLANK:
+            return self._end_of_head()
+        if len(self._head) > self._limits.header_fields:
+            return self._give_up(Outcome.BAD_HTTP, f"more than {self._limits.header_fields} headers")
+        self._head.append(line)
+        return _TAKEN
+
+    def on_body(self, chunk: bytes) -> int | None:
+        self._chunks.append(chunk)
+        self.wire_bytes += len(chunk)
+        if self.wire_bytes <= self._room:
+            return _TAKEN
+        if self._can_cut:
+            self.cut = True
+            return _STOP
+        return self._too_large()
+
+    def _end_of_head(self) -> int | None:
+        status = status_of(self._head[0]) if self._head else 0
+        if status == _SWITCHING_PROTOCOLS:
+            return self._give_up(Outcome.BAD_HTTP, "switched to another protocol unasked")
+        if 100 <= status < 200:  # an interim answer; the one that counts follows
+            self._head.clear()
+            return _TAKEN
+        if status == 0:
+            return self._give_up(Outcome.BAD_HTTP, "no status in the status line")
+        self.status = status
+        self.version = version_of(self._head[0])
+        self.fields = parse_fields(self._head[1:])
+        self.codings = content_codings(all_values(self.fields, "content-encoding"))
+        return self._make_room()
+
+    def _make_room(self) -> int | None:
+        if self.codings:
+            self._room = self._limits.wire_bytes
+        else:
+            self._room = min(self._limits.wire_bytes, self._limits.body_bytes)
+            if self._keep is not None and self._keep <= self._room:
+                self._room = self._keep
+                self._can_cut = True
+        expects_body = self._wants_body and self.status not in _WITHOUT_BODY
+        if expects_body and not self._can_cut and declared_length(self.fields) > self._room:
+            return self._too_large()
+        return _TAKEN
+
+    def _too_large(self) -> int:
+        return self._give_up(Outcome.TOO_LARGE, f"larger than {self._room} bytes")
+
+    def _give_up(self, outcome: Outcome, rule: str) -> int:
+        self.broken = Verdict(outcome, rule)
+        return _STOP

@@ -1,0 +1,1 @@
+"""When may which URL be fetched: pure scheduling, with the time as an argument."""

@@ -1,0 +1,30 @@
+"""Which failures are worth another try, and after how long."""
+
+from sumi.outcomes import Outcome
+from sumi.policy import RetryPolicy
+
+# Trouble that passes. Everything else is an answer, and asking again would only be impolite.
+TRANSIENT = frozenset(
+    {
+        Outcome.SERVER_ERROR,
+        Outcome.RATE_LIMITED,
+        Outcome.DNS_FAILED,
+        Outcome.CONNECT_FAILED,
+        Outcome.CONNECTION_LOST,
+        Outcome.TIMED_OUT,
+        Outcome.BAD_HTTP,
+        Outcome.ROBOTS_UNREACHABLE,
+    }
+)
+
+
+def retry_delay(outcome: Outcome, attempt: int, policy: RetryPolicy, jitter: float) -> float | None:
+    """Seconds to wait before attempt number ``attempt + 1``, or None to give up.
+
+    Exponential with full jitter (``jitter`` is uniform in [0, 1)), so that many pages that failed together
+    do not come back together; never under half the step, so that a retry is never immediate.
+    """
+    if outcome not in TRANSIENT or attempt >= policy.retries:
+        return None
+    step = min(policy.first_delay * 2**attempt, policy.max_delay)
+    return step * (0.5 + jitter / 2)

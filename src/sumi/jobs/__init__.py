@@ -1,0 +1,1 @@
+"""The jobs, each a page of data for the one engine."""

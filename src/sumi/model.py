@@ -1,0 +1,123 @@
+"""The nouns of a crawl: what is passed from seed to settlement.
+
+Everything here is a small immutable value. ``msgspec.Struct`` gives slots, fast creation (a page has a
+hundred links) and the same shape in memory, in the journal and between processes.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Hop(StrEnum):
+    """How a URL was found. The hop path from a seed to a page explains why the page was visited."""
+
+    SEED = "seed"  # given by the user
+    LINK = "link"  # an <a href> of a page
+    REDIRECT = "redirect"  # a Location header or a meta refresh
+    CANONICAL = "canonical"  # <link rel=canonical>
+    MANIFEST = "manifest"  # listed in a sitemap
+    ROBOTS = "robots"  # a Sitemap: line of robots.txt
+    GUESS = "guess"  # one of the usual places; nobody promised that it exists
+
+
+class Kind(StrEnum):
+    """What a URL is expected to be; decides how its body is digested."""
+
+    PAGE = "page"
+    SITEMAP = "sitemap"
+
+
+class Candidate(msgspec.Struct, frozen=True, gc=False):
+    """A URL that somebody found. ``url`` is its identity: normalized, and the same for ever."""
+
+    url: str
+    hop: Hop = Hop.LINK
+    kind: Kind = Kind.PAGE
+    depth: int = 0  # links from the nearest seed; a redirect does not add to it
+    referrer: str | None = None
+    score: float = 0.0  # lower is fetched first among equals in depth
+    redirects: int = 0  # redirects in a row that led here
+
+
+class Lease(msgspec.Struct, frozen=True):
+    """The right to fetch one URL now. Void once settled, deferred, or past its deadline."""
+
+    candidate: Candidate
+    host: str  # the politeness key: see sumi.urls.host_key
+    token: int  # unique per lease and store; a settlement with another one is refused
+    deadline: float
+    attempt: int = 0  # how often it was tried before and failed
+    address: str = ""  # what to request where it differs from the identity (a redirect within it)
+
+    @property
+    def url(self) -> str:
+        return self.candidate.url
+
+    @property
+    def target(self) -> str:
+        return self.address or self.candidate.url
+
+
+class Request(msgspec.Struct, frozen=True):
+    """One HTTP exchange to make."""
+
+    url: str
+    headers: tuple[tuple[str, str], ...] = ()
+    max_bytes: int | None = None  # of the decoded body; the fetcher's limit if not given
+    method: str = "GET"
+
+
+class Timing(msgspec.Struct, frozen=True, gc=False):
+    """Clock times of an exchange. ``reached`` is when the server had certainly seen the request: spacing
+    counted from there holds in the server's own log, however slow the way was."""
+
+    started: float
+    reached: float
+    finished: float
+
+    @property
+    def latency(self) -> float:
+        return self.reached - self.started
+
+
+class Response(msgspec.Struct, frozen=True):
+    """A complete HTTP answer, content-coding already undone. Redirects are answers too."""
+
+    url: str
+    status: int
+    headers: tuple[tuple[str, str], ...]  # names in lower case, order and repeats kept
+    body: bytes
+    timing: Timing
+    http_version: str = "1.1"
+    peer: str = ""  # the address that was dialled
+    wire_bytes: int = 0  # body bytes as transferred, before decoding
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header, or None."""
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return None
+
+
+class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known of a page once it is settled: the row of every manifest, CSV and database."""
+
+    status: int | None = None
+    content_type: str | None = None
+    path: str | None = None  # the output file, relative to the output root
+    size: int | None = None  # bytes of that file
+    sha256: str | None = None  # of that file's content, front matter excluded
+    title: str | None = None
+    language: str | None = None
+    description: str | None = None
+    canonical: str | None = None
+    robots_meta: str | None = None  # meta robots and X-Robots-Tag, joined
+    etag: str | None = None
+    last_modified: str | None = None
+    location: str | None = None  # where a redirect pointed
+    body_bytes: int | None = None
+    latency_ms: int | None = None
+    fetched_at: float | None = None
+    links: int | None = None  # links found on the page, before any rule

@@ -1,0 +1,163 @@
+"""Every way a URL can end, in one table. A URL ends in exactly one of these, stored with the rule that decided.
+
+The table is the documentation: ``docs/concepts/outcomes.md`` is generated from it.
+"""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+import msgspec
+
+from sumi.model import Timing
+
+
+class Ending(StrEnum):
+    """The four families of outcomes."""
+
+    DONE = "done"  # the job got what it came for
+    PASSED_OVER = "passed over"  # a rule said no; nobody failed
+    FAILED = "failed"  # wanted, tried, not obtained
+    WAITING = "waiting"  # still to do; only in the summary of a run that stopped early
+
+
+class Outcome(StrEnum):
+    CAPTURED = "captured"
+    UNCHANGED = "unchanged"
+    DUPLICATE = "duplicate"
+    REDIRECTED = "redirected"
+    READ = "read"
+
+    BAD_URL = "bad_url"
+    OUT_OF_SCOPE = "out_of_scope"
+    EXCLUDED = "excluded"
+    TOO_DEEP = "too_deep"
+    UNLISTED = "unlisted"
+    ROBOTS_DENIED = "robots_denied"
+    NOT_HTML = "not_html"
+    ABSENT = "absent"
+    OVER_CAP = "over_cap"
+
+    NOT_FOUND = "not_found"
+    FORBIDDEN = "forbidden"
+    CLIENT_ERROR = "client_error"
+    SERVER_ERROR = "server_error"
+    RATE_LIMITED = "rate_limited"
+    DNS_FAILED = "dns_failed"
+    CONNECT_FAILED = "connect_failed"
+    CONNECTION_LOST = "connection_lost"
+    TLS_FAILED = "tls_failed"
+    TIMED_OUT = "timed_out"
+    TOO_LARGE = "too_large"
+    BAD_ENCODING = "bad_encoding"
+    BAD_HTTP = "bad_http"
+    ADDRESS_REFUSED = "address_refused"
+    REDIRECT_LOOP = "redirect_loop"
+    TOO_MANY_REDIRECTS = "too_many_redirects"
+    ROBOTS_UNREACHABLE = "robots_unreachable"
+    PARSE_FAILED = "parse_failed"
+    PARSE_LIMIT = "parse_limit"
+
+    PENDING = "pending"
+
+
+class Meaning(NamedTuple):
+    ending: Ending
+    meaning: str
+    advice: str
+
+
+MEANINGS: dict[Outcome, Meaning] = {
+    Outcome.CAPTURED: Meaning(Ending.DONE, "Fetched, digested and written.", ""),
+    Outcome.UNCHANGED: Meaning(Ending.DONE, "The server said, or its content showed, that nothing changed.", ""),
+    Outcome.DUPLICATE: Meaning(Ending.DONE, "Its content is already here under another URL.", ""),
+    Outcome.REDIRECTED: Meaning(Ending.DONE, "It points elsewhere; the target is a URL of its own.", ""),
+    Outcome.READ: Meaning(Ending.DONE, "A sitemap whose entries were taken over.", ""),
+    Outcome.BAD_URL: Meaning(
+        Ending.PASSED_OVER, "Not an http(s) URL that can be requested.", "Usually a typing error on the page."
+    ),
+    Outcome.OUT_OF_SCOPE: Meaning(
+        Ending.PASSED_OVER, "On a host or path that the job does not cover.", "Widen the scope to take it."
+    ),
+    Outcome.EXCLUDED: Meaning(
+        Ending.PASSED_OVER, "An include or exclude pattern left it out.", "See --include and --exclude."
+    ),
+    Outcome.TOO_DEEP: Meaning(Ending.PASSED_OVER, "More links away than the depth limit.", "Raise --max-depth."),
+    Outcome.UNLISTED: Meaning(
+        Ending.PASSED_OVER,
+        "Linked, but not in the site's sitemap, which decides when there is one.",
+        "--follow-links takes linked pages too.",
+    ),
+    Outcome.ROBOTS_DENIED: Meaning(
+        Ending.PASSED_OVER, "The site's robots.txt asks crawlers to stay away.", "Ask the site's owner."
+    ),
+    Outcome.NOT_HTML: Meaning(
+        Ending.PASSED_OVER, "Its content type is not one that this job digests.", "Nothing to do."
+    ),
+    Outcome.ABSENT: Meaning(
+        Ending.PASSED_OVER, "One of the usual places for a sitemap; the site has none there.", ""
+    ),
+    Outcome.OVER_CAP: Meaning(
+        Ending.PASSED_OVER, "Known, but the page limit was reached first.", "Run again with a larger --max-pages."
+    ),
+    Outcome.NOT_FOUND: Meaning(Ending.FAILED, "404 or 410: the page does not exist.", "A dead link of the site."),
+    Outcome.FORBIDDEN: Meaning(
+        Ending.FAILED, "401, 403 or 407: the server wants somebody else.", "Give credentials, if you have them."
+    ),
+    Outcome.CLIENT_ERROR: Meaning(Ending.FAILED, "Another 4xx answer.", "See the status in the record."),
+    Outcome.SERVER_ERROR: Meaning(
+        Ending.FAILED, "5xx, and again on every retry.", "Run again later: the page is tried again."
+    ),
+    Outcome.RATE_LIMITED: Meaning(
+        Ending.FAILED, "429, and again on every retry.", "Lower the rate and run again."
+    ),
+    Outcome.DNS_FAILED: Meaning(Ending.FAILED, "The host name did not resolve.", "Check the name, or try later."),
+    Outcome.CONNECT_FAILED: Meaning(Ending.FAILED, "Nobody accepted the connection.", "Try later."),
+    Outcome.CONNECTION_LOST: Meaning(
+        Ending.FAILED, "The connection broke before the answer was complete.", "Try later."
+    ),
+    Outcome.TLS_FAILED: Meaning(
+        Ending.FAILED, "The certificate is not valid for the host, or the handshake failed.", "See --ca-file."
+    ),
+    Outcome.TIMED_OUT: Meaning(Ending.FAILED, "Too slow for one of the time limits.", "Try later."),
+    Outcome.TOO_LARGE: Meaning(
+        Ending.FAILED, "Larger than the size limit; nothing of it was kept.", "Raise --max-body."
+    ),
+    Outcome.BAD_ENCODING: Meaning(
+        Ending.FAILED, "Its compression is broken, unknown, or expands beyond the limit.", ""
+    ),
+    Outcome.BAD_HTTP: Meaning(Ending.FAILED, "The answer was not valid HTTP.", ""),
+    Outcome.ADDRESS_REFUSED: Meaning(
+        Ending.FAILED,
+        "The name leads to a private, loopback or otherwise special address.",
+        "--allow-private, if that is what you want.",
+    ),
+    Outcome.REDIRECT_LOOP: Meaning(Ending.FAILED, "It redirects to itself, directly or in a circle.", ""),
+    Outcome.TOO_MANY_REDIRECTS: Meaning(Ending.FAILED, "Redirected too many times in a row.", ""),
+    Outcome.ROBOTS_UNREACHABLE: Meaning(
+        Ending.FAILED,
+        "robots.txt could not be had (server error or no connection), which means: stay away for now.",
+        "Run again later.",
+    ),
+    Outcome.PARSE_FAILED: Meaning(Ending.FAILED, "Its content could not be digested.", "Please report the page."),
+    Outcome.PARSE_LIMIT: Meaning(Ending.FAILED, "Digesting it would have taken too much time or memory.", ""),
+    Outcome.PENDING: Meaning(Ending.WAITING, "Not done yet.", "Run the same command again to go on."),
+}
+
+
+class Verdict(msgspec.Struct, frozen=True, gc=False):
+    """An outcome and what decided it: the rule, the status line, the error's words."""
+
+    outcome: Outcome
+    rule: str = ""
+
+    @property
+    def ending(self) -> Ending:
+        return MEANINGS[self.outcome].ending
+
+
+class Trouble(msgspec.Struct, frozen=True):
+    """A failed exchange, as a value."""
+
+    verdict: Verdict
+    timing: Timing
+    retry_after: float | None = None  # seconds, where the server asked for it

@@ -1,0 +1,1 @@
+"""What jobs leave behind for people and programs."""

@@ -1,0 +1,34 @@
+"""``_processed.txt`` and ``_failed.log``: a line per URL, appended while a job runs, rebuilt from its ledger.
+
+They are copies for people and scripts. The ledger decides, so a line that a kill tore or swallowed is put
+right by writing the files anew.
+"""
+
+from sumi.outcomes import MEANINGS, Verdict
+from sumi.outputs.manifest import DONE, FAILED
+from sumi.outputs.plain_text import iso_utc, visible
+from sumi.outputs.safe_files import SafeFolder
+from sumi.ports import Ledger
+
+PROCESSED = "_processed.txt"
+FAILED_LOG = "_failed.log"
+
+
+async def rebuild_logs(files: SafeFolder, home: str, ledger: Ledger) -> None:
+    with files.stream_atomic(f"{home}/{PROCESSED}") as processed:
+        async for record in ledger.records(DONE):
+            processed.write(processed_line(record.url) + b"\n")
+    with files.stream_atomic(f"{home}/{FAILED_LOG}") as failed:
+        async for record in ledger.records(FAILED):
+            verdict = Verdict(record.outcome, record.rule)
+            failed.write(failed_line(record.url, verdict, record.at or 0.0) + b"\n")
+
+
+def processed_line(url: str) -> bytes:
+    return visible(url).encode()
+
+
+def failed_line(url: str, verdict: Verdict, at: float) -> bytes:
+    """Time, URL and error, with tabs between; none of them can hold a tab or a line end."""
+    error = f"{verdict.outcome.value}: {verdict.rule or MEANINGS[verdict.outcome].meaning}"
+    return "\t".join((iso_utc(at), visible(url), visible(error))).encode()

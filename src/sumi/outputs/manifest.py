@@ -1,0 +1,182 @@
+"""``_manifest.json``: every page of a mirror for programs, one entry per line, written as a stream.
+
+Counts and lists come from the same records, so ``successful`` is the length of ``pages`` and so on. What
+has no list (redirects, sitemaps, other sites' pages) is counted in ``outcomes``, which add up to
+``discovered``.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any, BinaryIO
+
+import msgspec
+
+from sumi.model import Kind
+from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.outputs.plain_text import escape_marks, iso_utc, one_line
+from sumi.ports import FrontierStats, Ledger, UrlRecord
+
+VERSION = "2.0.0"
+
+PAGES = frozenset((Outcome.CAPTURED, Outcome.UNCHANGED))
+DONE = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.DONE)
+FAILED = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.FAILED)
+# Neither foreign pages, which are legion, nor guesses where a sitemap might be, are missing from the mirror.
+_UNLISTED = frozenset((Outcome.OUT_OF_SCOPE, Outcome.ABSENT))
+SKIPPED = (
+    frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.PASSED_OVER) - _UNLISTED
+)
+
+
+class Mirror(msgspec.Struct, frozen=True):
+    """What a mirror says of itself."""
+
+    home: str  # the folder below the output root where the job's own files are
+    source_url: str
+    started: float
+
+
+class Survey(msgspec.Struct):
+    """What the head of the manifest and the contents say about the whole."""
+
+    pages: int = 0
+    failed: int = 0
+    skipped: int = 0
+    sitemap: str | None = None  # the first that was read
+    last_settled: float | None = None
+
+
+class _PageEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    url: str
+    path: str | None
+    size_bytes: int | None
+    fetched_at: str | None
+    sha256: str | None
+    title: str | None
+    outcome: str
+    status: int | None = None
+    content_type: str | None = None
+    language: str | None = None
+    description: str | None = None
+    canonical: str | None = None
+    robots: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+class _LackingEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    url: str
+    outcome: str
+    reason: str
+    at: str | None
+    referrer: str | None
+    status: int | None = None
+    kind: Kind = Kind.PAGE
+
+
+async def survey(ledger: Ledger) -> Survey:
+    found = Survey()
+    async for record in ledger.records(DONE | FAILED | SKIPPED):
+        found.pages += record.outcome in PAGES
+        found.failed += record.outcome in FAILED
+        found.skipped += record.outcome in SKIPPED
+        if record.outcome is Outcome.READ and found.sitemap is None:
+            found.sitemap = record.url
+        if record.at is not None:
+            found.last_settled = max(record.at, found.last_settled or record.at)
+    return found
+
+
+async def write_manifest(
+    file: BinaryIO, mirror: Mirror, ledger: Ledger, found: Survey, stats: FrontierStats
+) -> None:
+    head = {
+        "version": VERSION,
+        "source_url": mirror.source_url,
+        "sitemap_url": found.sitemap,
+        "crawl_started": iso_utc(mirror.started),
+        "crawl_completed": _completed(found, stats, mirror.started),
+        "total_pages": found.pages + found.failed + found.skipped,
+        "successful": found.pages,
+        "failed": found.failed,
+        "skipped": found.skipped,
+        "outcomes": outcome_counts(stats),
+        "discovered": stats.known,
+    }
+    file.write(b"{\n")
+    file.writelines(b'"%s": %s,\n' % (key.encode(), _json(value)) for key, value in head.items())
+    await _write_list(file, "pages", (_page(record, mirror.home) async for record in ledger.records(PAGES)))
+    file.write(b",\n")
+    await _write_list(file, "failed_pages", (_lacking(record) async for record in ledger.records(FAILED)))
+    file.write(b",\n")
+    await _write_list(file, "skipped_pages", (_lacking(record) async for record in ledger.records(SKIPPED)))
+    file.write(b"\n}\n")
+
+
+def outcome_counts(stats: FrontierStats) -> dict[str, int]:
+    """By name, in the order of the table of outcomes; with what is pending they add up to all known URLs."""
+    counts = {outcome.value: stats.outcomes.get(outcome, 0) for outcome in Outcome}
+    counts[Outcome.PENDING.value] = stats.pending
+    return {name: number for name, number in counts.items() if number}
+
+
+def relative_to_home(path: str, home: str) -> str:
+    """A path below the output root, seen from the job's home folder."""
+    inside = path.removeprefix(f"{home}/")
+    return inside if inside != path else f"../{path}"
+
+
+def _completed(found: Survey, stats: FrontierStats, started: float) -> str | None:
+    """The time of the last ending, not of this call: finishing twice writes the same manifest twice."""
+    if stats.pending:
+        return None
+    return iso_utc(started if found.last_settled is None else found.last_settled)
+
+
+async def _write_list(file: BinaryIO, key: str, entries: AsyncIterator[msgspec.Struct]) -> None:
+    file.write(b'"%s": [' % key.encode())
+    separator = b"\n"
+    async for entry in entries:
+        file.write(separator + _json(entry))
+        separator = b",\n"
+    file.write(b"\n]")
+
+
+def _page(record: UrlRecord, home: str) -> _PageEntry:
+    facts = record.facts
+    return _PageEntry(
+        url=one_line(record.url),
+        path=None if facts.path is None else relative_to_home(facts.path, home),
+        size_bytes=facts.size,
+        fetched_at=None if facts.fetched_at is None else iso_utc(facts.fetched_at),
+        sha256=facts.sha256,
+        title=_clean(facts.title),
+        outcome=record.outcome.value,
+        status=facts.status,
+        content_type=_clean(facts.content_type),
+        language=_clean(facts.language),
+        description=_clean(facts.description),
+        canonical=_clean(facts.canonical),
+        robots=_clean(facts.robots_meta),
+        etag=_clean(facts.etag),
+        last_modified=_clean(facts.last_modified),
+    )
+
+
+def _lacking(record: UrlRecord) -> _LackingEntry:
+    return _LackingEntry(
+        url=one_line(record.url),
+        outcome=record.outcome.value,
+        reason=one_line(record.rule) or MEANINGS[record.outcome].meaning,
+        at=None if record.at is None else iso_utc(record.at),
+        referrer=_clean(record.referrer),
+        status=record.facts.status,
+        kind=record.kind,
+    )
+
+
+def _clean(text: str | None) -> str | None:
+    return None if text is None else one_line(text)
+
+
+def _json(value: Any) -> bytes:
+    return escape_marks(msgspec.json.encode(value).decode()).encode()

@@ -1,0 +1,67 @@
+"""One mirrored page: the bytes of its file, and what is recorded of it."""
+
+from hashlib import sha256
+
+import msgspec
+
+from sumi.model import PageFacts, Response
+from sumi.outputs.front_matter import front_matter
+from sumi.outputs.plain_text import iso_utc, one_line
+from sumi.parse.digest import PageDigest
+
+# Far above any real title or description, and below what makes a manifest of 50,000 of them unwieldy.
+TITLE_CHARACTERS = 1000
+DESCRIPTION_CHARACTERS = 2000
+LANGUAGE_CHARACTERS = 64
+
+
+def compose_page(url: str, response: Response, digest: PageDigest) -> tuple[bytes, PageFacts]:
+    """Front matter, an empty line, Markdown with one newline at its end. The facts lack only the path."""
+    facts = _facts(response, digest)
+    body, body_hash = _body(digest)
+    head = front_matter(
+        title=facts.title,
+        url=url,
+        fetched_at=iso_utc(response.timing.finished),
+        sha256=body_hash,
+        description=facts.description,
+        language=facts.language,
+    )
+    data = f"{head}\n".encode() + body
+    return data, msgspec.structs.replace(facts, size=len(data), sha256=body_hash)
+
+
+def _body(digest: PageDigest) -> tuple[bytes, str]:
+    """The Markdown as it is written, and its hash: the digest's own where that is of exactly these bytes."""
+    text = (digest.markdown or "").strip("\n") + "\n"
+    body = text.encode("utf-8", "replace")
+    if digest.sha256 and text == digest.markdown:
+        return body, digest.sha256
+    return body, sha256(body).hexdigest()
+
+
+def _facts(response: Response, digest: PageDigest) -> PageFacts:
+    return PageFacts(
+        status=response.status,
+        content_type=response.header("content-type"),
+        title=_short(digest.title, TITLE_CHARACTERS),
+        language=_short(digest.language, LANGUAGE_CHARACTERS),
+        description=_short(digest.description, DESCRIPTION_CHARACTERS),
+        canonical=digest.canonical,
+        robots_meta=_robots(response, digest),
+        etag=response.header("etag"),
+        last_modified=response.header("last-modified"),
+        body_bytes=len(response.body),
+        latency_ms=round(response.timing.latency * 1000),
+        fetched_at=response.timing.finished,
+        links=len(digest.links) + digest.links_dropped,
+    )
+
+
+def _robots(response: Response, digest: PageDigest) -> str | None:
+    headers = [value for name, value in response.headers if name == "x-robots-tag"]
+    return ", ".join(filter(None, [digest.robots_meta, *headers])) or None
+
+
+def _short(text: str | None, limit: int) -> str | None:
+    return (one_line(text, limit) or None) if text else None

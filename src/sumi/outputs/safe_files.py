@@ -1,0 +1,273 @@
+"""Files below one folder, and nowhere else.
+
+Every step down from the root is taken relative to an open folder and refuses symbolic links, so neither a
+name from the web nor a link planted in the output can lead a write elsewhere, not even one swapped in
+while we work. A file is written beside its place and renamed: a reader, or a crash, finds the old one or
+the new one, never half.
+
+Not for use from several threads at once, except ``sync``.
+"""
+
+import contextlib
+import ctypes
+import errno
+import os
+import re
+import stat
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from sumi.errors import OutputRefused, StorageFailed, SumiError, UsageError
+
+# Every page has its own folder: this many parents stay open. Far below the usual limit of 1,024 descriptors.
+OPEN_FOLDERS = 128
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without O_NONBLOCK, opening a planted FIFO would wait for ever.
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+_NOT_INSIDE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|\0")
+
+_IN_THE_WAY = frozenset((errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO))
+_FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
+
+
+class SafeFolder:
+    """All paths are relative, with ``/``."""
+
+    def __init__(self, root: Path) -> None:
+        self._path = root
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise UsageError(f"cannot use {root} as the output folder: {error.strerror}") from error
+        self._folders: OrderedDict[str, int] = OrderedDict()
+        self._syncfs = _find_syncfs()
+        self._unsynced: set[str] = set()  # stays empty where syncfs makes it superfluous
+
+    def write_atomic(self, rel_path: str, data: bytes, mode: int = 0o644) -> None:
+        """Put ``data`` there, whole or not at all, with the folders it needs."""
+        with self._replacing(rel_path, mode) as descriptor:
+            _write_all(descriptor, data)
+
+    @contextlib.contextmanager
+    def stream_atomic(self, rel_path: str, mode: int = 0o644) -> Iterator[BinaryIO]:
+        """As ``write_atomic``, for content made piece by piece. Nothing is replaced if the block raises."""
+        with self._replacing(rel_path, mode) as descriptor, open(descriptor, "wb", closefd=False) as file:
+            yield file
+
+    def append_line(self, rel_path: str, line: bytes) -> None:
+        folder, name = self._located(rel_path)
+        with self._explained(rel_path):
+            descriptor = self._open_existing_or_new(folder, name)
+            try:
+                _refuse_unless_regular(os.fstat(descriptor))
+                _write_all(descriptor, line + b"\n")
+            finally:
+                os.close(descriptor)
+        self._written(rel_path)
+
+    def read_bytes(self, rel_path: str) -> bytes | None:
+        """The file's content; None if there is none."""
+        folder, name = self._located(rel_path)
+        with self._explained(rel_path):
+            try:
+                descriptor = os.open(name, _READ, dir_fd=self._folder(folder, create=False))
+            except FileNotFoundError:
+                return None
+            with open(descriptor, "rb") as file:
+                _refuse_unless_regular(os.fstat(descriptor))
+                return file.read()
+
+    def exists(self, rel_path: str) -> bool:
+        folder, name = self._located(rel_path)
+        with self._explained(rel_path):
+            try:
+                os.stat(name, dir_fd=self._folder(folder, create=False), follow_symlinks=False)
+            except FileNotFoundError:
+                return False
+            return True
+
+    def names(self, rel_folder: str) -> list[str]:
+        """What is in a folder; nothing if there is none."""
+        with self._explained(rel_folder):
+            try:
+                return os.listdir(self._folder(rel_folder, create=False))
+            except FileNotFoundError:
+                return []
+
+    def remove(self, rel_path: str) -> None:
+        """Remove a file if it is there."""
+        folder, name = self._located(rel_path)
+        with self._explained(rel_path), contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self._folder(folder, create=False))
+
+    def sync(self) -> None:
+        """Everything written so far survives a power cut from here on. Slow: call it in a thread."""
+        written, self._unsynced = self._unsynced, set()
+        with self._explained(""):
+            if self._syncfs is not None:
+                self._syncfs(self._root)
+                return
+            for rel_path in sorted(written):
+                self._sync_file(rel_path)
+
+    def close(self) -> None:
+        self._forget_folders()
+        os.close(self._root)
+
+    @contextlib.contextmanager
+    def _replacing(self, rel_path: str, mode: int) -> Iterator[int]:
+        folder, name = self._located(rel_path)
+        # One fixed name: what a killed run left is used up by the next instead of piling up. It starts with a
+        # dot, as no page folder does.
+        temporary = f".{name}.tmp"
+        with self._explained(rel_path):
+            descriptor = self._create(folder, name, temporary, mode)
+            try:
+                try:
+                    yield descriptor
+                finally:
+                    os.close(descriptor)
+                # Asked for again: while content was streamed, the folder may have left the cache.
+                place = self._folder(folder, create=False)
+                os.replace(temporary, name, src_dir_fd=place, dst_dir_fd=place)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary, dir_fd=self._folder(folder, create=False))
+                raise
+        self._written(rel_path)
+
+    def _create(self, folder: str, name: str, temporary: str, mode: int) -> int:
+        try:
+            return _create_beside(self._folder(folder, create=True), name, temporary, mode)
+        except FileNotFoundError:  # somebody removed a folder that we hold open
+            self._forget_folders()
+            return _create_beside(self._folder(folder, create=True), name, temporary, mode)
+
+    def _open_existing_or_new(self, folder: str, name: str) -> int:
+        try:
+            return os.open(name, _APPEND, 0o644, dir_fd=self._folder(folder, create=True))
+        except FileNotFoundError:
+            self._forget_folders()
+            return os.open(name, _APPEND, 0o644, dir_fd=self._folder(folder, create=True))
+
+    def _folder(self, folder: str, *, create: bool) -> int:
+        """An open folder, valid until the next call."""
+        known = folder
+        while known and known not in self._folders:
+            known = known.rpartition("/")[0]
+        if known:
+            self._folders.move_to_end(known)
+        place = self._folders[known] if known else self._root
+        while known != folder:
+            name = folder[len(known) :].removeprefix("/").partition("/")[0]
+            place = _step_down(place, name, create=create)
+            known = f"{known}/{name}" if known else name
+            self._remember(known, place)
+        return place
+
+    def _remember(self, folder: str, place: int) -> None:
+        self._folders[folder] = place
+        if len(self._folders) > OPEN_FOLDERS:
+            os.close(self._folders.popitem(last=False)[1])
+
+    def _forget_folders(self) -> None:
+        while self._folders:
+            os.close(self._folders.popitem()[1])
+
+    def _located(self, rel_path: str) -> tuple[str, str]:
+        folder, _, name = rel_path.rpartition("/")
+        if _NOT_INSIDE.search(rel_path):
+            raise OutputRefused(f"{rel_path!r} is not a path inside the output folder {self._path}")
+        return folder, name
+
+    def _written(self, rel_path: str) -> None:
+        if self._syncfs is None:
+            self._unsynced.add(rel_path)
+
+    def _sync_file(self, rel_path: str) -> None:
+        """Walks from the root by itself: the cache of folders belongs to another thread."""
+        opened = [os.dup(self._root)]
+        try:
+            folder, name = self._located(rel_path)
+            for step in filter(None, folder.split("/")):
+                opened.append(os.open(step, _FOLDER, dir_fd=opened[-1]))
+            opened.append(os.open(name, _READ, dir_fd=opened[-1]))
+            for descriptor in reversed(opened):
+                os.fsync(descriptor)
+        except FileNotFoundError:
+            return  # removed since
+        finally:
+            for descriptor in opened:
+                os.close(descriptor)
+
+    @contextlib.contextmanager
+    def _explained(self, rel_path: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise _sentence(error, self._path / rel_path) from error
+
+
+def _step_down(above: int, name: str, *, create: bool) -> int:
+    if create:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, 0o777, dir_fd=above)
+    return os.open(name, _FOLDER, dir_fd=above)
+
+
+def _create_beside(folder: int, name: str, temporary: str, mode: int) -> int:
+    with contextlib.suppress(FileNotFoundError):
+        _refuse_unless_regular(os.stat(name, dir_fd=folder, follow_symlinks=False))
+    try:
+        return os.open(temporary, _NEW_FILE, mode, dir_fd=folder)
+    except FileExistsError:
+        os.unlink(temporary, dir_fd=folder)
+        return os.open(temporary, _NEW_FILE, mode, dir_fd=folder)
+
+
+def _refuse_unless_regular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.ELOOP, "not a regular file")
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    written = os.write(descriptor, data)
+    while written < len(data):
+        data = data[written:]
+        written = os.write(descriptor, data)
+
+
+def _sentence(error: OSError, path: Path) -> SumiError:
+    if error.errno in _IN_THE_WAY:
+        return OutputRefused(
+            f"a symbolic link or something that is not a plain file or folder is in the way of {path}: "
+            "remove it and run the same command again"
+        )
+    if error.errno in _FULL:
+        return StorageFailed(
+            f"no room left to write {path}: make some and run the same command again to go on"
+        )
+    if error.errno == errno.EIO:
+        return StorageFailed(f"the disk failed at {path}: check it, then run the same command again to go on")
+    return StorageFailed(f"cannot write {path}: {error.strerror}")
+
+
+def _find_syncfs() -> Callable[[int], None] | None:
+    """Linux can flush one file system with one call, which beats an fsync per page by far."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "syncfs"):
+        return None
+
+    def syncfs(descriptor: int) -> None:
+        if libc.syncfs(descriptor) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+
+    return syncfs

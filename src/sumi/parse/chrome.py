@@ -1,0 +1,148 @@
+"""What on a page is there to get around in it and not to be read: bars, buttons, anchors, editing links."""
+
+import re
+from enum import Enum
+from functools import lru_cache
+from typing import Final
+
+from sumi.parse.html import Element
+
+
+class Part(Enum):
+    """What the classes of an element say about it."""
+
+    CONTENT = "content"
+    CHROME = "chrome"
+    ADMONITION = "admonition"
+
+
+# Never content, wherever they are. Buttons are looked at one by one: some headings are made of them.
+CHROME_TAGS: Final = (
+    "script",
+    "style",
+    "template",
+    "nav",
+    "iframe",
+    "object",
+    "embed",
+    "canvas",
+    "svg",
+    "select",
+    "textarea",
+    "dialog",
+)
+
+# Of the generators and themes that documentation is made with. Plain words like "sidebar" or "menu" are not
+# here on purpose: somewhere they are the class of a chapter.
+_ANCHORS: Final = """
+    headerlink hash-link header-anchor anchorjs-link anchor-link heading-anchor doc-anchor direct-link
+    heading-link permalink footnote-backref footnote-back data-footnote-backref fn-backref viewcode-link
+"""
+_CODE_TOOLS: Final = """
+    linenos lineno linenodiv linenumbers gutter rouge-gutter copybtn copy-button copy-btn clipboard-copy
+    btn-clipboard code-copy zeroclipboard-container md-clipboard
+"""
+_EDITING: Final = """
+    mw-editsection mw-cite-backlink md-content__button
+    theme-edit-this-page edit-this-page edit-link edit-page-link editlink
+    wy-breadcrumbs-aside md-source-file md-feedback edit-on-github
+"""
+_WAYS_AROUND: Final = """
+    skip-link skip-nav skip-to-content skiplink md-skip mw-jump-link breadcrumb breadcrumbs wy-breadcrumbs
+    theme-doc-breadcrumbs md-path pagination-nav prev-next-area prev-next prev-next-footer related-pages
+    rst-footer-buttons nav-wrapper nav-wide-wrapper nav-chapters mobile-nav-chapters post-navigation
+    page-navigation navpath navheader navfooter navbar topbar top-nav sub-nav topnav subnav bottomnav
+    doc-footer vpdocfooter vpdocaside vplocalnav related
+"""
+_CONTENTS_LISTS: Final = """
+    sphinxsidebar sphinxsidebarwrapper toc-drawer toc-tree table-of-contents theme-doc-toc-mobile
+    tableofcontents mw-toc vector-toc
+"""
+_SURROUNDINGS: Final = """
+    sharedaddy jp-relatedposts comments-area printfooter catlinks navbox noprint mw-indicators sidebar-toggle
+    search-bar searchbox sr-only visually-hidden screen-reader-text cookie-banner
+"""
+# Formulas drawn beside their source, which is what is kept.
+_DRAWN_FORMULAS: Final = """
+    katex-html mathjax_preview mathjax mathjax_display mjx-chtml
+    mwe-math-fallback-image-inline mwe-math-fallback-image-display
+"""
+_CHROME_CLASSES: Final = frozenset(
+    " ".join(
+        (_ANCHORS, _CODE_TOOLS, _EDITING, _WAYS_AROUND, _CONTENTS_LISTS, _SURROUNDINGS, _DRAWN_FORMULAS)
+    ).split()
+)
+_IDS: Final = """
+    toc table-of-contents tableofcontents comments breadcrumb breadcrumbs nav-path searchbox jump-to-nav
+    sitesub contentsub catlinks skip-to-content mdbook-help-container menu-bar menu-bar-hover-placeholder
+"""
+_CHROME_IDS: Final = frozenset(_IDS.split())
+_CHROME_ROLES: Final = frozenset({"navigation", "search", "contentinfo", "banner", "complementary"})
+
+_ADMONITIONS: Final = (
+    "admonition theme-admonition custom-block markdown-alert starlight-aside callout notecard"
+)
+_ADMONITION_CLASSES: Final = frozenset(_ADMONITIONS.split())
+# docutils puts footnotes, topics and its own sidebars into <aside>; others put remarks there.
+_ASIDE_OF_TEXT: Final = re.compile(
+    r"footnote|citation|admonition|callout|note|tip|hint|warn|caution|danger|info|important|alert|topic|aside"
+)
+
+_CHROME_WORDS: Final = frozenset(
+    {
+        "edit this page",
+        "edit page",
+        "edit on github",
+        "edit on gitlab",
+        "edit this page on github",
+        "improve this page",
+        "suggest an edit",
+        "view page source",
+        "show source",
+        "back to top",
+        "skip to content",
+        "skip to main content",
+        "skip to navigation",
+        "jump to content",
+        "copy link",
+        "copy to clipboard",
+    }
+)
+_LONGEST_WORDS: Final = 60
+
+
+@lru_cache(maxsize=4096)
+def part_of(classes: str) -> Part:
+    """Remembered, because the pages of a site share their classes."""
+    names = frozenset(classes.lower().split()) if len(classes) < 1000 else frozenset[str]()
+    if names & _CHROME_CLASSES:
+        return Part.CHROME
+    return Part.ADMONITION if names & _ADMONITION_CLASSES else Part.CONTENT
+
+
+def is_chrome_id(name: str | None) -> bool:
+    return name is not None and name.lower() in _CHROME_IDS
+
+
+def is_chrome_role(role: str | None) -> bool:
+    return role in _CHROME_ROLES
+
+
+def is_chrome_aside(aside: Element) -> bool:
+    words = f"{aside.attr('class') or ''} {aside.attr('role') or ''}".lower()
+    if _ASIDE_OF_TEXT.search(words):
+        return False
+    return aside.select_one(".sidebar-title") is None
+
+
+def is_chrome_link(link: Element) -> bool:
+    """By what it says: "Edit this page" has as many classes as there are themes."""
+    text = link.text
+    return len(text) < _LONGEST_WORDS and text.strip().lower() in _CHROME_WORDS
+
+
+def link_share(element: Element) -> float:
+    """How much of the text is inside links: near 1 in a bar of links, near 0 in prose."""
+    total = len("".join(element.text.split()))
+    linked = sum(len("".join(link.text.split())) for link in element.iter_elements("a"))
+    return linked / total if total else 1.0

@@ -1,0 +1,143 @@
+"""Code: its language, wherever a highlighter wrote it, goes to where the Markdown converter reads it."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from sumi.parse.html import Element, Text, collapse, element_children, new_element
+
+# A fence's info string must not hold a backtick or a blank; no language has a longer name.
+_LANGUAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+#.-]{0,31}")
+_PREFIXED: Final = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush)[-:]\s*(?:source-)?([^\s;]+)")
+_AFTER_MARKER: Final = re.compile(r"(?:^|\s)(?:sourceCode|hljs|prettyprint|src)\s+([A-Za-z][^\s;]*)")
+_LANGUAGE_ATTRS: Final = ("data-lang", "data-language", "data-code-language")
+# rustdoc and others give the bare name; only names that can mean nothing else.
+_BARE_NAMES: Final = frozenset(
+    {"rust", "python", "bash", "javascript", "typescript", "java", "cpp", "ruby", "golang"}
+)
+_SAME_AS: Final = {
+    "python3": "python",
+    "ipython": "python",
+    "ipython3": "python",
+    "py3": "python",
+    "default": "",
+    "none": "",
+    "plain": "",
+    "plaintext": "",
+    "nohighlight": "",
+    "no-highlight": "",
+    "notranslate": "",
+    "wrap": "",
+    "linenos": "",
+    "lang": "",
+}
+
+# Highlighters wrap <pre> in up to this many elements, one of which has the class; in tables, to number lines.
+_WRAPPERS: Final = 3
+_NUMBERING: Final = frozenset({"td", "tr", "tbody", "table"})
+
+# What makes a new line, or is no part of the code: such a block stays a tree.
+_STRUCTURE: Final = ("br", "div", "p", "li", "tr", "button", "svg", "img")
+_LINE_NUMBERS: Final = ".lineno, .linenos, .gutter, .line-number, .ln"
+
+
+def gather_code(root: Element) -> None:
+    """What Doxygen writes code in: neither lines nor signatures are <pre> or <code> there."""
+    for element in root.select("div.fragment, table.memname"):
+        if element.tag == "div":
+            element.tag = "pre"
+        elif element.parent is not None:
+            signature = new_element("p")
+            cells = (cell.text for cell in element.iter_elements("td"))
+            signature.append(new_element("code", collapse(" ".join(cells))))
+            element.replace_with(signature)
+
+
+def prepare_code(pre: Element) -> None:
+    if next(pre.iter_elements("pre"), None) is not None:
+        pre.tag = "div"  # of mdBook, around the block itself
+        return
+    _drop_label(pre)
+    _mark_language(pre)
+    if next(pre.iter_elements("span"), None) is None:
+        return
+    for number in pre.select(_LINE_NUMBERS):
+        number.decompose()
+    # Highlighting is hundreds of spans, and whatever walks over the page later would walk over them too.
+    if next(pre.iter_elements(_STRUCTURE), None) is None:
+        text = pre.text
+        pre.clear()
+        pre.append(Text(text))
+
+
+def _drop_label(pre: Element) -> None:
+    """The language written over a block, which the fence says again."""
+    label = pre.previous_sibling
+    if isinstance(label, Element) and label.tag == "span" and label.has_class("lang"):
+        label.decompose()
+
+
+def _mark_language(pre: Element) -> None:
+    """Leaves one class on the block, safe to be written behind a fence, or none."""
+    code = next((child for child in element_children(pre) if child.tag == "code"), None)
+    language = _language_of(pre, code)
+    if code is not None and code.attr("class") is not None:
+        del code.attrs["class"]
+    if language:
+        pre.attrs["class"] = f"language-{language}"
+    elif pre.attr("class") is not None:
+        del pre.attrs["class"]
+
+
+def _language_of(pre: Element, code: Element | None) -> str:
+    for element in _holders(pre, code):
+        language = _declared(element)
+        if language is not None:
+            return language
+    return ""
+
+
+def _holders(pre: Element, code: Element | None) -> Iterator[Element]:
+    if code is not None:
+        yield code
+    yield pre
+    wrappers = 0
+    for ancestor in pre.ancestors:
+        if not isinstance(ancestor, Element):
+            return
+        if ancestor.tag not in _NUMBERING:
+            wrappers += 1
+            # Farther out a class speaks of more than this block.
+            if wrappers > _WRAPPERS or ancestor.tag not in ("div", "figure"):
+                return
+        yield ancestor
+
+
+def _declared(element: Element) -> str | None:
+    for name in _LANGUAGE_ATTRS:
+        value = element.attr(name)
+        if value:
+            return canonical_language(value)
+    if element.tag == "pre" and element.attr("lang"):
+        return canonical_language(element.attr("lang") or "")
+    classes = element.attr("class")
+    return language_in(classes) if classes else None
+
+
+@lru_cache(maxsize=1024)
+def language_in(classes: str) -> str | None:
+    """The language that a class attribute names, None if it names none."""
+    classes = classes[:500]
+    match = _PREFIXED.search(classes) or _AFTER_MARKER.search(classes)
+    if match is not None:
+        return canonical_language(match[1])
+    return next((name for name in classes.split() if name in _BARE_NAMES), None)
+
+
+def canonical_language(name: str) -> str:
+    """As written behind a fence; "" for no language, or for something that is none."""
+    name = name.strip().lower()[:64]
+    if not _LANGUAGE.fullmatch(name):
+        return ""
+    return _SAME_AS.get(name, name)

@@ -1,0 +1,57 @@
+"""One body in, everything the engine wants to know about it out, from a single parse."""
+
+import msgspec
+
+from sumi.model import Kind
+from sumi.outcomes import Outcome, Verdict
+from sumi.policy import Preset
+
+
+class DigestRequest(msgspec.Struct, frozen=True):
+    url: str  # where the body came from; links are relative to it
+    body: bytes  # content-coding undone
+    content_type: str  # the Content-Type header, "" if there was none
+    kind: Kind
+    preset: Preset
+    markdown: bool = False
+    max_links: int = 5000
+    max_depth: int = 512  # nested elements; deeper pages are degraded to plain text
+    max_nodes: int = 1_000_000
+
+
+class PageDigest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Links are absolute, normalized, http(s), distinct, in document order."""
+
+    links: list[str]
+    title: str | None = None
+    language: str | None = None
+    description: str | None = None
+    canonical: str | None = None
+    robots_meta: str | None = None
+    refresh: str | None = None  # target of a meta refresh
+    markdown: str | None = None  # without front matter
+    sha256: str | None = None  # of the Markdown as UTF-8
+    charset: str | None = None
+    links_dropped: int = 0  # beyond max_links
+    sitemaps: list[str] = []  # for a sitemap index: the files it names
+    problem: str = ""  # a broken sitemap's end, a degraded page: what was lost and why
+
+
+class Undigested(msgspec.Struct, frozen=True):
+    """The body could not be digested: not HTML, beyond a limit, or it broke the parser."""
+
+    verdict: Verdict
+
+
+def digest(request: DigestRequest) -> PageDigest | Undigested:
+    """Never raises for what a body contains. MemoryError passes: only the end of the process cures that."""
+    # Imported here because the crawler's own process knows these types but never loads the parser.
+    from sumi.parse.page import digest_page, digest_sitemap
+
+    read = digest_page if request.kind is Kind.PAGE else digest_sitemap
+    try:
+        return read(request)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the one edge where an unforeseen fault costs one page, not the crawl
+        return Undigested(Verdict(Outcome.PARSE_FAILED, f"{type(error).__name__}: {error}"[:500]))

@@ -1,0 +1,107 @@
+"""The fence around the HTML parser: no other module imports it, so that it can be replaced here."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias
+
+import turbohtml.detect  # noqa: F401 - registers the whatwg-* codecs
+from turbohtml import Document, Element, Markdown, Namespace, Node, Text, parse
+
+__all__ = [
+    "Document",
+    "Element",
+    "Node",
+    "RenderTag",
+    "Text",
+    "body_of",
+    "collapse",
+    "count_nodes",
+    "decode_bytes",
+    "element_children",
+    "is_deeper_than",
+    "is_html_element",
+    "new_element",
+    "parse_html",
+    "to_markdown",
+    "to_plain_text",
+]
+
+RenderTag: TypeAlias = Callable[[Element, str], str]
+
+# Line breaks and lists inside a cell are prepared as <br>, which is all the markup that cells may keep.
+_TABLES: Final = Markdown.Tables(cell_blocks="html")
+_PLAIN: Final = Markdown(tables=_TABLES)
+
+
+def parse_html(body: bytes, label: str | None) -> Document:
+    """Parse with the encoding named by ``label`` (a byte-order mark still wins), or else a detected one."""
+    if label is not None:
+        try:
+            return parse(body, encoding=label, positions=False)
+        except LookupError:
+            pass  # a label nobody knows counts as none
+    return parse(body, detect_encoding=True, positions=False)
+
+
+def decode_bytes(body: bytes, label: str) -> str | None:
+    """By the standard's labels, which do not mean what Python's names do. None for a label nobody knows."""
+    try:
+        return body.decode(f"whatwg-{label}", "replace")
+    except (LookupError, ValueError):
+        return None
+
+
+def count_nodes(document: Document) -> int:
+    counted = document.xpath("count(//node())")
+    return int(counted) if isinstance(counted, float) else 0
+
+
+def is_deeper_than(document: Document, depth: int) -> bool:
+    """Level by level, so that the cost is that of the levels asked for and not of a bomb's depth."""
+    return document.xpath(f"boolean({'/*' * (depth + 1)})") is True
+
+
+def is_html_element(element: Element) -> bool:
+    """False within svg and math, whose title, a and script mean other things."""
+    return element.namespace is Namespace.HTML
+
+
+def body_of(document: Document) -> Element | None:
+    root = document.root
+    if root is None:
+        return None
+    for child in root.children:
+        if isinstance(child, Element) and child.tag in ("body", "frameset"):
+            return child
+    return root
+
+
+def element_children(element: Element) -> Iterator[Element]:
+    for child in element.children:
+        if isinstance(child, Element):
+            yield child
+
+
+def new_element(tag: str, text: str = "") -> Element:
+    element = Element(tag)
+    if text:
+        element.append(Text(text))
+    return element
+
+
+def to_markdown(root: Element, render_tags: Mapping[str, RenderTag] | None = None) -> str:
+    if not render_tags:
+        return root.to_markdown(_PLAIN)
+    return root.to_markdown(Markdown(tables=_TABLES, converters=render_tags))
+
+
+def to_plain_text(document: Document) -> str:
+    """All text, a line per run of it: linear in the page however it is nested."""
+    body = body_of(document)
+    if body is None:
+        return ""
+    return "\n".join(" ".join(text.split()) for text in body.stripped_strings)
+
+
+def collapse(text: str) -> str:
+    """White space as a browser shows it: runs are one blank, none at the ends."""
+    return " ".join(text.split())

@@ -1,0 +1,139 @@
+"""Digestion of the kinds of bodies there are. ``sumi.parse.digest`` is the way in."""
+
+import hashlib
+from typing import Final
+
+from sumi.outcomes import Outcome, Verdict
+from sumi.parse.charset import charset_label, clean, decode_text
+from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.html import Document, count_nodes, is_deeper_than, parse_html, to_plain_text
+from sumi.parse.links import page_links
+from sumi.parse.markdown import page_markdown
+from sumi.parse.media_type import Form, form_of
+from sumi.parse.metadata import Metadata, read_metadata
+from sumi.parse.refresh import REDIRECT_SECONDS
+from sumi.policy import Preset
+from sumi.urls import PRESETS, LinkNormalizer, normalize
+
+# Markdown is about half as long as its page; beyond this it is a bomb that grows by being indented.
+_GROWTH: Final = 4
+_GROWTH_FLOOR: Final = 1024 * 1024
+_INDENT_PER_LEVEL: Final = 2  # at most, in characters per line
+
+
+def digest_page(request: DigestRequest) -> PageDigest | Undigested:
+    form, why = form_of(request.content_type, request.body)
+    if form is Form.OTHER:
+        return Undigested(Verdict(Outcome.NOT_HTML, why))
+    return _digest_html(request) if form is Form.HTML else _digest_markdown(request)
+
+
+def digest_sitemap(request: DigestRequest) -> PageDigest | Undigested:
+    from sumi.parse.sitemap import read_sitemap  # most workers never see a sitemap
+
+    sitemap = read_sitemap(request.body, request.url)
+    if sitemap.problem and not sitemap.entries and not sitemap.children:
+        return Undigested(Verdict(Outcome.PARSE_FAILED, sitemap.problem))
+    # Files of an index often differ in their query alone, which some presets drop.
+    files = LinkNormalizer(PRESETS[Preset.MIRROR], request.url)
+    pages = LinkNormalizer(PRESETS[request.preset], request.url)
+    return PageDigest(
+        links=pages.many(entry.url_raw for entry in sitemap.entries),
+        sitemaps=files.many(sitemap.children),
+        problem=sitemap.problem,
+    )
+
+
+def _digest_markdown(request: DigestRequest) -> PageDigest:
+    text, charset = decode_text(request.body, request.content_type)
+    text = _without_front_matter(text)
+    return PageDigest(
+        links=[],
+        title=_first_heading(text),
+        charset=charset,
+        markdown=text if request.markdown else None,
+        sha256=_fingerprint(text) if request.markdown else None,
+    )
+
+
+def _without_front_matter(text: str) -> str:
+    if not text.startswith(("---\n", "---\r\n")):
+        return text
+    _, end, rest = text[3:].partition("\n---")
+    closing, newline, after = rest.partition("\n")
+    return after.lstrip("\r\n") if end and newline and not closing.strip() else text
+
+
+def _first_heading(text: str) -> str | None:
+    for line in text[:20_000].splitlines():
+        if line.startswith("# "):
+            return line[2:].strip().rstrip("#").rstrip() or None
+    return None
+
+
+def _digest_html(request: DigestRequest) -> PageDigest:
+    document = parse_html(request.body, charset_label(request.content_type, request.body))
+    facts = read_metadata(document)
+    base = _base_of(facts, request.url)
+    normalizer = LinkNormalizer(PRESETS[request.preset], base)
+    links, dropped = page_links(document, normalizer, request.max_links)
+    markdown, problem = _markdown_of(document, base, request) if request.markdown else (None, "")
+    return PageDigest(
+        links=links,
+        title=facts.title,
+        language=facts.language,
+        description=facts.description,
+        canonical=_resolved(facts.canonical, normalizer),
+        robots_meta=facts.robots,
+        refresh=_refresh_target(facts, normalizer, request),
+        markdown=markdown,
+        sha256=None if markdown is None else _fingerprint(markdown),
+        charset=document.encoding,
+        links_dropped=dropped,
+        problem=problem,
+    )
+
+
+def _resolved(href: str | None, normalizer: LinkNormalizer) -> str | None:
+    return next(iter(normalizer.many((href,))), None) if href else None
+
+
+def _refresh_target(facts: Metadata, normalizer: LinkNormalizer, request: DigestRequest) -> str | None:
+    """None for a page that loads itself again, or that gives time to be read first."""
+    if facts.refresh is None or facts.refresh.seconds > REDIRECT_SECONDS:
+        return None
+    target = _resolved(facts.refresh.target, normalizer)
+    return None if target == normalize(request.url, request.preset) else target
+
+
+def _base_of(facts: Metadata, url: str) -> str:
+    """Only http(s): a base of another kind would take every relative link of the page away."""
+    if facts.base is None:
+        return url
+    base = normalize(facts.base, Preset.MIRROR, url)
+    return url if base is None else base
+
+
+def _markdown_of(document: Document, base: str, request: DigestRequest) -> tuple[str, str]:
+    allowed = _GROWTH * len(request.body) + _GROWTH_FLOOR
+    problem = _too_much(document, request, allowed)
+    if not problem:
+        markdown = page_markdown(document, base)
+        if len(markdown) <= allowed:
+            return clean(markdown), ""
+        problem = f"Markdown of {len(markdown)} characters"
+    return clean(to_plain_text(document)), f"degraded: {problem}; kept as plain text"
+
+
+def _too_much(document: Document, request: DigestRequest, allowed: int) -> str:
+    """Why the page must not be converted, "" if it may. Each line is indented by what it is nested in."""
+    nodes = count_nodes(document)
+    if nodes > request.max_nodes:
+        return f"more than {request.max_nodes} nodes"
+    lines = nodes + request.body.count(b"\n")
+    depth = min(request.max_depth, allowed // (_INDENT_PER_LEVEL * lines + 1))
+    return f"nested deeper than {depth} elements" if is_deeper_than(document, depth) else ""
+
+
+def _fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

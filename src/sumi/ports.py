@@ -1,0 +1,236 @@
+"""Every seam of the engine, with its promises. One contract suite per port runs over all its backends.
+
+A backend need not implement every port. ``store.memory`` is the executable specification of Frontier and Ledger.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from typing import Protocol
+
+import msgspec
+
+from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Request, Response
+from sumi.outcomes import Outcome, Trouble, Verdict
+from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+
+
+class Judged(msgspec.Struct, frozen=True, gc=False):
+    """A candidate and the gate's word on it. No verdict: accepted, to be fetched."""
+
+    candidate: Candidate
+    refusal: Verdict | None = None
+
+
+class HostReport(msgspec.Struct, frozen=True):
+    """What an exchange taught about its host; drives pacing."""
+
+    reached: float  # when the server had certainly seen the request
+    latency: float
+    ok: bool = True  # the host answered; a 404 is an answer, a 502 is not
+    throttled: bool = False  # 429 or 503: it asked for mercy
+    retry_after: float | None = None  # seconds
+    crawl_delay: float | None = None  # from robots.txt, where just consulted
+
+
+class Settlement(msgspec.Struct, frozen=True):
+    """A lease's end: the outcome, its record and its discoveries become durable as one unit."""
+
+    lease: Lease
+    verdict: Verdict
+    at: float
+    facts: PageFacts = PageFacts()
+    found: tuple[Judged, ...] = ()
+
+
+class Deferral(msgspec.Struct, frozen=True):
+    """A lease handed back: a retry, a turn spent on robots.txt, a redirect within the URL's identity."""
+
+    lease: Lease
+    at: float
+    not_before: float
+    why: Verdict | None = None  # the failure, for a retry; counts as an attempt
+    address: str = ""  # request this instead, from now on
+    redirected: bool = False  # counts as a redirect
+    found: tuple[Judged, ...] = ()
+
+
+class FrontierStats(msgspec.Struct, frozen=True):
+    known: int  # every URL ever added
+    pending: int  # waiting, delayed or leased
+    leased: int
+    outcomes: dict[Outcome, int]  # of settled and refused URLs; with ``pending`` they add up to ``known``
+    listed: int  # pages that a sitemap listed and the gate accepted
+    captured: int  # pages that count against max_pages
+
+
+class HostWait(msgspec.Struct, frozen=True):
+    """Why a host with work is not being asked, and until when."""
+
+    host: str
+    pending: int
+    in_flight: int
+    ready_at: float
+    why: str  # "spacing", "in flight", "Retry-After", "circuit open", "retry"
+
+
+class Frontier(Protocol):
+    """The persistent priority queue, the seen set and host politeness, in one place.
+
+    Order: lowest depth, then score, then discovery. Nothing it hands out may be slept on: what ``lease``
+    returns may be fetched at once.
+    """
+
+    async def add(self, judged: Sequence[Judged]) -> list[bool]:
+        """Atomic test-and-set of a batch; one answer per item: True if it changed what is known.
+
+        A URL enters once, for ever. Only an accepted candidate for a URL that was *refused at discovery*
+        (too deep, say, and now found on a shorter way) replaces the refusal and queues it. An accepted
+        candidate with a smaller depth lowers the depth of a URL that is still waiting.
+        """
+        ...
+
+    async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
+        """Those of ``urls``, in order, for which ``add`` at this depth and hop could change anything.
+
+        The hot path: a page has a hundred links and most are known. May err on the side of too many.
+        """
+        ...
+
+    async def lease(self, limit: int, now: float) -> list[Lease]:
+        """Up to ``limit`` URLs that may be fetched now. Empty never means finished: see ``stats``."""
+        ...
+
+    async def next_ready(self, now: float) -> float | None:
+        """When the next lease may succeed, if nothing else happens; None while nothing is waiting for time."""
+        ...
+
+    async def renew(self, leases: Sequence[Lease], now: float) -> list[bool]:
+        """Push deadlines out. False for a lease that is no longer held."""
+        ...
+
+    async def release_host(self, lease: Lease, report: HostReport | None) -> None:
+        """The network is done with this host for this lease; None: it was not used, the turn is given back."""
+        ...
+
+    async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
+        """Each unit atomically, the batch durably as the store promises. False: stale token, nothing done."""
+        ...
+
+    async def requeue(self, urls: Sequence[str], at: float) -> int:
+        """Settled URLs go back to the queue (a file was lost; a passing failure is tried again in a new run)."""
+        ...
+
+    async def hold_host(self, host: str, until: float, why: str) -> None:
+        """Nothing of this host is leased before ``until``."""
+        ...
+
+    async def stats(self) -> FrontierStats: ...
+
+    async def waiting_hosts(self, now: float) -> list[HostWait]: ...
+
+    async def sync(self, outputs: Callable[[], Awaitable[None]]) -> None:
+        """Everything settled before the call survives a power cut afterwards.
+
+        ``outputs`` makes the files that settled pages name durable, and is awaited first: a record may
+        never outlive what it points at.
+        """
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+class UrlRecord(msgspec.Struct, frozen=True):
+    """All that is known of one URL: the row behind manifests and ``sumi explain``."""
+
+    url: str
+    hop: Hop
+    kind: Kind
+    depth: int
+    referrer: str | None
+    outcome: Outcome
+    rule: str
+    at: float | None
+    attempts: int
+    facts: PageFacts
+
+
+class RobotsRecord(msgspec.Struct, frozen=True):
+    """A host's robots.txt as last seen. ``status`` 0: no answer."""
+
+    origin: str
+    status: int
+    body: bytes
+    fetched_at: float
+    trouble: str = ""
+
+
+class Ledger(Protocol):
+    """What happened: the read side of manifests, status and explain."""
+
+    def records(self, outcomes: Iterable[Outcome] | None = None) -> AsyncIterator[UrlRecord]:
+        """Every URL (of these outcomes), in discovery order, streamed."""
+        ...
+
+    async def record(self, url: str) -> UrlRecord | None: ...
+
+    async def get_robots(self, origin: str) -> RobotsRecord | None: ...
+
+    async def put_robots(self, record: RobotsRecord) -> None: ...
+
+    async def get_note(self, key: str) -> str | None:
+        """Small named facts about the job itself: its configuration, when it started."""
+        ...
+
+    async def put_note(self, key: str, value: str) -> None: ...
+
+
+class Fetcher(Protocol):
+    """One exchange per call, bounded in time and bytes. Redirects are answers. Never raises for web trouble."""
+
+    async def fetch(self, request: Request) -> Response | Trouble: ...
+
+    async def aclose(self) -> None: ...
+
+
+class Digester(Protocol):
+    """Turns a body into links, metadata and text, where it cannot hurt anybody."""
+
+    async def digest(self, request: DigestRequest) -> PageDigest | Undigested: ...
+
+    async def aclose(self) -> None: ...
+
+
+class Output(Protocol):
+    """Writes what a job makes. Idempotent per page: accepting one again leaves the same files."""
+
+    async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
+        """Write the page; return what to record of it. Done before the page is settled."""
+        ...
+
+    async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
+        """The page ended without content: failed or passed over after a fetch."""
+        ...
+
+    async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
+        """The page's record is in the store: append to whatever is a running copy of it."""
+        ...
+
+    async def sync(self) -> None:
+        """Everything accepted so far survives a power cut from here on."""
+        ...
+
+    async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
+        """Write what is derived from the whole: manifests, indexes. Called at every orderly end."""
+        ...
+
+
+class Clock(Protocol):
+    """The only source of time. Seconds since the epoch, never running backwards."""
+
+    def now(self) -> float: ...
+
+    async def sleep_until(self, when: float) -> None: ...
+
+    async def wait(self, event: asyncio.Event, until: float) -> None:
+        """Until the event is set; at ``until`` the clock sets it."""
+        ...

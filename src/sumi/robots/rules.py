@@ -1,0 +1,139 @@
+"""What robots.txt says to one crawler, arranged so that a decision takes microseconds.
+
+Rules without a star are found by hashing prefixes of the path, longest first; rules with stars are tried only
+if the literal text before their first star fits, longest first, and only while they could still win.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from sumi.robots.lines import Field
+from sumi.robots.pattern import Pattern, comparable_path, parse_pattern
+
+# Each rule with a star may cost a pass over the path. The largest honest files have some hundreds of them.
+MAX_STARRED_RULES = 1000
+# A rule is quoted in records and on terminals.
+_MAX_QUOTED = 200
+
+
+class RobotsDecision(msgspec.Struct, frozen=True, gc=False):
+    allowed: bool
+    rule: str = ""  # the line that decided, "Disallow: /private"; "" if none applied
+
+
+class RuleLine(NamedTuple):
+    """An Allow or Disallow line as it was written."""
+
+    allowed: bool
+    value: bytes
+
+
+class _Rule(NamedTuple):
+    rank: int  # longer before shorter, Allow before Disallow of the same length
+    needle: str  # not in the path: no match, and nothing else is as quick to find out
+    pattern: Pattern
+    decision: RobotsDecision
+
+
+_ALLOWED = RobotsDecision(allowed=True)
+_ALLOW, _DISALLOW = Field.ALLOW.value, Field.DISALLOW.value
+
+
+class RobotsRules:
+    """The rules for one crawler on one host. ``agent`` is whom they name: a token, ``*``, "" for no rules."""
+
+    def __init__(
+        self,
+        lines: Iterable[RuleLine] = (),
+        agent: str = "",
+        crawl_delay: float | None = None,
+        content_signals: tuple[str, ...] = (),
+    ) -> None:
+        self.agent = agent
+        self.crawl_delay = crawl_delay  # seconds, finite, not negative
+        self.content_signals = content_signals
+        self._prefixes: dict[str, _Rule] = {}
+        self._whole_paths: dict[str, _Rule] = {}
+        self._starred: dict[str, list[_Rule]] = {}  # by the text before the first star
+        # Highest rank first: of rules with the same text, the one that counts.
+        self._arrange(sorted(dict.fromkeys(_rules(lines)), key=_rank, reverse=True))
+        self._prefix_lengths = sorted({len(prefix) for prefix in self._prefixes}, reverse=True)
+        self._head_lengths = sorted({len(head) for head in self._starred}, reverse=True)
+
+    def _arrange(self, rules: list[_Rule]) -> None:
+        starred = []
+        for rule in rules:
+            if rule.pattern.starred:
+                starred.append(rule)
+            else:
+                plain = self._whole_paths if rule.pattern.anchored else self._prefixes
+                plain.setdefault(rule.pattern.head, rule)
+        for rule in starred[:MAX_STARRED_RULES] + _widened(starred[MAX_STARRED_RULES:]):
+            self._starred.setdefault(rule.pattern.head, []).append(rule)
+
+    def decide(self, path_and_query: str) -> RobotsDecision:
+        """May this path (with its query, without fragment) be fetched, and which line says so?"""
+        path = comparable_path(path_and_query)
+        if path == "/robots.txt":
+            return _ALLOWED
+        plain = self._best_plain(path)
+        if plain is None:
+            return self._best_starred(path, 0) or _ALLOWED
+        return self._best_starred(path, plain.rank) or plain.decision
+
+    def _best_plain(self, path: str) -> _Rule | None:
+        whole = self._whole_paths.get(path)
+        if whole is not None:
+            return whole  # one longer than any prefix could be: its anchor counts
+        for length in self._prefix_lengths:
+            rule = self._prefixes.get(path[:length])
+            if rule is not None:
+                return rule
+        return None
+
+    def _best_starred(self, path: str, rank_to_beat: int) -> RobotsDecision | None:
+        best = None
+        for length in self._head_lengths:
+            if length > len(path):
+                continue
+            for rank, needle, pattern, decision in self._starred.get(path[:length], ()):
+                if rank <= rank_to_beat:
+                    break
+                if needle in path and pattern.matches_behind_head(path):
+                    best, rank_to_beat = decision, rank
+                    break
+        return best
+
+
+def _rules(lines: Iterable[RuleLine]) -> Iterable[_Rule]:
+    for line in lines:
+        pattern = parse_pattern(line.value)
+        if pattern is not None:
+            rank = 2 * pattern.octets + line.allowed
+            yield _Rule(rank, pattern.longest_piece, pattern, RobotsDecision(line.allowed, _quoted(line)))
+
+
+def _rank(rule: _Rule) -> int:
+    return rule.rank
+
+
+def _widened(rules: list[_Rule]) -> list[_Rule]:
+    """Rules beyond the limit, read strictly: what a Disallow could mean is denied, an Allow means nothing.
+
+    One per head is left, the highest in rank, and it costs nothing to match.
+    """
+    denials: dict[str, _Rule] = {}
+    for rule in rules:
+        if not rule.decision.allowed:
+            wide = rule.pattern._replace(middle=(), tail="", anchored=False)
+            denials.setdefault(wide.head, rule._replace(needle="", pattern=wide))
+    return list(denials.values())
+
+
+def _quoted(line: RuleLine) -> str:
+    value = line.value.decode("utf-8", "replace")[:_MAX_QUOTED]
+    if not value.isprintable():
+        value = "".join(character if character.isprintable() else "\ufffd" for character in value)
+    return f"{_ALLOW if line.allowed else _DISALLOW}: {value}"

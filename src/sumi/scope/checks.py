@@ -1,0 +1,105 @@
+"""One function per rule of a scope: None, or the verdict that names the rule.
+
+Verdicts are made once, not per URL: a crawl refuses most of the links it meets.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from sumi.outcomes import Outcome, Verdict
+from sumi.scope.hosts import HostMatcher
+from sumi.scope.patterns import Pattern
+
+
+class Subject(NamedTuple):
+    """A candidate as the rules see it."""
+
+    url: str
+    host: str
+    port: int
+    path: str
+    depth: int
+
+
+Check: TypeAlias = Callable[[Subject], Verdict | None]
+
+_LISTED: Final = 3
+_LISTED_LENGTH: Final = 80
+
+
+def host_check(patterns: Sequence[str]) -> Check:
+    matcher = HostMatcher(patterns)
+    refusal = Verdict(Outcome.OUT_OF_SCOPE, f"host is none of {_listed(patterns)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return None if matcher.matches(subject.host, subject.port) else refusal
+
+    return check
+
+
+def prefix_check(prefixes: Sequence[str], loose: bool) -> Check:
+    """Strict: the prefix itself, or something below it. Loose: any path that begins so."""
+    bare = [prefix.rstrip("/") for prefix in prefixes]
+    exact = frozenset() if loose else frozenset(bare)
+    starts = tuple(bare if loose else (prefix + "/" for prefix in bare))
+    refusal = Verdict(Outcome.OUT_OF_SCOPE, f"path is not under {_listed(prefixes)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return None if subject.path.startswith(starts) or subject.path in exact else refusal
+
+    return check
+
+
+def path_refused_by(pattern: Pattern, text: str) -> Check:
+    refusal = Verdict(Outcome.EXCLUDED, f"excluded by {_shortened(text)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return refusal if pattern.matches(subject.path) else None
+
+    return check
+
+
+def url_refused_by(pattern: Pattern, text: str) -> Check:
+    refusal = Verdict(Outcome.EXCLUDED, f"denied by {_shortened(text)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return refusal if pattern.matches(subject.url) else None
+
+    return check
+
+
+def path_among(patterns: Sequence[Pattern], texts: Sequence[str]) -> Check:
+    refusal = Verdict(Outcome.EXCLUDED, f"path matches no include pattern: {_listed(texts)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return None if any(pattern.matches(subject.path) for pattern in patterns) else refusal
+
+    return check
+
+
+def url_among(patterns: Sequence[Pattern], texts: Sequence[str]) -> Check:
+    refusal = Verdict(Outcome.EXCLUDED, f"URL matches no allow pattern: {_listed(texts)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return None if any(pattern.matches(subject.url) for pattern in patterns) else refusal
+
+    return check
+
+
+def depth_check(limit: int) -> Check:
+    refusal = Verdict(Outcome.TOO_DEEP, f"deeper than {limit}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return refusal if subject.depth > limit else None
+
+    return check
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """A few of them: the rule is stored with every URL it refuses."""
+    named = ", ".join(_shortened(text) for text in texts[:_LISTED])
+    return named if len(texts) <= _LISTED else f"{named} and {len(texts) - _LISTED} more"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LISTED_LENGTH else text[: _LISTED_LENGTH - 1] + "…"

@@ -1,0 +1,73 @@
+"""The scope of a job, as plain data, and its judgement on a URL."""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import msgspec
+
+from sumi.model import Candidate, Kind
+from sumi.outcomes import Verdict
+from sumi.scope import checks
+from sumi.scope.patterns import path_pattern, url_pattern
+from sumi.urls import split
+from sumi.urls.escapes import tidy_escapes
+
+
+class Scope(msgspec.Struct, frozen=True, dict=True):
+    """What a job covers. Empty means no restriction. Made from what a user wrote by ``build_scope``.
+
+    Paths are compared as written in URLs, percent-encoded, with needless escapes undone: ``/%61`` is ``/a``.
+    """
+
+    hosts: tuple[str, ...] = ()  # see sumi.scope.hosts
+    paths: tuple[str, ...] = ()  # prefixes, of whole segments: /docs takes /docs/a, not /docs-old
+    loose_paths: bool = False  # prefixes of characters: /docs takes /docs-old too
+    include: tuple[str, ...] = ()  # on the path: a glob, or "re:" and a regular expression; one must match
+    exclude: tuple[str, ...] = ()  # likewise; none may match
+    allow: tuple[str, ...] = ()  # regular expressions on the whole URL; one must match
+    deny: tuple[str, ...] = ()  # likewise; none may match
+    max_depth: int | None = None
+
+    def judge(self, candidate: Candidate) -> Verdict | None:
+        """None if the candidate is taken, else the rule that refused it.
+
+        A sitemap lies where its site put it, so rules that say which pages are wanted (path prefixes,
+        include, allow) do not bind it; the others do.
+        """
+        parts = split(candidate.url)
+        path = tidy_escapes(parts.path)
+        subject = checks.Subject(candidate.url, parts.host, parts.port, path, candidate.depth)
+        for check in self._page_checks if candidate.kind is Kind.PAGE else self._sitemap_checks:
+            verdict = check(subject)
+            if verdict is not None:
+                return verdict
+        return None
+
+    # Kept with the instance rather than in a cache keyed by it: hashing hundreds of patterns costs more than
+    # judging a URL. These are no fields, so comparing, copying and encoding do not see them.
+    @cached_property
+    def _page_checks(self) -> tuple[checks.Check, ...]:
+        return tuple(_in_order(self, Kind.PAGE))
+
+    @cached_property
+    def _sitemap_checks(self) -> tuple[checks.Check, ...]:
+        return tuple(_in_order(self, Kind.SITEMAP))
+
+
+def _in_order(scope: Scope, kind: Kind) -> Iterator[checks.Check]:
+    """Depth is last, so that a URL is called too deep only if on a shorter way it would be taken."""
+    wanted = kind is Kind.PAGE
+    if scope.hosts:
+        yield checks.host_check(scope.hosts)
+    if scope.paths and wanted:
+        yield checks.prefix_check(scope.paths, scope.loose_paths)
+    for text in scope.exclude:
+        yield checks.path_refused_by(path_pattern(text), text)
+    if scope.include and wanted:
+        yield checks.path_among([path_pattern(text) for text in scope.include], scope.include)
+    for text in scope.deny:
+        yield checks.url_refused_by(url_pattern(text), text)
+    if scope.allow and wanted:
+        yield checks.url_among([url_pattern(text) for text in scope.allow], scope.allow)
+    if scope.max_depth is not None:
+        yield checks.depth_check(scope.max_depth)

@@ -1,0 +1,7 @@
+"""What a user decides, wherever it was written: one table, one frozen result."""
+
+from sumi.settings.mirror import MirrorSettings
+from sumi.settings.sources import Given, load_settings
+from sumi.settings.table import GROUPS, SETTINGS, Setting
+
+__all__ = ["GROUPS", "SETTINGS", "Given", "MirrorSettings", "Setting", "load_settings"]

@@ -1,0 +1,1 @@
+"""Backends of the ports in ``sumi.ports``. Only ``sumi.assembly`` chooses among them."""

@@ -1,0 +1,175 @@
+"""An append-only log in numbered segments. A unit is one line; what follows the last sync mark may be torn.
+
+Reading stops at the first bad line. If a later line proves that the bad one was once safely on disk (a sync
+mark after it), the file was damaged and reading refuses to go on; otherwise the bad rest is what a crash
+left of an unfinished write, and is cut off.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from sumi.errors import StateDamaged, StorageFailed
+from sumi.store.files.lines import frame, unframe
+
+SEGMENT_BYTES = 64 * 1024 * 1024
+SEGMENT_NAME = re.compile(r"journal-(\d{6})\.log")
+SYNC_MARK = re.compile(rb'\{"type":"sync","upto":(\d+)\}')
+
+
+class Place(int):
+    """Where a record starts: segment number and offset in one integer, so that a million fit in memory."""
+
+    OFFSET_BITS = 40
+
+    @classmethod
+    def of(cls, segment: int, offset: int) -> "Place":
+        return cls((segment << cls.OFFSET_BITS) | offset)
+
+    @property
+    def segment(self) -> int:
+        return self >> self.OFFSET_BITS
+
+    @property
+    def offset(self) -> int:
+        return self & ((1 << self.OFFSET_BITS) - 1)
+
+
+class Journal:
+    def __init__(self, folder: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
+        self._folder = folder
+        self._segment_bytes = segment_bytes
+        self._number = max(self._numbers(), default=1)
+        self._file = _open_for_append(self._path(self._number))
+        self._size = os.fstat(self._file).st_size
+        self._readers: dict[int, int] = {}
+        self.torn_bytes = 0  # cut off by ``replay``
+
+    def append(self, payloads: list[bytes]) -> list[Place]:
+        """Write records; they survive the death of this process from here on, a power cut after ``sync``."""
+        if self._size >= self._segment_bytes:
+            self._rotate()
+        places, lines, offset = [], [], self._size
+        for payload in payloads:
+            line = frame(payload)
+            places.append(Place.of(self._number, offset))
+            lines.append(line)
+            offset += len(line)
+        self._write(b"".join(lines))
+        return places
+
+    def sync(self) -> None:
+        """Make everything appended so far durable."""
+        try:
+            os.fdatasync(self._file)
+        except OSError as error:
+            # After a failed fsync the kernel may have dropped the dirty pages; trying again would lie.
+            raise StorageFailed(f"{self._path(self._number)}: {error.strerror}; check the disk, then run again") from error
+
+    @property
+    def end(self) -> Place:
+        """Where the next record will start."""
+        return Place.of(self._number, self._size)
+
+    def mark_synced(self, upto: Place) -> None:
+        """Note that everything before ``upto`` is on the disk. Writing went on meanwhile, so it is a place."""
+        self._write(frame(b'{"type":"sync","upto":%d}' % upto))
+
+    def replay(self) -> Iterator[tuple[Place, bytes]]:
+        """Every record from the beginning; repairs a torn tail as it reaches it."""
+        numbers = self._numbers()
+        for number in numbers:
+            yield from self._replay_segment(number, last=number == numbers[-1])
+
+    def read(self, place: Place) -> bytes:
+        """One record again."""
+        reader = self._reader(place.segment)
+        header = os.pread(reader, 8, place.offset)
+        line = os.pread(reader, int(header, 16) + 19, place.offset) if len(header) == 8 else b""
+        payload = unframe(line)
+        if payload is None:
+            raise StateDamaged(self._damage(place.segment, place.offset))
+        return payload
+
+    def close(self) -> None:
+        for reader in self._readers.values():
+            os.close(reader)
+        self._readers.clear()
+        os.close(self._file)
+
+    def _replay_segment(self, number: int, last: bool) -> Iterator[tuple[Place, bytes]]:
+        offset = 0
+        with self._path(number).open("rb") as lines:
+            for line in lines:
+                payload = unframe(line)
+                if payload is None:
+                    self._cut_tail(number, offset, lines, last)
+                    return
+                yield Place.of(number, offset), payload
+                offset += len(line)
+
+    def _cut_tail(self, number: int, offset: int, rest: Iterator[bytes], last: bool) -> None:
+        here = Place.of(number, offset)
+        if not last or any(_synced_upto(line) > here for line in rest):
+            raise StateDamaged(self._damage(number, offset))
+        self.torn_bytes += self._size - offset
+        os.ftruncate(self._file, offset)
+        self._size = offset
+
+    def _damage(self, number: int, offset: int) -> str:
+        return (
+            f"{self._path(number)} is damaged at byte {offset}: restore the file from a copy, "
+            "or start over with --fresh"
+        )
+
+    def _write(self, data: bytes) -> None:
+        try:
+            written = 0
+            while written < len(data):
+                written += os.write(self._file, data[written:] if written else data)
+        except OSError as error:
+            # Leave no half record behind for the records that may still follow.
+            os.ftruncate(self._file, self._size)
+            raise StorageFailed(
+                f"{self._path(self._number)}: {error.strerror}; free some space, then run again"
+            ) from error
+        self._size += len(data)
+
+    def _rotate(self) -> None:
+        self.sync()
+        os.close(self._file)
+        self._number += 1
+        self._file = _open_for_append(self._path(self._number))
+        self._size = 0
+        sync_folder(self._folder)
+
+    def _reader(self, number: int) -> int:
+        if number not in self._readers:
+            self._readers[number] = os.open(self._path(number), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        return self._readers[number]
+
+    def _numbers(self) -> list[int]:
+        return sorted(int(m[1]) for p in self._folder.iterdir() if (m := SEGMENT_NAME.fullmatch(p.name)))
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"journal-{number:06}.log"
+
+
+def _synced_upto(line: bytes) -> int:
+    mark = SYNC_MARK.fullmatch(unframe(line) or b"")
+    return int(mark[1]) if mark else 0
+
+
+def _open_for_append(path: Path) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(path, flags, 0o644)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,109 @@
+"""The journal's vocabulary: one record type per kind of change. Old types may never change their meaning."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from sumi.model import Candidate, Hop, Kind, PageFacts
+from sumi.outcomes import Outcome, Verdict
+from sumi.ports import Judged, RobotsRecord
+
+
+class Find(msgspec.Struct, array_like=True, omit_defaults=True):
+    """A judged candidate, compactly; its referrer is the record's own URL unless given."""
+
+    url: str
+    hop: Hop
+    depth: int
+    kind: Kind = Kind.PAGE
+    outcome: Outcome | None = None
+    rule: str = ""
+    score: float = 0.0
+    redirects: int = 0
+    referrer: str | None = None
+
+    @classmethod
+    def of(cls, item: Judged, finder: str | None) -> "Find":
+        c, refusal = item.candidate, item.refusal
+        return cls(
+            url=c.url,
+            hop=c.hop,
+            depth=c.depth,
+            kind=c.kind,
+            outcome=refusal.outcome if refusal else None,
+            rule=refusal.rule if refusal else "",
+            score=c.score,
+            redirects=c.redirects,
+            referrer=None if c.referrer == finder else c.referrer,
+        )
+
+    def judged(self, finder: str | None) -> Judged:
+        candidate = Candidate(
+            self.url, self.hop, self.kind, self.depth, self.referrer or finder, self.score, self.redirects
+        )
+        return Judged(candidate, None if self.outcome is None else Verdict(self.outcome, self.rule))
+
+
+class Added(msgspec.Struct, tag="add"):
+    found: list[Find]
+
+
+class Ended(msgspec.Struct, tag="end", omit_defaults=True):
+    """A settlement."""
+
+    url: str
+    outcome: Outcome
+    at: float
+    rule: str = ""
+    facts: PageFacts = PageFacts()
+    found: list[Find] = []
+
+
+class PutBack(msgspec.Struct, tag="back", omit_defaults=True):
+    """A deferral."""
+
+    url: str
+    at: float
+    not_before: float
+    failure: Outcome | None = None
+    rule: str = ""
+    address: str = ""
+    redirected: bool = False
+    found: list[Find] = []
+
+
+class Again(msgspec.Struct, tag="again"):
+    """Settled URLs that went back to the queue."""
+
+    urls: list[str]
+    at: float
+
+
+class HostSet(msgspec.Struct, tag="host", omit_defaults=True):
+    """Politeness that must outlive the process."""
+
+    host: str
+    crawl_delay: float = 0.0
+    hold_until: float = 0.0
+    hold_why: str = ""
+
+
+class RobotsPut(msgspec.Struct, tag="robots"):
+    record: RobotsRecord
+
+
+class NotePut(msgspec.Struct, tag="note"):
+    key: str
+    value: str
+
+
+class Synced(msgspec.Struct, tag="sync"):
+    """Everything before this place is on the disk, the files it names included."""
+
+    upto: int
+
+
+Record: TypeAlias = Added | Ended | PutBack | Again | HostSet | RobotsPut | NotePut | Synced
+
+encode = msgspec.json.Encoder().encode
+decode = msgspec.json.Decoder(Record).decode

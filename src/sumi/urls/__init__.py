@@ -1,0 +1,25 @@
+"""What a URL is: its identity under a rule set, its parts, and the links of a page.
+
+Parsing follows the WHATWG URL standard, so a host checked here is the host a browser would dial.
+"""
+
+from sumi.urls.identity import is_http_url, normalize, normalize_with
+from sumi.urls.links import LinkNormalizer
+from sumi.urls.parts import DEFAULT_PORTS, UrlParts, host_key, origin, split
+from sumi.urls.rules import PRESETS, Rules, crawl_rules, map_rules
+
+__all__ = [
+    "DEFAULT_PORTS",
+    "PRESETS",
+    "LinkNormalizer",
+    "Rules",
+    "UrlParts",
+    "crawl_rules",
+    "host_key",
+    "is_http_url",
+    "map_rules",
+    "normalize",
+    "normalize_with",
+    "origin",
+    "split",
+]

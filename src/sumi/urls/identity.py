@@ -1,0 +1,102 @@
+"""The identity of a URL: two spellings with the same identity are one page.
+
+Decided where the standard leaves room: a host's single trailing dot is dropped (the same server answers);
+host names that DNS cannot hold (empty labels, a label over 63 or a name over 253 characters) are malformed.
+"""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from sumi.policy import Preset
+from sumi.urls.escapes import tidy_escapes
+from sumi.urls.parts import DEFAULT_PORTS, split_authority
+from sumi.urls.query import tidy_query
+from sumi.urls.rules import PRESETS, Rules
+from sumi.urls.whatwg import encoded, serialized
+
+_SLASHES: Final = re.compile("/{2,}")
+_MAX_HOST: Final = 253
+_MAX_LABEL: Final = 63
+
+
+def normalize(url: str, preset: Preset, base: str | None = None) -> str | None:
+    """The identity of ``url`` under a preset; None if it is malformed, too long or not http(s).
+
+    Never raises, and normalizing the result again changes nothing.
+    """
+    return normalize_with(url, PRESETS[preset], base)
+
+
+def normalize_with(url: str, rules: Rules, base: str | None = None) -> str | None:
+    """``normalize`` under rules of one's own."""
+    if base is None:
+        return resolve(url, rules, None)
+    encoded_base = encoded(base)
+    return None if encoded_base is None else resolve(url, rules, encoded_base)
+
+
+def resolve(url: str, rules: Rules, base: bytes | None) -> str | None:
+    """``normalize_with`` for a base that is encoded once and used often."""
+    if len(url) > rules.max_length:
+        return None
+    href = serialized(url, base)
+    return None if href is None else _identity(href, rules)
+
+
+def is_http_url(text: str) -> bool:
+    """Whether the text is an absolute http(s) URL that can be requested."""
+    return normalize(text, Preset.MIRROR) is not None
+
+
+def _identity(href: str, rules: Rules) -> str | None:
+    scheme, _, rest = href.partition("://")
+    if scheme not in DEFAULT_PORTS:
+        return None
+    rest, _, query = rest.partition("#")[0].partition("?")
+    authority = rest.partition("/")[0]
+    site = _site(scheme, authority, rules.force_https, rules.strip_www)
+    if site is None:
+        return None
+    url = site + _tidy_path(rest[len(authority) :], rules)
+    if query and rules.edits_query:
+        query = tidy_query(query, rules)
+    if query:
+        url = f"{url}?{query}"
+    return url if len(url) <= rules.max_length else None
+
+
+def _tidy_path(path: str, rules: Rules) -> str:
+    if rules.tidy_escapes:
+        path = tidy_escapes(path)
+    if rules.collapse_slashes and "//" in path:
+        path = _SLASHES.sub("/", path)
+    if rules.strip_trailing_slash:
+        # All of them: stripping one of several would leave something to strip the next time.
+        path = path.rstrip("/") or "/"
+    return path
+
+
+# A page's links go to a handful of sites, so most of the work on a host is done once.
+@lru_cache(maxsize=2048)
+def _site(scheme: str, authority: str, force_https: bool, strip_www: bool) -> str | None:
+    host, port = split_authority(authority.rpartition("@")[2])
+    tidy = _tidy_host(host, strip_www)
+    if tidy is None:
+        return None
+    if force_https:
+        scheme = "https"
+    if port is None or port == DEFAULT_PORTS[scheme]:
+        return f"{scheme}://{tidy}"
+    return f"{scheme}://{tidy}:{port}"
+
+
+def _tidy_host(host: str, strip_www: bool) -> str | None:
+    if host.startswith("["):
+        return host
+    host = host.removesuffix(".")
+    if len(host) > _MAX_HOST or not all(0 < len(label) <= _MAX_LABEL for label in host.split(".")):
+        return None
+    while strip_www and host.startswith("www.") and host.count(".") > 1:
+        host = host[4:]
+    return host

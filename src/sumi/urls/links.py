@@ -1,0 +1,108 @@
+"""The links of a page, fast: most hrefs of a site's pages are the same few hundred."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from sumi.policy import Preset
+from sumi.urls.identity import normalize, resolve
+from sumi.urls.parts import origin
+from sumi.urls.rules import Rules
+
+# Nothing of these is ever requested; the parser would only find out more slowly.
+_NOT_PAGES: Final = ("#", "javascript:", "mailto:", "tel:", "data:")
+_SITE_WIDE: Final = ("/", "http://", "https://")
+
+# The memos are bounded in number, in entries and in the size of an entry: about 20 MB when all are full of
+# ordinary hrefs, 70 MB of the most hostile ones. The entries leave room for sidebars of thousands of links.
+_MEMOS: Final = 16
+_MEMO_ENTRIES: Final = 4096
+_MEMO_HREF: Final = 128
+_MEMO_URL: Final = 256
+
+
+@lru_cache(maxsize=_MEMOS)
+def _memo(rules: Rules, place: str) -> dict[str, str]:
+    """Answers that hold for every page of a place (a site or a folder); "" for an href that is no link.
+
+    Shared by all pages, which is safe because an answer depends on nothing but rules, place and href.
+    """
+    return {}
+
+
+class LinkNormalizer:
+    """Makes the hrefs of one page into URLs.
+
+    ``base`` is the address the page was really served from, or its ``<base href>``: not its identity, which
+    may lack the trailing slash that relative links depend on.
+    """
+
+    __slots__ = ("_base", "_folder", "_rules", "_site")
+
+    def __init__(self, rules: Rules, base: str) -> None:
+        self._rules = rules
+        page = normalize(base, Preset.MIRROR)
+        # Without a usable base relative hrefs lead nowhere, but absolute ones still count.
+        self._base = None if page is None else page.encode()
+        self._site = _memo(rules, "" if page is None else origin(page))
+        self._folder = _memo(rules, "" if page is None else _folder_of(page))
+
+    def many(self, hrefs: Iterable[str]) -> list[str]:
+        """Absolute, normalized, http(s), distinct, in order."""
+        found: dict[str, None] = {}
+        site, folder = self._site, self._folder
+        for href in hrefs:
+            url = site.get(href)
+            if url is None:
+                url = folder.get(href)
+                if url is None:
+                    url = self._look_up(href)
+            if url:
+                found[url] = None
+        return list(found)
+
+    def _look_up(self, href: str) -> str:
+        if href.startswith(_NOT_PAGES) or len(href) > self._rules.max_length:
+            return ""
+        bare = _without_fragment(href)
+        url = self._site.get(bare)
+        if url is None:
+            url = self._folder.get(bare)
+        return self._resolve(bare) if url is None else url
+
+    def _resolve(self, href: str) -> str:
+        url = resolve(href, self._rules, self._base) or ""
+        memo = self._memo_for(href)
+        if memo is not None:
+            _remember(memo, href, url)
+        return url
+
+    def _memo_for(self, href: str) -> dict[str, str] | None:
+        """Where an answer may be shared. None: it depends on the page's full address, or may do so.
+
+        A colon can make a scheme of the first word, and ``http:?x`` is relative to an http page; a leading
+        blank or control character is stripped by the parser and hides what really comes first.
+        """
+        if href.startswith(_SITE_WIDE):
+            return self._site
+        if href[:1] > " " and href[0] != "?" and ":" not in href:
+            return self._folder
+        return None
+
+
+def _folder_of(page: str) -> str:
+    return page.partition("?")[0].rpartition("/")[0] + "/"
+
+
+def _without_fragment(href: str) -> str:
+    bare, mark, _ = href.partition("#")
+    # The parser strips blanks and controls at the very end only; a cut must not move them there.
+    return bare + mark if bare[-1:] <= " " else bare
+
+
+def _remember(memo: dict[str, str], href: str, url: str) -> None:
+    if len(href) > _MEMO_HREF or len(url) > _MEMO_URL:
+        return
+    if len(memo) >= _MEMO_ENTRIES:
+        memo.clear()
+    memo[href] = url

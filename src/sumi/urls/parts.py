@@ -1,0 +1,54 @@
+"""The parts of a URL that is already normalized, by plain string operations."""
+
+from typing import Final, NamedTuple
+
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
+# "http://" has seven characters and a host at least one, so the path's slash is never before this index.
+_EARLIEST_PATH: Final = 8
+
+
+class UrlParts(NamedTuple):
+    scheme: str
+    host: str  # an IPv6 address keeps its brackets
+    port: int
+    path: str
+    query: str  # without the question mark
+
+
+def split(url: str) -> UrlParts:
+    scheme, _, rest = url.partition("://")
+    rest, _, query = rest.partition("?")
+    authority, _, path = rest.partition("/")
+    host, port = split_authority(authority)
+    if port is None:
+        port = DEFAULT_PORTS.get(scheme, 0)
+    return UrlParts(scheme, host, port, "/" + path, query)
+
+
+def split_authority(authority: str) -> tuple[str, int | None]:
+    """Host and port; None where none is given."""
+    host, colon, port = authority.rpartition(":")
+    if not colon or not _is_port(port):
+        return authority, None
+    return host, int(port)
+
+
+def _is_port(text: str) -> bool:
+    # The length bound keeps int() cheap whatever is passed in; "::1]" ends in no digit.
+    return len(text) <= 5 and text.isascii() and text.isdigit()
+
+
+def origin(url: str) -> str:
+    """``https://host[:port]``, the unit that robots.txt rules are for."""
+    end = url.find("/", _EARLIEST_PATH)
+    return url if end < 0 else url[:end]
+
+
+def host_key(url: str) -> str:
+    """The politeness key: ``host``, or ``host:port`` where the port is not the scheme's own.
+
+    http and https of one host are one server, and are paced as one.
+    """
+    site = origin(url)
+    return site[site.find("://") + 3 :]

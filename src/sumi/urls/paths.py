@@ -1,0 +1,194 @@
+"""Where a page's Markdown goes: URL to relative path, readable, portable, and never two URLs in one file.
+
+``page_path`` is a pure rule: host folder, one folder per path segment, ``index.md``. Every page has a
+folder of its own and no folder is called ``index.md``, so a file never stands where a folder is needed.
+Different URLs may still ask for the same path (``/x`` and ``/x/``, ``/X`` on a disk that ignores case,
+``/a%20b`` and ``/a_b``): ``PathAllocator`` gives it to the first and a longer name to the others.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from hashlib import blake2b, md5, sha256
+from itertools import count
+from typing import NamedTuple
+from urllib.parse import unquote
+
+INDEX = "index.md"
+
+NAME_CHARACTERS = 200
+NAME_BYTES = 255  # ext4, XFS, APFS and most others
+PATH_BYTES = 4000  # below PATH_MAX (4,096) with a little room for a relative prefix
+PATH_FOLDERS = 64  # a URL of 4,000 one-letter segments must not cost 4,000 inodes
+
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_PLAIN = re.compile(r"[A-Za-z0-9!#$%&'()+,;=@\[\]^_`{}~.-]*")
+_FORBIDDEN = frozenset('<>:"/\\|?*\ufffd')
+# Private use, because network drives map forbidden characters there; unassigned, because APFS refuses it.
+_UNSAFE_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"))
+_NUMBERED_DEVICES = (f"{kind}{number}" for kind in ("COM", "LPT") for number in "0123456789¹²³")
+_DEVICES = frozenset(("CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", *_NUMBERED_DEVICES))
+
+
+class _Parts(NamedTuple):
+    scheme: str
+    authority: str
+    path: str
+    query: str
+
+
+def page_path(url: str) -> str:
+    """The path of a page's file below the output root, before any other URL is considered."""
+    return _path(url, "")
+
+
+def host_folder(url: str) -> str:
+    """The top folder of a URL's host: its name, and its port unless that goes without saying."""
+    parts = _split(url)
+    return _host_folder(parts.scheme, parts.authority)
+
+
+class PathAllocator:
+    """Hands each path to one URL, for ever. Paths that differ only in case or normal form are one.
+
+    Digests of 16 bytes stand for URLs and paths: a full path is kept only for a URL that had to be moved.
+    """
+
+    __slots__ = ("_holders", "_moved")
+
+    def __init__(self) -> None:
+        self._holders: dict[bytes, bytes] = {}  # path -> URL
+        self._moved: dict[bytes, str] = {}  # URL -> its path, where that is not its page_path
+
+    def claim(self, url: str) -> str:
+        """The path of ``url``; the same on every call."""
+        holder = _digest(url)
+        path = self._moved.get(holder)
+        if path is not None:
+            return path
+        path = page_path(url)
+        if self._take(path, holder):
+            return path
+        # The first longer name is free unless a page of the site is called just so; then the next one is.
+        path = next(longer for longer in _longer_paths(url) if self._take(longer, holder))
+        self._moved[holder] = path
+        return path
+
+    def restore(self, url: str, path: str) -> None:
+        """Take a recorded path up again. One that another URL holds is not taken from it."""
+        holder = _digest(url)
+        if self._take(path, holder) and path != page_path(url):
+            self._moved[holder] = path
+
+    def _take(self, path: str, holder: bytes) -> bool:
+        return self._holders.setdefault(_digest(_folded(path)), holder) == holder
+
+
+def _path(url: str, token: str) -> str:
+    parts = _split(url)
+    host = _host_folder(parts.scheme, parts.authority)
+    suffix = _suffix(parts.query, token)
+    segments = [segment for segment in parts.path.split("/") if segment]
+    if len(segments) <= PATH_FOLDERS:
+        path = "/".join((host, *_folders(segments, suffix), INDEX))
+        if len(path.encode()) <= PATH_BYTES:
+            return path
+    return f"{host}/__l_{_hex(url)[:32]}{suffix if token else ''}/{INDEX}"
+
+
+def _longer_paths(url: str) -> Iterator[str]:
+    for turn in count():
+        yield _path(url, _hex(f"{turn} {url}" if turn else url)[:16])
+
+
+def _suffix(query: str, token: str) -> str:
+    if not query and not token:
+        return ""
+    mark = "__q_" + md5(_bytes(query), usedforsecurity=False).hexdigest()[:8]
+    return f"{mark}_{token}" if token else mark
+
+
+def _folders(segments: list[str], suffix: str) -> list[str]:
+    if not segments:
+        return [suffix] if suffix else []
+    suffixes = [*[""] * (len(segments) - 1), suffix]
+    return [
+        _fitted(_name(segment, top=position == 0), segment, suffixes[position])
+        for position, segment in enumerate(segments)
+    ]
+
+
+@lru_cache(maxsize=128)
+def _host_folder(scheme: str, authority: str) -> str:
+    authority = authority.rpartition("@")[2].lower()
+    if authority.startswith("["):
+        address, _, port = authority[1:].partition("]")
+        host, port = "ipv6-" + address.replace(":", "-"), port.removeprefix(":")
+    else:
+        host, _, port = authority.partition(":")
+    if port and port != _DEFAULT_PORTS.get(scheme):
+        host = f"{host}_{port}"
+    return _fitted(_name(host, top=True), host, "")
+
+
+def _split(url: str) -> _Parts:
+    address, _, query = url.partition("#")[0].partition("?")
+    scheme, separator, rest = address.partition("://")
+    if not separator:
+        scheme, rest = "", address
+    authority, _, path = rest.partition("/")
+    return _Parts(scheme.lower(), authority, path, query)
+
+
+def _name(segment: str, *, top: bool) -> str:
+    """A segment as a folder name that any common file system takes, that hides nothing and is never ours."""
+    name = unicodedata.normalize("NFC", unquote(segment, errors="replace"))
+    if not _PLAIN.fullmatch(name):
+        name = "".join(map(_portable, name))
+    bare = name.rstrip(".")  # Windows drops trailing dots; this also disarms "." and ".."
+    name = bare + "_" * (len(name) - len(bare)) or "_"
+    stem, dot, rest = name.partition(".")
+    if stem.upper() in _DEVICES:
+        name = f"{stem}_{dot}{rest}"
+    if name.casefold() == INDEX:
+        return name.replace(".", "%2E")
+    # A leading dot hides the folder, a leading dash looks like an option to ``rm *``, and at the top an
+    # underscore marks Sumi's own files.
+    if name[0] in ".-" or (top and name[0] == "_"):
+        return f"%{ord(name[0]):02X}{name[1:]}"
+    return name
+
+
+def _portable(character: str) -> str:
+    unsafe = character in _FORBIDDEN or unicodedata.category(character) in _UNSAFE_CATEGORIES
+    return "_" if unsafe else character
+
+
+def _fitted(name: str, source: str, suffix: str) -> str:
+    """Name and suffix within the limits; what is cut off lives on in a hash, so that names stay distinct."""
+    characters, room = NAME_CHARACTERS - len(suffix), NAME_BYTES - len(suffix)
+    if len(name) <= characters and len(name.encode()) <= room:
+        return name + suffix
+    mark = "__h_" + _hex(source)[:16]
+    kept = name[: characters - len(mark)].encode()[: room - len(mark)].decode("utf-8", "ignore")
+    return kept + mark + suffix
+
+
+def _folded(path: str) -> str:
+    """Equal for paths that some disk takes for one: Unicode's canonical caseless match."""
+    if path.isascii():
+        return path.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(_bytes(text), digest_size=16).digest()
+
+
+def _hex(text: str) -> str:
+    return sha256(_bytes(text)).hexdigest()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,68 @@
+"""Which differences between two URLs do not matter: one field per rule, four named sets of them.
+
+Under every set the fragment, userinfo, default port, a host's trailing dot and an empty query are gone, the
+host is in lower case (IDNA) and dot segments are resolved.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from sumi.policy import Preset, UrlLimits
+
+
+class Rules(msgspec.Struct, frozen=True):
+    force_https: bool = False  # http becomes https; a port that is not http's default stays
+    strip_www: bool = False  # leading www labels, as long as a dotted name remains
+    tidy_escapes: bool = False  # %41 is A; what must stay escaped is written in upper case
+    collapse_slashes: bool = False
+    strip_trailing_slash: bool = False
+    keep_params: frozenset[str] | None = None  # the only query parameters to keep; None: all
+    drop_params: frozenset[str] = frozenset()
+    drop_param_prefixes: tuple[str, ...] = ()
+    sort_query: bool = False  # by name; parameters of one name keep their order
+    max_length: int = UrlLimits().length
+
+    @property
+    def edits_query(self) -> bool:
+        """Whether the parameters must be looked at one by one."""
+        return (
+            self.sort_query
+            or self.keep_params is not None
+            or bool(self.drop_params or self.drop_param_prefixes)
+        )
+
+
+_TRACKING = frozenset({"fbclid", "gclid", "mc_eid", "ref", "source"})
+_TRACKING_PREFIXES = ("utm_",)
+
+
+def crawl_rules(keep_params: Iterable[str] = ()) -> Rules:
+    """The crawl preset, with the query parameters that tell pages apart on this site."""
+    return Rules(collapse_slashes=True, strip_trailing_slash=True, keep_params=frozenset(keep_params))
+
+
+def map_rules(*, allow_http: bool = False) -> Rules:
+    """The map preset; ``allow_http`` keeps http apart from https, for intranets without TLS."""
+    return Rules(
+        force_https=not allow_http,
+        strip_www=True,
+        tidy_escapes=True,
+        strip_trailing_slash=True,
+        drop_params=_TRACKING,
+        drop_param_prefixes=_TRACKING_PREFIXES,
+        sort_query=True,
+    )
+
+
+PRESETS: dict[Preset, Rules] = {
+    Preset.MIRROR: Rules(),
+    Preset.CRAWL: crawl_rules(),
+    Preset.MAP: map_rules(),
+    Preset.CAPTURE: Rules(
+        strip_trailing_slash=True,
+        drop_params=_TRACKING,
+        drop_param_prefixes=_TRACKING_PREFIXES,
+        sort_query=True,
+    ),
+}

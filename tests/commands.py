@@ -1,0 +1,61 @@
+"""The command line as tests run it: a process of its own, with nothing of our environment to lean on."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def parse_events(text: str) -> list[dict[str, Any]]:
+    """The JSON objects among complete lines of ``--json`` output."""
+    complete = text.rpartition("\n")[0]
+    return [msgspec.json.decode(line) for line in complete.splitlines() if line.startswith("{")]
+
+
+class FinishedSumi(subprocess.CompletedProcess[str]):
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return parse_events(self.stdout)
+
+
+@dataclass(frozen=True)
+class SpawnedSumi:
+    """A running command whose output goes to files, so that no full pipe ever holds it up."""
+
+    process: subprocess.Popen[bytes]
+    stdout: Path
+    stderr: Path
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        return parse_events(self.stdout.read_text())
+
+
+class RunSumi(Protocol):
+    def __call__(
+        self, *args: str, timeout: float = 120, env: dict[str, str] | None = None
+    ) -> FinishedSumi: ...
+
+
+class SpawnSumi(Protocol):
+    def __call__(self, *args: str, env: dict[str, str] | None = None) -> SpawnedSumi: ...
+
+
+def sumi_command(args: tuple[str, ...]) -> list[str]:
+    return [sys.executable, "-m", "sumi", *args]
+
+
+def sumi_environment(extra: dict[str, str] | None) -> dict[str, str]:
+    """Ours, without settings and proxies that a developer may have set."""
+    own = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("SUMI_") and not name.lower().endswith("_proxy")
+    }
+    return own | {"PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1"} | (extra or {})

@@ -1,0 +1,84 @@
+"""What tests share: the hostile website, and the command line as a process."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from tests.commands import FinishedSumi, RunSumi, SpawnedSumi, SpawnSumi, sumi_command, sumi_environment
+from tests.site import MakeSite, RunningSite, running_site
+
+# Shared machines stall now and then, so no example has a deadline. In CI every run tries the same examples:
+# a failure there belongs to the change at hand.
+settings.register_profile("ci", deadline=None, derandomize=os.environ.get("CI") == "true")
+settings.load_profile("ci")
+
+
+@pytest.fixture(scope="session")
+def small_site() -> Iterator[RunningSite]:
+    """Thirty pages, shared: use paths of your own under /bad/, and leave its log to others."""
+    with running_site(pages=30, seed=1) as running:
+        yield running
+
+
+@pytest.fixture
+def make_site() -> Iterator[MakeSite]:
+    """``make_site(pages=…, …)`` as ``running_site``; gone when the test ends."""
+    with ExitStack() as stack:
+
+        def make(**options: Any) -> RunningSite:
+            return stack.enter_context(running_site(**options))
+
+        yield make
+
+
+@pytest.fixture
+def run_sumi(tmp_path: Path) -> RunSumi:
+    """Runs a command to its end in the test's own folder."""
+
+    def run(*args: str, timeout: float = 120, env: dict[str, str] | None = None) -> FinishedSumi:
+        command = sumi_command(args)
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env=sumi_environment(env),
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        return FinishedSumi(command, done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def spawn_sumi(tmp_path: Path) -> Iterator[SpawnSumi]:
+    """Starts a command in the test's own folder; what still runs at the end is killed with its children."""
+    running: list[SpawnedSumi] = []
+
+    def spawn(*args: str, env: dict[str, str] | None = None) -> SpawnedSumi:
+        number = len(running) + 1
+        out, err = tmp_path / f"sumi-{number}.out", tmp_path / f"sumi-{number}.err"
+        with out.open("wb") as stdout, err.open("wb") as stderr:
+            process = subprocess.Popen(
+                sumi_command(args),
+                cwd=tmp_path,
+                env=sumi_environment(env),
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        running.append(SpawnedSumi(process, out, err))
+        return running[-1]
+
+    yield spawn
+    for spawned in running:
+        if spawned.process.poll() is None:
+            os.killpg(spawned.process.pid, signal.SIGKILL)
+        spawned.process.wait()

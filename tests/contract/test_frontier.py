@@ -1,0 +1,359 @@
+"""What every frontier promises, whatever it is built on."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
+from sumi.outcomes import Outcome, Verdict
+from sumi.policy import FrontierPolicy, PacingPolicy
+from sumi.ports import Deferral, HostReport, Judged, RobotsRecord, Settlement
+from tests.contract.backends import BACKENDS, DURABLE, Store, nothing_to_sync
+
+UNPACED = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100)
+CAPTURED = Verdict(Outcome.CAPTURED, "HTTP 200")
+
+Scenario = Callable[[Store], Coroutine[Any, Any, None]]
+Run = Callable[..., None]
+
+
+@pytest.fixture(params=sorted(BACKENDS))
+def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
+    """Run a scenario on a fresh store of each backend."""
+
+    def run_on(scenario: Scenario, policy: FrontierPolicy = FrontierPolicy(pacing=UNPACED)) -> None:
+        async def with_store() -> None:
+            store = BACKENDS[request.param](tmp_path, policy, 0.0)
+            try:
+                await scenario(store)
+            finally:
+                await store.aclose()
+
+        asyncio.run(with_store())
+
+    return run_on
+
+
+def page(path: str, depth: int = 0, hop: Hop = Hop.LINK, host: str = "a.test") -> Judged:
+    return Judged(Candidate(f"https://{host}{path}", hop, Kind.PAGE, depth))
+
+
+def refused(path: str, outcome: Outcome, depth: int = 0) -> Judged:
+    return Judged(Candidate(f"https://a.test{path}", Hop.LINK, Kind.PAGE, depth), Verdict(outcome, "a rule"))
+
+
+def sitemap(path: str) -> Judged:
+    return Judged(Candidate(f"https://a.test{path}", Hop.ROBOTS, Kind.SITEMAP))
+
+
+def urls(leases: list[Lease]) -> list[str]:
+    return [lease.url.removeprefix("https://a.test") for lease in leases]
+
+
+async def finish(store: Store, lease: Lease, verdict: Verdict = CAPTURED, **more: Any) -> bool:
+    await store.release_host(lease, HostReport(reached=lease.deadline - 300, latency=0.0))
+    [answer] = await store.settle([Settlement(lease, verdict, 1.0, **more)])
+    return answer
+
+
+def test_a_url_enters_once_for_ever(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        assert await store.add([page("/1"), page("/1"), page("/2")]) == [True, False, True]
+        [lease] = await store.lease(1, 0.0)
+        assert await store.add([page("/1")]) == [False]  # leased
+        await finish(store, lease)
+        assert await store.add([page("/1")]) == [False]  # settled
+        assert (await store.stats()).known == 2
+
+    run(scenario)
+
+
+def test_lowest_depth_then_discovery_order(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/deep", 2), page("/b", 1), page("/a", 1), page("/top", 0)])
+        assert urls(await store.lease(10, 0.0)) == ["/top", "/b", "/a", "/deep"]
+
+    run(scenario)
+
+
+def test_a_shorter_way_moves_a_waiting_url_forward(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/far", 5), page("/near", 2)])
+        assert await store.unseen(["https://a.test/far"], 1, Hop.LINK) == ["https://a.test/far"]
+        assert await store.add([page("/far", 1)]) == [True]
+        assert urls(await store.lease(10, 0.0)) == ["/far", "/near"]
+
+    run(scenario)
+
+
+def test_a_page_first_found_too_deep_is_not_lost(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([refused("/x", Outcome.TOO_DEEP, 9)])
+        assert await store.lease(1, 0.0) == []
+        assert await store.unseen(["https://a.test/x"], 9, Hop.LINK) == []
+        assert await store.unseen(["https://a.test/x"], 2, Hop.LINK) == ["https://a.test/x"]
+        assert await store.add([page("/x", 2)]) == [True]
+        stats = await store.stats()
+        assert (stats.known, stats.pending, stats.outcomes) == (1, 1, {})
+        assert urls(await store.lease(1, 0.0)) == ["/x"]
+
+    run(scenario)
+
+
+def test_a_listing_lifts_the_refusal_of_an_unlisted_link(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        url = "https://a.test/x"
+        await store.add([refused("/x", Outcome.UNLISTED), refused("/y", Outcome.OUT_OF_SCOPE)])
+        assert await store.unseen([url, "https://a.test/y"], 0, Hop.LINK) == []
+        assert await store.unseen([url, "https://a.test/y"], 0, Hop.MANIFEST) == [url]
+        assert await store.add([page("/x", hop=Hop.MANIFEST)]) == [True]
+        assert (await store.stats()).listed == 1
+
+    run(scenario)
+
+
+def test_outcomes_and_what_is_pending_add_up_to_what_is_known(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1"), page("/2"), page("/3"), refused("/no", Outcome.OUT_OF_SCOPE)])
+        first, second, _ = await store.lease(3, 0.0)
+        await finish(store, first, found=(page("/4"), refused("/no2", Outcome.EXCLUDED), page("/1")))
+        await finish(store, second, Verdict(Outcome.NOT_FOUND, "HTTP 404"))
+        stats = await store.stats()
+        assert stats.outcomes == {
+            Outcome.CAPTURED: 1,
+            Outcome.NOT_FOUND: 1,
+            Outcome.OUT_OF_SCOPE: 1,
+            Outcome.EXCLUDED: 1,
+        }
+        assert (stats.pending, stats.leased, stats.known) == (2, 1, 6)
+        assert sum(stats.outcomes.values()) + stats.pending == stats.known
+
+    run(scenario)
+
+
+def test_only_the_holder_of_a_lease_can_settle_it(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1")])
+        [stale] = await store.lease(1, 0.0)
+        [fresh] = await store.lease(1, 1000.0)  # the first one's deadline has passed
+        assert fresh.url == stale.url
+        assert not await finish(store, stale)
+        assert (await store.stats()).outcomes == {}
+        assert await finish(store, fresh)
+        assert not await finish(store, fresh)  # only once
+        assert (await store.stats()).outcomes == {Outcome.CAPTURED: 1}
+
+    run(scenario)
+
+
+def test_a_renewed_lease_outlives_its_first_deadline(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1")])
+        [lease] = await store.lease(1, 0.0)
+        assert await store.renew([lease], 200.0) == [True]
+        assert await store.lease(1, 400.0) == []
+        assert await finish(store, lease)
+        assert await store.renew([lease], 450.0) == [False]
+
+    run(scenario)
+
+
+def test_hosts_are_spaced_and_do_not_hold_each_other_up(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1"), page("/2"), page("/1", host="b.test")])
+        assert await store.lease(10, 0.5) == []
+        assert await store.next_ready(0.5) == 1.0
+        first = await store.lease(10, 1.0)
+        assert sorted(lease.host for lease in first) == ["a.test", "b.test"]
+        assert await store.lease(10, 5.0) == []  # still in flight
+        await store.release_host(first[0], HostReport(reached=5.0, latency=0.01))
+        assert await store.lease(10, 5.9) == []
+        assert urls(await store.lease(10, 6.0)) == ["/2"]
+
+    run(scenario, FrontierPolicy(pacing=PacingPolicy(delay=1.0, manifest_delay=1.0)))
+
+
+def test_crawl_delay_and_retry_after_hold_only_their_host(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        hosts = ("a.test", "b.test", "c.test")
+        await store.add([page(f"/{n}", host=host) for n in range(3) for host in hosts])
+        leases = {lease.host: lease for lease in await store.lease(3, 1.0)}
+        await store.release_host(leases["a.test"], HostReport(reached=1.0, latency=0.0, crawl_delay=10.0))
+        throttled = HostReport(reached=1.0, latency=0.0, throttled=True, retry_after=60.0)
+        await store.release_host(leases["b.test"], throttled)
+        await store.release_host(leases["c.test"], HostReport(reached=1.0, latency=0.0))
+        assert [lease.host for lease in await store.lease(9, 2.0)] == ["c.test"]
+        assert [lease.host for lease in await store.lease(9, 11.0)] == ["a.test"]
+        assert [lease.host for lease in await store.lease(9, 61.0)] == ["b.test"]
+        waits = {wait.host: wait for wait in await store.waiting_hosts(11.5)}
+        assert waits["b.test"].pending == 1
+
+    run(scenario, FrontierPolicy(pacing=PacingPolicy(delay=1.0, manifest_delay=1.0)))
+
+
+def test_a_deferred_url_waits_for_its_own_time(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1"), page("/2")])
+        [lease] = await store.lease(1, 0.0)
+        await store.release_host(lease, HostReport(reached=0.0, latency=0.0, ok=False))
+        await store.settle([Deferral(lease, 0.0, 30.0, why=Verdict(Outcome.TIMED_OUT, "slow"))])
+        assert urls(await store.lease(9, 1.0)) == ["/2"]
+        assert await store.next_ready(1.0) == 30.0
+        [again] = await store.lease(9, 30.0)
+        assert (again.url, again.attempt) == (lease.url, 1)
+        assert again.token != lease.token
+
+    run(scenario)
+
+
+def test_a_redirect_within_the_identity_changes_only_the_address(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1")])
+        [lease] = await store.lease(1, 0.0)
+        await store.release_host(lease, HostReport(reached=0.0, latency=0.0))
+        await store.settle([Deferral(lease, 0.0, 0.0, address="https://a.test/1/", redirected=True)])
+        [again] = await store.lease(1, 1.0)
+        assert (again.url, again.target) == ("https://a.test/1", "https://a.test/1/")
+        assert (again.attempt, again.candidate.redirects) == (0, 1)
+
+    run(scenario)
+
+
+def test_pages_wait_for_the_sitemaps_where_asked(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/"), sitemap("/s1.xml"), page("/b", host="b.test")])
+        [lease] = await store.lease(9, 0.0)
+        assert lease.candidate.kind is Kind.SITEMAP
+        await finish(store, lease, Verdict(Outcome.READ), found=(sitemap("/s2.xml"), page("/listed")))
+        [second] = await store.lease(9, 0.0)
+        assert urls([second]) == ["/s2.xml"]
+        await finish(store, second, Verdict(Outcome.READ))
+        assert sorted(urls(await store.lease(9, 0.0))) == ["/", "/listed", "https://b.test/b"]
+
+    run(scenario, FrontierPolicy(pacing=UNPACED, sitemaps_first=True))
+
+
+def test_the_page_cap_is_reserved_when_leasing(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page(f"/{n}") for n in range(9)])
+        leases = await store.lease(9, 0.0)
+        assert len(leases) == 3
+        await finish(store, leases[0], Verdict(Outcome.NOT_FOUND))  # frees its place
+        [fourth] = await store.lease(9, 0.0)
+        for lease in (*leases[1:], fourth):
+            await finish(store, lease)
+        assert await store.lease(9, 0.0) == []
+        stats = await store.stats()
+        assert (stats.captured, stats.pending) == (3, 5)
+
+    run(scenario, FrontierPolicy(pacing=UNPACED, max_pages=3))
+
+
+def test_a_requeued_url_is_fetched_and_counted_once_more(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1")])
+        [lease] = await store.lease(1, 0.0)
+        await finish(store, lease)
+        assert await store.requeue([lease.url, "https://nobody.test/"], 5.0) == 1
+        stats = await store.stats()
+        assert (stats.known, stats.pending, stats.captured, stats.outcomes) == (1, 1, 0, {})
+        [again] = await store.lease(1, 6.0)
+        await finish(store, again)
+        assert (await store.stats()).outcomes == {Outcome.CAPTURED: 1}
+
+    run(scenario)
+
+
+def test_the_ledger_tells_what_became_of_each_url(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1", 2), refused("/no", Outcome.EXCLUDED)])
+        [lease] = await store.lease(1, 0.0)
+        await finish(store, lease, facts=PageFacts(status=200, title="One", path="a.test/1/index.md"))
+        record = await store.record(lease.url)
+        assert record is not None
+        assert (record.outcome, record.rule, record.at, record.depth) == (Outcome.CAPTURED, "HTTP 200", 1.0, 2)
+        assert record.facts.title == "One"
+        assert [r.url async for r in store.records()] == ["https://a.test/1", "https://a.test/no"]
+        assert [r.url async for r in store.records([Outcome.EXCLUDED])] == ["https://a.test/no"]
+        assert await store.record("https://a.test/unknown") is None
+
+    run(scenario)
+
+
+def test_notes_and_robots_are_kept(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        record = RobotsRecord("https://a.test", 200, b"User-agent: *\n\xff", 12.5)
+        await store.put_robots(record)
+        await store.put_note("started", "yesterday")
+        assert await store.get_robots("https://a.test") == record
+        assert await store.get_robots("https://b.test") is None
+        assert await store.get_note("started") == "yesterday"
+        assert await store.get_note("ended") is None
+
+    run(scenario)
+
+
+@pytest.fixture(params=sorted(DURABLE))
+def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Awaitable[Store]]:
+    """Open the same durable store again and again."""
+
+    async def open_at(now: float, policy: FrontierPolicy = FrontierPolicy(pacing=UNPACED)) -> Store:
+        return DURABLE[request.param](tmp_path, policy, now)
+
+    return open_at
+
+
+def test_reopening_finds_everything_and_frees_what_was_leased(reopen: Callable[..., Awaitable[Store]]) -> None:
+    async def scenario() -> None:
+        store = await reopen(0.0)
+        await store.add([page("/1"), page("/2"), page("/3")])
+        first, second, _third = await store.lease(3, 0.0)
+        await finish(store, first, found=(page("/4", 1),), facts=PageFacts(title="One"))
+        await store.release_host(second, HostReport(reached=0.0, latency=0.0))
+        await store.settle([Deferral(second, 0.0, 50.0, why=Verdict(Outcome.TIMED_OUT, "slow"))])
+        before = await store.stats()
+        await store.aclose()
+
+        store = await reopen(100.0)
+        after = await store.stats()
+        assert (after.known, after.pending, after.outcomes) == (before.known, before.pending, before.outcomes)
+        assert after.leased == 0
+        record = await store.record(first.url)
+        assert record is not None
+        assert record.facts.title == "One"
+        found = await store.record("https://a.test/4")
+        assert found is not None
+        assert found.referrer is None or found.referrer == first.url
+        leases = await store.lease(9, 100.0)
+        assert sorted(urls(leases)) == ["/2", "/3", "/4"]
+        assert {lease.url: lease.attempt for lease in leases}[second.url] == 1
+        await store.aclose()
+
+    asyncio.run(scenario())
+
+
+def test_politeness_outlives_the_process(reopen: Callable[..., Awaitable[Store]]) -> None:
+    policy = FrontierPolicy(pacing=PacingPolicy(delay=1.0, manifest_delay=1.0))
+
+    async def scenario() -> None:
+        store = await reopen(0.0, policy)
+        await store.add([page("/1"), page("/2"), page("/1", host="b.test"), page("/2", host="b.test")])
+        for lease in await store.lease(9, 1.0):
+            crawl_delay = 20.0 if lease.host == "a.test" else None
+            throttled = lease.host == "b.test"
+            report = HostReport(1.0, 0.0, throttled=throttled, retry_after=200.0, crawl_delay=crawl_delay)
+            await store.release_host(lease, report)
+        await store.sync(nothing_to_sync)
+        await store.aclose()
+
+        store = await reopen(2.0, policy)
+        assert await store.lease(9, 21.0) == []  # a full Crawl-delay from the moment of opening
+        assert {lease.host for lease in await store.lease(9, 22.0)} == {"a.test"}
+        assert await store.lease(9, 200.0) == []
+        assert {lease.host for lease in await store.lease(9, 201.0)} == {"b.test"}
+        await store.aclose()
+
+    asyncio.run(scenario())

@@ -1,0 +1,67 @@
+"""A digest worker whose pages say what goes wrong: the last segment of the URL names the misbehaviour."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+from sumi.engine.digest_worker import confine, serve
+from sumi.outcomes import Outcome, Verdict
+from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+
+
+def spin() -> None:
+    while True:
+        pass
+
+
+def wait_for_ever() -> None:
+    while True:
+        signal.pause()
+
+
+def swell() -> None:
+    hoard = []
+    while True:
+        hoard.append(bytearray(16 * 1024 * 1024))
+
+
+def bark() -> None:
+    raise ValueError("bad\x1b[31m page")
+
+
+def chatter() -> None:
+    print("this must not reach the crawler", flush=True)
+    os.write(1, b"\xff" * 64)
+
+
+MISBEHAVIOURS: dict[str, Callable[[], None]] = {
+    "segfault": lambda: os.kill(os.getpid(), signal.SIGSEGV),
+    "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "exit": lambda: os._exit(3),
+    "spin": spin,
+    "wait": wait_for_ever,
+    "swell": swell,
+    "raise": bark,
+    "chatter": chatter,
+}
+
+
+def digest(request: DigestRequest) -> PageDigest | Undigested:
+    name = request.url.rsplit("/", 1)[-1]
+    if name == "meet":
+        # A named pipe opens only when somebody opens its other end.
+        path, mode = request.body.decode().split("\n")
+        open(path, mode).close()
+    if name == "refuse":
+        return Undigested(Verdict(Outcome.NOT_HTML, "an image"))
+    if name == "surrogate":
+        return PageDigest(links=[], title="\ud800")
+    MISBEHAVIOURS.get(name, lambda: None)()
+    return PageDigest(links=[request.url], title=str(os.getpid()), markdown=request.body.decode("latin-1"))
+
+
+if __name__ == "__main__":
+    cpu_seconds, memory_bytes = sys.argv[1:]
+    confine(int(memory_bytes))
+    serve(digest, float(cpu_seconds))

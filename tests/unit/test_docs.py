@@ -1,0 +1,63 @@
+"""The pages made from the code are those of this code, and no link in the documentation leads nowhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sumi.cli.main import COMMANDS, load_command
+from sumi.cli.reference import PAGES, write_pages
+from sumi.outcomes import Outcome
+from sumi.settings import SETTINGS
+
+ROOT = Path(__file__).parents[2]
+WRITTEN = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+LINK = re.compile(r"\[[^\]\[]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_a_page_made_from_the_code_is_fresh(name: str) -> None:
+    stored = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    assert stored == PAGES[name](), "stale: run `make docs`"
+
+
+def test_the_pages_are_written_where_they_are_looked_for(tmp_path: Path) -> None:
+    write_pages(tmp_path)
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.md")) == sorted(PAGES)
+
+
+def test_nothing_is_left_undocumented() -> None:
+    settings, cli, outcomes = (
+        PAGES[name]() for name in ("reference/settings.md", "reference/cli.md", "concepts/outcomes.md")
+    )
+    for setting in SETTINGS:
+        assert f"### {setting.name}\n" in settings
+        assert setting.name == "url" or f"`--{setting.name}`" in cli
+    for command in COMMANDS:
+        assert f"## sumi {command.name}\n" in cli
+    for outcome in Outcome:
+        assert f"`{outcome.value}`" in outcomes
+
+
+def test_every_command_has_a_description() -> None:
+    for command in COMMANDS:
+        parser = load_command(command).build_parser()
+        assert parser.prog == f"sumi {command.name}"
+        assert parser.description
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(FENCE.sub("", page.read_text(encoding="utf-8"))):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, fragment = target.partition("#")
+        linked = (page.parent / name).resolve() if name else page
+        assert linked.exists(), f"{target} does not exist"
+        assert not fragment or fragment in _anchors(linked), f"{target} has no such heading"
+
+
+def _anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

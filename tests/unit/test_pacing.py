@@ -1,0 +1,113 @@
+"""A host is never asked sooner than its spacing, its Crawl-delay and its own requests for a pause allow."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumi.frontier.pacing import HostPace
+from sumi.model import Kind
+from sumi.policy import PacingPolicy
+
+POLICY = PacingPolicy(delay=1.0, manifest_delay=0.25)
+seconds = st.floats(min_value=0, max_value=5, allow_nan=False)
+
+
+def test_a_new_host_waits_as_if_just_asked() -> None:
+    assert HostPace(100.0, POLICY).ready_at(POLICY) == 101.0
+
+
+@given(st.lists(st.tuples(seconds, seconds), min_size=1, max_size=30), seconds)
+def test_spacing_counts_from_when_the_server_had_the_request(
+    exchanges: list[tuple[float, float]], crawl_delay: float
+) -> None:
+    pace = HostPace(0.0, POLICY)
+    pace.crawl_delay = crawl_delay
+    reached = None
+    for dawdle, latency in exchanges:
+        now = pace.ready_at(POLICY) + dawdle
+        if reached is not None:
+            assert now - reached >= max(POLICY.delay, crawl_delay) - 1e-9
+        pace.leased(now, Kind.PAGE, POLICY)
+        assert pace.ready_at(POLICY) == float("inf")
+        reached = now + latency
+        pace.answered(reached, latency, Kind.PAGE, POLICY)
+
+
+def test_sitemaps_have_a_pace_of_their_own() -> None:
+    pace = HostPace(0.0, POLICY)
+    pace.leased(10.0, Kind.SITEMAP, POLICY)
+    pace.answered(10.0, 0.0, Kind.SITEMAP, POLICY)
+    assert pace.ready_at(POLICY) == 10.25
+
+
+def test_a_turn_that_was_not_used_costs_nothing() -> None:
+    pace = HostPace(0.0, POLICY)
+    before = pace.ready_at(POLICY)
+    pace.leased(50.0, Kind.PAGE, POLICY)
+    pace.unused()
+    assert pace.ready_at(POLICY) == before
+    assert pace.budget_used == 0
+
+
+def test_retry_after_is_obeyed_and_clamped() -> None:
+    pace = HostPace(0.0, POLICY)
+    pace.throttled(100.0, 120.0, POLICY)
+    assert pace.ready_at(POLICY) == 220.0
+    pace.throttled(100.0, 1e9, POLICY)
+    assert pace.ready_at(POLICY) == 100.0 + POLICY.max_hold
+
+
+def test_a_pause_nobody_dated_doubles_until_the_host_recovers() -> None:
+    pace = HostPace(0.0, POLICY)
+    pace.throttled(0.0, None, POLICY)
+    first = pace.hold_until
+    pace.throttled(first, None, POLICY)
+    assert pace.hold_until - first == 2 * first
+    pace.succeeded()
+    pace.hold_until = 0.0
+    pace.throttled(0.0, None, POLICY)
+    assert pace.hold_until == first
+
+
+def test_the_circuit_opens_after_failures_in_a_row_and_closes_on_one_success() -> None:
+    pace = HostPace(0.0, POLICY)
+    for _ in range(POLICY.circuit_failures - 1):
+        pace.failed(0.0, POLICY)
+    assert pace.hold_until == 0.0
+    pace.failed(0.0, POLICY)
+    assert pace.hold_until == POLICY.circuit_hold
+    pace.failed(1000.0, POLICY)  # the trial after the pause failed: open again at once
+    assert pace.hold_until == 1000.0 + POLICY.circuit_hold
+    pace.succeeded()
+    pace.failed(5000.0, POLICY)
+    assert pace.hold_until == 1000.0 + POLICY.circuit_hold
+
+
+def test_a_host_that_grows_slow_is_asked_less_often() -> None:
+    pace = HostPace(0.0, POLICY)
+    for _ in range(50):
+        pace.answered(0.0, 0.2, Kind.PAGE, POLICY)
+    assert pace.delay(Kind.PAGE, POLICY) == 1.0
+    for _ in range(10):
+        pace.answered(0.0, 4.0, Kind.PAGE, POLICY)
+    slow = pace.delay(Kind.PAGE, POLICY)
+    assert 2.0 < slow <= 10.0
+    for _ in range(20):
+        pace.answered(0.0, 0.2, Kind.PAGE, POLICY)
+    assert pace.delay(Kind.PAGE, POLICY) == 1.0
+
+
+def test_several_requests_at_once_only_where_the_policy_says_so() -> None:
+    policy = PacingPolicy(delay=0.0, per_host=2)
+    pace = HostPace(0.0, policy)
+    pace.leased(0.0, Kind.PAGE, policy)
+    assert pace.ready_at(policy) == 0.0
+    pace.leased(0.0, Kind.PAGE, policy)
+    assert pace.ready_at(policy) == float("inf")
+
+
+def test_a_host_past_its_budget_is_never_ready() -> None:
+    policy = PacingPolicy(host_budget=1)
+    pace = HostPace(0.0, policy)
+    pace.leased(1.0, Kind.PAGE, policy)
+    pace.answered(1.0, 0.0, Kind.PAGE, policy)
+    assert pace.ready_at(policy) == float("inf")

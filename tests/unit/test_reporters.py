@@ -1,0 +1,368 @@
+"""What people and programs are shown of a run, and that nothing a site says can steer a terminal."""
+
+import io
+import json
+import unicodedata
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumi.cli.narration import Narrator, Verbosity, progress_line
+from sumi.cli.reporters import JsonLines, LiveLine, PlainLines, QuietEnd, choose_reporter
+from sumi.cli.summary import exit_code, summary_lines
+from sumi.cli.terminal import Palette, Sink, duration, fit, printable
+from sumi.events import (
+    Event,
+    PageDeferred,
+    PageSettled,
+    Progress,
+    Recovered,
+    RobotsRead,
+    RunStarted,
+    Summary,
+    Warned,
+)
+from sumi.outcomes import MEANINGS, Ending, Outcome
+
+PLAIN = Palette(colours=False)
+STARTED = RunStarted(
+    "mirror", "https://example.org/", "output", resumed=False, pending=0, notes=("robots ignored",)
+)
+CAPTURED = PageSettled("https://example.org/a", "captured", "done", path="example.org/a/index.md")
+FAILED = PageSettled("https://example.org/b", "not_found", "failed", rule="404")
+RETRY = PageDeferred("https://example.org/c", "503", 12.0)
+ROBOTS = RobotsRead("https://example.org", 200, "rules apply", crawl_delay=2.0, sitemaps=1)
+WARNED = Warned("slow host")
+RECOVERED = Recovered(2, 17, 1)
+EVENTS: tuple[Event, ...] = (STARTED, RECOVERED, CAPTURED, FAILED, RETRY, ROBOTS, WARNED)
+
+
+def progress(done: int = 5, hosts: tuple[str, ...] = ("example.org",)) -> Progress:
+    return Progress(done, 7, 1, 2, 3.5, 200.0, hosts)
+
+
+def summary(status: str = "complete", **outcomes: int) -> Summary:
+    return Summary("mirror", status, sum(outcomes.values()), outcomes, "output", 10.0)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class HandClock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def told(verbosity: Verbosity, *events: Event) -> str:
+    narrator = Narrator(verbosity, PLAIN)
+    return "\n".join(line for event in events for line in narrator.lines(event))
+
+
+# --- what is worth a line
+
+
+def test_normally_a_run_tells_of_its_start_its_warnings_and_its_failures() -> None:
+    text = told(Verbosity.NORMAL, *EVENTS)
+    assert text.splitlines() == [
+        "mirror https://example.org/ into output: starting",
+        "note: robots ignored",
+        "recovered from a stopped run: unfinished pages 2, incomplete bytes cut off 17, queued again 1",
+        "failed: https://example.org/b: not_found (404)",
+        "warning: slow host",
+    ]
+
+
+def test_each_v_tells_more() -> None:
+    pages = told(Verbosity.PAGES, *EVENTS)
+    everything = told(Verbosity.EVERYTHING, *EVENTS)
+    assert "captured: https://example.org/a -> example.org/a/index.md" in pages
+    assert "retry" not in pages
+    assert "robots.txt" not in pages
+    assert "retry: https://example.org/c (503)" in everything
+    assert "robots.txt of https://example.org: rules apply, crawl delay 2.0s, 1 sitemaps" in everything
+
+
+def test_quiet_says_nothing_of_a_run_that_went_well() -> None:
+    assert told(Verbosity.QUIET, *EVENTS, summary(captured=3)) == ""
+    assert told(Verbosity.QUIET, *EVENTS, summary("partial", not_found=1)) == "partial: one page failed"
+
+
+# --- hostile text
+
+
+@given(st.text())
+def test_printed_text_is_printable(text: str) -> None:
+    shown = printable(text)
+    assert shown.isprintable()
+    assert not any(unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for char in shown)
+
+
+@pytest.mark.parametrize(
+    "evil",
+    ["\x1b[2J", "\x1b]0;title\x07", "a\r\nfailed: b", "\u202egnp", "\u2028", "\x9b2J", "\ud800", "\x00"],
+)
+@pytest.mark.parametrize("verbosity", [Verbosity.NORMAL, Verbosity.EVERYTHING])
+def test_no_event_smuggles_control_characters_or_lines(evil: str, verbosity: Verbosity) -> None:
+    events: list[Event] = [
+        RunStarted("mirror", evil, evil, resumed=False, pending=0, notes=(evil,)),
+        PageSettled(evil, evil, "failed", rule=evil),
+        PageSettled(evil, evil, "done", path=evil),
+        PageDeferred(evil, evil, 0.0),
+        RobotsRead(evil, 200, evil),
+        Warned(evil),
+    ]
+    for event in events:
+        assert all(line.isprintable() for line in Narrator(verbosity, PLAIN).lines(event))
+    assert progress_line(progress(hosts=(evil,))).isprintable()
+    ended = Summary("mirror", evil, 0, {evil: 1}, evil, 1.0, (evil,))
+    assert all(line.isprintable() for line in summary_lines(ended, PLAIN, 50))
+
+
+@given(st.text(), st.integers(0, 200))
+def test_a_fitted_line_never_exceeds_its_width(text: str, width: int) -> None:
+    wide = sum(
+        2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in fit(text, width)
+        if not unicodedata.combining(c)
+    )
+    assert wide <= width
+    assert text.startswith(fit(text, width))
+
+
+# --- the live line
+
+
+def live(columns: int = 80) -> tuple[LiveLine, Terminal, HandClock]:
+    terminal, clock = Terminal(), HandClock()
+    return (
+        LiveLine(Sink(terminal), Narrator(Verbosity.NORMAL, PLAIN), lambda: columns, clock),
+        terminal,
+        clock,
+    )
+
+
+def test_the_live_line_is_rewritten_at_most_eight_times_a_second() -> None:
+    line, terminal, clock = live()
+    for tick in range(1000):
+        clock.now = tick / 1000
+        line(progress(done=tick))
+    assert 1 <= terminal.getvalue().count("\r") <= 8
+
+
+def test_the_live_line_fits_the_terminal() -> None:
+    line, terminal, _ = live(columns=20)
+    line(progress(hosts=("x" * 500,)))
+    assert len(terminal.getvalue().removeprefix("\r\x1b[2K")) == 19
+
+
+def test_the_live_line_shows_what_a_person_waits_for() -> None:
+    line, terminal, _ = live()
+    line(progress())
+    assert terminal.getvalue().endswith("5 done, 7 queued, 1 failed, 3.5 pages/s, ETA 3m 20s, example.org")
+
+
+def test_failures_stand_above_the_live_line() -> None:
+    line, terminal, clock = live()
+    line(progress())
+    line(FAILED)
+    clock.now = 1.0
+    line(progress(done=6))
+    line.close()
+    shown = terminal.getvalue().split("\r\x1b[2K")
+    assert shown[2] == "failed: https://example.org/b: not_found (404)\n"
+    assert shown[3].startswith("6 done")
+    assert shown[4] == ""
+
+
+# --- plain lines, JSON, quiet
+
+
+def test_a_log_gets_progress_every_ten_seconds() -> None:
+    stream, clock = io.StringIO(), HandClock()
+    lines = PlainLines(Sink(stream), Narrator(Verbosity.NORMAL, PLAIN), clock)
+    for second in range(36):
+        clock.now = float(second)
+        lines(progress(done=second))
+    shown = stream.getvalue().splitlines()
+    assert [line.partition(" ")[0] for line in shown] == ["10", "20", "30"]
+    assert "\r" not in stream.getvalue()
+
+
+def test_programs_get_one_object_per_event_and_the_summary_last() -> None:
+    stream = io.StringIO()
+    reporter = JsonLines(Sink(stream))
+    for event in (*EVENTS, progress(), summary("partial", captured=2, not_found=1)):
+        reporter(event)
+    objects = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [one["event"] for one in objects] == [
+        "started",
+        "recovered",
+        "page",
+        "page",
+        "retry",
+        "robots",
+        "warning",
+        "progress",
+        "summary",
+    ]
+    assert objects[-1] == {
+        "event": "summary",
+        "job": "mirror",
+        "status": "partial",
+        "discovered": 3,
+        "outcomes": {"captured": 2, "not_found": 1},
+        "output": "output",
+        "seconds": 10.0,
+        "notes": [],
+    }
+
+
+@given(st.text())
+def test_json_is_one_ascii_line_that_reads_back(text: str) -> None:
+    stream = io.StringIO()
+    JsonLines(Sink(stream))(Warned(text))
+    assert stream.getvalue().isascii()
+    assert stream.getvalue().count("\n") == 1
+    assert json.loads(stream.getvalue())["message"] == text
+
+
+@pytest.mark.parametrize(
+    ("make", "environ", "verbosity", "as_json", "kind"),
+    [
+        (Terminal, {}, Verbosity.NORMAL, False, LiveLine),
+        (Terminal, {"TERM": "dumb"}, Verbosity.NORMAL, False, PlainLines),
+        (io.StringIO, {}, Verbosity.PAGES, False, PlainLines),
+        (Terminal, {}, Verbosity.QUIET, False, QuietEnd),
+        (Terminal, {}, Verbosity.NORMAL, True, JsonLines),
+    ],
+)
+def test_the_reporter_suits_where_its_words_go(
+    make: Callable[[], io.StringIO], environ: dict[str, str], verbosity: Verbosity, as_json: bool, kind: type
+) -> None:
+    out, err = Sink(io.StringIO()), Sink(make())
+    assert type(choose_reporter(verbosity, out, err, environ, as_json=as_json)) is kind
+
+
+@pytest.mark.parametrize(
+    ("stream", "environ", "coloured"),
+    [
+        (Terminal(), {}, True),
+        (Terminal(), {"NO_COLOR": "1"}, False),
+        (Terminal(), {"NO_COLOR": ""}, True),
+        (Terminal(), {"TERM": "dumb"}, False),
+        (io.StringIO(), {}, False),
+    ],
+)
+def test_colour_is_for_terminals_that_want_it(
+    stream: io.StringIO, environ: dict[str, str], coloured: bool
+) -> None:
+    assert ("\x1b" in Palette.for_sink(Sink(stream), environ).bad("x")) is coloured
+
+
+class Failing(io.StringIO):
+    def __init__(self, error: OSError) -> None:
+        super().__init__()
+        self.error = error
+
+    def write(self, _: str) -> int:
+        raise self.error
+
+
+def test_a_reader_that_leaves_does_not_stop_a_run() -> None:
+    sink = Sink(Failing(BrokenPipeError(32, "Broken pipe")))
+    reporter = JsonLines(sink)
+    reporter(WARNED)
+    reporter(WARNED)
+    assert isinstance(sink.failure, BrokenPipeError)
+
+
+def test_a_closed_stream_is_no_stream() -> None:
+    sink = Sink(None)
+    sink.line("x")
+    assert not sink.is_terminal
+    assert sink.failure is None
+
+
+# --- the end
+
+
+@pytest.mark.parametrize(
+    ("ended", "code"),
+    [
+        (summary("complete", captured=3), 0),
+        (summary("partial", captured=3, over_cap=2), 0),
+        (summary("partial", captured=3, not_found=1), 1),
+        (summary("partial", captured=3, not_found=0), 0),
+        (summary("interrupted", captured=3, pending=2, not_found=1), 3),
+        (summary("aborted", captured=3), 4),
+        (summary("something new"), 4),
+    ],
+)
+def test_the_exit_code_says_how_it_ended(ended: Summary, code: int) -> None:
+    assert exit_code(ended) == code
+
+
+@given(st.sampled_from([one for one in Outcome if MEANINGS[one].ending is Ending.FAILED]))
+def test_every_failure_makes_a_partial_run_exit_with_one(outcome: Outcome) -> None:
+    assert exit_code(summary("partial", **{outcome.value: 1})) == 1
+
+
+@pytest.mark.parametrize(
+    ("ended", "first"),
+    [
+        (summary("complete", captured=1), "complete: every page that was found is here"),
+        (summary("interrupted", pending=1), "interrupted: run the same command again to go on"),
+        (summary("partial", over_cap=1), "partial: the page limit was reached first"),
+        (summary("partial", not_found=1200), "partial: 1,200 pages failed"),
+    ],
+)
+def test_the_status_is_put_in_words(ended: Summary, first: str) -> None:
+    assert summary_lines(ended, PLAIN, 50)[0] == first
+
+
+def test_the_summary_counts_by_ending_and_says_what_to_do() -> None:
+    ended = summary("partial", captured=1200, redirected=34, robots_denied=5, not_found=2, timed_out=1)
+    assert summary_lines(ended, PLAIN, 50) == [
+        "partial: 3 pages failed",
+        "",
+        "  done                    1,234",
+        "    captured              1,200",
+        "    redirected               34",
+        "  passed over                 5",
+        "    robots_denied             5",
+        "  failed                      3",
+        "    not_found                 2  404 or 410: the page does not exist. A dead link of the site.",
+        "    timed_out                 1  Too slow for one of the time limits. Try later.",
+        "",
+        "  discovered  1,242",
+        "  output      output",
+        "  time        10s, 5.0 pages/s",
+    ]
+
+
+def test_the_speed_is_that_of_this_run_and_not_of_the_runs_before() -> None:
+    text = told(Verbosity.NORMAL, CAPTURED, FAILED, CAPTURED, summary("partial", captured=1000, not_found=1))
+    assert text.endswith("time        10s, 0.2 pages/s")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.84, "0.8s"),
+        (-1, "0.0s"),
+        (42, "42s"),
+        (200, "3m 20s"),
+        (59.7, "1m 00s"),
+        (50_400, "14h 00m"),
+        (273_600, "3d 04h"),
+    ],
+)
+def test_durations_are_short(seconds: float, words: str) -> None:
+    assert duration(seconds) == words

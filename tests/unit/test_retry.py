@@ -1,0 +1,31 @@
+"""Passing trouble is tried again a bounded number of times, later and later; an answer is not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumi.frontier.retry import TRANSIENT, retry_delay
+from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.policy import RetryPolicy
+
+POLICY = RetryPolicy(retries=3, first_delay=1.0, max_delay=60.0)
+
+
+@pytest.mark.parametrize("outcome", sorted(set(Outcome) - TRANSIENT))
+def test_an_answer_is_final(outcome: Outcome) -> None:
+    assert retry_delay(outcome, 0, POLICY, 0.5) is None
+
+
+@given(st.sampled_from(sorted(TRANSIENT)), st.integers(0, 50), st.floats(0, 1, exclude_max=True))
+def test_retries_are_bounded_in_number_and_time(outcome: Outcome, attempt: int, jitter: float) -> None:
+    delay = retry_delay(outcome, attempt, POLICY, jitter)
+    if attempt >= POLICY.retries:
+        assert delay is None
+        return
+    step = min(2**attempt, 60)
+    assert delay is not None
+    assert step / 2 <= delay <= step
+
+
+def test_only_failures_can_be_transient() -> None:
+    assert all(MEANINGS[outcome].ending is Ending.FAILED for outcome in TRANSIENT)

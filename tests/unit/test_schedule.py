@@ -1,0 +1,44 @@
+"""The host that has been free for longest is asked next; a host that may not be asked is never handed out."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumi.frontier.schedule import HostSchedule
+from sumi.model import Kind
+from sumi.policy import PacingPolicy
+
+
+def test_hosts_come_in_the_order_of_their_readiness() -> None:
+    schedule = HostSchedule(PacingPolicy(delay=1.0), opened_at=0.0)
+    for host, next_at in (("b", 5.0), ("a", 3.0), ("c", 9.0)):
+        schedule.pace(host).next_at = next_at
+        schedule.offer(host)
+    assert schedule.take(2.0) is None
+    assert schedule.next_at() == 3.0
+    assert [schedule.take(5.0), schedule.take(5.0), schedule.take(5.0)] == ["a", "b", None]
+
+
+def test_a_withdrawn_host_is_forgotten_until_offered_again() -> None:
+    schedule = HostSchedule(PacingPolicy(delay=0.0), opened_at=0.0)
+    schedule.offer("a")
+    schedule.withdraw("a")
+    assert schedule.take(10.0) is None
+    schedule.offer("a")
+    assert schedule.take(10.0) == "a"
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcde"), st.floats(0, 3, allow_nan=False)), max_size=60))
+def test_no_host_is_handed_out_before_its_time(steps: list[tuple[str, float]]) -> None:
+    policy = PacingPolicy(delay=1.0)
+    schedule = HostSchedule(policy, opened_at=0.0)
+    now, last = 0.0, dict.fromkeys("abcde", 0.0)
+    for host, step in steps:
+        schedule.offer(host)
+        now += step
+        taken = schedule.take(now)
+        if taken is None:
+            continue
+        assert now >= last[taken] + policy.delay
+        last[taken] = now
+        schedule.pace(taken).leased(now, Kind.PAGE, policy)
+        schedule.pace(taken).answered(now, 0.0, Kind.PAGE, policy)
