@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+
 from tests.commands import FinishedSumi, RunSumi, SpawnedSumi, SpawnSumi, sumi_command, sumi_environment
 from tests.site import MakeSite, RunningSite, running_site
 

@@ -1,4 +1,4 @@
-"""Every way a URL can end, in one table. A URL ends in exactly one of these, stored with the rule that decided.
+"""Every way a URL can end, in one table. A URL ends in exactly one, stored with the rule that decided.
 
 The table is the documentation: ``docs/concepts/outcomes.md`` is generated from it.
 """
@@ -68,7 +68,9 @@ class Meaning(NamedTuple):
 
 MEANINGS: dict[Outcome, Meaning] = {
     Outcome.CAPTURED: Meaning(Ending.DONE, "Fetched, digested and written.", ""),
-    Outcome.UNCHANGED: Meaning(Ending.DONE, "The server said, or its content showed, that nothing changed.", ""),
+    Outcome.UNCHANGED: Meaning(
+        Ending.DONE, "The server said, or its content showed, that nothing changed.", ""
+    ),
     Outcome.DUPLICATE: Meaning(Ending.DONE, "Its content is already here under another URL.", ""),
     Outcome.REDIRECTED: Meaning(Ending.DONE, "It points elsewhere; the target is a URL of its own.", ""),
     Outcome.READ: Meaning(Ending.DONE, "A sitemap whose entries were taken over.", ""),
@@ -81,7 +83,9 @@ MEANINGS: dict[Outcome, Meaning] = {
     Outcome.EXCLUDED: Meaning(
         Ending.PASSED_OVER, "An include or exclude pattern left it out.", "See --include and --exclude."
     ),
-    Outcome.TOO_DEEP: Meaning(Ending.PASSED_OVER, "More links away than the depth limit.", "Raise --max-depth."),
+    Outcome.TOO_DEEP: Meaning(
+        Ending.PASSED_OVER, "More links away than the depth limit.", "Raise --max-depth."
+    ),
     Outcome.UNLISTED: Meaning(
         Ending.PASSED_OVER,
         "Linked, but not in the site's sitemap, which decides when there is one.",
@@ -97,11 +101,17 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.PASSED_OVER, "One of the usual places for a sitemap; the site has none there.", ""
     ),
     Outcome.OVER_CAP: Meaning(
-        Ending.PASSED_OVER, "Known, but the page limit was reached first.", "Run again with a larger --max-pages."
+        Ending.PASSED_OVER,
+        "Known, but the page limit was reached first.",
+        "Run again with a larger --max-pages.",
     ),
-    Outcome.NOT_FOUND: Meaning(Ending.FAILED, "404 or 410: the page does not exist.", "A dead link of the site."),
+    Outcome.NOT_FOUND: Meaning(
+        Ending.FAILED, "404 or 410: the page does not exist.", "A dead link of the site."
+    ),
     Outcome.FORBIDDEN: Meaning(
-        Ending.FAILED, "401, 403 or 407: the server wants somebody else.", "Give credentials, if you have them."
+        Ending.FAILED,
+        "401, 403 or 407: the server wants somebody else.",
+        "Give credentials, if you have them.",
     ),
     Outcome.CLIENT_ERROR: Meaning(Ending.FAILED, "Another 4xx answer.", "See the status in the record."),
     Outcome.SERVER_ERROR: Meaning(
@@ -110,7 +120,9 @@ MEANINGS: dict[Outcome, Meaning] = {
     Outcome.RATE_LIMITED: Meaning(
         Ending.FAILED, "429, and again on every retry.", "Lower the rate and run again."
     ),
-    Outcome.DNS_FAILED: Meaning(Ending.FAILED, "The host name did not resolve.", "Check the name, or try later."),
+    Outcome.DNS_FAILED: Meaning(
+        Ending.FAILED, "The host name did not resolve.", "Check the name, or try later."
+    ),
     Outcome.CONNECT_FAILED: Meaning(Ending.FAILED, "Nobody accepted the connection.", "Try later."),
     Outcome.CONNECTION_LOST: Meaning(
         Ending.FAILED, "The connection broke before the answer was complete.", "Try later."
@@ -138,7 +150,9 @@ MEANINGS: dict[Outcome, Meaning] = {
         "robots.txt could not be had (server error or no connection), which means: stay away for now.",
         "Run again later.",
     ),
-    Outcome.PARSE_FAILED: Meaning(Ending.FAILED, "Its content could not be digested.", "Please report the page."),
+    Outcome.PARSE_FAILED: Meaning(
+        Ending.FAILED, "Its content could not be digested.", "Please report the page."
+    ),
     Outcome.PARSE_LIMIT: Meaning(Ending.FAILED, "Digesting it would have taken too much time or memory.", ""),
     Outcome.PENDING: Meaning(Ending.WAITING, "Not done yet.", "Run the same command again to go on."),
 }

@@ -1,4 +1,4 @@
-"""Decisions of the user, parsed once at the edge into small frozen groups. Zero means what the comment says."""
+"""Decisions of the user, parsed once at the edge into small frozen groups. Zero means what is said beside it."""
 
 from enum import StrEnum
 
@@ -45,7 +45,9 @@ class PacingPolicy(msgspec.Struct, frozen=True):
     max_crawl_delay: float = 300.0  # a larger Crawl-delay is clamped
     max_hold: float = 6 * 3600.0  # a longer Retry-After is clamped
     rate_limited_hold: float = 30.0  # after a 429 or 503 without Retry-After; doubles each time in a row
-    slow_factor: float = 2.0  # adaptive: the pause is at least this many times the host's usual latency; 0 = off
+    slow_factor: float = (
+        2.0  # adaptive: the pause is at least this many times the host's usual latency; 0 = off
+    )
     circuit_failures: int = 10  # failures in a row that suspend a host; 0 = never
     circuit_hold: float = 900.0
     host_budget: int = 0  # requests per host and run; 0 = no limit
@@ -100,5 +102,7 @@ class UrlLimits(msgspec.Struct, frozen=True):
 
 
 class Durability(StrEnum):
-    BATCH = "batch"  # survives the death of the process; a power cut may undo the last second, which is redone
+    BATCH = (
+        "batch"  # survives the death of the process; a power cut may undo the last second, which is redone
+    )
     STRICT = "strict"  # survives a power cut too

@@ -1,6 +1,6 @@
 """Every seam of the engine, with its promises. One contract suite per port runs over all its backends.
 
-A backend need not implement every port. ``store.memory`` is the executable specification of Frontier and Ledger.
+No backend has to offer every port. ``store.memory`` is the executable specification of Frontier and Ledger.
 """
 
 import asyncio
@@ -101,7 +101,7 @@ class Frontier(Protocol):
         ...
 
     async def next_ready(self, now: float) -> float | None:
-        """When the next lease may succeed, if nothing else happens; None while nothing is waiting for time."""
+        """When the next lease may succeed by the passing of time alone; None if time will not help."""
         ...
 
     async def renew(self, leases: Sequence[Lease], now: float) -> list[bool]:
@@ -109,7 +109,7 @@ class Frontier(Protocol):
         ...
 
     async def release_host(self, lease: Lease, report: HostReport | None) -> None:
-        """The network is done with this host for this lease; None: it was not used, the turn is given back."""
+        """The network is done with this host for this lease; None: it was not used at all."""
         ...
 
     async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
@@ -117,7 +117,7 @@ class Frontier(Protocol):
         ...
 
     async def requeue(self, urls: Sequence[str], at: float) -> int:
-        """Settled URLs go back to the queue (a file was lost; a passing failure is tried again in a new run)."""
+        """Settled URLs go back to the queue: a file was lost, a passing failure is tried again."""
         ...
 
     async def hold_host(self, host: str, until: float, why: str) -> None:
@@ -185,7 +185,7 @@ class Ledger(Protocol):
 
 
 class Fetcher(Protocol):
-    """One exchange per call, bounded in time and bytes. Redirects are answers. Never raises for web trouble."""
+    """One exchange per call, bounded in time and bytes. Redirects are answers; web trouble is a value."""
 
     async def fetch(self, request: Request) -> Response | Trouble: ...
 

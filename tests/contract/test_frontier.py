@@ -14,6 +14,7 @@ from sumi.ports import Deferral, HostReport, Judged, RobotsRecord, Settlement
 from tests.contract.backends import BACKENDS, DURABLE, Store, nothing_to_sync
 
 UNPACED = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100)
+DEFAULT = FrontierPolicy(pacing=UNPACED)
 CAPTURED = Verdict(Outcome.CAPTURED, "HTTP 200")
 
 Scenario = Callable[[Store], Coroutine[Any, Any, None]]
@@ -24,7 +25,7 @@ Run = Callable[..., None]
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
     """Run a scenario on a fresh store of each backend."""
 
-    def run_on(scenario: Scenario, policy: FrontierPolicy = FrontierPolicy(pacing=UNPACED)) -> None:
+    def run_on(scenario: Scenario, policy: FrontierPolicy = DEFAULT) -> None:
         async def with_store() -> None:
             store = BACKENDS[request.param](tmp_path, policy, 0.0)
             try:
@@ -274,7 +275,12 @@ def test_the_ledger_tells_what_became_of_each_url(run: Run) -> None:
         await finish(store, lease, facts=PageFacts(status=200, title="One", path="a.test/1/index.md"))
         record = await store.record(lease.url)
         assert record is not None
-        assert (record.outcome, record.rule, record.at, record.depth) == (Outcome.CAPTURED, "HTTP 200", 1.0, 2)
+        assert (record.outcome, record.rule, record.at, record.depth) == (
+            Outcome.CAPTURED,
+            "HTTP 200",
+            1.0,
+            2,
+        )
         assert record.facts.title == "One"
         assert [r.url async for r in store.records()] == ["https://a.test/1", "https://a.test/no"]
         assert [r.url async for r in store.records([Outcome.EXCLUDED])] == ["https://a.test/no"]
@@ -300,13 +306,15 @@ def test_notes_and_robots_are_kept(run: Run) -> None:
 def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Awaitable[Store]]:
     """Open the same durable store again and again."""
 
-    async def open_at(now: float, policy: FrontierPolicy = FrontierPolicy(pacing=UNPACED)) -> Store:
+    async def open_at(now: float, policy: FrontierPolicy = DEFAULT) -> Store:
         return DURABLE[request.param](tmp_path, policy, now)
 
     return open_at
 
 
-def test_reopening_finds_everything_and_frees_what_was_leased(reopen: Callable[..., Awaitable[Store]]) -> None:
+def test_reopening_finds_everything_and_frees_what_was_leased(
+    reopen: Callable[..., Awaitable[Store]],
+) -> None:
     async def scenario() -> None:
         store = await reopen(0.0)
         await store.add([page("/1"), page("/2"), page("/3")])

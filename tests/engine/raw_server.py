@@ -23,7 +23,6 @@ class RawServer:
         self.scheme = "http"
         self.heads: list[bytes] = []
         self.connections = 0
-        self.open_connections = 0
 
     def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
         return f"{self.scheme}://{host}:{self.port}{path}"
@@ -33,12 +32,10 @@ class RawServer:
         assert task is not None
         self._tasks.add(task)
         self.connections += 1
-        self.open_connections += 1
         try:
             with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 await self._converse(reader, writer)
         finally:
-            self.open_connections -= 1
             self._tasks.discard(task)
             writer.close()
             with suppress(OSError):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
+
 from tests.site.content import RobotsPreset, SiteOptions, small_truth
 from tests.site.log import LoggedRequest, read_log
 from tests.site.sitemaps import SitemapPreset

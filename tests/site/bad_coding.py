@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import brotli  # type: ignore[import-untyped]
 import zstandard
+
 from tests.site.wire import Asked, Reply, page, table
 
 BODY = page("Unfolded", "<p>" + "It was packed and came out whole. " * 60 + "</p>")

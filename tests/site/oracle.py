@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 import yaml
+
 from tests.site.log import LoggedRequest
 from tests.site.truth import Truth, captured
 

@@ -20,6 +20,7 @@ from typing import Any, cast
 import msgspec
 import trustme
 import uvloop
+
 from tests.site.content import Content, RobotsPreset, SiteOptions
 from tests.site.log import LoggedRequest, RequestLog
 from tests.site.sitemaps import SitemapPreset

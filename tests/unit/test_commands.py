@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tests.commands import RunSumi, SpawnSumi, parse_events, sumi_environment
 from tests.site import RunningSite
 

@@ -1,4 +1,4 @@
-"""A body comes back exactly as it was before its codings, or with the reason why not; never larger than allowed."""
+"""A body comes back as it was before its codings, or with the reason why not, and never too large."""
 
 import gzip
 import tracemalloc

@@ -5,9 +5,8 @@ from importlib.resources.abc import Traversable
 from urllib.parse import urljoin
 from xml.etree import ElementTree as ET
 
-from tests.site.asking import Hrefs
-
 from sumi.demo_site import files
+from tests.site.asking import Hrefs
 
 DEAD = "/guide/themes.html"
 DENIED = "/drafts/roadmap.html"

@@ -1,10 +1,14 @@
-"""Headers can be smuggled neither out nor in: what is sent is what was meant, what came in is harmless text."""
+"""Nothing is smuggled in headers: what is sent is what was meant, what came in is harmless text."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sumi.engine.clock import SystemClock
+from sumi.errors import UsageError
 from sumi.fetch.headers import declared_length, parse_fields, request_lines, status_of, version_of
+from sumi.fetch.http import HttpFetcher
+from sumi.policy import FetchLimits, NetworkPolicy
 
 
 def test_the_usual_headers() -> None:
@@ -83,3 +87,8 @@ def test_a_length_is_believed_only_if_it_is_a_number() -> None:
     assert declared_length((("content-length", "12, 12"),)) == 0
     assert declared_length((("content-length", "9" * 30),)) == 0
     assert declared_length(()) == 0
+
+
+def test_a_user_agent_that_cannot_be_sent_is_refused_at_once() -> None:
+    with pytest.raises(UsageError):
+        HttpFetcher(FetchLimits(), NetworkPolicy(user_agent="a\nb"), SystemClock())

@@ -82,7 +82,7 @@ def test_damage_before_a_sync_mark_is_refused_by_name(tmp_path: Path) -> None:
     damaged = bytearray(path.read_bytes())
     damaged[len(frame(b"first")) + 20] ^= 1
     path.write_bytes(damaged)
-    with pytest.raises(StateDamaged, match="journal-000001.log is damaged at byte 24"):
+    with pytest.raises(StateDamaged, match=r"journal-000001\.log is damaged at byte 24"):
         read_all(tmp_path)
 
 

@@ -4,6 +4,7 @@ import http.client
 import zlib
 
 import pytest
+
 from tests.site import MakeSite, RunningSite
 from tests.site.asking import Hrefs, ask, converse
 from tests.site.bad_robots import ROUTES as ROBOTS_ROUTES

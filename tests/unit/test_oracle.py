@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.site import LoggedRequest, Truth, site
 from tests.site.oracle import check_mirror
 

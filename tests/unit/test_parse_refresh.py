@@ -72,6 +72,13 @@ def test_the_target_is_where_a_reader_would_be_taken_at_once(meta: str, target: 
     assert result.refresh == target
 
 
+def test_a_page_that_gives_time_to_read_it_has_a_link_more() -> None:
+    html = b'<a href=/a>x</a><meta http-equiv=refresh content="30;url=/next">'
+    result = digest(DigestRequest("https://e.org/page", html, "text/html", Kind.PAGE, Preset.MIRROR))
+    assert isinstance(result, PageDigest)
+    assert result.links == ["https://e.org/a", "https://e.org/next"]
+
+
 @given(st.text())
 def test_any_value_is_read_without_fuss(content: str) -> None:
     refresh = parse_refresh(content)

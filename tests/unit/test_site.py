@@ -14,10 +14,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.site import MakeSite, RobotsPreset, RunningSite, SitemapPreset, running_site, site, small_truth
-from tests.site.asking import Hrefs, ask
 
 from sumi.outcomes import Outcome
+from tests.site import MakeSite, RobotsPreset, RunningSite, SitemapPreset, running_site, site, small_truth
+from tests.site.asking import Hrefs, ask
 
 seeds = st.integers(min_value=0, max_value=10**6)
 sizes = st.integers(min_value=1, max_value=150)

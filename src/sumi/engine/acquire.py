@@ -28,7 +28,7 @@ class Redirected(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """No content: refused, or an answer that is not one. May be tried again if its outcome is a passing one."""
+    """No content: refused, or no real answer. May be tried again if the trouble is a passing one."""
 
     verdict: Verdict
     report: HostReport | None
@@ -61,4 +61,3 @@ def _classify(response: Response, report: HostReport) -> Acquired:
     if verdict is not None:
         return Ended(verdict, report, response)
     return Fetched(response, report)
-

@@ -85,19 +85,32 @@ class Digestion:
             return await self._redirected_within_itself(lease, redirected)
         if await self._closes_a_circle(lease.candidate, target):
             return await self._without_content(lease, _loop(target), response, target)
+        self._warn_if_the_seed_leads_astray(lease.candidate, target)
         found = await self._judge_new([target], lease, Hop.REDIRECT)
         too_many = [j.refusal for j in found if j.refusal and j.refusal.outcome is Outcome.TOO_MANY_REDIRECTS]
-        verdict = too_many[0] if too_many else Verdict(Outcome.REDIRECTED, f"HTTP {response.status} → {target}")
+        verdict = (
+            too_many[0] if too_many else Verdict(Outcome.REDIRECTED, f"HTTP {response.status} → {target}")
+        )
         settlement = await self._without_content(lease, verdict, response, target)
         return msgspec.structs.replace(settlement, found=() if too_many else found)
 
     async def _redirected_within_itself(self, lease: Lease, redirected: Redirected) -> Settlement | Deferral:
-        """The spelling differs (a slash, http for https), the identity does not: ask again, spelled that way."""
+        """Only the spelling differs (a slash, http for https): ask again, spelled that way."""
         address = normalize(redirected.location, SPELLING, lease.target) or lease.target
         if address == lease.target or lease.candidate.redirects >= self._recipe.urls.redirects:
             return await self._without_content(lease, _loop(address), redirected.response, address)
         now = self._now()
         return Deferral(lease, now, now, address=address, redirected=True)
+
+    def _warn_if_the_seed_leads_astray(self, candidate: Candidate, target: str) -> None:
+        if candidate.depth or candidate.kind is not Kind.PAGE:
+            return
+        if self._recipe.scope.judge(Candidate(target, Hop.REDIRECT)) is not None:
+            self._io.tell(
+                Warned(
+                    f"{candidate.url} redirects to {target}, outside of what was asked for; try that URL instead"
+                )
+            )
 
     async def _closes_a_circle(self, candidate: Candidate, target: str) -> bool:
         """Whether the redirects that led to this page started from the target."""
@@ -126,7 +139,9 @@ class Digestion:
             return await self._refreshed(lease, response, digest.refresh)
         facts = await self._io.output.accept(lease, response, digest)
         found = await self._links(lease, digest)
-        return Settlement(lease, Verdict(Outcome.CAPTURED, f"HTTP {response.status}"), self._now(), facts, found)
+        return Settlement(
+            lease, Verdict(Outcome.CAPTURED, f"HTTP {response.status}"), self._now(), facts, found
+        )
 
     def _request(self, lease: Lease, response: Response) -> DigestRequest:
         recipe = self._recipe

@@ -6,6 +6,8 @@ flag that lets anything around it.
 
 from collections.abc import Iterable
 
+import msgspec
+
 from sumi.engine.io import Io
 from sumi.engine.robots_desk import RobotsDesk
 from sumi.model import Candidate, Hop, Kind
@@ -25,6 +27,8 @@ class Gate:
         self._recipe = recipe
         self._frontier = io.frontier
         self._desk = desk
+        # A seed may redirect to another path of its host: the user asked for what it leads to.
+        self._seed_scope = msgspec.structs.replace(recipe.scope, paths=())
 
     async def judge(self, candidates: Iterable[Candidate]) -> tuple[Judged, ...]:
         listed = (await self._frontier.stats()).listed > 0
@@ -49,7 +53,9 @@ class Gate:
     def _outside(self, candidate: Candidate) -> Verdict | None:
         if candidate.kind is Kind.SITEMAP and (candidate.hop is Hop.ROBOTS or _same_host(candidate)):
             return None  # the site's owner pointed there; what it lists must still be in scope
-        return self._recipe.scope.judge(candidate)
+        redirected_seed = candidate.hop is Hop.REDIRECT and candidate.depth == 0
+        scope = self._seed_scope if redirected_seed else self._recipe.scope
+        return scope.judge(candidate)
 
     def _unlisted(self, candidate: Candidate, listed: bool) -> Verdict | None:
         if candidate.hop not in LINKED or self._recipe.follow_links is FollowLinks.ALWAYS:

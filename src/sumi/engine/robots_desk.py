@@ -37,7 +37,9 @@ class Ruling(msgspec.Struct, frozen=True):
         if self.access is RobotsAccess.ALLOW_ALL:
             return None
         if self.access is RobotsAccess.DENY_ALL:
-            return Verdict(Outcome.ROBOTS_DENIED if self.reachable else Outcome.ROBOTS_UNREACHABLE, self.words)
+            return Verdict(
+                Outcome.ROBOTS_DENIED if self.reachable else Outcome.ROBOTS_UNREACHABLE, self.words
+            )
         parts = split(url)
         path = f"{parts.path}?{parts.query}" if parts.query else parts.path
         decision = self.rules.decide(path)
@@ -140,7 +142,9 @@ class RobotsDesk:
         status = 0 if isinstance(answer, Trouble) else answer.status
         return await self._conclude(site, status, b"", host_report(answer), words)
 
-    async def _conclude(self, site: str, status: int, body: bytes, report: HostReport, trouble: str = "") -> Turn:
+    async def _conclude(
+        self, site: str, status: int, body: bytes, report: HostReport, trouble: str = ""
+    ) -> Turn:
         self._hops.pop(site, None)
         self._attempts.pop(site, None)
         now = self._io.clock.now()
@@ -150,7 +154,7 @@ class RobotsDesk:
             record = msgspec.structs.replace(old, fetched_at=now)  # unreachable: the last copy stands
         await self._io.ledger.put_robots(record)
         ruling = self._rule(record)
-        found = self._sitemaps(site, record) if self._recipe.find_sitemaps else ()
+        found = self._sitemaps(site, record) if self._recipe.find_sitemaps and ruling.reachable else ()
         self._io.tell(RobotsRead(site, status, ruling.words, ruling.rules.crawl_delay, len(found)))
         return Turn(now, msgspec.structs.replace(report, crawl_delay=self.crawl_delay(site)), found)
 
@@ -175,4 +179,3 @@ class RobotsDesk:
             if url is not None:
                 candidates.append(Candidate(url, hop, Kind.SITEMAP, referrer=robots_url))
         return tuple(candidates)
-

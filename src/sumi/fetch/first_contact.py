@@ -1,4 +1,4 @@
-"""Tells a user at once that a site cannot be reached at all, instead of retrying a typing error for minutes."""
+"""Tells a user at once that a site cannot be reached, instead of retrying a typing error for minutes."""
 
 from sumi.errors import UsageError
 from sumi.model import Request, Response
@@ -22,7 +22,7 @@ ADVICE = {
 
 
 class FirstContact:
-    """A Fetcher for a new job: the very first exchange must reach somebody, later ones may fail as they like."""
+    """A Fetcher for a new job: the first exchange must reach somebody, later ones may fail."""
 
     def __init__(self, fetcher: Fetcher) -> None:
         self._fetcher = fetcher

@@ -106,10 +106,13 @@ class HttpFetcher:
             watch.cancel()
 
     def _timing(self, transfer: Transfer, started: float) -> Timing:
+        """Counted back from the end, so that a busy event loop makes ``reached`` late, never too early."""
         finished = max(started, self._clock.now())
         first_byte = transfer.handle.getinfo(pycurl.STARTTRANSFER_TIME)
-        reached = min(started + first_byte, finished) if first_byte > 0 else finished
-        return Timing(started, reached, finished)
+        if first_byte <= 0:
+            return Timing(started, finished, finished)
+        receiving = max(0.0, transfer.handle.getinfo(pycurl.TOTAL_TIME) - first_byte)
+        return Timing(started, max(started, finished - receiving), finished)
 
     def _answer(
         self, request: Request, transfer: Transfer, incoming: Incoming, timing: Timing

@@ -26,7 +26,6 @@ class Incoming:
         "_chunks",
         "_head",
         "_head_bytes",
-        "_head_fields",
         "_keep",
         "_limits",
         "_room",
@@ -46,7 +45,6 @@ class Incoming:
         self._wants_body = wants_body
         self._head: list[bytes] = []
         self._head_bytes = 0
-        self._head_fields = 0
         self._chunks: list[bytes] = []
         self._room = limits.wire_bytes
         self._can_cut = False
@@ -72,7 +70,6 @@ class Incoming:
     def on_header(self, line: bytes) -> int | None:
         """A line of the head. Trailers come here too: they are counted and otherwise ignored."""
         self._head_bytes += len(line)
-        self._head_fields += 1
         if self._head_bytes > self._limits.header_bytes:
             return self._give_up(Outcome.BAD_HTTP, f"headers of more than {self._limits.header_bytes} bytes")
         if self.status:

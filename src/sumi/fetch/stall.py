@@ -12,6 +12,7 @@ from sumi.fetch.incoming import Incoming
 from sumi.policy import FetchLimits
 
 _TICKS = 4  # per limit: it is noticed at most a quarter late
+_SHORTEST_TICK = 0.001
 
 
 class StallWatch:
@@ -21,7 +22,7 @@ class StallWatch:
         self._incoming = incoming
         self._limits = limits
         self._stalled = stalled
-        self._tick = min(limits.first_byte, limits.idle) / _TICKS
+        self._tick = max(_SHORTEST_TICK, min(limits.first_byte, limits.idle) / _TICKS)
         self._idle_ticks = ceil(limits.idle / self._tick)
         self._ticks = 0
         self._heard = 0

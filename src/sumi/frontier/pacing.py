@@ -12,7 +12,7 @@ MAX_SLOWDOWN = 10.0
 
 
 class HostPace:
-    """One host's politeness. Times are seconds since the epoch; ``inf`` means not before something happens."""
+    """One host's politeness. Times are seconds since the epoch; ``inf``: not before something happens."""
 
     __slots__ = (
         "budget_used",

@@ -26,5 +26,5 @@ def retry_delay(outcome: Outcome, attempt: int, policy: RetryPolicy, jitter: flo
     """
     if outcome not in TRANSIENT or attempt >= policy.retries:
         return None
-    step = min(policy.first_delay * 2**attempt, policy.max_delay)
+    step: float = min(policy.first_delay * 2**attempt, policy.max_delay)
     return step * (0.5 + jitter / 2)

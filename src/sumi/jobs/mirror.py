@@ -72,7 +72,7 @@ def mirror_job(settings: MirrorSettings) -> MirrorJob:
 
 
 def _path_prefixes(seed_url: str) -> tuple[str, ...]:
-    """What lies below the seed: the folder of ``/guide/intro.html`` is ``/guide``; the root takes everything."""
+    """What lies below the seed: ``/guide`` for ``/guide/intro.html``; the root takes everything."""
     path = PurePosixPath(split(seed_url).path)
     folder = path.parent if path.suffix else path
     return () if str(folder) == "/" else (str(folder),)

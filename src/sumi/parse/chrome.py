@@ -79,6 +79,9 @@ _IDS: Final = """
 _CHROME_IDS: Final = frozenset(_IDS.split())
 _CHROME_ROLES: Final = frozenset({"navigation", "search", "contentinfo", "banner", "complementary"})
 
+# No theme writes more into one attribute; what is longer is neither read nor remembered.
+MAX_CLASSES: Final = 500
+
 _ADMONITIONS: Final = (
     "admonition theme-admonition custom-block markdown-alert starlight-aside callout notecard"
 )
@@ -111,10 +114,14 @@ _CHROME_WORDS: Final = frozenset(
 _LONGEST_WORDS: Final = 60
 
 
-@lru_cache(maxsize=4096)
 def part_of(classes: str) -> Part:
-    """Remembered, because the pages of a site share their classes."""
-    names = frozenset(classes.lower().split()) if len(classes) < 1000 else frozenset[str]()
+    return _remembered_part(classes) if len(classes) < MAX_CLASSES else Part.CONTENT
+
+
+@lru_cache(maxsize=4096)
+def _remembered_part(classes: str) -> Part:
+    """The pages of a site share their classes."""
+    names = frozenset(classes.lower().split())
     if names & _CHROME_CLASSES:
         return Part.CHROME
     return Part.ADMONITION if names & _ADMONITION_CLASSES else Part.CONTENT
@@ -136,9 +143,12 @@ def is_chrome_aside(aside: Element) -> bool:
 
 
 def is_chrome_link(link: Element) -> bool:
-    """By what it says: "Edit this page" has as many classes as there are themes."""
+    """By what it says: "Edit this page" has as many classes as there are themes. Or if it says nothing."""
     text = link.text
-    return len(text) < _LONGEST_WORDS and text.strip().lower() in _CHROME_WORDS
+    if len(text) >= _LONGEST_WORDS:
+        return False
+    words = text.strip().lower()
+    return words in _CHROME_WORDS or (not words and next(link.iter_elements("img"), None) is None)
 
 
 def link_share(element: Element) -> float:

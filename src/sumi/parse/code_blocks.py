@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from sumi.parse.chrome import MAX_CLASSES
 from sumi.parse.html import Element, Text, collapse, element_children, new_element
 
 # A fence's info string must not hold a backtick or a blank; no language has a longer name.
@@ -122,13 +123,12 @@ def _declared(element: Element) -> str | None:
     if element.tag == "pre" and element.attr("lang"):
         return canonical_language(element.attr("lang") or "")
     classes = element.attr("class")
-    return language_in(classes) if classes else None
+    return language_in(classes) if classes and len(classes) < MAX_CLASSES else None
 
 
 @lru_cache(maxsize=1024)
 def language_in(classes: str) -> str | None:
     """The language that a class attribute names, None if it names none."""
-    classes = classes[:500]
     match = _PREFIXED.search(classes) or _AFTER_MARKER.search(classes)
     if match is not None:
         return canonical_language(match[1])

@@ -9,6 +9,7 @@ from typing import Final
 
 from sumi.parse.chrome import (
     CHROME_TAGS,
+    MAX_CLASSES,
     Part,
     is_chrome_aside,
     is_chrome_id,
@@ -35,7 +36,6 @@ _LANDMARKS: Final = (
     "main",
     "#main-content",
     "article",
-    "#content",
 )
 _RANK: Final = {key: rank for rank, key in enumerate(_LANDMARKS)}
 _LANDMARK_TAGS: Final = ("main", "article", "div", "section")
@@ -88,12 +88,18 @@ def _is_bar(element: Element) -> bool:
         return True
     if tag == "header":
         return element.select_one("h1") is None
+    if tag in ("ul", "ol") and _is_link_list_of_header(element):
+        return True
     if tag == "aside":
         return is_chrome_aside(element)
     classes = element.attr("class")
     if classes is not None and part_of(classes) is Part.CHROME:
         return True
     return is_chrome_id(element.attr("id")) or is_chrome_role(element.attr("role"))
+
+
+def _is_link_list_of_header(element: Element) -> bool:
+    return element.closest("header") is not None and link_share(element) > _ENOUGH
 
 
 def holds_most(element: Element, total: int) -> bool:
@@ -105,15 +111,23 @@ def _candidates(body: Element) -> list[Element]:
     """One element per landmark that occurs once: two articles are a list of teasers, not a document."""
     by_rank: dict[int, list[Element]] = {}
     for element in body.iter_elements(_LANDMARK_TAGS):
-        for rank in _ranks(element.tag, element.attr("class"), element.attr("id"), element.attr("role")):
+        for rank in _landmarks_of(element):
             by_rank.setdefault(rank, []).append(element)
     return [found[0] for _, found in sorted(by_rank.items()) if len(found) == 1]
 
 
+def _landmarks_of(element: Element) -> tuple[int, ...]:
+    classes = element.attr("class") or ""
+    name, role = element.attr("id") or "", element.attr("role") or ""
+    if len(classes) + len(name) + len(role) > MAX_CLASSES:
+        return ()
+    return _ranks(element.tag, classes, name, role)
+
+
 @lru_cache(maxsize=4096)
-def _ranks(tag: str, classes: str | None, name: str | None, role: str | None) -> tuple[int, ...]:
+def _ranks(tag: str, classes: str, name: str, role: str) -> tuple[int, ...]:
     """Remembered, because the pages of a site share their landmarks."""
-    names = set((classes or "").split())
+    names = set(classes.split())
     if "contents" in names and names & {"topic", "local"}:
         return ()
     keys = (tag, f"#{name}", f"@{role}", *(f".{each}" for each in names))

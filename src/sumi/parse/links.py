@@ -1,19 +1,22 @@
 """The links of a page that lead to other pages, wherever on it they are."""
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 
 from sumi.parse.html import Document
 from sumi.urls import LinkNormalizer
 
 
-def page_links(document: Document, normalizer: LinkNormalizer, limit: int) -> tuple[list[str], int]:
+def page_links(
+    document: Document, normalizer: LinkNormalizer, limit: int, also: Iterable[str] = ()
+) -> tuple[list[str], int]:
     """Distinct URLs in document order, at most ``limit``; and how many more there were.
+    ``also`` are hrefs that the page names elsewhere than in its links.
 
     Once the limit is reached hrefs are counted and not resolved: a page of a million links must not cost a
     million resolutions.
     """
-    waiting = iter(dict.fromkeys(_hrefs(document)))
+    waiting = iter(dict.fromkeys(chain(_hrefs(document), also)))
     found: dict[str, None] = {}
     dropped = 0
     while len(found) < limit and (batch := list(islice(waiting, limit))):

@@ -46,17 +46,21 @@ def _settle_noscript(body: Element) -> None:
     fallbacks = list(body.iter_elements("noscript"))
     if not fallbacks:
         return
+    is_all = not _has_more_than(body, ("noscript", "script", "style", "template"))
     for fallback in fallbacks:
-        fallback.tag = "template"
-    if not _has_visible_text(body):
-        for fallback in fallbacks:
+        if is_all:
             fallback.tag = "div"
+        else:
+            fallback.decompose()
 
 
-def _has_visible_text(body: Element) -> bool:
-    hidden = ("script", "style", "template")
-    unseen = sum(len(element.text.strip()) for element in body.iter_elements(hidden))
-    return len(collapse(body.text)) > unseen
+def _has_more_than(body: Element, tags: tuple[str, ...]) -> bool:
+    inside = sum(_ink(element.text) for element in body.iter_elements(tags))
+    return _ink(body.text) > inside
+
+
+def _ink(text: str) -> int:
+    return sum(map(len, text.split()))
 
 
 def _title_outside(document: Document, root: Element) -> str:

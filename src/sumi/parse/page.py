@@ -76,7 +76,7 @@ def _digest_html(request: DigestRequest) -> PageDigest:
     facts = read_metadata(document)
     base = _base_of(facts, request.url)
     normalizer = LinkNormalizer(PRESETS[request.preset], base)
-    links, dropped = page_links(document, normalizer, request.max_links)
+    links, dropped = page_links(document, normalizer, request.max_links, _late_refresh(facts))
     markdown, problem = _markdown_of(document, base, request) if request.markdown else (None, "")
     return PageDigest(
         links=links,
@@ -98,8 +98,13 @@ def _resolved(href: str | None, normalizer: LinkNormalizer) -> str | None:
     return next(iter(normalizer.many((href,))), None) if href else None
 
 
+def _late_refresh(facts: Metadata) -> tuple[str, ...]:
+    refresh = facts.refresh
+    return (refresh.target,) if refresh is not None and refresh.seconds > REDIRECT_SECONDS else ()
+
+
 def _refresh_target(facts: Metadata, normalizer: LinkNormalizer, request: DigestRequest) -> str | None:
-    """None for a page that loads itself again, or that gives time to be read first."""
+    """None for a page that loads itself again, or that gives time to be read first: see _late_refresh."""
     if facts.refresh is None or facts.refresh.seconds > REDIRECT_SECONDS:
         return None
     target = _resolved(facts.refresh.target, normalizer)

@@ -5,17 +5,21 @@ tables or headings, and the ones that highlighters put line numbers in.
 """
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from sumi.parse.html import Element, Node, Text, element_children, new_element
 
-# Filling up spans makes cells; a page gets this many, then its spans are dropped unfilled.
-_MAX_FILLED: Final = 2000
+# Filling up spans and short rows makes cells; a page gets this many, then its tables are taken apart.
+_MAX_FILLED: Final = 20_000
 _WIDEST_SPAN: Final = 100
 
 _ROW_GROUPS: Final = frozenset({"thead", "tbody", "tfoot"})
 _BREAKING_TAGS: Final = ("p", "div", "li", "dd", "dt", "pre", "blockquote")
-_UNCELLABLE: Final = "table, h1, h2, h3, h4, h5, h6, hr"
+_NEAR: Final = 8  # siblings looked at for text; without a bound, cells of empty blocks would cost the square
+_LISTS: Final = ("ul", "ol", "dl")
+_FLATTENED: Final = (*_BREAKING_TAGS, *_LISTS)
+_UNCELLABLE: Final = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "hr")
 _TAKEN_APART: Final = ("table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption")
 
 
@@ -33,6 +37,10 @@ class TableFitter:
             _take_apart(table)
             return
         self._fill_spans(rows)
+        self._fill_short_rows(rows)
+        if self._filled >= _MAX_FILLED:
+            _take_apart(table)
+            return
         for cell in _cells_of(rows):
             _flatten(cell)
 
@@ -41,33 +49,44 @@ class TableFitter:
         for row in rows:
             below = self._fill_row(row, below)
 
+    def _fill_short_rows(self, rows: list[Element]) -> None:
+        """The converter writes a table of uneven rows as raw HTML."""
+        lengths = [len(list(_cells(row))) for row in rows]
+        width = max(lengths, default=0)
+        for row, length in zip(rows, lengths, strict=True):
+            if not length:
+                row.decompose()
+            for _ in range(width - length if length else 0):
+                if self._may_fill():
+                    row.append(new_element("td"))
+
+    def _may_fill(self) -> bool:
+        self._filled += 1
+        return self._filled < _MAX_FILLED
+
     def _fill_row(self, row: Element, below: dict[int, int]) -> dict[int, int]:
         reaching: dict[int, int] = {}
         column = 0
         for cell in list(_cells(row)):
+            if self._filled >= _MAX_FILLED:
+                break
             while column in below:
                 column = self._pass_under(cell, column, below, reaching)
             width, height = _take_span(cell, "colspan"), _take_span(cell, "rowspan")
             for offset in range(width):
                 if height > 1:
                     reaching[column + offset] = height - 1
-                if offset:
-                    self._fill(cell)
+                if offset and self._may_fill():
+                    cell.insert_after(new_element(cell.tag))
             column += width
         return reaching
 
     def _pass_under(self, cell: Element, column: int, below: dict[int, int], reaching: dict[int, int]) -> int:
         if below[column] > 1:
             reaching[column] = below[column] - 1
-        if self._filled < _MAX_FILLED:
-            self._filled += 1
+        if self._may_fill():
             cell.insert_before(new_element(cell.tag))
         return column + 1
-
-    def _fill(self, cell: Element) -> None:
-        if self._filled < _MAX_FILLED:
-            self._filled += 1
-            cell.insert_after(new_element(cell.tag))
 
 
 def _rows(table: Element) -> Iterator[Element]:
@@ -90,9 +109,9 @@ def _cells_of(rows: list[Element]) -> Iterator[Element]:
 def _is_layout(table: Element, rows: list[Element]) -> bool:
     if table.attr("role") in ("presentation", "none"):
         return True
-    if table.select_one(_UNCELLABLE) is not None:
+    if next(table.iter_elements(_UNCELLABLE), None) is not None:
         return True
-    return all(len(list(_cells(row))) < 2 for row in rows) and table.select_one("th") is None
+    return all(len(list(_cells(row))) < 2 for row in rows) and next(table.iter_elements("th"), None) is None
 
 
 def _take_apart(table: Element) -> None:
@@ -114,11 +133,8 @@ def _take_span(cell: Element, name: str) -> int:
 
 def _flatten(cell: Element) -> None:
     """Blocks in a cell become lines of it, parted by <br>."""
-    blocks = [block for block in cell.iter_elements(_BREAKING_TAGS) if block.tag in _BREAKING_TAGS]
-    for block in blocks:
+    for block in list(cell.iter_elements(_FLATTENED)):
         _FLATTENERS.get(block.tag, _as_line)(block)
-    for lists in list(cell.iter_elements(("ul", "ol", "dl"))):
-        lists.tag = "span"
 
 
 def _as_line(block: Element) -> None:
@@ -148,14 +164,18 @@ def _code_as_lines(pre: Element) -> None:
     _as_line(pre)
 
 
-_FLATTENERS: Final = {"li": _item_as_line, "pre": _code_as_lines}
+def _as_lines(items: Element) -> None:
+    items.tag = "span"
+
+
+_FLATTENERS: Final = {"li": _item_as_line, "pre": _code_as_lines, **dict.fromkeys(_LISTS, _as_lines)}
 
 
 def _follows_text(block: Element) -> bool:
     """Whether anything stands before it in the cell: itself first in a first wrapper is still first."""
     node: Element = block
     while True:
-        for sibling in node.previous_siblings:
+        for sibling in islice(node.previous_siblings, _NEAR):
             if _is_shown(sibling):
                 return not (isinstance(sibling, Element) and sibling.tag == "br")
         parent = node.parent
@@ -165,7 +185,7 @@ def _follows_text(block: Element) -> bool:
 
 
 def _is_followed_by_text(block: Element) -> bool:
-    following = next((node for node in block.next_siblings if _is_shown(node)), None)
+    following = next((node for node in islice(block.next_siblings, _NEAR) if _is_shown(node)), None)
     if isinstance(following, Element):
         return following.tag not in (*_BREAKING_TAGS, "br", "ul", "ol", "dl", "table")
     return following is not None

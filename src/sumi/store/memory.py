@@ -196,9 +196,7 @@ class MemoryStore:
 
     def _must_wait_for_sitemaps(self, entry: Entry) -> bool:
         return (
-            self._policy.sitemaps_first
-            and entry.candidate.kind is Kind.PAGE
-            and self._open[Kind.SITEMAP] > 0
+            self._policy.sitemaps_first and entry.candidate.kind is Kind.PAGE and self._open[Kind.SITEMAP] > 0
         )
 
     def _lease_out(self, entry: Entry, now: float) -> Lease:

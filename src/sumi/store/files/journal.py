@@ -65,7 +65,9 @@ class Journal:
             os.fdatasync(self._file)
         except OSError as error:
             # After a failed fsync the kernel may have dropped the dirty pages; trying again would lie.
-            raise StorageFailed(f"{self._path(self._number)}: {error.strerror}; check the disk, then run again") from error
+            raise StorageFailed(
+                f"{self._path(self._number)}: {error.strerror}; check the disk, then run again"
+            ) from error
 
     @property
     def end(self) -> Place:
@@ -73,7 +75,7 @@ class Journal:
         return Place.of(self._number, self._size)
 
     def mark_synced(self, upto: Place) -> None:
-        """Note that everything before ``upto`` is on the disk. Writing went on meanwhile, so it is a place."""
+        """Note that everything before ``upto`` is on the disk; writing may have gone on meanwhile."""
         self._write(frame(b'{"type":"sync","upto":%d}' % upto))
 
     def replay(self) -> Iterator[tuple[Place, bytes]]:

@@ -1,4 +1,4 @@
-"""One process at a time per state folder. The lock dies with its process; the text inside is for the message."""
+"""One process at a time per state folder. The lock dies with its process; its text is for the message."""
 
 import fcntl
 import os
