@@ -16,17 +16,18 @@ from sumi.engine.offload import InProcessDigester, WorkerPool
 from sumi.engine.run import Crawl
 from sumi.engine.summary import summarize
 from sumi.errors import SumiError, UsageError
-from sumi.events import Event, Listener, Recovered, RunStarted, Summary
+from sumi.events import Event, Listener, Progress, Recovered, RunStarted, Summary
 from sumi.fetch.first_contact import FirstContact
 from sumi.fetch.http import HttpFetcher
 from sumi.frontier.retry import TRANSIENT
 from sumi.jobs.mirror import MirrorJob, mirror_job
 from sumi.outputs.markdown_tree import MarkdownTree
-from sumi.ports import Digester, Fetcher
+from sumi.ports import Clock, Digester, Fetcher
 from sumi.settings import MirrorSettings
 from sumi.store.files import FilesStore
 
 STATE_FOLDER = ".sumi"
+PROGRESS_FILE_SECONDS = 2.0
 
 T = TypeVar("T")
 
@@ -46,7 +47,7 @@ async def mirror(settings: MirrorSettings, listeners: Sequence[Listener], contro
         _forget(home)
     made = _make_folders(home / STATE_FOLDER)
     try:
-        async with _opened_mirror(settings, job, home, _teller(listeners)) as parts:
+        async with _opened_mirror(settings, job, home, listeners) as parts:
             return await _Mirroring(settings, job, *parts, control).run()
     except UsageError:
         _unmake(made)  # a job that could not start leaves nothing half-made behind
@@ -129,7 +130,7 @@ class _Mirroring:
 
 @asynccontextmanager
 async def _opened_mirror(
-    settings: MirrorSettings, job: MirrorJob, home: Path, tell: Listener
+    settings: MirrorSettings, job: MirrorJob, home: Path, listeners: Sequence[Listener]
 ) -> AsyncIterator[tuple[Io, FilesStore, MarkdownTree]]:
     clock = SystemClock()
     store = FilesStore(home / STATE_FOLDER, job.frontier, clock.now(), settings.durability)
@@ -138,6 +139,7 @@ async def _opened_mirror(
     if not store.resumed:
         fetcher = FirstContact(fetcher)
     digester = _digester(settings.processes)
+    tell = _teller([*listeners, _ProgressFile(tree, clock)])
     try:
         yield Io(store, store, fetcher, digester, tree, clock, tell, random.random), store, tree
     finally:
@@ -151,6 +153,20 @@ def _digester(processes: int | None) -> Digester:
     # The main process keeps one core busy by itself; the others digest.
     count = max(1, (os.cpu_count() or 1) - 1) if processes is None else processes
     return WorkerPool(count) if count else InProcessDigester()
+
+
+class _ProgressFile:
+    """Keeps ``_progress.json`` current while a mirror runs."""
+
+    def __init__(self, tree: MarkdownTree, clock: Clock) -> None:
+        self._tree = tree
+        self._clock = clock
+        self._due = 0.0
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Progress) and self._clock.now() >= self._due:
+            self._due = self._clock.now() + PROGRESS_FILE_SECONDS
+            self._tree.write_progress(event)
 
 
 def _teller(listeners: Sequence[Listener]) -> Listener:

@@ -1,4 +1,4 @@
-"""Decisions of the user, parsed once at the edge into small frozen groups. Zero means what is said beside it."""
+"""Decisions of the user, parsed once at the edge into small frozen groups; comments say what 0 means."""
 
 from enum import StrEnum
 

@@ -12,6 +12,7 @@ import msgspec
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Request, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+from sumi.policy import FrontierPolicy
 
 
 class Judged(msgspec.Struct, frozen=True, gc=False):
@@ -124,6 +125,10 @@ class Frontier(Protocol):
         """Nothing of this host is leased before ``until``."""
         ...
 
+    async def retune(self, policy: FrontierPolicy) -> None:
+        """New limits from here on (a reload); hosts that may now be asked sooner are."""
+        ...
+
     async def stats(self) -> FrontierStats: ...
 
     async def waiting_hosts(self, now: float) -> list[HostWait]: ...
@@ -154,6 +159,14 @@ class UrlRecord(msgspec.Struct, frozen=True):
     facts: PageFacts
 
 
+class Attempt(msgspec.Struct, frozen=True):
+    """One try at a URL and what came of it."""
+
+    at: float
+    outcome: Outcome
+    rule: str
+
+
 class RobotsRecord(msgspec.Struct, frozen=True):
     """A host's robots.txt as last seen. ``status`` 0: no answer."""
 
@@ -172,6 +185,10 @@ class Ledger(Protocol):
         ...
 
     async def record(self, url: str) -> UrlRecord | None: ...
+
+    async def history(self, url: str) -> list[Attempt]:
+        """Every failed try and every settlement of a URL, oldest first. May be slow: it is for people."""
+        ...
 
     async def get_robots(self, origin: str) -> RobotsRecord | None: ...
 

@@ -289,6 +289,38 @@ def test_the_ledger_tells_what_became_of_each_url(run: Run) -> None:
     run(scenario)
 
 
+def test_every_try_is_remembered(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1")])
+        [lease] = await store.lease(1, 0.0)
+        await store.release_host(lease, HostReport(reached=0.0, latency=0.0, ok=False))
+        await store.settle([Deferral(lease, 3.0, 4.0, why=Verdict(Outcome.TIMED_OUT, "slow"))])
+        [again] = await store.lease(1, 5.0)
+        await finish(store, again)
+        history = await store.history(lease.url)
+        assert [(a.at, a.outcome, a.rule) for a in history] == [
+            (3.0, Outcome.TIMED_OUT, "slow"),
+            (1.0, Outcome.CAPTURED, "HTTP 200"),
+        ]
+        assert await store.history("https://a.test/unknown") == []
+
+    run(scenario)
+
+
+def test_new_limits_hold_from_the_moment_they_are_set(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1"), page("/2"), page("/3")])
+        assert await store.lease(9, 99.0) == []  # a hundred seconds from the opening
+        await store.retune(FrontierPolicy(pacing=PacingPolicy(delay=100.0, per_host=2)))
+        [first] = await store.lease(9, 100.0)
+        assert await store.lease(9, 150.0) == []
+        await store.release_host(first, HostReport(reached=100.0, latency=0.0))
+        await store.retune(FrontierPolicy(pacing=PacingPolicy(delay=1.0)))
+        assert len(await store.lease(9, 200.0)) == 1
+
+    run(scenario, FrontierPolicy(pacing=PacingPolicy(delay=100.0)))
+
+
 def test_notes_and_robots_are_kept(run: Run) -> None:
     async def scenario(store: Store) -> None:
         record = RobotsRecord("https://a.test", 200, b"User-agent: *\n\xff", 12.5)

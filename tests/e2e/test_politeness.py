@@ -1,5 +1,6 @@
-"""What the site's own log says: the gaps between requests are what was promised, whatever the request was for."""
+"""From the site's own log: the gaps between requests are as promised, whatever a request was for."""
 
+from itertools import pairwise
 from pathlib import Path
 
 from tests.commands import RunSumi, SpawnSumi
@@ -9,7 +10,7 @@ from tests.site import MakeSite, RobotsPreset, RunningSite
 
 def gaps(site: RunningSite) -> list[float]:
     times = sorted(request.monotonic for request in site.requests())
-    return [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    return [later - earlier for earlier, later in pairwise(times)]
 
 
 def test_robots_sitemaps_pages_redirects_and_retries_keep_their_distance(
@@ -42,4 +43,4 @@ def test_pages_may_have_a_pace_of_their_own(make_site: MakeSite, run_sumi: RunSu
     site = make_site(pages=8, seed=2)
     run_sumi("mirror", site.url, "--rate-limit", "100", "--content-rate-limit", "5")
     pages = [r.monotonic for r in site.requests() if r.path in site.truth.captured_by_sitemap]
-    assert min(b - a for a, b in zip(pages, pages[1:], strict=False)) >= 0.2
+    assert min(b - a for a, b in pairwise(pages)) >= 0.2

@@ -20,7 +20,7 @@ from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response, Timing
 from sumi.outcomes import Outcome, Verdict
 from sumi.outputs.markdown_tree import MarkdownTree
 from sumi.parse.digest import PageDigest
-from sumi.ports import FrontierStats, Output, RobotsRecord, UrlRecord
+from sumi.ports import Attempt, FrontierStats, Output, RobotsRecord, UrlRecord
 
 T = TypeVar("T")
 
@@ -73,6 +73,9 @@ class FakeLedger:
 
     async def record(self, url: str) -> UrlRecord | None:
         return self.rows.get(url)
+
+    async def history(self, url: str) -> list[Attempt]:
+        return []
 
     async def get_robots(self, origin: str) -> RobotsRecord | None:
         return None
@@ -318,7 +321,7 @@ def test_finishing_again_later_changes_nothing_but_the_progress(mirror: Mirror) 
 
 
 def test_progress_is_there_to_see_while_the_job_runs(mirror: Mirror) -> None:
-    run(mirror.tree.write_progress(Progress(10, 90, 2, 5, 3.14159, 28.6, hosts=("example.com",))))
+    mirror.tree.write_progress(Progress(10, 90, 2, 5, 3.14159, 28.6, hosts=("example.com",)))
     progress = mirror.json("_progress.json")
     assert progress["status"] == "running"
     assert (progress["done"], progress["pending"], progress["pages_per_second"]) == (10, 90, 3.14)

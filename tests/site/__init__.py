@@ -1,4 +1,3 @@
-# ruff: noqa: A005 (always imported as tests.site, never as site)
 """The hostile website for tests: ``with running_site(pages=50, seed=1) as s: …``."""
 
 import os

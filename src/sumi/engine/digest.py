@@ -107,9 +107,7 @@ class Digestion:
             return
         if self._recipe.scope.judge(Candidate(target, Hop.REDIRECT)) is not None:
             self._io.tell(
-                Warned(
-                    f"{candidate.url} redirects to {target}, outside of what was asked for; try that URL instead"
-                )
+                Warned(f"{candidate.url} redirects to {target}, outside of what was asked for: try that URL")
             )
 
     async def _closes_a_circle(self, candidate: Candidate, target: str) -> bool:

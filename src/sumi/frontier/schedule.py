@@ -31,6 +31,12 @@ class HostSchedule:
     def paces(self) -> Iterator[tuple[str, HostPace]]:
         return iter(self._paces.items())
 
+    def retune(self, policy: PacingPolicy) -> None:
+        """New limits; hosts in the heap are placed anew."""
+        self.policy = policy
+        for host in list(self._valid):
+            self.offer(host)
+
     def offer(self, host: str) -> None:
         """The host has work. It takes its place in the heap, or leaves it while it may not be asked."""
         ready_at = self.pace(host).ready_at(self.policy)

@@ -66,7 +66,7 @@ class MarkdownTree:
         elif verdict.ending is Ending.FAILED:
             self._files.append_line(self._own(FAILED_LOG), failed_line(lease.url, verdict, at))
 
-    async def write_progress(self, progress: Progress) -> None:
+    def write_progress(self, progress: Progress) -> None:
         """A look from outside at a running job. A few small files: call it every few seconds."""
         self._write_standing(running(progress), progress)
 

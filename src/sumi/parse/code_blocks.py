@@ -40,7 +40,7 @@ _NUMBERING: Final = frozenset({"td", "tr", "tbody", "table"})
 
 # What makes a new line, or is no part of the code: such a block stays a tree.
 _STRUCTURE: Final = ("br", "div", "p", "li", "tr", "button", "svg", "img")
-_LINE_NUMBERS: Final = ".lineno, .linenos, .gutter, .line-number, .ln"
+_LINE_NUMBERS: Final = "[class*=lineno], .gutter, .ln"
 
 
 def gather_code(root: Element) -> None:

@@ -12,9 +12,7 @@ from sumi.parse.tables import TableFitter
 
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 # Elements whose class or id says what they are. Not <span>: code is made of thousands of them.
-_NAMED: Final = frozenset(
-    {"div", "ul", "ol", "table", "section", "aside", "details", "header", "td", "pre", "p"}
-)
+_NAMED: Final = frozenset({"div", "ul", "ol", "table", "section", "aside", "details", "header", "pre"})
 _WALKED: Final = tuple(
     _NAMED
     | {*_HEADINGS, "footer", "button", "dl", "summary", "tt", "center", "dir", "math", "script", "sup", "sub"}

@@ -9,7 +9,7 @@ _WEB = ("http://", "https://")
 _INVISIBLE = str.maketrans("", "", "\t\r\n")
 
 
-class StopReading(Exception):  # noqa: N818 - it ends the reading of a file, mostly in good order
+class StopReading(Exception):
     """Raised by a reader of one format with the reason, caught by the reader of them all."""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from sumi.parse.chrome import Part, part_of
 from sumi.parse.html import Element, Node, Text, element_children, new_element
 
 # Filling up spans and short rows makes cells; a page gets this many, then its tables are taken apart.
@@ -32,11 +33,12 @@ class TableFitter:
         self._filled = 0
 
     def fit(self, table: Element) -> None:
+        _drop_line_numbers(table)
         rows = list(_rows(table))
         if _is_layout(table, rows):
             _take_apart(table)
             return
-        self._fill_spans(rows)
+        self._fill_spans(table, rows)
         self._fill_short_rows(rows)
         if self._filled >= _MAX_FILLED:
             _take_apart(table)
@@ -44,7 +46,9 @@ class TableFitter:
         for cell in _cells_of(rows):
             _flatten(cell)
 
-    def _fill_spans(self, rows: list[Element]) -> None:
+    def _fill_spans(self, table: Element, rows: list[Element]) -> None:
+        if table.select_one("[colspan], [rowspan]") is None:
+            return
         below: dict[int, int] = {}  # column -> rows that a cell above still reaches into
         for row in rows:
             below = self._fill_row(row, below)
@@ -87,6 +91,15 @@ class TableFitter:
         if self._may_fill():
             cell.insert_before(new_element(cell.tag))
         return column + 1
+
+
+def _drop_line_numbers(table: Element) -> None:
+    """Highlighters number lines in a column of their own, which is no part of the code."""
+    if next(table.iter_elements("pre"), None) is None:
+        return
+    for cell in list(table.iter_elements("td")):
+        if part_of(cell.attr("class") or "") is Part.CHROME:
+            cell.decompose()
 
 
 def _rows(table: Element) -> Iterator[Element]:
@@ -133,7 +146,11 @@ def _take_span(cell: Element, name: str) -> int:
 
 def _flatten(cell: Element) -> None:
     """Blocks in a cell become lines of it, parted by <br>."""
-    for block in list(cell.iter_elements(_FLATTENED)):
+    blocks = list(cell.iter_elements(_FLATTENED))
+    if len(blocks) == 1 and len(cell.children) == 1 and blocks[0].tag == "p":
+        blocks[0].tag = "span"  # as Sphinx writes every cell
+        return
+    for block in blocks:
         _FLATTENERS.get(block.tag, _as_line)(block)
 
 

@@ -14,6 +14,7 @@ from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy
 from sumi.ports import (
+    Attempt,
     Deferral,
     FrontierStats,
     HostReport,
@@ -50,6 +51,7 @@ class MemoryStore:
         self._last_token = 0
         self._robots: dict[str, RobotsRecord] = {}
         self._notes: dict[str, str] = {}
+        self._history: dict[str, list[Attempt]] = {}
 
     # ── Frontier: discovery ────────────────────────────────────────────────────────────────────────────
 
@@ -257,11 +259,18 @@ class MemoryStore:
         if entry is None:
             return None
         self._end_lease(entry)
+        self._remember(unit)
         if isinstance(unit, Settlement):
             self._finish(entry, unit.verdict, unit.at, unit.facts)
         else:
             self._put_back(entry, unit.why is not None, unit.not_before, unit.address, unit.redirected)
         return [item for item in unit.found if self._admit(item)]
+
+    def _remember(self, unit: Settlement | Deferral) -> None:
+        verdict = unit.verdict if isinstance(unit, Settlement) else unit.why
+        if verdict is not None:
+            attempt = Attempt(unit.at, verdict.outcome, verdict.rule)
+            self._history.setdefault(unit.lease.url, []).append(attempt)
 
     def _finish(self, entry: Entry, verdict: Verdict, at: float, facts: PageFacts | int) -> None:
         entry.state, entry.verdict, entry.at, entry.facts = State.SETTLED, verdict, at, facts
@@ -312,6 +321,12 @@ class MemoryStore:
         self._schedule.pace(host).hold(until, why)
         self._offer_if_busy(host)
 
+    async def retune(self, policy: FrontierPolicy) -> None:
+        self._policy = policy
+        self._schedule.retune(policy.pacing)
+        for host in self._queues:
+            self._offer_if_busy(host)
+
     async def stats(self) -> FrontierStats:
         return FrontierStats(
             known=len(self._entries),
@@ -356,6 +371,9 @@ class MemoryStore:
     async def record(self, url: str) -> UrlRecord | None:
         entry = self._entries.get(url)
         return None if entry is None else self._record_of(entry)
+
+    async def history(self, url: str) -> list[Attempt]:
+        return list(self._history.get(url, ()))
 
     async def get_robots(self, origin: str) -> RobotsRecord | None:
         return self._robots.get(origin)

@@ -15,7 +15,7 @@ from sumi.errors import StateDamaged, StateError
 from sumi.model import Lease, PageFacts
 from sumi.outcomes import Verdict
 from sumi.policy import Durability, FrontierPolicy
-from sumi.ports import Deferral, HostReport, Judged, RobotsRecord, Settlement
+from sumi.ports import Attempt, Deferral, HostReport, Judged, RobotsRecord, Settlement
 from sumi.store.entries import Entry, State
 from sumi.store.files.journal import Journal, Place, sync_folder
 from sumi.store.files.lock import FolderLock
@@ -139,6 +139,19 @@ class FilesStore(MemoryStore):
         if self._strict:
             await asyncio.to_thread(self._journal.sync)
         return places
+
+    def _remember(self, unit: Settlement | Deferral) -> None:
+        """The journal does."""
+
+    async def history(self, url: str) -> list[Attempt]:
+        attempts = []
+        for _, payload in self._journal.replay():
+            record = decode(payload)
+            if isinstance(record, Ended) and record.url == url:
+                attempts.append(Attempt(record.at, record.outcome, record.rule))
+            elif isinstance(record, PutBack) and record.url == url and record.failure is not None:
+                attempts.append(Attempt(record.at, record.failure, record.rule))
+        return attempts
 
     def _facts_of(self, entry: Entry) -> PageFacts:
         if not isinstance(entry.facts, int):
