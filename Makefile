@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types layers unit format bench docs clean
+.PHONY: help install demo test lint types layers unit format torture bench docs clean fuzz
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -38,8 +38,17 @@ format: $(VENV)/.developer ## rewrite the code in the common style
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
+torture: $(VENV)/.developer ## kill and fail a mirror at every call that changes the disk; takes long
+	$(PY) -m tests.torture.run $(TORTURE)
+
 bench: $(VENV)/.developer ## measure; tracked, never asserted
 	$(PY) -m benchmarks.run
+
+TARGET ?= all
+SECONDS ?= 60
+
+fuzz: $(VENV)/.fuzzer ## look for inputs that break a promise: TARGET=html_page SECONDS=600
+	$(PY) -m fuzz.run $(TARGET) $(SECONDS)
 
 docs: $(VENV)/.installed ## write the reference pages anew from the code
 	$(PY) -m sumi.cli.reference docs/
@@ -60,4 +69,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(PY)
 
 $(VENV)/.developer: $(VENV)/.installed
 	$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $@
+
+$(VENV)/.fuzzer: $(VENV)/.developer
+	$(PIP) install -c constraints.txt -e '.[fuzz]'
 	@touch $@

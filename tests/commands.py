@@ -58,4 +58,4 @@ def sumi_environment(extra: dict[str, str] | None) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith("SUMI_") and not name.lower().endswith("_proxy")
     }
-    return own | {"PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1"} | (extra or {})
+    return own | {"PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1", "SUMI_MIN_FREE": "0"} | (extra or {})

@@ -65,6 +65,43 @@ class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
     hosts: tuple[str, ...] = ()
 
 
+class StateChanged(msgspec.Struct, frozen=True, tag_field="event", tag="state"):
+    """Somebody paused, resumed or stopped the run."""
+
+    state: str  # running | paused | stopping | aborting
+    why: str = ""  # who asked: a signal, a flag file
+
+
+class Retuned(msgspec.Struct, frozen=True, tag_field="event", tag="retuned"):
+    """Limits were read again and hold from here on."""
+
+    concurrency: int
+    per_host: int
+    delay: float  # seconds between pages of one host
+    manifest_delay: float
+    max_pages: int  # 0: no limit
+
+
+class WaitingHost(msgspec.Struct, frozen=True):
+    host: str
+    pending: int
+    in_flight: int
+    why: str
+    ready_at: float
+
+
+class Status(msgspec.Struct, frozen=True, tag_field="event", tag="status"):
+    """How a run stands, because somebody asked. ``outcomes`` and ``pending`` add up to ``discovered``."""
+
+    state: str
+    discovered: int
+    outcomes: dict[str, int]
+    pending: int
+    at: float
+    in_flight: tuple[str, ...] = ()
+    hosts: tuple[WaitingHost, ...] = ()
+
+
 class Summary(msgspec.Struct, frozen=True, tag_field="event", tag="summary"):
     """The last event. ``outcomes`` add up to ``discovered``."""
 
@@ -78,6 +115,16 @@ class Summary(msgspec.Struct, frozen=True, tag_field="event", tag="summary"):
 
 
 Event: TypeAlias = (
-    RunStarted | Recovered | PageSettled | PageDeferred | RobotsRead | Warned | Progress | Summary
+    RunStarted
+    | Recovered
+    | PageSettled
+    | PageDeferred
+    | RobotsRead
+    | Warned
+    | Progress
+    | StateChanged
+    | Retuned
+    | Status
+    | Summary
 )
 Listener: TypeAlias = Callable[[Event], None]

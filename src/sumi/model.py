@@ -26,6 +26,7 @@ class Kind(StrEnum):
 
     PAGE = "page"
     SITEMAP = "sitemap"
+    PROBE = "probe"  # a page that cannot exist, to learn how its host says so
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
@@ -121,3 +122,10 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     latency_ms: int | None = None
     fetched_at: float | None = None
     links: int | None = None  # links found on the page, before any rule
+    content_key: str | None = None  # the same for pages of the same title and text
+    duplicate_of: str | None = None  # the page that holds the same
+    simhash: str | None = None  # of the text, 16 hex digits; near-duplicates differ in a few bits
+    fruitless: int = 0  # pages of its URL template, this one included, that brought nothing new
+    robots_rule: str | None = None  # what robots.txt said to it: the line that decided, or why none did
+    content_signal: str | None = None  # from robots.txt and the header: what the text may be used for
+    licenses: tuple[str, ...] = ()  # addresses of the licences that the page names

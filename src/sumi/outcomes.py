@@ -26,6 +26,7 @@ class Outcome(StrEnum):
     DUPLICATE = "duplicate"
     REDIRECTED = "redirected"
     READ = "read"
+    PROBED = "probed"
 
     BAD_URL = "bad_url"
     OUT_OF_SCOPE = "out_of_scope"
@@ -35,9 +36,13 @@ class Outcome(StrEnum):
     ROBOTS_DENIED = "robots_denied"
     NOT_HTML = "not_html"
     ABSENT = "absent"
+    TRAP = "trap"
     OVER_CAP = "over_cap"
+    OVER_BUDGET = "over_budget"
 
     NOT_FOUND = "not_found"
+    SOFT_404 = "soft_404"
+    CHALLENGE = "challenge"
     FORBIDDEN = "forbidden"
     CLIENT_ERROR = "client_error"
     SERVER_ERROR = "server_error"
@@ -74,6 +79,9 @@ MEANINGS: dict[Outcome, Meaning] = {
     Outcome.DUPLICATE: Meaning(Ending.DONE, "Its content is already here under another URL.", ""),
     Outcome.REDIRECTED: Meaning(Ending.DONE, "It points elsewhere; the target is a URL of its own.", ""),
     Outcome.READ: Meaning(Ending.DONE, "A sitemap whose entries were taken over.", ""),
+    Outcome.PROBED: Meaning(
+        Ending.DONE, "No page: asked for to learn how the site says that a page does not exist.", ""
+    ),
     Outcome.BAD_URL: Meaning(
         Ending.PASSED_OVER, "Not an http(s) URL that can be requested.", "Usually a typing error on the page."
     ),
@@ -100,13 +108,33 @@ MEANINGS: dict[Outcome, Meaning] = {
     Outcome.ABSENT: Meaning(
         Ending.PASSED_OVER, "One of the usual places for a sitemap; the site has none there.", ""
     ),
+    Outcome.TRAP: Meaning(
+        Ending.PASSED_OVER,
+        "One of endless URLs that bring nothing new, by its form or by what its likes brought.",
+        "If its pages are wanted, raise the --trap limit that the rule is about.",
+    ),
     Outcome.OVER_CAP: Meaning(
         Ending.PASSED_OVER,
         "Known, but the page limit was reached first.",
         "Run again with a larger --max-pages.",
     ),
+    Outcome.OVER_BUDGET: Meaning(
+        Ending.PASSED_OVER,
+        "Known, but its host had been asked as often as one run may.",
+        "Run again to go on, or raise --max-requests-per-host.",
+    ),
     Outcome.NOT_FOUND: Meaning(
         Ending.FAILED, "404 or 410: the page does not exist.", "A dead link of the site."
+    ),
+    Outcome.SOFT_404: Meaning(
+        Ending.FAILED,
+        "It says 200, but shows what the site shows for pages that do not exist.",
+        "A dead link of the site.",
+    ),
+    Outcome.CHALLENGE: Meaning(
+        Ending.FAILED,
+        "A bot check or a block page came instead of the content; it was not kept.",
+        "Crawl more slowly, or ask the site's owner to let you in.",
     ),
     Outcome.FORBIDDEN: Meaning(
         Ending.FAILED,

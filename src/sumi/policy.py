@@ -101,6 +101,28 @@ class UrlLimits(msgspec.Struct, frozen=True):
     links_per_page: int = 5000
 
 
+class TrapPolicy(msgspec.Struct, frozen=True):
+    """When a URL is one of endlessly many. 0: that rule is off."""
+
+    segments: int = 20  # of a path
+    repeats: int = 2  # of one segment in a path
+    parameters: int = 32  # of a query
+    # Links from the nearest seed. High, because honest blogs are read from page to page by "older posts".
+    hops: int = 250
+    # Pages of one URL template that brought nothing new. Less than 200, so that a trap costs no more than
+    # that together with the pages from which its vocabulary is learnt.
+    fruitless: int = 150
+
+
+class ParseLimits(msgspec.Struct, frozen=True):
+    """Bounds of digesting one page. The first two hold in worker processes only."""
+
+    cpu_seconds: float = 20.0
+    memory_bytes: int = 1024**3
+    depth: int = 512  # nested elements; a page beyond this or the next is kept as plain text
+    nodes: int = 1_000_000
+
+
 class Durability(StrEnum):
     BATCH = (
         "batch"  # survives the death of the process; a power cut may undo the last second, which is redone

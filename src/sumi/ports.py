@@ -5,7 +5,7 @@ No backend has to offer every port. ``store.memory`` is the executable specifica
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import msgspec
 
@@ -199,6 +199,67 @@ class Ledger(Protocol):
         ...
 
     async def put_note(self, key: str, value: str) -> None: ...
+
+
+class Snapshot(Ledger, Protocol):
+    """A store opened only to be looked at, while a run goes on or after its death: no lock, no change."""
+
+    async def stats(self) -> FrontierStats: ...
+
+    async def waiting_hosts(self, now: float) -> list[HostWait]: ...
+
+    async def aclose(self) -> None: ...
+
+
+class StoredUrl(msgspec.Struct, frozen=True, omit_defaults=True):
+    """All that a store keeps of one URL, in a form that any other store can take over."""
+
+    candidate: Candidate
+    refused: bool = False  # by the gate, when it was found
+    verdict: Verdict | None = None  # None: still to do
+    at: float | None = None
+    attempts: int = 0
+    address: str = ""
+    not_before: float = 0.0
+    facts: PageFacts = PageFacts()
+    history: tuple[Attempt, ...] = ()
+
+
+class StoredHost(msgspec.Struct, frozen=True):
+    """Politeness that outlives a process."""
+
+    host: str
+    crawl_delay: float
+    hold_until: float
+    hold_why: str
+
+
+class StoredNote(msgspec.Struct, frozen=True):
+    key: str
+    value: str
+
+
+class StoredListing(msgspec.Struct, frozen=True):
+    """How many pages sitemaps listed. A page may since have been found on a shorter way, by a link."""
+
+    pages: int
+
+
+Stored: TypeAlias = StoredNote | RobotsRecord | StoredHost | StoredUrl | StoredListing
+
+
+class Exporter(Protocol):
+    """A store whose content can be carried into another one."""
+
+    def export(self) -> AsyncIterator[Stored]:
+        """Notes, robots.txt and hosts, every URL in discovery order, the listing; streamed."""
+        ...
+
+
+class Importer(Protocol):
+    async def restore(self, items: Sequence[Stored]) -> None:
+        """Take over what ``export`` gave, in its order, batch by batch, into a store that was empty."""
+        ...
 
 
 class Fetcher(Protocol):

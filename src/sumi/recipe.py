@@ -6,9 +6,11 @@ from sumi.model import Candidate
 from sumi.policy import (
     FollowLinks,
     PacingPolicy,
+    ParseLimits,
     Preset,
     RetryPolicy,
     RobotsPolicy,
+    TrapPolicy,
     UrlLimits,
 )
 from sumi.scope import Scope
@@ -29,3 +31,6 @@ class Recipe(msgspec.Struct, frozen=True):
     concurrency: int = 16  # pages in flight at once, over all hosts
     max_pages: int = 0  # captured pages; 0 = no limit
     markdown: bool = False  # the digest converts pages to Markdown
+    traps: TrapPolicy = TrapPolicy()
+    parse: ParseLimits = ParseLimits()
+    keep_duplicates: bool = True  # False: of pages with the same title and text only the first is kept

@@ -30,18 +30,19 @@ def kill(running: SpawnedSumi) -> None:
     running.process.wait()
 
 
+@pytest.mark.parametrize("state", ["files", "lmdb", "sqlite"])
 def test_killed_again_and_again_it_still_gets_everything_once(
-    make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
+    make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path, state: str
 ) -> None:
     site = make_site(pages=250, seed=11)
     chance = random.Random(11)
     kills = 0
     for _ in range(8):
-        running = spawn_sumi("mirror", site.url, *FAST)
+        running = spawn_sumi("mirror", site.url, *FAST, "--state", state)
         wait_for_requests(site, running, len(site.requests()) + chance.randrange(1, 60))
         kills += running.process.poll() is None
         kill(running)
-    final = run_sumi("mirror", site.url, *FAST)
+    final = run_sumi("mirror", site.url, *FAST, "--state", state)
     assert kills > 3
     assert final.events[-1]["event"] == "summary"
     violations = check_mirror(

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable
 
@@ -35,6 +36,14 @@ def chatter() -> None:
     os.write(1, b"\xff" * 64)
 
 
+def connect(port: int) -> str:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=10).close()
+    except OSError:
+        return "unreachable"
+    return "reached"
+
+
 MISBEHAVIOURS: dict[str, Callable[[], None]] = {
     "segfault": lambda: os.kill(os.getpid(), signal.SIGSEGV),
     "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
@@ -53,6 +62,10 @@ def digest(request: DigestRequest) -> PageDigest | Undigested:
         # A named pipe opens only when somebody opens its other end.
         path, mode = request.body.decode().split("\n")
         open(path, mode).close()
+    if name == "environment":
+        return PageDigest(links=sorted(os.environ))
+    if name == "connect":
+        return PageDigest(links=[], title=connect(int(request.body)))
     if name == "refuse":
         return Undigested(Verdict(Outcome.NOT_HTML, "an image"))
     if name == "surrogate":

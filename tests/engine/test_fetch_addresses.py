@@ -2,11 +2,11 @@
 
 import asyncio
 import ssl
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import trustme
 
-from sumi.fetch.guard import AddressGuard
 from sumi.model import Request, Response
 from sumi.outcomes import Outcome, Trouble
 from sumi.policy import NetworkPolicy
@@ -54,24 +54,6 @@ def test_urls_that_lead_nowhere(url: str, outcome: Outcome, loop: Loop) -> None:
     result = run(loop, with_fetcher(lambda fetcher: fetcher.fetch(Request(url))))
     assert isinstance(result, Trouble)
     assert result.verdict.outcome is outcome, result.verdict
-
-
-def test_a_name_that_leads_inwards_is_refused_when_it_is_dialled(
-    loop: Loop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # A guard that does not know of the pin: the name then leads inwards as if a name server had said so.
-    monkeypatch.setattr("sumi.fetch.http.AddressGuard", lambda _network: AddressGuard(NetworkPolicy()))
-
-    async def main() -> tuple[list[Result], int]:
-        async with serving(OK) as server:
-            network = NetworkPolicy(resolve=(("inside.example", server.port, "127.0.0.1"),))
-            return await ask_each([server.url(host="inside.example")], network), server.connections
-
-    (result,), connections = run(loop, main())
-    assert isinstance(result, Trouble)
-    assert result.verdict.outcome is Outcome.ADDRESS_REFUSED
-    assert result.verdict.rule == "inside.example leads to 127.0.0.1, a loopback address"
-    assert connections == 0
 
 
 def test_a_pinned_name_reaches_its_address_and_no_other_name_does(loop: Loop) -> None:
@@ -139,6 +121,31 @@ def test_tls_for_another_host_is_refused(authority: trustme.CA, loop: Loop) -> N
     assert isinstance(result, Trouble)
     assert result.verdict.outcome is Outcome.TLS_FAILED
     assert "127.0.0.1" in result.verdict.rule
+
+
+def test_an_expired_certificate_is_refused(authority: trustme.CA, loop: Loop) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    authority.issue_cert("127.0.0.1", not_after=yesterday).configure_cert(context)
+    with authority.cert_pem.tempfile() as ca_file:
+        network = NetworkPolicy(allow_private=True, ca_file=ca_file)
+        result = run(loop, over_tls(context, network))
+    assert isinstance(result, Trouble)
+    assert result.verdict.outcome is Outcome.TLS_FAILED
+    assert "expired" in result.verdict.rule
+
+
+@pytest.mark.filterwarnings("ignore:ssl.TLSVersion:DeprecationWarning")
+def test_a_server_without_a_modern_protocol_is_refused(authority: trustme.CA, loop: Loop) -> None:
+    context = tls_context(authority, "127.0.0.1")
+    context.minimum_version = ssl.TLSVersion.TLSv1
+    context.maximum_version = ssl.TLSVersion.TLSv1_1
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    with authority.cert_pem.tempfile() as ca_file:
+        network = NetworkPolicy(allow_private=True, ca_file=ca_file)
+        result = run(loop, over_tls(context, network))
+    assert isinstance(result, Trouble)
+    assert result.verdict.outcome is Outcome.TLS_FAILED
 
 
 def test_plain_http_on_a_tls_port_is_refused(loop: Loop) -> None:

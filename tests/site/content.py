@@ -15,6 +15,7 @@ from tests.site.wire import Asked, Reply, Script, page
 
 SMALL_HOST = re.compile(r"h([0-9]{1,9})\.test")
 ROBOTS_HOST = re.compile(r"robots-([a-z0-9-]+)\.test")
+HUB_HOST = re.compile(r"hub-([0-9]{1,4})\.test")
 SMALL_PAGES = 5
 REDIRECT_STATUSES = (301, 302, 303, 307, 308)
 LAST_MODIFIED = "Wed, 01 May 2024 00:00:00 GMT"
@@ -91,6 +92,8 @@ class Content:
         host = asked.host.partition(":")[0].lower()
         if small := SMALL_HOST.fullmatch(host):
             return _small_site(int(small[1]), asked)
+        if hub := HUB_HOST.fullmatch(host):
+            return _hub(int(hub[1]), asked)
         if asked.path.startswith(PREFIX):
             return misbehave(self._counted(asked))
         if asked.path == "/robots.txt":
@@ -124,6 +127,15 @@ def small_truth(number: int) -> Truth:
 
 def _small_site(number: int, asked: Asked) -> Reply:
     return _page_reply(small_truth(number), asked.target) or _missing(asked)
+
+
+def _hub(hosts: int, asked: Asked) -> Reply:
+    """``hub-<N>.test``: one page, with links to the hosts h1.test to h<N>.test; no robots.txt, no sitemap."""
+    if asked.target != "/":
+        return _missing(asked)
+    port = asked.host.partition(":")[2]
+    links = (f'<a href="http://h{n}.test:{port}/">Site {n}</a> ' for n in range(1, hosts + 1))
+    return Reply(200, page("Sites", f"<p>{''.join(links)}</p>"))
 
 
 def _page_reply(truth: Truth, target: str) -> Reply | None:

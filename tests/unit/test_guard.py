@@ -263,8 +263,10 @@ def test_a_pin_that_is_no_address_is_a_mistake_of_the_user() -> None:
         AddressGuard(NetworkPolicy(resolve=(("example.com", 80, "elsewhere"),)))
 
 
-def test_a_refusal_names_the_address_and_what_it_is() -> None:
-    assert STRICT.check("example.com", 80, "10.0.0.1") == "example.com leads to 10.0.0.1, a private address"
+def test_a_refusal_names_what_stood_in_the_url_and_never_the_address_behind_a_name() -> None:
+    assert STRICT.check("example.com", 80, "10.0.0.1") == "example.com leads to a private address"
+    for address in PRIVATE + NEVER:
+        assert address not in (STRICT.check("example.com", 443, address) or "")
     assert STRICT.check_url("http://127.0.0.1/") == "127.0.0.1 is a loopback address"
 
 

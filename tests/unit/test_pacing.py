@@ -48,6 +48,19 @@ def test_a_turn_that_was_not_used_costs_nothing() -> None:
     assert pace.budget_used == 0
 
 
+def test_a_turn_is_not_given_back_while_another_one_counts_on_it() -> None:
+    policy = PacingPolicy(delay=1.0, per_host=2)
+    pace = HostPace(0.0, policy)
+    pace.leased(1.0, Kind.PAGE, policy)
+    pace.leased(2.0, Kind.PAGE, policy)
+    pace.unused()
+    assert pace.ready_at(policy) == 3.0
+    pace.answered(2.5, 0.5, Kind.PAGE, policy)
+    pace.leased(3.5, Kind.PAGE, policy)
+    pace.unused()
+    assert pace.ready_at(policy) == 3.5
+
+
 def test_retry_after_is_obeyed_and_clamped() -> None:
     pace = HostPace(0.0, POLICY)
     pace.throttled(100.0, 120.0, POLICY)

@@ -50,7 +50,7 @@ def run(arguments: Sequence[str]) -> int:
     _prepare(folder)
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     with serving() as origin:
-        settings = MirrorSettings(url=f"{origin}/", output=str(folder), rate_limit=0)
+        settings = MirrorSettings(url=f"{origin}/", output=str(folder), rate_limit=0, min_free=0)
         reporter = choose_reporter(Verbosity.NORMAL, out, err, os.environ, as_json=False)
         summary = run_reported(settings, reporter)
         _show(folder, out)

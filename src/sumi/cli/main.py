@@ -23,7 +23,11 @@ class Command(NamedTuple):
 
 COMMANDS: tuple[Command, ...] = (
     Command("mirror", "sumi.cli.mirror", "a site as a tree of Markdown files"),
+    Command("status", "sumi.cli.status", "how a job stands, and what each host waits for"),
+    Command("explain", "sumi.cli.explain", "why a page was fetched, passed over or failed"),
+    Command("state", "sumi.cli.state", "check, repair or migrate what a job has stored"),
     Command("demo", "sumi.cli.demo", "mirror a small site that comes with Sumi, on this machine only"),
+    Command("doctor", "sumi.cli.doctor", "is this machine fit; --crash proves that a kill loses nothing"),
     Command("version", "sumi.cli.version", "the versions of Sumi and of what it runs on"),
 )
 

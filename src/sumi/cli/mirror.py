@@ -1,8 +1,9 @@
 """``sumi mirror``: flags to settings, settings to a run, the run's end to an exit code."""
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sumi.cli.narration import Verbosity
 from sumi.cli.options import add_settings, given_flags
@@ -47,22 +48,32 @@ def build_parser() -> SentenceParser:
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
-    settings = load_settings(given_flags(options), os.environ, options.config)
+    flags = given_flags(options)
+
+    def read_settings() -> MirrorSettings:
+        return load_settings(flags, os.environ, options.config)
+
+    settings = read_settings()
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
     reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
-    summary = run_reported(settings, reporter)
+    summary = run_reported(settings, reporter, read_settings)
     _complain_if_cut_short(out)
     return exit_code(summary)
 
 
-def run_reported(settings: MirrorSettings, reporter: Reporter) -> Summary:
-    """Run the job to its end with ``reporter`` listening."""
+def run_reported(
+    settings: MirrorSettings, reporter: Reporter, read_settings: Callable[[], MirrorSettings] | None = None
+) -> Summary:
+    """Run the job to its end with ``reporter`` listening; ``read_settings`` gives the limits of a reload."""
     # Imported here because the engine brings the network and the parser, which --help does not need.
     from sumi.assembly import run_mirror
 
+    # Before the run listens and after it no longer does, these would kill the process by default.
+    for number in (signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
     try:
-        return run_mirror(settings, [reporter])
+        return run_mirror(settings, [reporter], read_settings=read_settings)
     finally:
         reporter.close()
 

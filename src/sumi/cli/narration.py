@@ -10,9 +10,13 @@ from sumi.events import (
     PageSettled,
     Progress,
     Recovered,
+    Retuned,
     RobotsRead,
     RunStarted,
+    StateChanged,
+    Status,
     Summary,
+    WaitingHost,
     Warned,
 )
 from sumi.outcomes import Ending
@@ -40,6 +44,8 @@ class Narrator:
     def lines(self, event: Event) -> list[str]:
         if isinstance(event, PageSettled) and event.ending == Ending.DONE:
             self._done += 1
+        if isinstance(event, Status):  # somebody asked: told at any verbosity
+            return status_lines(event)
         if self._verbosity is Verbosity.QUIET:
             return self._quiet(event)
         match event:
@@ -51,6 +57,10 @@ class Narrator:
                 return [_recovered(event)]
             case Warned():
                 return [f"{self._palette.caution('warning')}: {printable(event.message)}"]
+            case StateChanged():
+                return [_state(event)]
+            case Retuned():
+                return [_retuned(event)]
             case _:
                 return self._detail(event)
 
@@ -95,6 +105,44 @@ def progress_line(event: Progress) -> str:
     if event.hosts:
         parts.append(printable(event.hosts[0]))
     return ", ".join(parts)
+
+
+def status_lines(event: Status) -> list[str]:
+    """The answer to SIGUSR1: counts, then what each host with work waits for, then what is being fetched."""
+    settled = sum(event.outcomes.values())
+    known = f"{event.discovered:,} discovered = {settled:,} settled + {event.pending:,} pending"
+    lines = [f"status: {printable(event.state)}, {known}"]
+    lines += [f"  {count:>9,}  {printable(name)}" for name, count in sorted(event.outcomes.items())]
+    lines += [f"  {waiting_words(host, event.at)}" for host in event.hosts]
+    return lines + [f"  in flight: {printable(url)}" for url in event.in_flight]
+
+
+def waiting_words(host: WaitingHost, now: float) -> str:
+    """``docs.example.org: 12 pending, Retry-After for another 2m 00s``."""
+    ahead = host.ready_at - now
+    until = f" for another {duration(ahead)}" if ahead > 0 else ""
+    return f"{printable(host.host)}: {host.pending:,} pending, {printable(host.why)}{until}"
+
+
+_STATE_WORDS = {
+    "running": "going on",
+    "paused": "paused: pages in flight are finished, nothing new is fetched",
+    "stopping": "stopping: pages in flight are finished; once more stops at once",
+    "aborting": "stopping at once",
+}
+
+
+def _state(event: StateChanged) -> str:
+    why = f" ({printable(event.why)})" if event.why else ""
+    return f"{_STATE_WORDS.get(event.state, printable(event.state))}{why}"
+
+
+def _retuned(event: Retuned) -> str:
+    cap = f"{event.max_pages:,} pages at most" if event.max_pages else "no page limit"
+    return (
+        f"new limits: {duration(event.delay)} between pages of a host, {event.per_host:,} at once per host, "
+        f"{event.concurrency:,} in all, {cap}"
+    )
 
 
 def _recovered(event: Recovered) -> str:

@@ -49,7 +49,7 @@ def summary_lines(summary: Summary, palette: Palette, done_now: int) -> list[str
     """
     lines = [status_line(summary, palette), ""]
     for ending in Ending:
-        lines += _ending_lines(summary, ending, palette)
+        lines += ending_lines(summary, ending, palette)
     lines += [
         "",
         f"  discovered  {summary.discovered:,}",
@@ -67,7 +67,7 @@ def _by_ending(summary: Summary, ending: Ending) -> list[tuple[Outcome, int]]:
     ]
 
 
-def _ending_lines(summary: Summary, ending: Ending, palette: Palette) -> list[str]:
+def ending_lines(summary: Summary, ending: Ending, palette: Palette) -> list[str]:
     rows = _by_ending(summary, ending)
     if not rows:
         return []

@@ -15,6 +15,10 @@ from sumi.engine.digest_worker import TALLY_BYTES
 _EXIT_GRACE = 1.0
 _LAST_WORDS_BYTES = 4096
 _LAST_WORDS_SHOWN = 200
+# What an interpreter needs to start. Whatever else is in our environment, passwords above all, a process that
+# reads hostile pages has no use for.
+_NEEDED = frozenset({"PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH"})
+_NEEDED_PREFIXES = ("PYTHON", "LC_", "COVERAGE_")
 
 
 class Child:
@@ -36,7 +40,12 @@ class Child:
             with theirs:
                 # Its own session: a Ctrl-C in the terminal is for the crawler alone.
                 process = subprocess.Popen(  # noqa: S603 - the command is ours
-                    command, stdin=theirs.fileno(), stdout=tally, stderr=last_words, start_new_session=True
+                    command,
+                    stdin=theirs.fileno(),
+                    stdout=tally,
+                    stderr=last_words,
+                    start_new_session=True,
+                    env=_environment(),
                 )
             ours.setblocking(False)
             on_failure.pop_all()
@@ -79,3 +88,11 @@ def _scratch_file(name: str) -> IO[bytes]:
     if hasattr(os, "memfd_create"):
         return open(os.memfd_create(f"sumi-{name}"), "w+b", buffering=0)
     return tempfile.TemporaryFile(buffering=0)
+
+
+def _environment() -> dict[str, str]:
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in _NEEDED or name.startswith(_NEEDED_PREFIXES)
+    }

@@ -2,14 +2,18 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 
 
 class SystemClock:
-    def __init__(self) -> None:
-        self._anchor = time.time() - time.monotonic()
+    def __init__(
+        self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._steady = steady
+        self._anchor = wall() - steady()
 
     def now(self) -> float:
-        return self._anchor + time.monotonic()
+        return self._anchor + self._steady()
 
     async def sleep_until(self, when: float) -> None:
         await asyncio.sleep(max(0.0, when - self.now()))

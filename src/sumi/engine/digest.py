@@ -9,18 +9,21 @@ from collections.abc import Iterable
 import msgspec
 
 from sumi.engine.acquire import Acquired, Ended, Fetched, Redirected
+from sumi.engine.contents import Contents
+from sumi.engine.facts import bare_facts
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
 from sumi.engine.robots_desk import Turn
+from sumi.engine.scrutiny import Scrutiny, probed
 from sumi.events import PageDeferred, Warned
 from sumi.frontier.retry import retry_delay
-from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
+from sumi.model import Candidate, Hop, Kind, Lease, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
 from sumi.policy import Preset
 from sumi.ports import Deferral, Judged, Settlement
 from sumi.recipe import Recipe
-from sumi.urls import normalize
+from sumi.urls import normalize, split
 
 # A guess at a sitemap that met one of these was simply wrong.
 NOT_THERE = frozenset(
@@ -28,6 +31,10 @@ NOT_THERE = frozenset(
 )
 # The least that normalization ever does: how to spell a request, whatever the identity leaves out.
 SPELLING = Preset.MIRROR
+SITEMAP_SUFFIXES = (".xml", ".xml.gz", ".txt", ".txt.gz")
+# Of indexes within indexes. The format allows none at all; honest sites have been seen with two or three.
+SITEMAP_NESTING = 5
+NESTED_TOO_DEEPLY = Verdict(Outcome.TOO_DEEP, f"more than {SITEMAP_NESTING} sitemap indexes lead to it")
 # A page that only sends its reader on holds no more than a sentence of its own.
 REFRESH_PAGE_CHARACTERS = 500
 
@@ -37,6 +44,17 @@ class Digestion:
         self._recipe = recipe
         self._io = io
         self._gate = gate
+        self._scrutiny = Scrutiny(recipe, io, gate)
+        self._contents = Contents(recipe, io, gate)
+
+    async def recall(self) -> None:
+        """Take up what earlier runs learnt about traps and contents."""
+        await self._contents.recall()
+
+    def settled(self, unit: Settlement | Deferral, accepted: bool) -> None:
+        """What became of a unit that ``conclude`` made."""
+        if isinstance(unit, Settlement):
+            self._contents.settled(unit, accepted)
 
     async def conclude(self, lease: Lease, acquired: Acquired) -> Settlement | Deferral:
         match acquired:
@@ -54,6 +72,9 @@ class Digestion:
 
     async def _ended(self, lease: Lease, ended: Ended) -> Settlement | Deferral:
         outcome = ended.verdict.outcome
+        challenge = await self._scrutiny.of_error(lease, ended.response) if ended.response else None
+        if challenge is not None:
+            return await self._without_content(lease, challenge, ended.response)
         delay = None
         if ended.report is not None:
             delay = retry_delay(outcome, lease.attempt, self._recipe.retry, self._io.jitter())
@@ -66,17 +87,26 @@ class Digestion:
     async def _without_content(
         self, lease: Lease, verdict: Verdict, response: Response | None = None, location: str | None = None
     ) -> Settlement:
+        if lease.candidate.kind is Kind.PROBE:
+            return self._probed(lease, response, None)
         if lease.candidate.hop is Hop.GUESS and verdict.outcome in NOT_THERE:
             verdict = Verdict(Outcome.ABSENT, verdict.rule)
         now = self._now()
         if lease.candidate.kind is Kind.PAGE and verdict.outcome is not Outcome.REDIRECTED:
             await self._io.output.note_ending(lease, verdict, now)
-        return Settlement(lease, verdict, now, _bare_facts(response, location))
+        return Settlement(lease, verdict, now, bare_facts(response, location))
+
+    def _probed(self, lease: Lease, response: Response | None, digest: PageDigest | None) -> Settlement:
+        verdict, simhash = probed(response.status if response else None, digest)
+        facts = msgspec.structs.replace(bare_facts(response, None), simhash=simhash)
+        return Settlement(lease, verdict, self._now(), facts)
 
     # ── redirects ──────────────────────────────────────────────────────────────────────────────────────
 
     async def _redirected(self, lease: Lease, redirected: Redirected) -> Settlement | Deferral:
         response = redirected.response
+        if lease.candidate.kind is Kind.PROBE:
+            return self._probed(lease, response, None)
         target = normalize(redirected.location, self._recipe.preset, lease.target)
         if target is None:
             verdict = Verdict(Outcome.BAD_HTTP, "a redirect to something that is not an http(s) URL")
@@ -86,7 +116,7 @@ class Digestion:
         if await self._closes_a_circle(lease.candidate, target):
             return await self._without_content(lease, _loop(target), response, target)
         self._warn_if_the_seed_leads_astray(lease.candidate, target)
-        found = await self._judge_new([target], lease, Hop.REDIRECT)
+        found = await self._judge_new([target], lease, Hop.REDIRECT, _kind_behind(lease, target))
         too_many = [j.refusal for j in found if j.refusal and j.refusal.outcome is Outcome.TOO_MANY_REDIRECTS]
         verdict = (
             too_many[0] if too_many else Verdict(Outcome.REDIRECTED, f"HTTP {response.status} → {target}")
@@ -125,21 +155,28 @@ class Digestion:
 
     # ── content ────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _fetched(self, lease: Lease, response: Response) -> Settlement:
+    async def _fetched(self, lease: Lease, response: Response) -> Settlement | Deferral:
         digest = await self._io.digester.digest(self._request(lease, response))
         if isinstance(digest, Undigested):
             return await self._without_content(lease, digest.verdict, response)
         if digest.problem:
             self._io.tell(Warned(f"{lease.url}: {digest.problem}"))
+        if digest.links_dropped:
+            taken = f"the first {len(digest.links):,} links were taken"
+            self._io.tell(Warned(f"{lease.url}: {taken}, {digest.links_dropped:,} more were left out"))
         if lease.candidate.kind is Kind.SITEMAP:
             return await self._sitemap(lease, response, digest)
+        if lease.candidate.kind is Kind.PROBE:
+            return self._probed(lease, response, digest)
+        objection = await self._scrutiny.of_page(lease, response, digest)
+        if isinstance(objection, Deferral):
+            return objection
+        if objection is not None:
+            return await self._without_content(lease, objection, response)
         if digest.refresh is not None and _only_sends_on(digest):
             return await self._refreshed(lease, response, digest.refresh)
-        facts = await self._io.output.accept(lease, response, digest)
-        found = await self._links(lease, digest)
-        return Settlement(
-            lease, Verdict(Outcome.CAPTURED, f"HTTP {response.status}"), self._now(), facts, found
-        )
+        verdict, facts = await self._contents.keep(lease, response, digest)
+        return Settlement(lease, verdict, self._now(), facts, await self._links(lease, digest))
 
     def _request(self, lease: Lease, response: Response) -> DigestRequest:
         recipe = self._recipe
@@ -147,18 +184,34 @@ class Digestion:
             url=lease.target,
             body=response.body,
             content_type=response.header("content-type") or "",
-            kind=lease.candidate.kind,
+            kind=Kind.PAGE if lease.candidate.kind is Kind.PROBE else lease.candidate.kind,
             preset=recipe.preset,
             markdown=recipe.markdown,
             max_links=recipe.urls.links_per_page,
+            max_depth=recipe.parse.depth,
+            max_nodes=recipe.parse.nodes,
+            vocabulary=self._gate.traps.watches(lease.url),
         )
 
     async def _sitemap(self, lease: Lease, response: Response, digest: PageDigest) -> Settlement:
         pages = await self._judge_new(digest.links, lease, Hop.MANIFEST)
         files = await self._judge_new(digest.sitemaps, lease, Hop.MANIFEST, Kind.SITEMAP)
+        if files and await self._indexes_above(lease.candidate) >= SITEMAP_NESTING:
+            files = tuple(Judged(each.candidate, each.refusal or NESTED_TOO_DEEPLY) for each in files)
         rule = f"{len(digest.links)} pages, {len(digest.sitemaps)} sitemaps"
-        facts = _bare_facts(response, None)
+        facts = bare_facts(response, None)
         return Settlement(lease, Verdict(Outcome.READ, rule), self._now(), facts, files + pages)
+
+    async def _indexes_above(self, candidate: Candidate) -> int:
+        """How many indexes led to this sitemap; where it matters, a few look-ups per index."""
+        indexes = 0
+        while candidate.hop in (Hop.MANIFEST, Hop.REDIRECT) and indexes < SITEMAP_NESTING:
+            indexes += candidate.hop is Hop.MANIFEST
+            above = None if candidate.referrer is None else await self._io.ledger.record(candidate.referrer)
+            if above is None:
+                break
+            candidate = Candidate(above.url, above.hop, above.kind, above.depth, above.referrer)
+        return indexes
 
     async def _refreshed(self, lease: Lease, response: Response, target: str) -> Settlement:
         if target == lease.url or await self._closes_a_circle(lease.candidate, target):
@@ -181,7 +234,8 @@ class Digestion:
     ) -> tuple[Judged, ...]:
         """Only what nobody knows yet becomes an object; on most pages that is next to nothing."""
         source = lease.candidate
-        depth = source.depth + (hop is Hop.LINK or (hop is Hop.MANIFEST and kind is Kind.PAGE))
+        # From a sitemap to a page is a step too, be it by a redirect: only what was asked for is at depth 0.
+        depth = source.depth + (hop is Hop.LINK or (source.kind is Kind.SITEMAP and kind is Kind.PAGE))
         redirects = source.redirects + 1 if hop is Hop.REDIRECT else 0
         fresh = await self._io.frontier.unseen(urls, depth, hop)
         return await self._gate.judge(_candidates(fresh, hop, kind, depth, source.url, redirects))
@@ -196,22 +250,16 @@ def _candidates(
     return (Candidate(url, hop, kind, depth, referrer, 0.0, redirects) for url in urls)
 
 
+def _kind_behind(lease: Lease, target: str) -> Kind:
+    """A moved sitemap is one still, if called like one: many sites send every strange path to a page."""
+    name = split(target).path.rpartition("/")[2].lower()
+    called_like_one = "sitemap" in name or name.endswith(SITEMAP_SUFFIXES)
+    return lease.candidate.kind if called_like_one else Kind.PAGE
+
+
 def _only_sends_on(digest: PageDigest) -> bool:
     return len(digest.markdown or "") < REFRESH_PAGE_CHARACTERS
 
 
 def _loop(target: str) -> Verdict:
     return Verdict(Outcome.REDIRECT_LOOP, f"redirects in a circle by way of {target}")
-
-
-def _bare_facts(response: Response | None, location: str | None) -> PageFacts:
-    if response is None:
-        return PageFacts()
-    return PageFacts(
-        status=response.status,
-        content_type=response.header("content-type"),
-        location=location,
-        body_bytes=len(response.body),
-        latency_ms=round(response.timing.latency * 1000),
-        fetched_at=response.timing.finished,
-    )

@@ -40,6 +40,8 @@ _MAX_FILE_BYTES = 16 * 1024 * 1024
 # Addressed to the crawler, even when they are sent to all its processes: it decides when a worker ends.
 _PARENTS_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 _PR_SET_PDEATHSIG = 1
+_CLONE_NEWUSER = 0x10000000
+_CLONE_NEWNET = 0x40000000
 
 _decoder = msgspec.msgpack.Decoder(DigestRequest)
 
@@ -96,8 +98,13 @@ def confine(memory_bytes: int) -> None:
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_FSIZE, _MAX_FILE_BYTES)
     if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
         # A page that hangs keeps the worker from seeing the socket close; the kernel sees to it.
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
+        libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
+        # A network of its own, with nobody in it. Without privileges that takes a user namespace, which some
+        # systems forbid: there the worker goes on as it is, as a parser has no cause to call anybody.
+        if libc.unshare(_CLONE_NEWNET) != 0:
+            libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
 
 
 def _lower(limit: int, value: int) -> None:

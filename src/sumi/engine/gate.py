@@ -1,15 +1,18 @@
-"""The one gate that every URL passes, in a fixed order: form, scope, robots.txt, listing.
+"""The one gate that every URL passes, in a fixed order: form, scope, traps, robots.txt, listing.
 
 Seeds, links, redirect targets, canonicals, sitemap entries and sitemaps all come through here; there is no
 flag that lets anything around it.
 """
 
+import asyncio
 from collections.abc import Iterable
+from itertools import islice
 
 import msgspec
 
 from sumi.engine.io import Io
 from sumi.engine.robots_desk import RobotsDesk
+from sumi.engine.traps import TrapWatch
 from sumi.model import Candidate, Hop, Kind
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FollowLinks
@@ -20,6 +23,8 @@ from sumi.urls import host_key
 UNLISTED = Verdict(Outcome.UNLISTED, "the sitemap does not list it")
 NOT_FOLLOWED = Verdict(Outcome.UNLISTED, "links are not followed")
 LINKED = frozenset({Hop.LINK, Hop.CANONICAL})
+# Judging one URL takes about ten microseconds.
+BATCH = 2000
 
 
 class Gate:
@@ -27,17 +32,32 @@ class Gate:
         self._recipe = recipe
         self._frontier = io.frontier
         self._desk = desk
+        self.traps = TrapWatch(recipe.traps)
         # A seed may redirect to another path of its host: the user asked for what it leads to.
         self._seed_scope = msgspec.structs.replace(recipe.scope, paths=())
 
     async def judge(self, candidates: Iterable[Candidate]) -> tuple[Judged, ...]:
         listed = (await self._frontier.stats()).listed > 0
-        return tuple(Judged(c, self._refusal(c, listed)) for c in candidates)
+        judged: list[Judged] = []
+        waiting = iter(candidates)
+        while batch := [Judged(c, self._refusal(c, listed)) for c in islice(waiting, BATCH)]:
+            judged += batch
+            if len(batch) == BATCH:
+                await asyncio.sleep(0)  # a sitemap of 50,000 entries lets others have their turn in between
+        return tuple(judged)
+
+    def refuses_now(self, candidate: Candidate) -> Verdict | None:
+        """Whether something accepted earlier, perhaps by an earlier run, is outside of today's scope or has
+        turned out to be a trap."""
+        return self._malformed(candidate) or self._outside(candidate) or self.traps.refusal(candidate)
+
+    def permission(self, url: str) -> tuple[str, tuple[str, ...]]:
+        """What robots.txt says to a page that it lets be fetched, and its Content-Signal lines."""
+        return self._desk.permission(url)
 
     def _refusal(self, candidate: Candidate, listed: bool) -> Verdict | None:
         return (
-            self._malformed(candidate)
-            or self._outside(candidate)
+            self.refuses_now(candidate)
             or self._desk.known_refusal(candidate.url)
             or self._unlisted(candidate, listed)
         )

@@ -13,7 +13,8 @@ class RunState(StrEnum):
 
 MOVES: dict[RunState, frozenset[RunState]] = {
     RunState.RUNNING: frozenset({RunState.PAUSED, RunState.STOPPING, RunState.ABORTING, RunState.ENDED}),
-    RunState.PAUSED: frozenset({RunState.RUNNING, RunState.STOPPING, RunState.ABORTING}),
+    # A paused run ends if what was in flight turns out to have been the last of it.
+    RunState.PAUSED: frozenset({RunState.RUNNING, RunState.STOPPING, RunState.ABORTING, RunState.ENDED}),
     RunState.STOPPING: frozenset({RunState.ABORTING, RunState.ENDED}),
     RunState.ABORTING: frozenset({RunState.ENDED}),
     RunState.ENDED: frozenset(),

@@ -5,12 +5,15 @@ request and hands its page back. So the request is paced like any other, redirec
 """
 
 import asyncio
+import re
 
 import msgspec
 
+from sumi.engine.hosts_in_use import HostsInUse
 from sumi.engine.io import Io
+from sumi.engine.robots_hops import RobotsHops
 from sumi.engine.verdicts import REDIRECTS, host_report
-from sumi.events import RobotsRead
+from sumi.events import RobotsRead, Warned
 from sumi.frontier.retry import retry_delay
 from sumi.model import Candidate, Hop, Kind, Request, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
@@ -22,6 +25,11 @@ from sumi.urls import host_key, normalize, origin, split
 
 # How long "could not be had" stands before it is asked for again.
 DENIAL_SECONDS = 300.0
+# A server may ask for its robots.txt to be read more often than once a day. Not more often than this: a page
+# has to get its turn in between, which may be the longest Crawl-delay away, slowed down tenfold.
+SHORTEST_LIFETIME = 3600.0
+LONG_CRAWL_DELAY = 30.0
+_MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 
 
 class Ruling(msgspec.Struct, frozen=True):
@@ -45,6 +53,14 @@ class Ruling(msgspec.Struct, frozen=True):
         decision = self.rules.decide(path)
         return None if decision.allowed else Verdict(Outcome.ROBOTS_DENIED, f"robots.txt: {decision.rule}")
 
+    def allowance(self, url: str) -> str:
+        """Why a page may be fetched: the line that says so, or that there is none."""
+        if self.access is not RobotsAccess.RULES:
+            return self.words
+        parts = split(url)
+        path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        return self.rules.decide(path).rule or "no rule applies"
+
 
 class Turn(msgspec.Struct, frozen=True):
     """A lease's turn went to robots.txt. No report: somebody else was already asking, nothing was sent."""
@@ -58,12 +74,16 @@ class RobotsDesk:
     def __init__(self, recipe: Recipe, io: Io) -> None:
         self._recipe = recipe
         self._policy = recipe.robots
+        self.pacing = recipe.pacing  # changes when a run is given new limits
         self._io = io
         self._product = product_token(recipe.user_agent)
         self._rulings: dict[str, Ruling] = {}
         self._asking: dict[str, asyncio.Event] = {}
-        self._hops: dict[str, list[str]] = {}  # redirects followed so far
         self._attempts: dict[str, int] = {}
+        self._unheard: set[str] = set()  # sites whose denial no page has been told yet
+        self._crawl_delays: dict[str, float] = {}  # by host
+        self.in_use = HostsInUse()
+        self._hops = RobotsHops(io.frontier, self.in_use, self.host_delay)
 
     def known_refusal(self, url: str) -> Verdict | None:
         """What is already known to be forbidden; unknown is not a refusal."""
@@ -74,27 +94,40 @@ class RobotsDesk:
             return None  # decided when its turn comes: the host may be back by then
         return ruling.refusal(url)
 
+    def permission(self, url: str) -> tuple[str, tuple[str, ...]]:
+        """What is said to a page that may be fetched, and the Content-Signal lines that hold for it."""
+        ruling = self._rulings.get(origin(url))
+        if ruling is None:
+            return "not asked", ()
+        return ruling.allowance(url), ruling.rules.content_signals
+
     def crawl_delay(self, url: str) -> float | None:
         ruling = self._rulings.get(origin(url))
         return ruling.rules.crawl_delay if ruling and self._policy.respect else None
+
+    def host_delay(self, host: str) -> float:
+        """Seconds between requests to a host, by our own rules and its own."""
+        asked_for = min(self._crawl_delays.get(host, 0.0), self.pacing.max_crawl_delay)
+        return max(self.pacing.delay, asked_for)
 
     async def consult(self, url: str) -> Verdict | Turn | None:
         """None: go ahead. A verdict: refused. A turn: spent, come back later."""
         if not self._policy.respect and not self._recipe.find_sitemaps:
             return None
         site = origin(url)
-        ruling = await self._fresh_ruling(site)
+        ruling = self._fresh_ruling(site)
         if ruling is None:
             return await self._spend_turn(site)
         return ruling.refusal(url) if self._policy.respect else None
 
-    async def _fresh_ruling(self, site: str) -> Ruling | None:
+    def _fresh_ruling(self, site: str) -> Ruling | None:
         now = self._io.clock.now()
         ruling = self._rulings.get(site)
-        if ruling is None:
-            record = await self._io.ledger.get_robots(site)
-            if record is not None and now < record.fetched_at + self._policy.max_age:
-                ruling = self._rule(record)
+        if ruling is not None and site in self._unheard:
+            # The host's own pause may outlast a denial. It begins to age when the first page hears of it, or
+            # pages would ask for robots.txt for ever and never end.
+            self._unheard.discard(site)
+            ruling = self._rulings[site] = msgspec.structs.replace(ruling, expires=now + DENIAL_SECONDS)
         return ruling if ruling is not None and now < ruling.expires else None
 
     async def _spend_turn(self, site: str) -> Turn:
@@ -103,34 +136,48 @@ class RobotsDesk:
             return Turn(not_before=self._io.clock.now())
         done = self._asking[site] = asyncio.Event()
         try:
-            return await self._ask(site)
+            return await self._recall(site) or await self._ask(site)
         finally:
             del self._asking[site]
             done.set()
 
+    async def _recall(self, site: str) -> Turn | None:
+        """What an earlier run wrote down still stands. Its sitemaps are handed on again: that run may have
+        been killed between writing down robots.txt and writing down what it named."""
+        record = None if site in self._rulings else await self._io.ledger.get_robots(site)
+        now = self._io.clock.now()
+        if record is None or not _reached(record.status):
+            return None
+        if not 0 <= now - record.fetched_at < self._policy.max_age:
+            return None  # too old, or from a clock that was set back since
+        return Turn(now, found=self._named_sitemaps(record, self._rule(record)))
+
+    def _named_sitemaps(self, record: RobotsRecord, ruling: Ruling) -> tuple[Candidate, ...]:
+        wanted = self._recipe.find_sitemaps and ruling.reachable
+        return self._sitemaps(record.origin, record) if wanted else ()
+
     async def _ask(self, site: str) -> Turn:
-        hops = self._hops.setdefault(site, [f"{site}/robots.txt"])
+        until = await self._hops.wait_for(site, self._io.clock.now())
+        if until is not None:
+            return Turn(until)
         # One byte more than may be read, so that the parser can tell a cut file from a whole one.
-        answer = await self._io.fetcher.fetch(Request(hops[-1], max_bytes=self._policy.max_bytes + 1))
+        request = Request(self._hops.current(site), max_bytes=self._policy.max_bytes + 1)
+        answer = await self._io.fetcher.fetch(request)
+        await self._hops.asked(site, answer.timing.reached, self._io.clock.now())
         if isinstance(answer, Response) and answer.status in REDIRECTS:
             return await self._follow(site, answer)
-        if isinstance(answer, Trouble) or answer.status == 429 or answer.status >= 500:
+        if isinstance(answer, Trouble) or not _reached(answer.status):
             return await self._try_again(site, answer)
-        return await self._conclude(site, answer.status, answer.body, host_report(answer))
+        report, age = host_report(answer), _max_age(answer)
+        return await self._conclude(site, answer.status, answer.body, report, age=age)
 
     async def _follow(self, site: str, answer: Response) -> Turn:
-        hops = self._hops[site]
-        target = normalize(answer.header("location") or "", self._recipe.preset, hops[-1])
-        if target is None or target in hops or len(hops) > self._policy.max_redirects:
+        location = answer.header("location") or ""
+        target = normalize(location, self._recipe.preset, self._hops.current(site))
+        if not self._hops.follow(site, target, self._policy.max_redirects):
             # Beyond the limit the file counts as unavailable, which allows.
             return await self._conclude(site, 404, b"", host_report(answer))
-        hops.append(target)
-        now = self._io.clock.now()
-        if host_key(target) != host_key(site):
-            await self._io.frontier.hold_host(
-                host_key(target), now + self._recipe.pacing.delay, "robots.txt of another host led there"
-            )
-        return Turn(not_before=now, report=host_report(answer))
+        return Turn(not_before=self._io.clock.now(), report=host_report(answer))
 
     async def _try_again(self, site: str, answer: Response | Trouble) -> Turn:
         attempt = self._attempts.get(site, 0)
@@ -143,27 +190,46 @@ class RobotsDesk:
         return await self._conclude(site, status, b"", host_report(answer), words)
 
     async def _conclude(
-        self, site: str, status: int, body: bytes, report: HostReport, trouble: str = ""
+        self,
+        site: str,
+        status: int,
+        body: bytes,
+        report: HostReport,
+        trouble: str = "",
+        age: float | None = None,
     ) -> Turn:
-        self._hops.pop(site, None)
+        self._hops.forget(site)
         self._attempts.pop(site, None)
         now = self._io.clock.now()
         record = RobotsRecord(site, status, body, now, trouble)
         old = await self._io.ledger.get_robots(site)
-        if (status == 0 or status >= 500 or status == 429) and old is not None and 200 <= old.status < 300:
+        if not _reached(status) and old is not None and 200 <= old.status < 300:
             record = msgspec.structs.replace(old, fetched_at=now)  # unreachable: the last copy stands
         await self._io.ledger.put_robots(record)
-        ruling = self._rule(record)
-        found = self._sitemaps(site, record) if self._recipe.find_sitemaps and ruling.reachable else ()
+        ruling = self._rule(record, age)
+        if not ruling.reachable:
+            self._unheard.add(site)
+        self._warn_of_long_delay(site, ruling)
+        found = self._named_sitemaps(record, ruling)
         self._io.tell(RobotsRead(site, status, ruling.words, ruling.rules.crawl_delay, len(found)))
         return Turn(now, msgspec.structs.replace(report, crawl_delay=self.crawl_delay(site)), found)
 
-    def _rule(self, record: RobotsRecord) -> Ruling:
-        reachable = record.status != 0 and record.status < 500 and record.status != 429
+    def _warn_of_long_delay(self, site: str, ruling: Ruling) -> None:
+        delay, longest = ruling.rules.crawl_delay or 0.0, self.pacing.max_crawl_delay
+        if delay > LONG_CRAWL_DELAY and self._policy.respect:
+            clamped = f"; {longest:g} s are kept" if delay > longest else ""
+            self._io.tell(Warned(f"robots.txt of {site} asks for {delay:g} s between requests{clamped}"))
+
+    def _rule(self, record: RobotsRecord, age: float | None = None) -> Ruling:
+        reachable = _reached(record.status)
         verdict = robots_verdict(record.status, self._policy)
         words = f"{verdict.meaning}: {record.trouble}" if record.trouble else verdict.meaning
         rules = parse_robots(record.body, self._policy.max_bytes).rules_for(self._product)
-        lifetime = self._policy.max_age if reachable else DENIAL_SECONDS
+        lifetime = DENIAL_SECONDS
+        if reachable:
+            lifetime = min(self._policy.max_age if age is None else age, self._policy.max_age)
+        if self._policy.respect:
+            self._crawl_delays[host_key(record.origin)] = rules.crawl_delay or 0.0
         ruling = Ruling(verdict.access, words, record.fetched_at + lifetime, rules, reachable)
         self._rulings[record.origin] = ruling
         return ruling
@@ -179,3 +245,14 @@ class RobotsDesk:
             if url is not None:
                 candidates.append(Candidate(url, hop, Kind.SITEMAP, referrer=robots_url))
         return tuple(candidates)
+
+
+def _reached(status: int) -> bool:
+    """Whether the server said something about robots.txt, be it that there is none."""
+    return 0 < status < 500 and status != 429
+
+
+def _max_age(answer: Response) -> float | None:
+    """How long the server wants its answer to be used, in seconds."""
+    match = _MAX_AGE.search(answer.header("cache-control") or "")
+    return None if match is None else max(float(match[1]), SHORTEST_LIFETIME)

@@ -2,16 +2,21 @@
 
 import asyncio
 
+import msgspec
+
 from sumi.engine.acquire import acquire
+from sumi.engine.attendant import Limits
+from sumi.engine.changed_rules import apply_changed_rules
 from sumi.engine.control import Control
 from sumi.engine.digest import Digestion
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
+from sumi.engine.lease_keeper import LeaseKeeper
 from sumi.engine.lifecycle import RunState
 from sumi.engine.robots_desk import RobotsDesk
 from sumi.engine.settler import Settler
 from sumi.engine.tally import Tally
-from sumi.events import PageSettled
+from sumi.events import PageSettled, Warned
 from sumi.model import Lease
 from sumi.policy import Durability
 from sumi.ports import Settlement
@@ -32,36 +37,61 @@ class Crawl:
         self._gate = Gate(recipe, io, self._desk)
         self._digestion = Digestion(recipe, io, self._gate)
         self._settler = Settler(io, durability)
-        self._tally = Tally(io)
+        self._leases = LeaseKeeper(io.frontier, io.clock)
+        self._tally = Tally(io, self._desk)
         self._visits: set[asyncio.Task[None]] = set()
+        self._failed: list[asyncio.Task[None]] = []
         self._wake = control.changed
 
     async def run(self) -> None:
         """Returns when there is nothing left to do or the control said stop; raises if the disk fails."""
+        await self._digestion.recall()
+        await apply_changed_rules(self._recipe, self._io, self._gate)
         await self._io.frontier.add(await self._gate.judge(self._recipe.seeds))
-        keeper = asyncio.create_task(self._settler.keep_synced())
+        keepers = [asyncio.create_task(keep) for keep in (self._settler.keep_synced(), self._leases.keep())]
         try:
             while not self._control.stopping and not await self._finished():
                 await self._start_visits()
-                self._raise_failures(keeper)
-                await self._tally.tell()
+                self._raise_failures(*keepers)
+                await self._tally.tell(self._recipe)
                 await self._wait()
             await self._drain()
         finally:
-            keeper.cancel()
-            await asyncio.gather(keeper, *self._cancelled_visits(), return_exceptions=True)
+            await _cancelled(*keepers, *self._visits)
         self._raise_failures()
         await self._settler.sync()
-        await self._tally.tell(force=True)
+        await self._tally.tell(self._recipe, force=True)
         self._control.end()
 
-    async def visit(self, lease: Lease) -> None:
-        acquired = await acquire(lease, self._desk, self._io)
-        await self._io.frontier.release_host(lease, acquired.report)
+    def in_flight(self) -> tuple[str, ...]:
+        """URLs being visited."""
+        return tuple(sorted(task.get_name() for task in self._visits))
+
+    async def retune(self, limits: Limits) -> None:
+        """New limits from here on; what is in flight beyond them is let finish."""
+        await self._io.frontier.retune(limits.frontier)
+        self._desk.pacing = limits.frontier.pacing
+        self._recipe = msgspec.structs.replace(
+            self._recipe,
+            concurrency=limits.concurrency,
+            max_pages=limits.frontier.max_pages,
+            pacing=limits.frontier.pacing,
+        )
         self._wake.set()
-        unit = await self._digestion.conclude(lease, acquired)
-        if await self._settler.settle(unit) and isinstance(unit, Settlement):
-            await self._announce(unit)
+
+    async def visit(self, lease: Lease) -> None:
+        with self._leases.holding(lease):
+            acquired = await acquire(lease, self._gate, self._desk, self._io)
+            await self._io.frontier.release_host(lease, acquired.report)
+            self._desk.in_use.leave(lease.host, self._io.clock.now())
+            self._wake.set()
+            unit = await self._digestion.conclude(lease, acquired)
+            settled = await self._settler.settle(unit)
+            self._digestion.settled(unit, settled)
+            if not settled:
+                self._io.tell(Warned(f"{lease.url}: its lease ran out meanwhile, so this result was dropped"))
+            elif isinstance(unit, Settlement):
+                await self._announce(unit)
 
     async def _announce(self, unit: Settlement) -> None:
         lease, verdict, facts = unit.lease, unit.verdict, unit.facts
@@ -76,18 +106,20 @@ class Crawl:
         if not self._control.leasing or free <= 0:
             return
         for lease in await self._io.frontier.lease(free, self._io.clock.now()):
-            task = asyncio.create_task(self.visit(lease))
+            self._desk.in_use.enter(lease.host)
+            task = asyncio.create_task(self.visit(lease), name=lease.url)
             self._visits.add(task)
             task.add_done_callback(self._visit_done)
 
     def _visit_done(self, task: asyncio.Task[None]) -> None:
-        if task.cancelled() or task.exception() is None:
-            self._visits.discard(task)  # one that failed stays, for the loop to raise
+        self._visits.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._failed.append(task)
         self._wake.set()
 
     def _raise_failures(self, *others: asyncio.Task[None]) -> None:
         """Web trouble never gets here: what a visit raises is a fault of the disk or of ours."""
-        for task in (*self._visits, *others):
+        for task in (*self._failed, *others):
             if task.done() and not task.cancelled():
                 task.result()
 
@@ -120,7 +152,8 @@ class Crawl:
             await self._io.clock.wait(self._wake, deadline)
             self._wake.clear()
 
-    def _cancelled_visits(self) -> set[asyncio.Task[None]]:
-        for task in self._visits:
-            task.cancel()
-        return self._visits
+
+async def _cancelled(*tasks: asyncio.Task[None]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,15 +1,19 @@
 """What a run came to, in one event."""
 
+from collections.abc import Sequence
+
 from sumi.engine.tally import balanced, by_ending
 from sumi.events import Summary
+from sumi.frontier.pacing import BUDGET_SPENT
 from sumi.outcomes import Ending
-from sumi.ports import FrontierStats
+from sumi.ports import FrontierStats, HostWait
 from sumi.recipe import Recipe
 
 
 def summarize(
     recipe: Recipe,
     stats: FrontierStats,
+    waits: Sequence[HostWait],
     output: str,
     seconds: float,
     *,
@@ -18,11 +22,12 @@ def summarize(
     notes: tuple[str, ...] = (),
 ) -> Summary:
     over_cap = bool(recipe.max_pages) and stats.captured >= recipe.max_pages
+    over_budget = sum(wait.pending for wait in waits if wait.why == BUDGET_SPENT)
     return Summary(
         job=recipe.job,
         status="aborted" if aborted else _status(stats, stopped, over_cap),
         discovered=stats.known,
-        outcomes=balanced(stats, over_cap),
+        outcomes=balanced(stats, over_cap=over_cap, over_budget=over_budget),
         output=output,
         seconds=round(seconds, 3),
         notes=notes,
@@ -30,8 +35,9 @@ def summarize(
 
 
 def _status(stats: FrontierStats, stopped: bool, over_cap: bool) -> str:
-    """Complete only if everything that was wanted is here: nothing pending, nothing failed."""
+    """Complete only if everything that was wanted is here: nothing pending, failed or unaccounted for."""
     if stopped and stats.pending and not over_cap:
         return "interrupted"
     failed = by_ending(stats.outcomes)[Ending.FAILED]
-    return "partial" if stats.pending or failed else "complete"
+    accounted = sum(stats.outcomes.values()) + stats.pending == stats.known
+    return "complete" if accounted and not stats.pending and not failed else "partial"

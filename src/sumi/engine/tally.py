@@ -2,10 +2,13 @@
 
 from collections import deque
 
+from sumi.engine.estimate import Estimate
 from sumi.engine.io import Io
+from sumi.engine.robots_desk import RobotsDesk
 from sumi.events import Progress
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import FrontierStats
+from sumi.recipe import Recipe
 
 EVERY_SECONDS = 0.25
 # Long enough to smooth bursts, short enough to notice that a site slowed down.
@@ -13,8 +16,10 @@ RATE_WINDOW_SECONDS = 20.0
 
 
 class Tally:
-    def __init__(self, io: Io) -> None:
+    def __init__(self, io: Io, desk: RobotsDesk) -> None:
         self._io = io
+        self._desk = desk
+        self._estimate = Estimate(io.frontier)
         self._told_at = 0.0
         self._settled = 0
         self._samples: deque[tuple[float, int]] = deque([(io.clock.now(), 0)])
@@ -25,7 +30,7 @@ class Tally:
         if host not in self._hosts:
             self._hosts.append(host)
 
-    async def tell(self, *, force: bool = False) -> None:
+    async def tell(self, recipe: Recipe, *, force: bool = False) -> None:
         now = self._io.clock.now()
         if not force and now - self._told_at < EVERY_SECONDS:
             return
@@ -40,10 +45,17 @@ class Tally:
                 failed=endings[Ending.FAILED],
                 passed_over=endings[Ending.PASSED_OVER],
                 pages_per_second=round(rate, 2),
-                eta_seconds=round(stats.pending / rate, 1) if rate else None,
+                eta_seconds=await self._eta(recipe, stats, rate, now),
                 hosts=tuple(self._hosts),
             )
         )
+
+    async def _eta(self, recipe: Recipe, stats: FrontierStats, rate: float, now: float) -> float | None:
+        """At the rate of the last seconds, but never sooner than politeness allows."""
+        least = await self._estimate.least_seconds(stats, recipe.max_pages, self._desk.host_delay, now)
+        left = min(stats.pending, recipe.max_pages - stats.captured) if recipe.max_pages else stats.pending
+        seconds = max(left / rate if rate else 0.0, least)
+        return round(seconds, 1) if rate or least else None
 
     def _rate(self, now: float) -> float:
         samples = self._samples
@@ -61,9 +73,10 @@ def by_ending(outcomes: dict[Outcome, int]) -> dict[Ending, int]:
     return totals
 
 
-def balanced(stats: FrontierStats, over_cap: bool) -> dict[str, int]:
+def balanced(stats: FrontierStats, *, over_cap: bool, over_budget: int) -> dict[str, int]:
     """Outcomes by name that add up to everything ever discovered, what is still waiting included."""
     outcomes = {str(outcome): count for outcome, count in stats.outcomes.items()}
-    if stats.pending:
-        outcomes[str(Outcome.OVER_CAP if over_cap else Outcome.PENDING)] = stats.pending
-    return outcomes
+    over_budget = 0 if over_cap else over_budget
+    rest = Outcome.OVER_CAP if over_cap else Outcome.PENDING
+    waiting = {str(Outcome.OVER_BUDGET): over_budget, str(rest): stats.pending - over_budget}
+    return outcomes | {name: count for name, count in waiting.items() if count}

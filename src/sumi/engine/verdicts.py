@@ -7,6 +7,8 @@ from sumi.ports import HostReport
 
 REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
 THROTTLED = frozenset({429, 503})
+PARTIAL = 206
+NOT_MODIFIED = 304
 
 EXACT = {
     401: Outcome.FORBIDDEN,
@@ -19,10 +21,14 @@ EXACT = {
 }
 
 
-def verdict_on(status: int) -> Verdict | None:
-    """None for a status that brings content."""
+def verdict_on(status: int, *, conditional: bool = False) -> Verdict | None:
+    """None for a status that brings content. ``conditional``: the page was asked for only if it changed."""
+    if status == PARTIAL:
+        return Verdict(Outcome.BAD_HTTP, "HTTP 206: a part of the page, which was not asked for")
     if 200 <= status < 300:
         return None
+    if status == NOT_MODIFIED and conditional:
+        return Verdict(Outcome.UNCHANGED, f"HTTP {status}")
     if status in EXACT:
         return Verdict(EXACT[status], f"HTTP {status}")
     if 400 <= status < 500:

@@ -11,6 +11,7 @@ from sumi.policy import FetchLimits
 
 # Codes that pycurl has no names for.
 _HTTP2_STREAM = 92
+_PROXY = 97
 _TOO_LARGE = 100
 
 _LOST = Outcome.CONNECTION_LOST
@@ -49,11 +50,29 @@ _UNPRINTABLE = re.compile(r"[^ -~]+")
 _LONGEST_RULE = 200
 
 
+_UNPROXIED = frozenset({pycurl.E_COULDNT_RESOLVE_PROXY, pycurl.E_COULDNT_CONNECT, _PROXY})
+_PROXY_AUTHENTICATION = 407
+
+
+def proxy_verdict(status: int, ending: Ending | None = None) -> Verdict | None:
+    """The verdict on a proxy that did not do its part; None if it did. ``status``: what it answered itself.
+
+    A proxy that cannot reach the site (502, say) has done its part.
+    """
+    if status == _PROXY_AUTHENTICATION:
+        return Verdict(Outcome.CONNECT_FAILED, "the proxy does not accept our credentials (407)")
+    if status == 0 and ending is not None and ending.code in _UNPROXIED:
+        return Verdict(Outcome.CONNECT_FAILED, "the proxy cannot be reached, or did not connect us")
+    return None
+
+
 def verdict_for(ending: Ending, limits: FetchLimits, errno: int) -> Verdict:
     """The verdict on a transfer that curl gave up. ``errno`` is the system's reason, where it had one."""
     code = ending.code
     if code == pycurl.E_OPERATION_TIMEDOUT:
         return _timed_out(ending.words, limits)
+    if "CONNECT tunnel failed" in ending.words:
+        return Verdict(Outcome.CONNECT_FAILED, f"by way of the proxy: {_plain(ending.words)}")
     if code == pycurl.E_COULDNT_CONNECT:
         return Verdict(Outcome.CONNECT_FAILED, os.strerror(errno).lower() if errno else "nobody answered")
     if code in _TLS:

@@ -1,7 +1,8 @@
 """Whom we may talk to. Nobody special, unless the user said so in so many words.
 
-A URL is checked before anything is resolved; the address behind a name is checked when it is about to be
-dialled, on every connection, so that neither a redirect nor a name server can lead the crawler inwards.
+A URL is checked before anything is resolved, every address behind a name before any of them is used, and
+the one that is about to be dialled once more, on every connection: neither a redirect nor a name server can
+lead the crawler inwards.
 """
 
 from functools import lru_cache
@@ -35,9 +36,10 @@ class AddressGuard:
         self._allow_private = network.allow_private
         self._opened = frozenset((_plain(host), port) for host, port in network.open_hosts)
         self._check_origin = lru_cache(_REMEMBERED_ORIGINS)(self._check_unresolved)
-        self._pinned: dict[tuple[str, int], set[Address]] = {}
+        self._check_peer = lru_cache(_REMEMBERED_ORIGINS)(self.check)
+        self._pinned: dict[tuple[str, int], list[Address]] = {}
         for host, port, text in network.resolve:
-            self._pinned.setdefault((_plain(host), port), set()).add(_pinned_address(host, port, text))
+            self._pinned.setdefault((_plain(host), port), []).append(_pinned_address(host, port, text))
 
     def check_url(self, url: str) -> str | None:
         """Before resolution: scheme, port, forbidden names and literal addresses."""
@@ -62,6 +64,14 @@ class AddressGuard:
         if special is None or self._is_opened(host, port, parsed, special):
             return None
         return _refusal(host, parsed, special)
+
+    def check_peer(self, host: str, port: int, address: str) -> str | None:
+        """The address that an answer came from, as a last look: the same few on a whole crawl."""
+        return self._check_peer(host, port, address)
+
+    def pinned(self, host: str, port: int) -> tuple[str, ...]:
+        """The addresses that the user wrote down for this host and port."""
+        return tuple(str(address) for address in self._pinned.get((_plain(host), port), ()))
 
     def _check_unresolved(self, host: str, port: int) -> str | None:
         if parse_address(host) is not None:
@@ -111,5 +121,7 @@ def _pinned_address(host: str, port: int, text: str) -> Address:
 
 
 def _refusal(host: str, address: Address, special: Special) -> str:
+    """Names what stood in the URL. The address behind a name is not told: whoever reads our answers may not
+    be the one who owns the network that we are in."""
     literal = parse_address(host) is not None
-    return f"{address} is {special.words}" if literal else f"{host} leads to {address}, {special.words}"
+    return f"{address} is {special.words}" if literal else f"{host} leads to {special.words}"

@@ -13,6 +13,7 @@ _VALUE = re.compile("[\t\x20-\x7e\x80-\xff]*\\Z")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f]+")  # all but tab and line feed
 _FOLD = re.compile(r"\n[ \t]+")
 _DIGITS = re.compile(r"[0-9]{1,18}\Z")
+_TOO_MANY_DIGITS = re.compile(r"0*[1-9][0-9]{18,}\Z")
 
 
 def request_lines(user_agent: str, extra: Fields) -> list[bytes] | None:
@@ -62,3 +63,8 @@ def declared_length(fields: Fields) -> int:
     """The Content-Length, 0 if there is none worth believing."""
     value = next(iter(all_values(fields, "content-length")), "")
     return int(value) if _DIGITS.match(value) else 0
+
+
+def declares_the_impossible(fields: Fields) -> bool:
+    """A Content-Length beyond all bounds. curl would drop it, and take whatever comes for the whole body."""
+    return any(_TOO_MANY_DIGITS.match(value) for value in all_values(fields, "content-length"))

@@ -1,7 +1,15 @@
 """The answer while it comes in: counted, capped, and given up at the first limit it breaks."""
 
 from sumi.fetch.decode import content_codings
-from sumi.fetch.headers import Fields, all_values, declared_length, parse_fields, status_of, version_of
+from sumi.fetch.headers import (
+    Fields,
+    all_values,
+    declared_length,
+    declares_the_impossible,
+    parse_fields,
+    status_of,
+    version_of,
+)
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FetchLimits
 
@@ -115,9 +123,13 @@ class Incoming:
                 self._room = self._keep
                 self._can_cut = True
         expects_body = self._wants_body and self.status not in _WITHOUT_BODY
-        if expects_body and not self._can_cut and declared_length(self.fields) > self._room:
+        if expects_body and not self._can_cut and self._promises_too_much():
             return self._too_large()
         return _TAKEN
+
+    def _promises_too_much(self) -> bool:
+        length = declared_length(self.fields)
+        return length > self._room or (length == 0 and declares_the_impossible(self.fields))
 
     def _too_large(self) -> int:
         return self._give_up(Outcome.TOO_LARGE, f"larger than {self._room} bytes")

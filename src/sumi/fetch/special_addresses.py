@@ -128,5 +128,5 @@ def _worst_of(wrapped: tuple[IPv4Address, ...]) -> Special | None:
     for address in wrapped:
         special = _from_table(address)
         if special is not None:
-            return Special(f"a wrapping of {address}, {special.words}")
+            return Special(f"a wrapping of {special.words}")
     return None

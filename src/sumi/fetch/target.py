@@ -14,14 +14,24 @@ _CANONICAL = re.compile(
 )
 
 
+# What a name server can know. ada lets more through, and curl gives some of it a meaning of its own.
+_NAME = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?\Z")
+_LONGEST_NAME = 254
+
+
 class Target(NamedTuple):
     url: str  # canonical, without credentials or fragment
     host: str  # lower case; IPv6 in brackets
     port: int
 
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        """Scheme, host, port: what credentials belong to."""
+        return self.url[: self.url.index(":")], self.host, self.port
+
 
 def parse_target(url: str) -> Target | None:
-    """The target of an http(s) URL; None for anything else."""
+    """The target of an http(s) URL with a host that can be dialled; None for anything else."""
     try:
         canonical = ada_url.normalize_url(url)
     except (ValueError, UnicodeError):
@@ -30,5 +40,7 @@ def parse_target(url: str) -> Target | None:
     if match is None:
         return None
     scheme, host, port, rest = match.groups()
+    if not (host.startswith("[") or (_NAME.match(host) and len(host) <= _LONGEST_NAME)):
+        return None
     authority = f"{host}:{port}" if port else host
     return Target(f"{scheme}://{authority}{rest}", host, int(port) if port else _DEFAULT_PORTS[scheme])

@@ -1,6 +1,7 @@
 """URLs that wait for a time of their own (a retry), apart from their host's queue."""
 
 import heapq
+from collections.abc import Iterator
 
 
 class DelayedUrls:
@@ -18,6 +19,9 @@ class DelayedUrls:
 
     def next_at(self) -> float | None:
         return self._heap[0][0] if self._heap else None
+
+    def urls(self) -> Iterator[str]:
+        return (url for _, url in self._heap)
 
     def __len__(self) -> int:
         return len(self._heap)

@@ -9,6 +9,8 @@ USUAL_WEIGHT = 0.02
 # Below this, latency differences are noise of our own machine and say nothing about the host.
 LATENCY_FLOOR = 0.1
 MAX_SLOWDOWN = 10.0
+# What a host waits for that was asked as often as the user allows.
+BUDGET_SPENT = "the run's request budget is spent"
 
 
 class HostPace:
@@ -63,17 +65,18 @@ class HostPace:
         self.next_at = now + self.delay(kind, policy)
 
     def unused(self) -> None:
-        """The lease ended without a request: its turn is given back."""
+        """The lease ended without a request: its turn is given back, unless others count on it by now."""
         self.in_flight -= 1
         self.budget_used -= 1
-        self.next_at = self.next_at_before
+        if not self.in_flight:
+            self.next_at = self.next_at_before
 
     def answered(self, reached: float, latency: float, kind: Kind, policy: PacingPolicy) -> None:
         """An exchange is over. Spacing counts from when the server had surely seen it, so that the server's
         own log shows the full gap."""
         self.in_flight -= 1
         self._learn_latency(latency)
-        self.next_at = max(self.next_at, reached + self.delay(kind, policy))
+        self.next_at = self.next_at_before = max(self.next_at, reached + self.delay(kind, policy))
 
     def succeeded(self) -> None:
         self.failures = 0

@@ -14,6 +14,7 @@ TRANSIENT = frozenset(
         Outcome.TIMED_OUT,
         Outcome.BAD_HTTP,
         Outcome.ROBOTS_UNREACHABLE,
+        Outcome.CHALLENGE,
     }
 )
 

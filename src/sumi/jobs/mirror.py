@@ -1,10 +1,16 @@
 """Mirror: a site becomes a tree of Markdown. What that means, as data."""
 
 from pathlib import PurePosixPath
+from urllib.parse import unquote
 
 import msgspec
 
+from sumi.errors import UsageError
+from sumi.fetch.access import Access
+from sumi.fetch.credentials import Credential, Secret, basic_auth
 from sumi.fetch.guard import open_host_for
+from sumi.fetch.proxies import Proxy
+from sumi.fetch.target import parse_target
 from sumi.model import Candidate, Hop
 from sumi.policy import (
     FetchLimits,
@@ -12,14 +18,18 @@ from sumi.policy import (
     FrontierPolicy,
     NetworkPolicy,
     PacingPolicy,
+    ParseLimits,
     Preset,
     RetryPolicy,
     RobotsOnError,
     RobotsPolicy,
+    TrapPolicy,
+    UrlLimits,
 )
 from sumi.recipe import Recipe
 from sumi.scope import build_scope, default_hosts_for
 from sumi.settings import MirrorSettings
+from sumi.settings.kinds import split_header, split_header_for, split_proxy
 from sumi.urls import split
 from sumi.urls.paths import host_folder
 
@@ -51,11 +61,17 @@ def mirror_job(settings: MirrorSettings) -> MirrorJob:
         robots=RobotsPolicy(respect=settings.respect_robots, on_error=settings.robots_on_error),
         pacing=_pacing(settings),
         retry=RetryPolicy(retries=settings.retries),
+        urls=UrlLimits(settings.max_url_length, settings.max_redirects, settings.max_links),
         follow_links=FollowLinks.ALWAYS if settings.follow_links else FollowLinks.UNLESS_SITEMAP,
         find_sitemaps=True,
         concurrency=settings.concurrency,
         max_pages=settings.max_pages,
         markdown=True,
+        traps=_traps(settings),
+        parse=ParseLimits(
+            settings.parse_cpu, settings.parse_memory, settings.html_depth, settings.html_nodes
+        ),
+        keep_duplicates=not settings.drop_duplicates,
     )
     return MirrorJob(
         recipe=recipe,
@@ -65,7 +81,7 @@ def mirror_job(settings: MirrorSettings) -> MirrorJob:
             sitemaps_first=recipe.follow_links is FollowLinks.UNLESS_SITEMAP,
         ),
         network=_network(settings),
-        limits=FetchLimits(total=settings.timeout, body_bytes=settings.max_body),
+        limits=_limits(settings),
         home=host_folder(seed.url),
         notes=_notes(settings),
     )
@@ -78,11 +94,24 @@ def _path_prefixes(seed_url: str) -> tuple[str, ...]:
     return () if str(folder) == "/" else (str(folder),)
 
 
+def _traps(settings: MirrorSettings) -> TrapPolicy:
+    return TrapPolicy(
+        segments=settings.trap_segments,
+        repeats=settings.trap_repeats,
+        parameters=settings.trap_parameters,
+        hops=settings.trap_hops,
+        fruitless=settings.trap_pages,
+    )
+
+
 def _pacing(settings: MirrorSettings) -> PacingPolicy:
     return PacingPolicy(
         delay=_seconds_between(settings.page_rate),
         manifest_delay=_seconds_between(settings.rate_limit),
         per_host=settings.requests_per_host,
+        host_budget=settings.max_requests_per_host,
+        max_crawl_delay=settings.max_crawl_delay,
+        max_hold=settings.max_retry_after,
     )
 
 
@@ -90,14 +119,61 @@ def _seconds_between(requests_per_second: float) -> float:
     return 1.0 / requests_per_second if requests_per_second else 0.0
 
 
+def _limits(settings: MirrorSettings) -> FetchLimits:
+    return FetchLimits(
+        connect=settings.connect_timeout,
+        first_byte=settings.first_byte_timeout,
+        idle=settings.idle_timeout,
+        total=settings.timeout,
+        min_bytes_per_second=settings.min_speed,
+        wire_bytes=settings.max_wire,
+        body_bytes=settings.max_body,
+        ratio=settings.max_ratio,
+        codings=settings.max_codings,
+        header_bytes=settings.max_header_bytes,
+        header_fields=settings.max_header_fields,
+    )
+
+
 def _network(settings: MirrorSettings) -> NetworkPolicy:
     private = open_host_for(settings.url)
-    return NetworkPolicy(
+    return Access(
+        cookies=settings.cookies,
+        credentials=_credentials(settings),
+        proxies=tuple(_proxy(entry) for entry in settings.proxy),
+        trust_proxy_dns=settings.trust_proxy_dns,
         user_agent=settings.agent,
         allow_private=settings.allow_private,
         resolve=settings.pinned_addresses,
         open_hosts=frozenset({private} if private else ()),
         ca_file=settings.ca_file,
+    )
+
+
+def _credentials(settings: MirrorSettings) -> tuple[Credential, ...]:
+    """What goes to the seed's own origin, and what the user named another one for."""
+    here = _origin(settings.url)
+    credentials = [basic_auth(here, settings.auth)] if settings.auth else []
+    for entry in settings.header:
+        name, value = split_header(entry)
+        credentials.append(Credential(here, name, Secret(value)))
+    for entry in settings.header_for:
+        site, name, value = split_header_for(entry)
+        credentials.append(Credential(_origin(site), name, Secret(value)))
+    return tuple(credentials)
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    target = parse_target(url)
+    if target is None:
+        raise UsageError(f"{url} has no host that can be reached")
+    return target.origin
+
+
+def _proxy(entry: str) -> Proxy:
+    scheme, host, port, user, password = split_proxy(entry)
+    return Proxy(
+        scheme, host, port, *(None if part is None else Secret(unquote(part)) for part in (user, password))
     )
 
 
@@ -109,4 +185,6 @@ def _notes(settings: MirrorSettings) -> tuple[str, ...]:
         notes.append(f"an unreachable robots.txt means: {settings.robots_on_error}")
     if settings.allow_private:
         notes.append("private addresses may be contacted (--allow-private)")
+    if settings.proxy and settings.trust_proxy_dns:
+        notes.append("a proxy resolves names, and nobody checks where they lead (--trust-proxy-dns)")
     return tuple(notes)

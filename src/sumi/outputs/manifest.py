@@ -61,6 +61,11 @@ class _PageEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     robots: str | None = None
     etag: str | None = None
     last_modified: str | None = None
+    noindex: bool = False  # the page asks search engines to leave it out
+    robots_rule: str | None = None
+    content_signal: str | None = None
+    licenses: tuple[str, ...] = ()
+    simhash: str | None = None
 
 
 class _LackingEntry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -159,6 +164,11 @@ def _page(record: UrlRecord, home: str) -> _PageEntry:
         robots=_clean(facts.robots_meta),
         etag=_clean(facts.etag),
         last_modified=_clean(facts.last_modified),
+        noindex="noindex" in (facts.robots_meta or "").lower(),
+        robots_rule=_clean(facts.robots_rule),
+        content_signal=_clean(facts.content_signal),
+        licenses=tuple(map(one_line, facts.licenses)),
+        simhash=facts.simhash,
     )
 
 

@@ -14,6 +14,8 @@ TITLE_CHARACTERS = 1000
 DESCRIPTION_CHARACTERS = 2000
 LANGUAGE_CHARACTERS = 64
 
+HEAD_END = b"\n---\n\n"
+
 
 def compose_page(url: str, response: Response, digest: PageDigest) -> tuple[bytes, PageFacts]:
     """Front matter, an empty line, Markdown with one newline at its end. The facts lack only the path."""
@@ -29,6 +31,13 @@ def compose_page(url: str, response: Response, digest: PageDigest) -> tuple[byte
     )
     data = f"{head}\n".encode() + body
     return data, msgspec.structs.replace(facts, size=len(data), sha256=body_hash)
+
+
+def is_whole(data: bytes, facts: PageFacts) -> bool:
+    """Whether a file is the one that was recorded. After a power cut it may be short, or of zeros."""
+    head, _, body = data.partition(HEAD_END)
+    right_size = len(data) == facts.size and b"\0" not in head
+    return right_size and sha256(body).hexdigest() == facts.sha256
 
 
 def _body(digest: PageDigest) -> tuple[bytes, str]:

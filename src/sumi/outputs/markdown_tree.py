@@ -18,7 +18,7 @@ from sumi.outputs.checkpoint import Standing, checkpoint_json, progress_json, ru
 from sumi.outputs.contents import read_entries, write_contents
 from sumi.outputs.job_logs import FAILED_LOG, PROCESSED, failed_line, processed_line, rebuild_logs
 from sumi.outputs.manifest import PAGES, Mirror, survey, write_manifest
-from sumi.outputs.markdown_page import compose_page
+from sumi.outputs.markdown_page import compose_page, is_whole
 from sumi.outputs.placeholders import Placeholders
 from sumi.outputs.safe_files import SafeFolder
 from sumi.parse.digest import PageDigest
@@ -54,6 +54,13 @@ class MarkdownTree:
         self._files.write_atomic(path, data)
         self._placeholders.remove(lease.url)
         return msgspec.structs.replace(facts, path=path)
+
+    def has_whole(self, facts: PageFacts) -> bool:
+        """Whether the page's file is there as it was accepted; True for what has no file."""
+        if facts.path is None:
+            return True
+        data = self._files.read_bytes(facts.path)
+        return data is not None and is_whole(data, facts)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
         """Leave a placeholder that says why there is no page."""

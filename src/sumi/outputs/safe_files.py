@@ -13,6 +13,7 @@ import ctypes
 import errno
 import os
 import re
+import resource
 import stat
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -21,8 +22,10 @@ from typing import BinaryIO
 
 from sumi.errors import OutputRefused, StorageFailed, SumiError, UsageError
 
-# Every page has its own folder: this many parents stay open. Far below the usual limit of 1,024 descriptors.
+# Every page has its own folder: this many parents stay open, but no more than one in eight of the
+# descriptors a process may have, so that under a tight limit the connections still find theirs.
 OPEN_FOLDERS = 128
+DESCRIPTOR_SHARE = 8
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -34,6 +37,14 @@ _NOT_INSIDE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|\0")
 
 _IN_THE_WAY = frozenset((errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO))
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
+_ADVICE = {
+    errno.EROFS: "make the disk writable again",
+    errno.EACCES: "see to its permissions",
+    errno.EPERM: "see to its permissions",
+    errno.ENOENT: "put its folder back, or leave it away to start over",
+    errno.EMFILE: "raise the limit on open files (ulimit -n), or lower --concurrency",
+    errno.ENFILE: "close other programs",
+}
 
 
 class SafeFolder:
@@ -47,6 +58,7 @@ class SafeFolder:
         except OSError as error:
             raise UsageError(f"cannot use {root} as the output folder: {error.strerror}") from error
         self._folders: OrderedDict[str, int] = OrderedDict()
+        self._most_folders = _affordable_folders()
         self._syncfs = _find_syncfs()
         self._unsynced: set[str] = set()  # stays empty where syncfs makes it superfluous
 
@@ -117,6 +129,11 @@ class SafeFolder:
             for rel_path in sorted(written):
                 self._sync_file(rel_path)
 
+    @property
+    def syncs_at_once(self) -> bool:
+        """Whether one call makes everything durable, or each file needs its own."""
+        return self._syncfs is not None
+
     def close(self) -> None:
         self._forget_folders()
         os.close(self._root)
@@ -174,7 +191,7 @@ class SafeFolder:
 
     def _remember(self, folder: str, place: int) -> None:
         self._folders[folder] = place
-        if len(self._folders) > OPEN_FOLDERS:
+        if len(self._folders) > self._most_folders:
             os.close(self._folders.popitem(last=False)[1])
 
     def _forget_folders(self) -> None:
@@ -213,6 +230,11 @@ class SafeFolder:
             yield
         except OSError as error:
             raise _sentence(error, self._path / rel_path) from error
+
+
+def _affordable_folders() -> int:
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return OPEN_FOLDERS if limit < 0 else max(1, min(OPEN_FOLDERS, limit // DESCRIPTOR_SHARE))
 
 
 def _step_down(above: int, name: str, *, create: bool) -> int:
@@ -256,7 +278,10 @@ def _sentence(error: OSError, path: Path) -> SumiError:
         )
     if error.errno == errno.EIO:
         return StorageFailed(f"the disk failed at {path}: check it, then run the same command again to go on")
-    return StorageFailed(f"cannot write {path}: {error.strerror}")
+    advice = _ADVICE.get(error.errno or 0, "see to it")
+    return StorageFailed(
+        f"cannot write {path} ({error.strerror}): {advice}, then run the same command again to go on"
+    )
 
 
 def _find_syncfs() -> Callable[[int], None] | None:

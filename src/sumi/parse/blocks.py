@@ -61,7 +61,7 @@ def _prepare_term(term: Element) -> None:
     term.tag = "li"
     # A signature is code in a dozen spans; as prose every underscore of it would be escaped.
     if term.has_class("sig") or term.has_class("sig-object"):
-        for link in list(term.iter_elements("a")):
+        for link in term.select("a"):
             if part_of(link.attr("class") or "") is Part.CHROME or link.text == "[source]":
                 link.decompose()
         signature = collapse(term.text)

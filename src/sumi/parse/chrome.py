@@ -76,8 +76,8 @@ _IDS: Final = """
     toc table-of-contents tableofcontents comments breadcrumb breadcrumbs nav-path searchbox jump-to-nav
     sitesub contentsub catlinks skip-to-content mdbook-help-container menu-bar menu-bar-hover-placeholder
 """
-_CHROME_IDS: Final = frozenset(_IDS.split())
-_CHROME_ROLES: Final = frozenset({"navigation", "search", "contentinfo", "banner", "complementary"})
+CHROME_IDS: Final = frozenset(_IDS.split())
+CHROME_ROLES: Final = frozenset({"navigation", "search", "contentinfo", "banner", "complementary"})
 
 # No theme writes more into one attribute; what is longer is neither read nor remembered.
 MAX_CLASSES: Final = 500
@@ -112,6 +112,7 @@ _CHROME_WORDS: Final = frozenset(
     }
 )
 _LONGEST_WORDS: Final = 60
+_FIRST_LETTERS: Final = frozenset("".join(words[0] + words[0].upper() for words in _CHROME_WORDS))
 
 
 def part_of(classes: str) -> Part:
@@ -128,11 +129,11 @@ def _remembered_part(classes: str) -> Part:
 
 
 def is_chrome_id(name: str | None) -> bool:
-    return name is not None and name.lower() in _CHROME_IDS
+    return name is not None and name.lower() in CHROME_IDS
 
 
 def is_chrome_role(role: str | None) -> bool:
-    return role in _CHROME_ROLES
+    return role in CHROME_ROLES
 
 
 def is_chrome_aside(aside: Element) -> bool:
@@ -142,13 +143,23 @@ def is_chrome_aside(aside: Element) -> bool:
     return aside.select_one(".sidebar-title") is None
 
 
-def is_chrome_link(link: Element) -> bool:
+def drop_chrome_links(links: list[Element]) -> None:
+    for link in links:
+        classes = link.attr("class")
+        if classes is not None and part_of(classes) is Part.CHROME:
+            link.decompose()
+            continue
+        text = link.text
+        if len(text) < _LONGEST_WORDS and _says_chrome(link, text):
+            link.decompose()
+
+
+def _says_chrome(link: Element, text: str) -> bool:
     """By what it says: "Edit this page" has as many classes as there are themes. Or if it says nothing."""
-    text = link.text
-    if len(text) >= _LONGEST_WORDS:
-        return False
+    if text and text[0] not in _FIRST_LETTERS and not text[0].isspace():
+        return False  # nearly all, by the cheapest test there is
     words = text.strip().lower()
-    return words in _CHROME_WORDS or (not words and next(link.iter_elements("img"), None) is None)
+    return words in _CHROME_WORDS or (not words and link.select_one("img") is None)
 
 
 def link_share(element: Element) -> float:

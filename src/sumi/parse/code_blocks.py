@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final
+from itertools import islice
+from typing import Final, NamedTuple
 
 from sumi.parse.chrome import MAX_CLASSES
-from sumi.parse.html import Element, Text, collapse, element_children, new_element
+from sumi.parse.html import Document, Element, collapse, new_element
 
 # A fence's info string must not hold a backtick or a blank; no language has a longer name.
 _LANGUAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+#.-]{0,31}")
@@ -36,6 +37,7 @@ _SAME_AS: Final = {
 
 # Highlighters wrap <pre> in up to this many elements, one of which has the class; in tables, to number lines.
 _WRAPPERS: Final = 3
+_NEAR: Final = 8  # ancestors looked at; pages laid out in tables have dozens of them around each block
 _NUMBERING: Final = frozenset({"td", "tr", "tbody", "table"})
 
 # What makes a new line, or is no part of the code: such a block stays a tree.
@@ -43,33 +45,48 @@ _STRUCTURE: Final = ("br", "div", "p", "li", "tr", "button", "svg", "img")
 _LINE_NUMBERS: Final = "[class*=lineno], .gutter, .ln"
 
 
-def gather_code(root: Element) -> None:
-    """What Doxygen writes code in: neither lines nor signatures are <pre> or <code> there."""
-    for element in root.select("div.fragment, table.memname"):
-        if element.tag == "div":
-            element.tag = "pre"
-        elif element.parent is not None:
-            signature = new_element("p")
-            cells = (cell.text for cell in element.iter_elements("td"))
-            signature.append(new_element("code", collapse(" ".join(cells))))
-            element.replace_with(signature)
+class CodeParts(NamedTuple):
+    blocks: list[Element]
+    fragments: list[Element]  # what Doxygen writes code in: neither lines nor signatures are <pre> or <code>
+    signatures: list[Element]
 
 
-def prepare_code(pre: Element) -> None:
-    if next(pre.iter_elements("pre"), None) is not None:
+def find_code(document: Document) -> CodeParts:
+    return CodeParts(
+        document.select("pre"), document.select("div.fragment"), document.select("table.memname")
+    )
+
+
+def prepare_code(code: CodeParts) -> None:
+    for fragment in code.fragments:
+        fragment.tag = "pre"
+    for table in code.signatures:
+        _write_signature(table)
+    for pre in (*code.fragments, *code.blocks):
+        _prepare_block(pre)
+
+
+def _write_signature(table: Element) -> None:
+    if table.parent is not None:
+        signature = new_element("p")
+        cells = (cell.text for cell in table.iter_elements("td"))
+        signature.append(new_element("code", collapse(" ".join(cells))))
+        table.replace_with(signature)
+
+
+def _prepare_block(pre: Element) -> None:
+    if pre.select_one("pre") is not None:
         pre.tag = "div"  # of mdBook, around the block itself
         return
     _drop_label(pre)
     _mark_language(pre)
-    if next(pre.iter_elements("span"), None) is None:
+    if pre.select_one("span") is None:
         return
     for number in pre.select(_LINE_NUMBERS):
         number.decompose()
     # Highlighting is hundreds of spans, and whatever walks over the page later would walk over them too.
     if next(pre.iter_elements(_STRUCTURE), None) is None:
-        text = pre.text
-        pre.clear()
-        pre.append(Text(text))
+        pre.set_text(pre.text)
 
 
 def _drop_label(pre: Element) -> None:
@@ -81,7 +98,7 @@ def _drop_label(pre: Element) -> None:
 
 def _mark_language(pre: Element) -> None:
     """Leaves one class on the block, safe to be written behind a fence, or none."""
-    code = next((child for child in element_children(pre) if child.tag == "code"), None)
+    code = pre.select_one(":scope > code")
     language = _language_of(pre, code)
     if code is not None and code.attr("class") is not None:
         del code.attrs["class"]
@@ -104,7 +121,7 @@ def _holders(pre: Element, code: Element | None) -> Iterator[Element]:
         yield code
     yield pre
     wrappers = 0
-    for ancestor in pre.ancestors:
+    for ancestor in islice(pre.ancestors, _NEAR):
         if not isinstance(ancestor, Element):
             return
         if ancestor.tag not in _NUMBERING:
@@ -116,6 +133,8 @@ def _holders(pre: Element, code: Element | None) -> Iterator[Element]:
 
 
 def _declared(element: Element) -> str | None:
+    if not element.attrs:
+        return None
     for name in _LANGUAGE_ATTRS:
         value = element.attr(name)
         if value:

@@ -4,134 +4,97 @@ A wrong root cuts a document short, which is worse than a link bar too many. So 
 candidate: it must hold at least half of the page's text, or the next wider one is taken, at last the body.
 """
 
-from functools import lru_cache
+from collections.abc import Iterator
 from typing import Final
 
-from sumi.parse.chrome import (
-    CHROME_TAGS,
-    MAX_CLASSES,
-    Part,
-    is_chrome_aside,
-    is_chrome_id,
-    is_chrome_role,
-    link_share,
-    part_of,
-)
-from sumi.parse.html import Element
-
-# Most exact first. A key is a tag, ".class", "#id" or "@role".
-_LANDMARKS: Final = (
-    ".theme-doc-markdown",  # Docusaurus
-    ".vp-doc",  # VitePress
-    ".md-content__inner",  # MkDocs Material
-    "#mw-content-text",  # MediaWiki
-    ".entry-content",  # WordPress
-    ".contentContainer",  # Javadoc before 16
-    "#furo-main-content",
-    ".md-content",
-    ".contents",  # Doxygen; docutils has a table of contents of that name, see below
-    ".body",  # Sphinx
-    ".document",
-    "@main",
-    "main",
-    "#main-content",
-    "article",
-)
-_RANK: Final = {key: rank for rank, key in enumerate(_LANDMARKS)}
-_LANDMARK_TAGS: Final = ("main", "article", "div", "section")
+from sumi.parse.chrome import is_chrome_aside, link_share
+from sumi.parse.html import Document, Element, new_element, select_each
+from sumi.parse.named import Names, named_bars
 
 _ENOUGH: Final = 0.5
-_BAR_TAGS: Final = ("div", "section", "aside", "footer", "header", "ul", "ol", "p", "table", "form")
 
 
-def content_root(body: Element) -> Element:
-    """The element to convert. Removes what is chrome beyond doubt from ``body`` on the way."""
-    remove_hard_chrome(body)
-    candidates = _candidates(body)
-    if not candidates:
-        remove_soft_chrome(body)
-        return body
-    total = _weight(body)
-    for candidate in candidates:
-        if _weight(candidate) >= _ENOUGH * total:
-            return candidate
-    remove_soft_chrome(body)
+class Bulk:
+    """How much text an element holds: measured when it is first asked about, which on most pages is never."""
+
+    __slots__ = ("_root", "_weight")
+
+    def __init__(self, root: Element, weight: int | None = None) -> None:
+        self._root = root
+        self._weight = weight
+
+    @property
+    def root(self) -> Element:
+        return self._root
+
+    def weigh(self) -> int:
+        if self._weight is None:
+            self._weight = _weight(self._root)
+        return self._weight
+
+    def is_mostly_in(self, element: Element) -> bool:
+        """Whether, for all its name, most of the text is in the element, and is not just links."""
+        return _weight(element) > _ENOUGH * self.weigh() and link_share(element) < _ENOUGH
+
+
+def content_root(document: Document, body: Element, names: Names) -> Bulk:
+    """The element to convert. Removes bars from the page where they make it hard to tell."""
+    landmarks = _only_ones(body, names)
+    if not landmarks:
+        remove_soft_chrome(document, body, names)
+        return Bulk(body)
+    for landmark in landmarks:
+        weight = _weight(landmark)
+        if weight >= _weight_beside(landmark, body):
+            return Bulk(landmark, weight)
+    remove_soft_chrome(document, body, names)
     total = _unlinked_weight(body)
-    for candidate in candidates:
-        if _unlinked_weight(candidate) >= _ENOUGH * total:
-            return candidate
-    return body
+    for landmark in landmarks:
+        if _unlinked_weight(landmark) >= _ENOUGH * total:
+            return Bulk(landmark)
+    return Bulk(body)
 
 
-def remove_hard_chrome(body: Element) -> None:
-    """What no reader reads as text, and navigation."""
-    for element in list(body.iter_elements(CHROME_TAGS)):
-        if not _is_math_source(element):
-            element.decompose()
+def _only_ones(body: Element, names: Names) -> list[Element]:
+    """Two articles are a list of teasers, not a document. What was taken off the page does not count."""
+    on_page = ([each for each in kind if each.closest(body.tag) is not None] for kind in names.landmarks)
+    return [kind[0] for kind in on_page if len(kind) == 1]
 
 
-def _is_math_source(element: Element) -> bool:
-    return element.tag == "script" and (element.attr("type") or "").startswith("math/tex")
+def _weight_beside(landmark: Element, body: Element) -> int:
+    """Of all the rest: cheaper than to weigh the landmark again as a part of the whole."""
+    gap = new_element("div")
+    landmark.replace_with(gap)
+    weight = _weight(body)
+    gap.replace_with(landmark)
+    return weight
 
 
-def remove_soft_chrome(body: Element) -> None:
+def is_hard_chrome(element: Element) -> bool:
+    """Of the tags of chrome, scripts may be formulas."""
+    return element.tag != "script" or not (element.attr("type") or "").startswith("math/tex")
+
+
+def remove_soft_chrome(document: Document, body: Element, names: Names) -> None:
     """Bars around a document whose own root is not marked."""
-    total = _weight(body)
-    for element in list(body.iter_elements(_BAR_TAGS)):
-        if _is_bar(element) and not holds_most(element, total):
-            element.decompose()
+    bulk = Bulk(body)
+    for bar in [bar for bar in _bars(document, names) if not bulk.is_mostly_in(bar)]:
+        bar.decompose()
 
 
-def _is_bar(element: Element) -> bool:
-    tag = element.tag
-    if tag == "footer":
-        return True
-    if tag == "header":
-        return element.select_one("h1") is None
-    if tag in ("ul", "ol") and _is_link_list_of_header(element):
-        return True
-    if tag == "aside":
-        return is_chrome_aside(element)
-    classes = element.attr("class")
-    if classes is not None and part_of(classes) is Part.CHROME:
-        return True
-    return is_chrome_id(element.attr("id")) or is_chrome_role(element.attr("role"))
+def _bars(document: Document, names: Names) -> Iterator[Element]:
+    yield from names.chrome
+    yield from named_bars(document)
+    yield from document.select("footer")
+    yield from filter(is_chrome_aside, document.select("aside"))
+    headers = document.select("header")
+    if headers:
+        yield from (header for header in headers if header.select_one("h1") is None)
+        yield from filter(_is_mostly_links, select_each(document, ("header ul", "header ol")))
 
 
-def _is_link_list_of_header(element: Element) -> bool:
-    return element.closest("header") is not None and link_share(element) > _ENOUGH
-
-
-def holds_most(element: Element, total: int) -> bool:
-    """Whether, for all its name, most of a text of ``total`` characters is in it, and is not just links."""
-    return _weight(element) > _ENOUGH * total and link_share(element) < _ENOUGH
-
-
-def _candidates(body: Element) -> list[Element]:
-    """One element per landmark that occurs once: two articles are a list of teasers, not a document."""
-    by_rank: dict[int, list[Element]] = {}
-    for element in body.iter_elements(_LANDMARK_TAGS):
-        for rank in _landmarks_of(element):
-            by_rank.setdefault(rank, []).append(element)
-    return [found[0] for _, found in sorted(by_rank.items()) if len(found) == 1]
-
-
-def _landmarks_of(element: Element) -> tuple[int, ...]:
-    classes = element.attr("class") or ""
-    name, role = element.attr("id") or "", element.attr("role") or ""
-    if len(classes) + len(name) + len(role) > MAX_CLASSES:
-        return ()
-    return _ranks(element.tag, classes, name, role)
-
-
-@lru_cache(maxsize=4096)
-def _ranks(tag: str, classes: str, name: str, role: str) -> tuple[int, ...]:
-    """Remembered, because the pages of a site share their landmarks."""
-    names = set(classes.split())
-    if "contents" in names and names & {"topic", "local"}:
-        return ()
-    keys = (tag, f"#{name}", f"@{role}", *(f".{each}" for each in names))
-    return tuple(_RANK[key] for key in keys if key in _RANK)
+def _is_mostly_links(element: Element) -> bool:
+    return link_share(element) > _ENOUGH
 
 
 def _weight(element: Element) -> int:

@@ -17,6 +17,7 @@ class DigestRequest(msgspec.Struct, frozen=True):
     max_links: int = 5000
     max_depth: int = 512  # nested elements; deeper pages are degraded to plain text
     max_nodes: int = 1_000_000
+    vocabulary: bool = False  # what the page's words are is wanted too: see sumi.parse.fingerprint
 
 
 class PageDigest(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -34,6 +35,11 @@ class PageDigest(msgspec.Struct, frozen=True, omit_defaults=True):
     charset: str | None = None
     links_dropped: int = 0  # beyond max_links
     sitemaps: list[str] = []  # for a sitemap index: the files it names
+    licenses: list[str] = []  # absolute addresses
+    simhash: int | None = None  # of the text's words; None where there are none
+    vocabulary: bytes = b""  # a bitmap of the text's words, where asked for
+    challenge: str = ""  # whose bot check or block page this is; "" for a page
+    looks_missing: bool = False  # speaks of a page that does not exist
     problem: str = ""  # a broken sitemap's end, a degraded page: what was lost and why
 
 

@@ -100,11 +100,16 @@ def _write_display(element: Element, _: str) -> str:
 
 
 def _write_raised(_: Element, inside: str) -> str:
-    return f"<sup>{inside}</sup>" if inside else ""
+    return f"<sup>{inside}</sup>" if _is_one_line(inside) else inside
 
 
 def _write_lowered(_: Element, inside: str) -> str:
-    return f"<sub>{inside}</sub>" if inside else ""
+    return f"<sub>{inside}</sub>" if _is_one_line(inside) else inside
+
+
+def _is_one_line(inside: str) -> bool:
+    """A tag in front of a fence, a list or a table would make their text into tags as well."""
+    return bool(inside) and len(inside.splitlines()) == 1
 
 
 _RENDERERS: Final[Mapping[str, RenderTag]] = {

@@ -1,7 +1,7 @@
 """The fence around the HTML parser: no other module imports it, so that it can be replaced here."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 import turbohtml.detect  # noqa: F401 - registers the whatwg-* codecs
 from turbohtml import Document, Element, Markdown, Namespace, Node, Text, parse
@@ -21,15 +21,12 @@ __all__ = [
     "is_html_element",
     "new_element",
     "parse_html",
+    "select_each",
     "to_markdown",
     "to_plain_text",
 ]
 
 RenderTag: TypeAlias = Callable[[Element, str], str]
-
-# Line breaks and lists inside a cell are prepared as <br>, which is all the markup that cells may keep.
-_TABLES: Final = Markdown.Tables(cell_blocks="html")
-_PLAIN: Final = Markdown(tables=_TABLES)
 
 
 def parse_html(body: bytes, label: str | None) -> Document:
@@ -65,6 +62,16 @@ def is_html_element(element: Element) -> bool:
     return element.namespace is Namespace.HTML
 
 
+def select_each(document: Document, selectors: Iterable[str]) -> list[Element]:
+    """What each selector finds, one selector after the other.
+
+    The parser keeps an index by tag, made anew after a change, that answers ``tag[attribute]`` and
+    ``tag.class`` asked of the document in well under a microsecond. A list in one selector, a selector
+    without a tag or one asked of an element is a walk over the page. So: ask first, change after.
+    """
+    return [element for selector in selectors for element in document.select(selector)]
+
+
 def body_of(document: Document) -> Element | None:
     root = document.root
     if root is None:
@@ -89,9 +96,8 @@ def new_element(tag: str, text: str = "") -> Element:
 
 
 def to_markdown(root: Element, render_tags: Mapping[str, RenderTag] | None = None) -> str:
-    if not render_tags:
-        return root.to_markdown(_PLAIN)
-    return root.to_markdown(Markdown(tables=_TABLES, converters=render_tags))
+    """In the converter's own dialect: GitHub's. Options would be unpacked for every page, even empty ones."""
+    return root.to_markdown(Markdown(converters=render_tags) if render_tags else None)
 
 
 def to_plain_text(document: Document) -> str:

@@ -12,6 +12,7 @@ _ANCHOR_GLYPHS: Final = frozenset(
 _LONGEST_GLYPH: Final = 20
 _INVISIBLE: Final = " \t\n\r\xa0\u200b\ufe0e\ufe0f"
 _LINK_SCHEMES: Final = ("http://", "https://", "mailto:")
+_ODD_LINKS: Final = 'a[href]:not([href^="http://"]):not([href^="https://"])'
 _IMAGE_SCHEMES: Final = ("http://", "https://")
 # Where scripts look for the real address of an image that is loaded when scrolled to.
 _LAZY_ATTRS: Final = ("data-src", "data-original", "data-lazy-src", "data-lazy")
@@ -20,7 +21,7 @@ _LAZY_SETS: Final = ("data-srcset", "data-lazy-srcset", "srcset")
 
 def tidy_heading(heading: Element) -> None:
     """A heading without its own permalink; one inside a link takes the link into itself."""
-    for link in list(heading.iter_elements("a")):
+    for link in heading.select("a"):
         _tidy_heading_link(link)
     parent = heading.parent
     if isinstance(parent, Element) and parent.tag == "a":
@@ -93,14 +94,11 @@ def _size(descriptor: str) -> float:
     return float(number) if number.replace(".", "", 1).isdecimal() and number.isascii() else 0.0
 
 
-def make_absolute(root: Element, base: str) -> None:
-    """Links to pages and people stay, made absolute; any other scheme leaves only its text."""
-    root.resolve_links(base)
-    for link in list(root.iter_elements("a")):
-        href = link.attr("href")
-        if href is None or href.startswith(_LINK_SCHEMES) or href.lower().startswith(_LINK_SCHEMES):
-            continue
-        del link.attrs["href"]
+def drop_unusable_addresses(root: Element) -> None:
+    """Of absolute ones. Links to pages and people stay; any other scheme leaves only its text."""
+    for link in root.select(_ODD_LINKS):
+        if not (link.attr("href") or "").lower().startswith(_LINK_SCHEMES):
+            del link.attrs["href"]
     for image in list(root.iter_elements("img")):
         if not (image.attr("src") or "").lower().startswith(_IMAGE_SCHEMES):
             image.decompose()

@@ -1,9 +1,9 @@
 """The links of a page that lead to other pages, wherever on it they are."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain, islice
 
-from sumi.parse.html import Document
+from sumi.parse.html import Document, Element
 from sumi.urls import LinkNormalizer
 
 
@@ -28,11 +28,18 @@ def page_links(
     return list(found), dropped + sum(1 for _ in waiting)
 
 
-def _hrefs(document: Document) -> Iterator[str]:
-    for link in document.iter_elements(("a", "area")):
-        href = link.attr("href")
+def _hrefs(document: Document) -> list[str]:
+    links = _links(document)
+    if document.select_one("a[download]") is not None or document.select_one("area[download]") is not None:
         # An address to save as a file is not a page, whatever its type turns out to be.
-        if href is not None and link.attr("download") is None:
-            yield href
-    for frame in document.iter_elements("frame"):
-        yield frame.attr("src") or ""
+        links = [link for link in links if link.attr("download") is None]
+    hrefs = [link.attr("href") or "" for link in links]
+    hrefs.extend(frame.attr("src") or "" for frame in document.select("frame"))
+    return hrefs
+
+
+def _links(document: Document) -> list[Element]:
+    """In the order of the page, which costs a walk over it where the links are of two kinds."""
+    if document.select_one("area") is None:
+        return document.select("a[href]")
+    return document.select("a[href], area[href]")

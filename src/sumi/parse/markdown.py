@@ -1,104 +1,143 @@
 """A page as Markdown: find the document, take the page's furniture out of it, convert."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from sumi.parse import blocks, formulas, inline
-from sumi.parse.chrome import Part, is_chrome_aside, is_chrome_id, is_chrome_link, is_chrome_role, part_of
-from sumi.parse.code_blocks import gather_code, prepare_code
-from sumi.parse.content import content_root, holds_most
-from sumi.parse.html import Document, Element, body_of, collapse, new_element, to_markdown
+from sumi.parse.chrome import CHROME_TAGS, Part, drop_chrome_links, is_chrome_aside, part_of
+from sumi.parse.code_blocks import CodeParts, find_code, prepare_code
+from sumi.parse.content import Bulk, content_root, is_hard_chrome
+from sumi.parse.emphasis import came_out_as_tags, emphasis_renderers
+from sumi.parse.html import Document, Element, Text, body_of, collapse, new_element, select_each, to_markdown
+from sumi.parse.named import Names, read_names
+from sumi.parse.nesting import keep_tags_in_line, release_blocks
 from sumi.parse.tables import TableFitter
 
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
-# Elements whose class or id says what they are. Not <span>: code is made of thousands of them.
-_NAMED: Final = frozenset({"div", "ul", "ol", "table", "section", "aside", "details", "header", "pre"})
-_WALKED: Final = tuple(
-    _NAMED
-    | {*_HEADINGS, "footer", "button", "dl", "summary", "tt", "center", "dir", "math", "script", "sup", "sub"}
-    | {"img"}
-)
 _SMALL_PARTS: Final = (
-    "[hidden]:not([role=tabpanel]), [aria-hidden=true], li[value], span.math, span.arithmatex, "
-    "span.mw-editsection, span.mw-cite-backlink, span.sr-only, span.visually-hidden, "
-    "span.screen-reader-text, span[class*=MathJax]"
+    "[hidden]:not([role=tabpanel]), [aria-hidden=true], "
+    "span:is(.math, .arithmatex, .mw-editsection, .mw-cite-backlink, .sr-only, .visually-hidden, "
+    ".screen-reader-text, [class*=MathJax])"
 )
+_FORMULA_BLOCKS: Final = ("div.math", "div.arithmatex")
+_TITLES: Final = (
+    "h1:is(#firstHeading, .entry-title, .title, main h1, article h1)",
+    ".headertitle div.title",  # Doxygen
+)
+
+
+class _Findings(NamedTuple):
+    """All that is asked of a page, before the first change to it: see ``select_each``. Some of it will turn
+    out to be on no part of the page that is kept, which does no harm."""
+
+    hard_chrome: list[Element]
+    fallbacks: list[Element]
+    names: Names
+    code: CodeParts
+    numbered: list[Element]
+    formula_blocks: list[Element]
+    asides: list[Element]
+    tables: list[Element]
+    fitter: TableFitter
+
+
+def _look_through(document: Document) -> _Findings:
+    return _Findings(
+        hard_chrome=select_each(document, CHROME_TAGS),
+        fallbacks=document.select("noscript"),
+        names=read_names(document),
+        code=find_code(document),
+        numbered=document.select("li[value]"),
+        formula_blocks=select_each(document, _FORMULA_BLOCKS),
+        asides=document.select("aside"),
+        tables=document.select("table"),
+        fitter=TableFitter(document),
+    )
 
 
 def page_markdown(document: Document, base: str) -> str:
     body = body_of(document)
     if body is None:
         return ""
-    _settle_noscript(body)
-    root = content_root(body)
+    found = _look_through(document)
+    for element in filter(is_hard_chrome, found.hard_chrome):
+        element.decompose()
+    if found.fallbacks:
+        _settle_noscript(found.fallbacks, body)
+    bulk = content_root(document, body, found.names)
+    root = bulk.root
     title = _title_outside(document, root)
-    prepare(root)
-    inline.make_absolute(root, base)
+    _prepare(bulk, found)
+    root.resolve_links(base)
+    inline.drop_unusable_addresses(root)
     if title:
         root.insert(0, new_element("h1", title))
-    return to_markdown(root, formulas.renderers_for(root))
+    return keep_tags_in_line(_converted(root))
 
 
-def _settle_noscript(body: Element) -> None:
+def _converted(root: Element) -> str:
+    release_blocks(root, ("q", "sub", "sup"))
+    renderers = formulas.renderers_for(root)
+    markdown = to_markdown(root, renderers)
+    if not came_out_as_tags(markdown):
+        return markdown
+    release_blocks(root, ("b", "em", "i", "strong"))  # the converter alone would have put each block's own
+    return to_markdown(root, {**(renderers or {}), **emphasis_renderers()})
+
+
+def _settle_noscript(fallbacks: list[Element], body: Element) -> None:
     """What browsers without scripts see is a reproach or a copy, unless it is all there is."""
-    fallbacks = list(body.iter_elements("noscript"))
-    if not fallbacks:
-        return
-    is_all = not _has_more_than(body, ("noscript", "script", "style", "template"))
-    for fallback in fallbacks:
-        if is_all:
+    gaps = [Text("") for _ in fallbacks]
+    for fallback, gap in zip(fallbacks, gaps, strict=True):
+        fallback.replace_with(gap)
+    if next(body.stripped_strings, None) is None:
+        for fallback, gap in zip(fallbacks, gaps, strict=True):
             fallback.tag = "div"
-        else:
-            fallback.decompose()
-
-
-def _has_more_than(body: Element, tags: tuple[str, ...]) -> bool:
-    inside = sum(_ink(element.text) for element in body.iter_elements(tags))
-    return _ink(body.text) > inside
-
-
-def _ink(text: str) -> int:
-    return sum(map(len, text.split()))
+            gap.replace_with(fallback)
 
 
 def _title_outside(document: Document, root: Element) -> str:
     """The heading of a document whose generator puts it beside the content root."""
-    if next(root.iter_elements("h1"), None) is not None:
+    if root.select_one("h1") is not None:
         return ""
-    heading = document.select_one(
-        "#firstHeading, h1.entry-title, .headertitle .title, main h1, article h1, h1.title"
-    )
+    heading = next((each for selector in _TITLES for each in document.select(selector)), None)
     return collapse(heading.text) if heading is not None else ""
 
 
-def prepare(root: Element) -> None:
-    """Everything that must not be converted as it is, found in as few walks as possible."""
-    total = len(root.text)
-    gather_code(root)
-    for pre in list(root.iter_elements("pre")):
-        prepare_code(pre)
-    _settle_small_parts(root, total)
-    for link in list(root.iter_elements("a")):
-        classes = link.attr("class")
-        if (classes is not None and part_of(classes) is Part.CHROME) or is_chrome_link(link):
-            link.decompose()
-    for element in list(root.iter_elements(_WALKED)):
-        tag = element.tag
-        if tag in _NAMED and _settle_by_name(element, total):
-            continue
-        handler = _HANDLERS.get(tag)
-        if handler is not None:
-            handler(element)
-    tables = TableFitter()
-    for table in reversed(list(root.iter_elements("table"))):
-        tables.fit(table)
+def _prepare(bulk: Bulk, found: _Findings) -> None:
+    """Everything that must not be converted as it is."""
+    root = bulk.root
+    if found.names.chrome:
+        bulk.weigh()  # now, or what is left of a bar might be most of what will be left of the page
+    prepare_code(found.code)
+    # Only now, when code is no more a matter of thousands of spans.
+    _settle_small_parts(root.select(_SMALL_PARTS), bulk)
+    for item in found.numbered:
+        blocks.plain_number(item)
+    drop_chrome_links(list(root.iter_elements("a")))
+    for block in found.formula_blocks:
+        formulas.set_delimited(block)
+    _settle_named(found.names, found.asides, bulk)
+    for element in list(root.iter_elements(_HANDLED)):
+        _HANDLERS[element.tag](element)
+    for table in reversed(found.tables):
+        found.fitter.fit(table)
 
 
-def _settle_small_parts(root: Element, total: int) -> None:
-    for element in root.select(_SMALL_PARTS):
-        if element.tag == "li":
-            blocks.plain_number(element)
-        elif not _set_formula(element) and _is_small_chrome(element) and not holds_most(element, total):
+def _settle_small_parts(parts: list[Element], bulk: Bulk) -> None:
+    for element in parts:
+        if not _set_formula(element) and _is_small_chrome(element) and not bulk.is_mostly_in(element):
+            element.decompose()
+
+
+def _settle_named(names: Names, asides: list[Element], bulk: Bulk) -> None:
+    kept = [element for element in names.chrome if bulk.is_mostly_in(element)]
+    chrome = [*names.chrome, *filter(is_chrome_aside, asides)]
+    # First, because a box knows its title by being the first in it, be it chrome or not.
+    for box in names.admonitions:
+        blocks.quote_admonition(box)
+    for element in chrome:
+        if element.tag != "blockquote" and element not in kept:
             element.decompose()
 
 
@@ -110,29 +149,6 @@ def _is_small_chrome(element: Element) -> bool:
 
 def _says_anything(element: Element) -> bool:
     return any(character.isalnum() for character in element.text)
-
-
-def _settle_by_name(element: Element, total: int) -> bool:
-    """True when nothing is left to do with it."""
-    classes = element.attr("class")
-    part = Part.CONTENT if classes is None else part_of(classes)
-    if part is Part.ADMONITION:
-        blocks.quote_admonition(element)
-        return True
-    if (
-        part is Part.CONTENT
-        and not is_chrome_id(element.attr("id"))
-        and not is_chrome_role(element.attr("role"))
-    ):
-        return False
-    if not holds_most(element, total):
-        element.decompose()
-    return True
-
-
-def _settle_aside(aside: Element) -> None:
-    if is_chrome_aside(aside):
-        aside.decompose()
 
 
 def _settle_footer(footer: Element) -> None:
@@ -157,17 +173,11 @@ def _set_formula(element: Element) -> bool:
     return True
 
 
-def _settle_division(division: Element) -> None:
-    _set_formula(division)
-
-
 _FORMULA_CLASSES: Final = frozenset({"math", "arithmatex"})
 _HANDLERS: Final[dict[str, Callable[[Element], None]]] = {
-    "aside": _settle_aside,
     "button": _settle_button,
     "center": blocks.as_block,
     "dir": blocks.as_block,
-    "div": _settle_division,
     "dl": blocks.list_definitions,
     "footer": _settle_footer,
     "img": inline.choose_image_source,
@@ -180,3 +190,4 @@ _HANDLERS: Final[dict[str, Callable[[Element], None]]] = {
     "tt": blocks.as_code,
     **dict.fromkeys(_HEADINGS, inline.tidy_heading),
 }
+_HANDLED: Final = tuple(_HANDLERS)

@@ -12,7 +12,6 @@ _MAX_TITLE: Final = 1000
 _MAX_DESCRIPTION: Final = 5000
 _MAX_SHORT: Final = 200
 
-_FACT_TAGS: Final = ("title", "meta", "link", "base", "h1")
 _ROBOTS_NAMES: Final = frozenset({"robots", "sumi"})
 
 
@@ -41,9 +40,10 @@ class _Findings(msgspec.Struct):
 
 def read_metadata(document: Document) -> Metadata:
     found = _Findings()
-    for element in document.iter_elements(_FACT_TAGS):
-        if is_html_element(element):
-            _READERS[element.tag](element, found)
+    for selector, read in _READERS.items():
+        for element in document.select(selector):
+            if is_html_element(element):
+                read(element, found)
     return Metadata(
         title=_first(found.titles, ("title", "og:title", "h1"), _MAX_TITLE),
         language=_language(document),
@@ -102,7 +102,7 @@ def _read_base(element: Element, found: _Findings) -> None:
 _READERS: Final = {
     "title": _read_title,
     "h1": _read_title,
-    "meta": _read_meta,
-    "link": _read_link,
+    "meta[content]": _read_meta,
+    "link[rel]": _read_link,
     "base": _read_base,
 }

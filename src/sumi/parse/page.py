@@ -3,15 +3,20 @@
 import hashlib
 from typing import Final
 
+import msgspec
+
 from sumi.outcomes import Outcome, Verdict
+from sumi.parse.challenge import challenge_page
 from sumi.parse.charset import charset_label, clean, decode_text
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.fingerprint import simhash, vocabulary, words_of
 from sumi.parse.html import Document, count_nodes, is_deeper_than, parse_html, to_plain_text
 from sumi.parse.links import page_links
 from sumi.parse.markdown import page_markdown
 from sumi.parse.media_type import Form, form_of
 from sumi.parse.metadata import Metadata, read_metadata
 from sumi.parse.refresh import REDIRECT_SECONDS
+from sumi.parse.signals import licenses_of, looks_missing
 from sumi.policy import Preset
 from sumi.urls import PRESETS, LinkNormalizer, normalize
 
@@ -77,8 +82,9 @@ def _digest_html(request: DigestRequest) -> PageDigest:
     base = _base_of(facts, request.url)
     normalizer = LinkNormalizer(PRESETS[request.preset], base)
     links, dropped = page_links(document, normalizer, request.max_links, _late_refresh(facts))
+    licenses = licenses_of(document, request.body, normalizer, links)  # before the document is changed
     markdown, problem = _markdown_of(document, base, request) if request.markdown else (None, "")
-    return PageDigest(
+    digest = PageDigest(
         links=links,
         title=facts.title,
         language=facts.language,
@@ -90,7 +96,21 @@ def _digest_html(request: DigestRequest) -> PageDigest:
         sha256=None if markdown is None else _fingerprint(markdown),
         charset=document.encoding,
         links_dropped=dropped,
+        licenses=licenses,
         problem=problem,
+    )
+    return digest if markdown is None else _with_signals(digest, markdown, request)
+
+
+def _with_signals(digest: PageDigest, text: str, request: DigestRequest) -> PageDigest:
+    """What the text is like, and whether it is one."""
+    words = words_of(text)
+    return msgspec.structs.replace(
+        digest,
+        simhash=simhash(words),
+        vocabulary=vocabulary(words) if request.vocabulary else b"",
+        challenge=challenge_page(request.body, text),
+        looks_missing=looks_missing(digest.title, text),
     )
 
 
@@ -137,7 +157,9 @@ def _too_much(document: Document, request: DigestRequest, allowed: int) -> str:
         return f"more than {request.max_nodes} nodes"
     lines = nodes + request.body.count(b"\n")
     depth = min(request.max_depth, allowed // (_INDENT_PER_LEVEL * lines + 1))
-    return f"nested deeper than {depth} elements" if is_deeper_than(document, depth) else ""
+    if nodes <= depth or not is_deeper_than(document, depth):
+        return ""
+    return f"nested deeper than {depth} elements"
 
 
 def _fingerprint(text: str) -> str:

@@ -4,8 +4,8 @@ import re
 from typing import Final, NamedTuple
 
 _WHITE: Final = "\t\n\f\r "
-_TIME: Final = re.compile(r"[\t\n\f\r ]*(\d{0,9})\d*")
-_FRACTION: Final = re.compile(r"[\d.]*")
+_TIME: Final = re.compile(r"[\t\n\f\r ]*([0-9]{0,9})[0-9]*")
+_FRACTION: Final = re.compile(r"[0-9.]*")
 _URL_KEY: Final = re.compile(r"[Uu][Rr][Ll][\t\n\f\r ]*=[\t\n\f\r ]*")
 
 # A page that leads on within this many seconds is a way-station. One that takes longer is there to be read

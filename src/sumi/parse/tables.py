@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from sumi.parse.chrome import Part, part_of
-from sumi.parse.html import Element, Node, Text, element_children, new_element
+from sumi.parse.html import Document, Element, Node, Text, element_children, new_element
 
 # Filling up spans and short rows makes cells; a page gets this many, then its tables are taken apart.
 _MAX_FILLED: Final = 20_000
@@ -21,18 +21,23 @@ _NEAR: Final = 8  # siblings looked at for text; without a bound, cells of empty
 _LISTS: Final = ("ul", "ol", "dl")
 _FLATTENED: Final = (*_BREAKING_TAGS, *_LISTS)
 _UNCELLABLE: Final = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "hr")
+_DEMANDING: Final = (*_FLATTENED, *_UNCELLABLE)
+_SPANS: Final = ("td[colspan]", "td[rowspan]", "th[colspan]", "th[rowspan]")
 _TAKEN_APART: Final = ("table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption")
 
 
 class TableFitter:
     """For the tables of one page: the bound on filled cells is shared by all of them."""
 
-    __slots__ = ("_filled",)
+    __slots__ = ("_filled", "_has_spans")
 
-    def __init__(self) -> None:
+    def __init__(self, document: Document) -> None:
         self._filled = 0
+        self._has_spans = any(document.select_one(span) is not None for span in _SPANS)
 
     def fit(self, table: Element) -> None:
+        if not self._has_spans and _is_plain(table):
+            return
         _drop_line_numbers(table)
         rows = list(_rows(table))
         if _is_layout(table, rows):
@@ -43,11 +48,13 @@ class TableFitter:
         if self._filled >= _MAX_FILLED:
             _take_apart(table)
             return
+        if next(table.iter_elements(_FLATTENED), None) is None:
+            return
         for cell in _cells_of(rows):
             _flatten(cell)
 
     def _fill_spans(self, table: Element, rows: list[Element]) -> None:
-        if table.select_one("[colspan], [rowspan]") is None:
+        if not self._has_spans:
             return
         below: dict[int, int] = {}  # column -> rows that a cell above still reaches into
         for row in rows:
@@ -55,7 +62,7 @@ class TableFitter:
 
     def _fill_short_rows(self, rows: list[Element]) -> None:
         """The converter writes a table of uneven rows as raw HTML."""
-        lengths = [len(list(_cells(row))) for row in rows]
+        lengths = [len(_cells(row)) for row in rows]
         width = max(lengths, default=0)
         for row, length in zip(rows, lengths, strict=True):
             if not length:
@@ -71,7 +78,7 @@ class TableFitter:
     def _fill_row(self, row: Element, below: dict[int, int]) -> dict[int, int]:
         reaching: dict[int, int] = {}
         column = 0
-        for cell in list(_cells(row)):
+        for cell in _cells(row):
             if self._filled >= _MAX_FILLED:
                 break
             while column in below:
@@ -93,11 +100,26 @@ class TableFitter:
         return column + 1
 
 
+def _is_plain(table: Element) -> bool:
+    """A grid of lines already, as most are: nothing to be done. May say no to one that is."""
+    if table.tag != "table" or table.attr("role") is not None:
+        return False
+    if next(table.iter_elements(_DEMANDING), None) is not None:
+        return False
+    lengths: list[int] = []
+    for part in table.iter_elements(("tr", "td", "th")):
+        if part.tag == "tr":
+            lengths.append(0)
+        elif lengths:
+            lengths[-1] += 1
+    return bool(lengths) and lengths[0] > 1 and lengths.count(lengths[0]) == len(lengths)
+
+
 def _drop_line_numbers(table: Element) -> None:
     """Highlighters number lines in a column of their own, which is no part of the code."""
-    if next(table.iter_elements("pre"), None) is None:
+    if table.select_one("pre") is None:
         return
-    for cell in list(table.iter_elements("td")):
+    for cell in table.select("td"):
         if part_of(cell.attr("class") or "") is Part.CHROME:
             cell.decompose()
 
@@ -110,8 +132,8 @@ def _rows(table: Element) -> Iterator[Element]:
             yield from (row for row in element_children(child) if row.tag == "tr")
 
 
-def _cells(row: Element) -> Iterator[Element]:
-    return (cell for cell in element_children(row) if cell.tag in ("td", "th"))
+def _cells(row: Element) -> list[Element]:
+    return [cell for cell in row.children if isinstance(cell, Element) and cell.tag in ("td", "th")]
 
 
 def _cells_of(rows: list[Element]) -> Iterator[Element]:
@@ -124,7 +146,7 @@ def _is_layout(table: Element, rows: list[Element]) -> bool:
         return True
     if next(table.iter_elements(_UNCELLABLE), None) is not None:
         return True
-    return all(len(list(_cells(row))) < 2 for row in rows) and next(table.iter_elements("th"), None) is None
+    return all(len(_cells(row)) < 2 for row in rows) and next(table.iter_elements("th"), None) is None
 
 
 def _take_apart(table: Element) -> None:
@@ -147,7 +169,7 @@ def _take_span(cell: Element, name: str) -> int:
 def _flatten(cell: Element) -> None:
     """Blocks in a cell become lines of it, parted by <br>."""
     blocks = list(cell.iter_elements(_FLATTENED))
-    if len(blocks) == 1 and len(cell.children) == 1 and blocks[0].tag == "p":
+    if len(blocks) == 1 and len(cell) == 1 and blocks[0].tag == "p":
         blocks[0].tag = "span"  # as Sphinx writes every cell
         return
     for block in blocks:

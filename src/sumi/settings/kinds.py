@@ -8,10 +8,12 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
+from sumi.errors import UsageError
 from sumi.policy import Preset
 from sumi.scope.hosts import canonical_host_pattern
 from sumi.scope.patterns import path_pattern
-from sumi.urls import normalize
+from sumi.urls import normalize, split
+from sumi.urls.whatwg import serialized
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 _SIZE_UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": KIB, "mib": MIB, "gib": GIB}
@@ -21,6 +23,19 @@ _BARE_URL = re.compile(r"(?:[^\s/:@?#\\\[\]]+|\[[0-9a-f:.]+\])(?::\d{1,5})?(?:[/
 _RESOLVE = re.compile(r"([^\s:/@*\[\]]+):(\d{1,5}):(\[[^\[\]]+\]|[^\[\]:]+)", re.ASCII)
 EMAIL = re.compile(r"[^@\s<>();,]+@[^@\s<>();,]+\.[^@\s<>();,]+", re.ASCII)
 _AGENT = re.compile(r"[A-Za-z_-][\x20-\x7e]{0,255}")
+_USERINFO = re.compile(r"(https?://)([^/?#]*)@")  # of a URL as the standard writes it
+_HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)[ \t]*")
+# Fields that say how a message is framed or whom it is for are the client's own business.
+_NOT_OURS = frozenset(
+    {
+        *("connection", "content-length", "expect", "host", "keep-alive", "te", "trailer", "upgrade"),
+        *("proxy-authorization", "proxy-connection", "transfer-encoding", "user-agent"),
+    }
+)
+_PROXY = re.compile(
+    r"(https?|socks5h)://(?:([^/?#@:\s]*)(?::([^/?#@\s]*))?@)?(\[[0-9a-f:.]+\]|[a-z0-9_.-]{1,253}):([0-9]{1,5})/?",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 class Kind(NamedTuple):
@@ -52,14 +67,66 @@ def _parse_resolve(text: str) -> str:
     return f"{host}:{port}:[{address}]" if ":" in address else f"{host}:{port}:{address}"
 
 
+def split_userinfo(url: str) -> tuple[str, str]:
+    """A URL without its ``user:password@``, and that, still escaped; empty if there is none."""
+    match = _USERINFO.match(url)
+    return (url, "") if match is None else (match[1] + url[match.end() :], match[2])
+
+
+def split_header(entry: str) -> tuple[str, str]:
+    """``Name: value``. The error never repeats the value, which may be a secret."""
+    match = _HEADER.fullmatch(entry.strip())
+    if match is None:
+        raise UsageError("must be a header such as 'Accept-Language: en'")
+    if match[1].lower() in _NOT_OURS:
+        raise UsageError(f"must not set {match[1]}, which is not a header to choose freely")
+    return match[1], match[2]
+
+
+def split_header_for(entry: str) -> tuple[str, str, str]:
+    """``ORIGIN Name: value``: the origin as a URL, then the header."""
+    site, _, header = entry.strip().partition(" ")
+    url = normalize(site if "://" in site else f"https://{site}", Preset.MIRROR)
+    if url is None or "@" in site or (split(url).path, split(url).query) != ("/", ""):
+        raise UsageError("must be a site and a header, such as 'https://api.example.org X-Key: abc'")
+    return url, *split_header(header)
+
+
+def split_proxy(entry: str) -> tuple[str, str, int, str | None, str | None]:
+    """Scheme, host, port, user and password, the last two still escaped."""
+    match = _PROXY.fullmatch(entry.strip())
+    if match is None or not 1 <= int(match[5]) <= 65535:
+        raise UsageError("must be http://, https:// or socks5h:// with a host and a port")
+    return match[1].lower(), match[4].lower(), int(match[5]), match[2], match[3]
+
+
 def _parse_url(text: str) -> str:
+    """Keeps a ``user:password@``; whoever takes the value sets it aside."""
     text = text.strip()
     if "://" not in text.partition("?")[0] and _BARE_URL.fullmatch(text):
         text = f"https://{text}"
     url = normalize(text, Preset.MIRROR)
+    if url is None and "@" in text:
+        raise UsageError("must be an http or https address; it is not repeated here, for its password")
     if url is None:
         raise ValueError(text)
-    return url
+    userinfo = split_userinfo(serialized(text) or "")[1]
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{userinfo}@{rest}" if userinfo else url
+
+
+def _parse_auth(text: str) -> str:
+    if ":" not in text or not text.isprintable():
+        raise UsageError("must be user:password")
+    return text
+
+
+def _checked_by(split_entry: Callable[[str], object]) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        split_entry(text)
+        return text.strip()
+
+    return parse
 
 
 def _parse_contact(text: str) -> str:
@@ -123,6 +190,13 @@ def decimal(least: float, most: float, what: str, *, or_zero: bool = False) -> K
     return Kind(f"a number of {what} from {least:g} to {most:g}{extra}", parse, "N", (int, float))
 
 
+def size_text(octets: int) -> str:
+    for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if octets and octets % unit == 0:
+            return f"{octets // unit}{name}"
+    return str(octets)
+
+
 def size(least: int, most: int) -> Kind:
     def parse(text: str) -> int:
         match = _SIZE.fullmatch(text.strip().lower())
@@ -133,7 +207,7 @@ def size(least: int, most: int) -> Kind:
             raise ValueError(text)
         return value
 
-    expects = f"a size from {least // KIB}KiB to {most // GIB}GiB, such as 500KiB or 32MiB"
+    expects = f"a size from {size_text(least)} to {size_text(most)}, such as 500KiB or 32MiB"
     return Kind(expects, parse, "SIZE", (int, str))
 
 
@@ -152,6 +226,14 @@ SWITCH = Kind("true or false", _parse_switch, "", (bool,), switch=True)
 PATTERN = Kind("a glob such as /docs/* or a regular expression after re:", _parse_pattern, "PATTERN")
 HOST_PATTERN = Kind("a host name, perhaps after *.", canonical_host_pattern, "PATTERN")
 RESOLVE = Kind("HOST:PORT:ADDRESS, an IPv6 address in brackets", _parse_resolve, "HOST:PORT:ADDR")
+AUTH = Kind("user:password", _parse_auth, "USER:PASSWORD")
+HEADER = Kind("a header such as Accept-Language: en", _checked_by(split_header), "HEADER")
+HEADER_FOR = Kind(
+    "a site and a header, such as https://api.example.org X-Key: abc",
+    _checked_by(split_header_for),
+    "'SITE HEADER'",
+)
+PROXY = Kind("an http, https or socks5h address with a port", _checked_by(split_proxy), "URL")
 AGENT = Kind("printable ASCII that starts with a name, such as mybot/1.0", _parse_agent, "TEXT")
 CONTACT = Kind("a web address or an e-mail address", _parse_contact, "URL|EMAIL")
 FOLDER = Kind("a folder", _parse_folder, "DIR")

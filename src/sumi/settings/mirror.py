@@ -1,12 +1,23 @@
 """The result of all settings of a mirror: one frozen value, with what follows from it."""
 
+from enum import StrEnum
+from urllib.parse import unquote
+
 import msgspec
 
 from sumi import __version__
 from sumi.policy import Durability, RobotsOnError
-from sumi.settings.kinds import EMAIL, MIB, split_resolve
+from sumi.settings.kinds import EMAIL, KIB, MIB, split_resolve, split_userinfo
 
 HOME_PAGE = "https://pypi.org/project/sumi/"
+
+
+class StateBackend(StrEnum):
+    """What the state of a run is kept in."""
+
+    FILES = "files"
+    SQLITE = "sqlite"
+    LMDB = "lmdb"
 
 
 class MirrorSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -15,7 +26,9 @@ class MirrorSettings(msgspec.Struct, frozen=True, kw_only=True):
     url: str
     output: str = "output"
     fresh: bool = False
+    state: StateBackend = StateBackend.FILES
     durability: Durability = Durability.BATCH
+    min_free: int | None = None
     processes: int | None = None
 
     follow_links: bool = False
@@ -30,17 +43,59 @@ class MirrorSettings(msgspec.Struct, frozen=True, kw_only=True):
     content_rate_limit: float | None = None
     concurrency: int = 16
     per_host: int | None = None
+    max_requests_per_host: int = 0
     respect_robots: bool = True
     robots_on_error: RobotsOnError = RobotsOnError.RFC9309
     user_agent: str | None = None
     contact: str | None = None
 
-    timeout: float = 120.0
-    max_body: int = 32 * MIB
     retries: int = 3
+    cookies: bool = True
+    auth: str | None = None
+    header: tuple[str, ...] = ()
+    header_for: tuple[str, ...] = ()
+    proxy: tuple[str, ...] = ()
+    trust_proxy_dns: bool = False
     allow_private: bool = False
     resolve: tuple[str, ...] = ()
     ca_file: str | None = None
+
+    timeout: float = 120.0
+    connect_timeout: float = 10.0
+    first_byte_timeout: float = 30.0
+    idle_timeout: float = 30.0
+    min_speed: int = KIB
+    max_wire: int = 16 * MIB
+    max_body: int = 32 * MIB
+    max_ratio: int = 200
+    max_codings: int = 5
+    max_header_bytes: int = 64 * KIB
+    max_header_fields: int = 256
+    max_redirects: int = 10
+    max_url_length: int = 8192
+    max_links: int = 5000
+    max_retry_after: float = 6 * 3600.0
+    max_crawl_delay: float = 300.0
+
+    def __post_init__(self) -> None:
+        """A password in the URL is set aside before anybody can see the URL."""
+        url, userinfo = split_userinfo(self.url)
+        if userinfo:
+            user, _, password = userinfo.partition(":")
+            msgspec.structs.force_setattr(self, "url", url)
+            if self.auth is None:
+                msgspec.structs.force_setattr(self, "auth", f"{unquote(user)}:{unquote(password)}")
+
+    drop_duplicates: bool = False
+    trap_pages: int = 150
+    trap_segments: int = 20
+    trap_repeats: int = 2
+    trap_parameters: int = 32
+    trap_hops: int = 250
+    parse_cpu: float = 20.0
+    parse_memory: int = 1024 * MIB
+    html_depth: int = 512
+    html_nodes: int = 1_000_000
 
     @property
     def page_rate(self) -> float:

@@ -11,14 +11,17 @@ import msgspec
 from sumi.policy import Durability, RobotsOnError
 from sumi.settings.kinds import (
     AGENT,
+    AUTH,
     CONTACT,
     FILE,
     FOLDER,
     GIB,
+    HEADER,
+    HEADER_FOR,
     HOST_PATTERN,
     KIB,
-    MIB,
     PATTERN,
+    PROXY,
     RATE,
     RESOLVE,
     SWITCH,
@@ -28,9 +31,10 @@ from sumi.settings.kinds import (
     decimal,
     many,
     size,
+    size_text,
     whole,
 )
-from sumi.settings.mirror import HOME_PAGE, MirrorSettings
+from sumi.settings.mirror import HOME_PAGE, MirrorSettings, StateBackend
 
 
 class Setting(NamedTuple):
@@ -68,14 +72,15 @@ def _shown(value: object, kind: Kind) -> str:
     if kind.switch:
         return "on" if value else "off"
     if kind.placeholder == "SIZE" and isinstance(value, int):
-        return f"{value // MIB}MiB"
+        return size_text(value)
     if isinstance(value, float):
         return f"{value:g}"
     return "none" if value is None or value == () else str(value)
 
 
-TAKE, PACE, NETWORK, OUTPUT = "What to take", "How gently", "Network", "Output and state"
-GROUPS = (TAKE, PACE, NETWORK, OUTPUT)
+TAKE, PACE, NETWORK, LIMITS = "What to take", "How gently", "Network", "Limits"
+OUTPUT = "Output and state"
+GROUPS = (TAKE, PACE, NETWORK, LIMITS, OUTPUT)
 
 SETTINGS: tuple[Setting, ...] = (
     Setting(
@@ -115,6 +120,48 @@ SETTINGS: tuple[Setting, ...] = (
         otherwise="no limit",
     ),
     Setting(
+        "drop-duplicates",
+        SWITCH,
+        TAKE,
+        "Of pages with the same title and text write only the first; the others are recorded as duplicates.",
+    ),
+    Setting(
+        "trap-pages",
+        whole(0, 1_000_000, "pages"),
+        TAKE,
+        "URLs that differ in dates, ids or parameters are cut after so many pages without a new word; "
+        "0 for never.",
+        "pages",
+    ),
+    Setting(
+        "trap-segments",
+        whole(0, 10_000, "segments"),
+        TAKE,
+        "A path with more segments is a trap; 0 for no limit.",
+        "segments",
+    ),
+    Setting(
+        "trap-repeats",
+        whole(0, 10_000, "times"),
+        TAKE,
+        "A path that repeats a segment more often, or a query that repeats itself, is a trap; 0 for neither.",
+        "times",
+    ),
+    Setting(
+        "trap-parameters",
+        whole(0, 10_000, "parameters"),
+        TAKE,
+        "A query of more parameters is a trap; 0 for no limit.",
+        "parameters",
+    ),
+    Setting(
+        "trap-hops",
+        whole(0, 1_000_000, "links"),
+        TAKE,
+        "A page that is more links away from the start is a trap; 0 for no limit.",
+        "links",
+    ),
+    Setting(
         "rate-limit",
         RATE,
         PACE,
@@ -138,6 +185,13 @@ SETTINGS: tuple[Setting, ...] = (
         "requests",
         otherwise="1 with a rate limit, else the concurrency",
     ),
+    Setting(
+        "max-requests-per-host",
+        whole(0, 1_000_000_000, "requests"),
+        PACE,
+        "Ask one host at most so often in one run, robots.txt and retries included; 0 for no limit.",
+        "requests",
+    ),
     Setting("respect-robots", SWITCH, PACE, "Obey robots.txt. The summary says so when this is off."),
     Setting(
         "robots-on-error",
@@ -158,20 +212,49 @@ SETTINGS: tuple[Setting, ...] = (
         PACE,
         "Where a site's owner can reach you; goes into the agent string.",
     ),
-    Setting("timeout", decimal(1, 86_400, "seconds"), NETWORK, "For one whole exchange.", "seconds"),
-    Setting(
-        "max-body",
-        size(KIB, GIB),
-        NETWORK,
-        "A larger page, after decompression, is given up.",
-        "bytes",
-    ),
     Setting(
         "retries",
         whole(0, 20, "attempts"),
         NETWORK,
         "Further attempts after a failure that may pass.",
         "attempts",
+    ),
+    Setting(
+        "cookies",
+        SWITCH,
+        NETWORK,
+        "Keep the cookies that a site sets, in memory and for this run, and send them back to it.",
+    ),
+    Setting(
+        "auth",
+        AUTH,
+        NETWORK,
+        "Basic authentication for the URL's own scheme, host and port, never for others. Rather a variable "
+        "than a flag: other users of the machine can see flags.",
+    ),
+    Setting(
+        "header",
+        many(HEADER),
+        NETWORK,
+        "A further header for the URL's own scheme, host and port, never for others. Repeatable.",
+    ),
+    Setting(
+        "header-for",
+        many(HEADER_FOR),
+        NETWORK,
+        "A further header for another site that the job covers, never for others. Repeatable.",
+    ),
+    Setting(
+        "proxy",
+        many(PROXY),
+        NETWORK,
+        "Go through this proxy. Repeatable: hosts are spread over them, and one that fails is rested.",
+    ),
+    Setting(
+        "trust-proxy-dns",
+        SWITCH,
+        NETWORK,
+        "Let the proxy resolve names. Where they lead is then not checked by anybody.",
     ),
     Setting(
         "allow-private",
@@ -192,6 +275,110 @@ SETTINGS: tuple[Setting, ...] = (
         "Trust the certificate authorities in this PEM file.",
         otherwise="the system's",
     ),
+    Setting("timeout", decimal(1, 86_400, "seconds"), LIMITS, "For one whole exchange.", "seconds"),
+    Setting(
+        "connect-timeout",
+        decimal(0.1, 3600, "seconds"),
+        LIMITS,
+        "For looking up a name, and again for connecting and the TLS handshake.",
+        "seconds",
+    ),
+    Setting(
+        "first-byte-timeout",
+        decimal(0.1, 3600, "seconds"),
+        LIMITS,
+        "Until an answer begins.",
+        "seconds",
+    ),
+    Setting(
+        "idle-timeout", decimal(0.1, 3600, "seconds"), LIMITS, "Silence in the midst of an answer.", "seconds"
+    ),
+    Setting(
+        "min-speed",
+        whole(0, 1_000_000_000, "bytes per second"),
+        LIMITS,
+        "A slower answer, on average over the idle timeout, is given up; 0 for no limit.",
+        "bytes per second",
+    ),
+    Setting("max-wire", size(KIB, GIB), LIMITS, "A larger body, as transferred, is given up.", "bytes"),
+    Setting(
+        "parse-cpu",
+        decimal(0.1, 3600, "seconds"),
+        LIMITS,
+        "Processor time for turning one page into Markdown, in worker processes.",
+        "seconds",
+    ),
+    Setting(
+        "parse-memory",
+        size(131_072 * KIB, 64 * GIB),
+        LIMITS,
+        "Memory of a worker process that turns pages into Markdown.",
+        "bytes",
+    ),
+    Setting(
+        "html-depth",
+        whole(16, 10_000, "elements"),
+        LIMITS,
+        "A page whose elements are nested deeper is kept as plain text.",
+        "elements",
+    ),
+    Setting(
+        "html-nodes",
+        whole(1000, 1_000_000_000, "nodes"),
+        LIMITS,
+        "A page of more nodes is kept as plain text.",
+        "nodes",
+    ),
+    Setting("max-body", size(KIB, GIB), LIMITS, "A larger page, after decompression, is given up.", "bytes"),
+    Setting(
+        "max-ratio",
+        whole(1, 1_000_000, "times"),
+        LIMITS,
+        "A body that grows by more when decompressed, and over 1 MiB, is given up.",
+        "times",
+    ),
+    Setting(
+        "max-codings",
+        whole(0, 20, "codings"),
+        LIMITS,
+        "Compressions of one body on top of each other.",
+        "codings",
+    ),
+    Setting(
+        "max-header-bytes",
+        size(KIB, 256 * KIB),
+        LIMITS,
+        "An answer with larger headers, all together, is given up.",
+        "bytes",
+    ),
+    Setting(
+        "max-header-fields",
+        whole(1, 4096, "headers"),
+        LIMITS,
+        "An answer with more headers is given up.",
+        "headers",
+    ),
+    Setting(
+        "max-redirects", whole(0, 100, "redirects"), LIMITS, "In a row, meta refresh included.", "redirects"
+    ),
+    Setting(
+        "max-url-length", whole(64, 8192, "characters"), LIMITS, "A longer URL is passed over.", "characters"
+    ),
+    Setting("max-links", whole(1, 1_000_000, "links"), LIMITS, "Of one page; the rest is left out.", "links"),
+    Setting(
+        "max-retry-after",
+        decimal(0, 604_800, "seconds"),
+        LIMITS,
+        "A server that asks to be left alone for longer is asked again after this.",
+        "seconds",
+    ),
+    Setting(
+        "max-crawl-delay",
+        decimal(0, 86_400, "seconds"),
+        LIMITS,
+        "A longer Crawl-delay of a robots.txt counts as this.",
+        "seconds",
+    ),
     Setting(
         "output",
         FOLDER,
@@ -201,10 +388,26 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("fresh", SWITCH, OUTPUT, "Start over instead of going on where the last run stopped."),
     Setting(
+        "state",
+        choice(StateBackend),
+        OUTPUT,
+        "What the state is kept in: files are readable text and fastest for one site; sqlite and lmdb keep "
+        "memory small over millions of URLs.",
+    ),
+    Setting(
         "durability",
         choice(Durability),
         OUTPUT,
         "batch survives the death of the process; strict survives a power cut too, and is slower.",
+    ),
+    Setting(
+        "min-free",
+        size(0, 1024 * GIB),
+        OUTPUT,
+        "Do not start, and stop in good order, with less room on the disk, or with a twentieth of its inodes "
+        "left; 0 for no such check.",
+        "bytes",
+        otherwise="1GiB or a twentieth of the disk, whichever is more, but at most 10GiB",
     ),
     Setting(
         "processes",

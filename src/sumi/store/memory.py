@@ -6,9 +6,10 @@ backends need to be, and none of these ever yields in the middle of a change.
 
 import heapq
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 
 from sumi.frontier.delayed import DelayedUrls
+from sumi.frontier.pacing import BUDGET_SPENT
 from sumi.frontier.schedule import HostSchedule
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
@@ -22,6 +23,11 @@ from sumi.ports import (
     Judged,
     RobotsRecord,
     Settlement,
+    Stored,
+    StoredHost,
+    StoredListing,
+    StoredNote,
+    StoredUrl,
     UrlRecord,
 )
 from sumi.store.entries import Entry, State
@@ -46,6 +52,8 @@ class MemoryStore:
         self._outcomes: Counter[Outcome] = Counter()
         self._open: Counter[Kind] = Counter()  # waiting, delayed or leased
         self._leased: Counter[Kind] = Counter()
+        self._open_of: Counter[str] = Counter()  # the same by host
+        self._leased_of: Counter[str] = Counter()
         self._captured = 0
         self._listed = 0
         self._last_token = 0
@@ -100,11 +108,15 @@ class MemoryStore:
         self._open_entry(entry)
 
     def _open_entry(self, entry: Entry) -> None:
+        self._count_open(entry)
+        self._enqueue(entry)
+
+    def _count_open(self, entry: Entry) -> None:
         candidate = entry.candidate
         self._open[candidate.kind] += 1
+        self._open_of[entry.host] += 1
         if candidate.hop is Hop.MANIFEST and candidate.kind is Kind.PAGE:
             self._listed += 1
-        self._enqueue(entry)
 
     def _shorten(self, entry: Entry, candidate: Candidate) -> None:
         """A shorter way was found: the depth drops, and with it the place in the queue."""
@@ -208,6 +220,7 @@ class MemoryStore:
         heapq.heappush(self._deadlines, (entry.deadline, entry.token, entry.candidate.url))
         kind = entry.candidate.kind
         self._leased[kind] += 1
+        self._leased_of[entry.host] += 1
         self._schedule.pace(entry.host).leased(now, kind, self._policy.pacing)
         return Lease(entry.candidate, entry.host, entry.token, entry.deadline, entry.attempts, entry.address)
 
@@ -242,6 +255,7 @@ class MemoryStore:
 
     def _end_lease(self, entry: Entry) -> None:
         self._leased[entry.candidate.kind] -= 1
+        self._leased_of[entry.host] -= 1
         entry.token = 0
         if entry.holds_host:  # settled without a word on the network: the host is free again
             entry.holds_host = False
@@ -280,6 +294,7 @@ class MemoryStore:
 
     def _close_entry(self, entry: Entry) -> None:
         self._open[entry.candidate.kind] -= 1
+        self._open_of[entry.host] -= 1
         if entry.candidate.kind is Kind.SITEMAP and not self._open[Kind.SITEMAP]:
             self._unpark_all()
 
@@ -309,6 +324,7 @@ class MemoryStore:
         self._captured -= self._counts(entry)
         entry.verdict, entry.attempts, entry.address = None, 0, ""
         self._open[entry.candidate.kind] += 1
+        self._open_of[entry.host] += 1
         self._enqueue(entry)
         return True
 
@@ -338,12 +354,25 @@ class MemoryStore:
         )
 
     async def waiting_hosts(self, now: float) -> list[HostWait]:
-        pending = Counter(e.host for e in self._entries.values() if e.state in (State.WAITING, State.DELAYED))
-        return [self._wait_of(host, pending[host], now) for host in pending]
+        waiting = ((host, count - self._leased_of[host]) for host, count in self._open_of.items())
+        retries = self._first_retries()
+        return [
+            self._wait_of(host, pending, now, retries.get(host, 0.0)) for host, pending in waiting if pending
+        ]
 
-    def _wait_of(self, host: str, pending: int, now: float) -> HostWait:
+    def _first_retries(self) -> dict[str, float]:
+        """Of hosts that have nothing but delayed URLs: when the first of them may go."""
+        first: dict[str, float] = {}
+        for entry in map(self._entries.__getitem__, self._delayed.urls()):
+            if entry.state is State.DELAYED and not self._queues.get(entry.host):
+                first[entry.host] = min(entry.deadline, first.get(entry.host, entry.deadline))
+        return first
+
+    def _wait_of(self, host: str, pending: int, now: float, retry_at: float = 0.0) -> HostWait:
         pace = self._schedule.pace(host)
-        if pace.in_flight:
+        if pace.over_budget(self._policy.pacing):
+            why = BUDGET_SPENT
+        elif pace.in_flight:
             why = "in flight"
         elif pace.hold_until > max(now, pace.next_at):
             why = pace.hold_why
@@ -351,6 +380,8 @@ class MemoryStore:
             why = "sitemaps first"
         else:
             why = "spacing"
+        if retry_at > max(now, pace.next_at, pace.hold_until):
+            return HostWait(host, pending, pace.in_flight, retry_at, "retry")
         return HostWait(host, pending, pace.in_flight, max(pace.next_at, pace.hold_until), why)
 
     async def sync(self, outputs: Callable[[], Awaitable[None]]) -> None:
@@ -386,6 +417,80 @@ class MemoryStore:
 
     async def put_note(self, key: str, value: str) -> None:
         self._notes[key] = value
+
+    # ── Exporter and Importer ──────────────────────────────────────────────────────────────────────────
+
+    async def export(self) -> AsyncIterator[Stored]:
+        for key, value in self._notes.items():
+            yield StoredNote(key, value)
+        for robots in self._robots.values():
+            yield robots
+        for host, pace in self._schedule.paces():
+            yield StoredHost(host, pace.crawl_delay, pace.hold_until, pace.hold_why)
+        histories = self._histories()
+        for entry in list(self._entries.values()):
+            yield self._stored(entry, histories.get(entry.candidate.url, ()))
+        yield StoredListing(self._listed)
+
+    async def restore(self, items: Sequence[Stored]) -> None:
+        for item in items:
+            self._take_over(item)
+
+    def _histories(self) -> Mapping[str, Sequence[Attempt]]:
+        return self._history
+
+    def _stored(self, entry: Entry, history: Sequence[Attempt]) -> StoredUrl:
+        return StoredUrl(
+            candidate=entry.candidate,
+            refused=entry.state is State.REFUSED,
+            verdict=entry.verdict,
+            at=entry.at,
+            attempts=entry.attempts,
+            address=entry.address,
+            not_before=entry.deadline if entry.state is State.DELAYED else 0.0,
+            facts=self._facts_of(entry),
+            history=tuple(history),
+        )
+
+    def _take_over(self, item: Stored) -> None:
+        match item:
+            case StoredNote():
+                self._notes[item.key] = item.value
+            case RobotsRecord():
+                self._robots[item.origin] = item
+            case StoredHost():
+                self._recall_host(item)
+            case StoredUrl():
+                self._history[item.candidate.url] = list(item.history)
+                self._restore_url(item, item.facts)
+            case StoredListing():
+                self._listed = item.pages
+
+    def _recall_host(self, stored: StoredHost) -> None:
+        """Counted from now at the latest: a wall clock set back since makes nobody wait for ever."""
+        pace, opened_at = self._schedule.pace(stored.host), self._schedule.opened_at
+        pace.crawl_delay = stored.crawl_delay
+        pace.next_at = max(pace.next_at, opened_at + stored.crawl_delay)
+        pace.hold(min(stored.hold_until, opened_at + self._policy.pacing.max_hold), stored.hold_why)
+
+    def _restore_url(self, stored: StoredUrl, facts: PageFacts | int) -> None:
+        candidate, verdict = stored.candidate, stored.verdict
+        entry = Entry(candidate, host_key(candidate.url), len(self._entries))
+        entry.attempts, entry.address = stored.attempts, stored.address
+        entry.at, entry.facts = stored.at, facts
+        self._entries[candidate.url] = entry
+        if stored.refused and verdict is not None:
+            entry.state, entry.verdict = State.REFUSED, verdict
+            self._outcomes[verdict.outcome] += 1
+            return
+        self._count_open(entry)
+        if verdict is not None:
+            self._finish(entry, verdict, stored.at or 0.0, facts)
+        elif stored.not_before:
+            entry.state, entry.deadline = State.DELAYED, stored.not_before
+            self._delayed.put(candidate.url, stored.not_before)
+        else:
+            self._enqueue(entry)
 
     def _record_of(self, entry: Entry) -> UrlRecord:
         candidate = entry.candidate

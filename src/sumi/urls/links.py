@@ -52,6 +52,8 @@ class LinkNormalizer:
         found: dict[str, None] = {}
         site, folder = self._site, self._folder
         for href in hrefs:
+            if "#" in href:
+                href = _without_fragment(href)  # noqa: PLW2901 - the same link to us, and often one met before
             url = site.get(href)
             if url is None:
                 url = folder.get(href)
@@ -64,13 +66,6 @@ class LinkNormalizer:
     def _look_up(self, href: str) -> str:
         if href.startswith(_NOT_PAGES) or len(href) > self._rules.max_length:
             return ""
-        bare = _without_fragment(href)
-        url = self._site.get(bare)
-        if url is None:
-            url = self._folder.get(bare)
-        return self._resolve(bare) if url is None else url
-
-    def _resolve(self, href: str) -> str:
         url = resolve(href, self._rules, self._base) or ""
         memo = self._memo_for(href)
         if memo is not None:

@@ -5,12 +5,14 @@ mark after it), the file was damaged and reading refuses to go on; otherwise the
 left of an unfinished write, and is cut off.
 """
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from sumi.errors import StateDamaged, StorageFailed
+from sumi.store.files.faults import explained, storage_failed
 from sumi.store.files.lines import frame, unframe
 
 SEGMENT_BYTES = 64 * 1024 * 1024
@@ -41,13 +43,17 @@ class Journal:
         self._folder = folder
         self._segment_bytes = segment_bytes
         self._number = max(self._numbers(), default=1)
-        self._file = _open_for_append(self._path(self._number))
+        self._file = self._open_segment()
         self._size = os.fstat(self._file).st_size
         self._readers: dict[int, int] = {}
+        self._retired: int | None = None
+        self._failure: StorageFailed | None = None
+        self.ends_synced = False  # known after ``replay``: all that is there is on the disk for sure
         self.torn_bytes = 0  # cut off by ``replay``
 
     def append(self, payloads: list[bytes]) -> list[Place]:
         """Write records; they survive the death of this process from here on, a power cut after ``sync``."""
+        self._refuse_after_failure()
         if self._size >= self._segment_bytes:
             self._rotate()
         places, lines, offset = [], [], self._size
@@ -61,13 +67,12 @@ class Journal:
 
     def sync(self) -> None:
         """Make everything appended so far durable."""
+        self._refuse_after_failure()
         try:
             os.fdatasync(self._file)
         except OSError as error:
             # After a failed fsync the kernel may have dropped the dirty pages; trying again would lie.
-            raise StorageFailed(
-                f"{self._path(self._number)}: {error.strerror}; check the disk, then run again"
-            ) from error
+            raise self._failed(error) from error
 
     @property
     def end(self) -> Place:
@@ -76,6 +81,7 @@ class Journal:
 
     def mark_synced(self, upto: Place) -> None:
         """Note that everything before ``upto`` is on the disk; writing may have gone on meanwhile."""
+        self._refuse_after_failure()
         self._write(frame(b'{"type":"sync","upto":%d}' % upto))
 
     def replay(self) -> Iterator[tuple[Place, bytes]]:
@@ -98,6 +104,7 @@ class Journal:
         for reader in self._readers.values():
             os.close(reader)
         self._readers.clear()
+        self._close_retired()
         os.close(self._file)
 
     def _replay_segment(self, number: int, last: bool) -> Iterator[tuple[Place, bytes]]:
@@ -108,15 +115,18 @@ class Journal:
                 if payload is None:
                     self._cut_tail(number, offset, lines, last)
                     return
-                yield Place.of(number, offset), payload
+                place = Place.of(number, offset)
+                self.ends_synced = _mark_of(payload) == place
+                yield place, payload
                 offset += len(line)
 
     def _cut_tail(self, number: int, offset: int, rest: Iterator[bytes], last: bool) -> None:
         here = Place.of(number, offset)
-        if not last or any(_synced_upto(line) > here for line in rest):
+        if not last or any(synced_upto(line) > here for line in rest):
             raise StateDamaged(self._damage(number, offset))
         self.torn_bytes += self._size - offset
-        os.ftruncate(self._file, offset)
+        with explained(self._path(number)):
+            os.ftruncate(self._file, offset)
         self._size = offset
 
     def _damage(self, number: int, offset: int) -> str:
@@ -131,20 +141,42 @@ class Journal:
             while written < len(data):
                 written += os.write(self._file, data[written:] if written else data)
         except OSError as error:
-            # Leave no half record behind for the records that may still follow.
-            os.ftruncate(self._file, self._size)
-            raise StorageFailed(
-                f"{self._path(self._number)}: {error.strerror}; free some space, then run again"
-            ) from error
+            with contextlib.suppress(OSError):  # a half record at the end would be cut off on opening anyway
+                os.ftruncate(self._file, self._size)
+            raise self._failed(error) from error
         self._size += len(data)
+
+    def _failed(self, error: OSError) -> StorageFailed:
+        self._failure = storage_failed(self._path(self._number), error)
+        return self._failure
+
+    def _refuse_after_failure(self) -> None:
+        """Later records may build on the one that was lost, so nothing may follow it."""
+        if self._failure is not None:
+            raise self._failure
 
     def _rotate(self) -> None:
         self.sync()
-        os.close(self._file)
+        self._close_retired()
+        self._retired = self._file  # a thread may be about to sync it
         self._number += 1
-        self._file = _open_for_append(self._path(self._number))
+        self._file = self._open_segment()
         self._size = 0
-        sync_folder(self._folder)
+
+    def _close_retired(self) -> None:
+        if self._retired is not None:
+            os.close(self._retired)
+            self._retired = None
+
+    def _open_segment(self) -> int:
+        """For appending; a new one has a durable name before anything is written to it."""
+        path = self._path(self._number)
+        with explained(path):
+            is_new = not path.exists()
+            file = _open_for_append(path)
+            if is_new:
+                sync_folder(self._folder)
+            return file
 
     def _reader(self, number: int) -> int:
         if number not in self._readers:
@@ -158,9 +190,13 @@ class Journal:
         return self._folder / f"journal-{number:06}.log"
 
 
-def _synced_upto(line: bytes) -> int:
-    mark = SYNC_MARK.fullmatch(unframe(line) or b"")
-    return int(mark[1]) if mark else 0
+def synced_upto(line: bytes) -> int:
+    return _mark_of(unframe(line) or b"") or 0
+
+
+def _mark_of(payload: bytes) -> int | None:
+    mark = SYNC_MARK.fullmatch(payload)
+    return int(mark[1]) if mark else None
 
 
 def _open_for_append(path: Path) -> int:

@@ -6,7 +6,7 @@ import msgspec
 
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import Outcome, Verdict
-from sumi.ports import Judged, RobotsRecord
+from sumi.ports import Judged, RobotsRecord, StoredUrl
 
 
 class Find(msgspec.Struct, array_like=True, omit_defaults=True):
@@ -97,13 +97,27 @@ class NotePut(msgspec.Struct, tag="note"):
     value: str
 
 
+class Carried(msgspec.Struct, tag="carried"):
+    """A URL as another store knew it."""
+
+    stored: StoredUrl
+
+
+class ListingSet(msgspec.Struct, tag="listing"):
+    """How many pages sitemaps had listed, according to another store."""
+
+    pages: int
+
+
 class Synced(msgspec.Struct, tag="sync"):
     """Everything before this place is on the disk, the files it names included."""
 
     upto: int
 
 
-Record: TypeAlias = Added | Ended | PutBack | Again | HostSet | RobotsPut | NotePut | Synced
+Record: TypeAlias = (
+    Added | Ended | PutBack | Again | HostSet | RobotsPut | NotePut | Carried | ListingSet | Synced
+)
 
 encode = msgspec.json.Encoder().encode
 decode = msgspec.json.Decoder(Record).decode

@@ -6,40 +6,52 @@ opening, whatever was leased is simply waiting again.
 """
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from sumi.errors import StateDamaged, StateError
-from sumi.model import Lease, PageFacts
-from sumi.outcomes import Verdict
+from sumi.errors import StateError
+from sumi.model import Lease
 from sumi.policy import Durability, FrontierPolicy
-from sumi.ports import Attempt, Deferral, HostReport, Judged, RobotsRecord, Settlement
-from sumi.store.entries import Entry, State
-from sumi.store.files.journal import Journal, Place, sync_folder
+from sumi.ports import (
+    Deferral,
+    HostReport,
+    Judged,
+    RobotsRecord,
+    Settlement,
+    Stored,
+    StoredHost,
+    StoredListing,
+    StoredNote,
+    StoredUrl,
+)
+from sumi.store.files.faults import explained
+from sumi.store.files.journal import Journal, Place
 from sumi.store.files.lock import FolderLock
 from sumi.store.files.records import (
     Added,
     Again,
+    Carried,
     Ended,
     Find,
     HostSet,
+    ListingSet,
     NotePut,
     PutBack,
     Record,
     RobotsPut,
-    Synced,
-    decode,
     encode,
 )
-from sumi.store.memory import NO_FACTS, MemoryStore
+from sumi.store.files.replay import FilesSnapshot, ReplayedStore
+from sumi.store.files.view import JournalView
 
 FORMAT = 1
 FORMAT_NAME = "format.json"
 
 
-class FilesStore(MemoryStore):
+class FilesStore(ReplayedStore):
     def __init__(
         self,
         folder: Path,
@@ -47,18 +59,19 @@ class FilesStore(MemoryStore):
         opened_at: float,
         durability: Durability = Durability.BATCH,
     ) -> None:
-        super().__init__(policy, opened_at)
         self._strict = durability is Durability.STRICT
         self._lock = FolderLock(folder)
-        _check_format(folder)
+        check_format(folder)
         self._journal = Journal(folder)
-        self._unsynced: list[tuple[int, str]] = []  # settled since the last sync mark, and where
-        self._replaying = True
-        self._replay()
-        self._replaying = False
-        self._queue_all_waiting()
-        self._synced_to = self._journal.end
+        super().__init__(self._journal, policy, opened_at)
+        self._synced_to = self._journal.end if self._journal.ends_synced else Place(0)
         self.resumed = bool(self._entries)
+
+    @classmethod
+    def reading(cls, folder: Path, policy: FrontierPolicy, opened_at: float) -> "FilesSnapshot":
+        """What is there now, without the lock and without touching anything; a run may be going on."""
+        check_format(folder, must_exist=True)
+        return FilesSnapshot(JournalView(folder), policy, opened_at)
 
     @property
     def torn_bytes(self) -> int:
@@ -121,8 +134,9 @@ class FilesStore(MemoryStore):
         await outputs()
         await asyncio.to_thread(self._journal.sync)
         self._forget_synced(upto)
+        all_synced = self._journal.end == upto  # or writing went on meanwhile
         self._journal.mark_synced(upto)
-        self._synced_to = self._journal.end
+        self._synced_to = self._journal.end if all_synced else upto
 
     async def aclose(self) -> None:
         self._journal.close()
@@ -140,81 +154,10 @@ class FilesStore(MemoryStore):
             await asyncio.to_thread(self._journal.sync)
         return places
 
-    def _remember(self, unit: Settlement | Deferral) -> None:
-        """The journal does."""
-
-    async def history(self, url: str) -> list[Attempt]:
-        attempts = []
-        for _, payload in self._journal.replay():
-            record = decode(payload)
-            if isinstance(record, Ended) and record.url == url:
-                attempts.append(Attempt(record.at, record.outcome, record.rule))
-            elif isinstance(record, PutBack) and record.url == url and record.failure is not None:
-                attempts.append(Attempt(record.at, record.failure, record.rule))
-        return attempts
-
-    def _facts_of(self, entry: Entry) -> PageFacts:
-        if not isinstance(entry.facts, int):
-            return NO_FACTS
-        record = decode(self._journal.read(Place(entry.facts)))
-        return record.facts if isinstance(record, Ended) else NO_FACTS
-
-    # ── opening ────────────────────────────────────────────────────────────────────────────────────────
-
-    def _replay(self) -> None:
-        for place, payload in self._journal.replay():
-            try:
-                record = decode(payload)
-            except msgspec.MsgspecError as error:
-                raise StateDamaged(f"the journal holds a record this version cannot read: {error}") from None
+    async def restore(self, items: Sequence[Stored]) -> None:
+        records = [_record_of_stored(item) for item in items]
+        for record, place in zip(records, await self._write(records), strict=True):
             self._redo(record, place)
-
-    def _redo(self, record: Record, place: Place) -> None:
-        match record:
-            case Added():
-                self._admit_all(record.found, None)
-            case Ended():
-                entry = self._entries[record.url]
-                self._finish(entry, Verdict(record.outcome, record.rule), record.at, place)
-                self._unsynced.append((place, record.url))
-                self._admit_all(record.found, record.url)
-            case PutBack():
-                entry = self._entries[record.url]
-                failed = record.failure is not None
-                self._put_back(entry, failed, record.not_before, record.address, record.redirected)
-                self._admit_all(record.found, record.url)
-            case Again():
-                for url in record.urls:
-                    self._requeue(url)
-            case HostSet():
-                pace = self._schedule.pace(record.host)
-                pace.crawl_delay = record.crawl_delay
-                pace.next_at = max(pace.next_at, self._schedule.opened_at + record.crawl_delay)
-                pace.hold(record.hold_until, record.hold_why)
-            case RobotsPut():
-                self._robots[record.record.origin] = record.record
-            case NotePut():
-                self._notes[record.key] = record.value
-            case Synced():
-                self._forget_synced(record.upto)
-
-    def _forget_synced(self, upto: int) -> None:
-        self._unsynced = [(place, url) for place, url in self._unsynced if place >= upto]
-
-    def _enqueue(self, entry: Entry) -> None:
-        if self._replaying:  # most of what was queued once is long done: queue what is left, at the end
-            entry.state = State.WAITING
-            return
-        super()._enqueue(entry)
-
-    def _queue_all_waiting(self) -> None:
-        for entry in self._entries.values():
-            if entry.state is State.WAITING:
-                self._enqueue(entry)
-
-    def _admit_all(self, found: list[Find], finder: str | None) -> None:
-        for find in found:
-            self._admit(find.judged(finder))
 
 
 def _record_of(unit: Settlement | Deferral, news: list[Judged]) -> Record:
@@ -234,16 +177,40 @@ def _record_of(unit: Settlement | Deferral, news: list[Judged]) -> Record:
     )
 
 
-def _check_format(folder: Path) -> None:
+def _record_of_stored(item: Stored) -> Record:
+    match item:
+        case StoredNote():
+            return NotePut(item.key, item.value)
+        case RobotsRecord():
+            return RobotsPut(item)
+        case StoredHost():
+            return HostSet(item.host, item.crawl_delay, item.hold_until, item.hold_why)
+        case StoredUrl():
+            return Carried(item)
+        case StoredListing():
+            return ListingSet(item.pages)
+
+
+def _mark_format(path: Path) -> None:
+    """Whole or not at all: a marker cut short by a kill would be refused for ever after."""
+    unfinished = path.with_suffix(".tmp")
+    with explained(path):
+        with unfinished.open("w") as file:
+            file.write(f'{{"sumi-state": "files", "format": {FORMAT}}}\n')
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+
+
+def check_format(folder: Path, *, must_exist: bool = False) -> None:
     """Refuse state of another format before touching it; mark a new folder as ours."""
     path = folder / FORMAT_NAME
-    if not path.exists():
-        path.write_text(f'{{"sumi-state": "files", "format": {FORMAT}}}\n')
-        sync_folder(folder)
+    if not must_exist and not path.exists():
+        _mark_format(path)
         return
     try:
         found = msgspec.json.decode(path.read_bytes(), type=dict[str, str | int]).get("format")
-    except msgspec.MsgspecError:
+    except (OSError, msgspec.MsgspecError):
         found = None
     if found != FORMAT:
         raise StateError(

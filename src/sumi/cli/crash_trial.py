@@ -1,0 +1,223 @@
+"""Mirrors a site again and again, killing every run but the last, and examines what is there."""
+
+import contextlib
+import io
+import math
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from sumi.cli.crash_site import TrialPage, write_site
+from sumi.cli.demo_server import serving
+from sumi.errors import SumiError, UsageError
+from sumi.outputs.markdown_page import HEAD_END
+from sumi.store.files.journal import Journal
+from sumi.store.files.records import Again, Ended, decode
+
+_PAGES = 200
+# Slow enough that ten runs, each cut short, do not finish the site between them.
+_PAGES_PER_SECOND = 100
+_PATIENCE_SECONDS = 300.0
+_LOOK_SECONDS = 0.005
+
+Tell = Callable[[str], None]
+
+
+class _Listed(msgspec.Struct):
+    url: str
+    path: str
+    size_bytes: int
+    sha256: str
+
+
+class _Manifest(msgspec.Struct):
+    pages: list[_Listed]
+    crawl_completed: str | None
+
+
+class Limit(NamedTuple):
+    """How far a run may get."""
+
+    seconds: float = _PATIENCE_SECONDS
+    urls: float = math.inf
+
+
+class CrashTrial:
+    def __init__(self, below: Path, kills: int, seed: int, tell: Tell) -> None:
+        self._below = below
+        self._kills = kills
+        self._chance = random.Random(seed)  # noqa: S311 - which moment, not which secret
+        self._tell = tell
+
+    def run(self) -> list[str]:
+        """What was found broken. The folder is removed, unless there is something to be seen in it."""
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="sumi-doctor-", dir=self._below))
+        except OSError as error:
+            raise UsageError(
+                f"cannot write to {self._below}: {error.strerror}; choose another folder"
+            ) from None
+        faults = ["the trial was not finished"]
+        try:
+            faults = self._in(folder)
+        finally:
+            if faults:
+                self._tell(f"kept for a look: {folder}")
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+        return faults
+
+    def _in(self, folder: Path) -> list[str]:
+        (folder / "site").mkdir()
+        pages = write_site(folder / "site", _PAGES)
+        # A connection that a kill cut off is no news; the server would print a traceback for each.
+        with contextlib.redirect_stderr(io.StringIO()), serving(folder / "site") as origin:
+            self._tell(f"crash trial in {folder}: a site of {len(pages)} pages at {origin}")
+            seconds, failure = self._left_alone(origin, folder / "whole", "for comparison")
+            if failure:
+                return [failure]
+            output = folder / "killed"
+            killed = self._kill_again_and_again(origin, output, seconds)
+            _, failure = self._left_alone(origin, output, "last run")
+            faults = [failure] if failure else []
+            faults += examine(output, folder / "whole", origin, pages)
+        if not killed:
+            faults.append("no run lived long enough to be killed")
+        if not faults:
+            self._tell(f"  examined: {len(pages)} pages, once each and whole; none settled twice")
+        return faults
+
+    def _left_alone(self, origin: str, output: Path, which: str) -> tuple[float, str]:
+        """How long it took, and what went wrong."""
+        started = time.monotonic()
+        with _mirroring(origin, output) as process:
+            code = process.wait(_PATIENCE_SECONDS)
+        seconds = time.monotonic() - started
+        self._tell(f"  {which}: left alone, {seconds:.1f} s, exit code {code}")
+        if code == 0:
+            return seconds, ""
+        said = _log_of(output).read_text(errors="replace").strip().splitlines() or ["it said nothing"]
+        return seconds, f"a run that nobody killed ended with exit code {code}: {said[-1]}"
+
+    def _kill_again_and_again(self, origin: str, output: Path, whole_seconds: float) -> int:
+        """Every third run while it starts, the others in the midst of their share of the work."""
+        killed = 0
+        for number in range(1, self._kills + 1):
+            if number % 3 == 0:
+                limit = Limit(seconds=self._chance.uniform(0, whole_seconds / 4))
+            else:
+                before = recorded(output)
+                share = (_PAGES - before) / (self._kills - number + 1)
+                limit = Limit(urls=before + max(1, round(share * self._chance.uniform(0.2, 1))))
+            was_killed = self._killed_at(limit, origin, output)
+            killed += was_killed
+            words = "killed" if was_killed else "had nothing left to do"
+            self._tell(f"  run {number:>2}: {words}; {recorded(output)} URLs done so far")
+        return killed
+
+    def _killed_at(self, limit: Limit, origin: str, output: Path) -> bool:
+        started = time.monotonic()
+        with _mirroring(origin, output) as process:
+            while process.poll() is None:
+                if time.monotonic() - started >= limit.seconds or recorded(output) >= limit.urls:
+                    return True
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(_LOOK_SECONDS)
+        return False
+
+
+@contextlib.contextmanager
+def _mirroring(origin: str, output: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A run of its own; when the block ends it is killed with all its workers, as a power button would."""
+    words = ["mirror", f"{origin}/", "--output", str(output), "--quiet", "--min-free", "0"]
+    pace = ["--rate-limit", "0", "--content-rate-limit", str(_PAGES_PER_SECOND), "--per-host", "4"]
+    with _log_of(output).open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - ourselves
+            [sys.executable, "-m", "sumi", *words, *pace],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _log_of(output: Path) -> Path:
+    return output.with_suffix(".log")
+
+
+def recorded(output: Path) -> int:
+    """How many URLs the runs so far have written down as done."""
+    return sum(len(path.read_bytes().splitlines()) for path in output.glob("*/_processed.txt"))
+
+
+def examine(output: Path, whole: Path, origin: str, expected: list[TrialPage]) -> Iterator[str]:
+    """Every way in which the killed mirror differs from the truth, and from one that was left alone."""
+    found, compared = _manifest(output), _manifest(whole)
+    if found is None or compared is None:
+        yield "there is no manifest"
+        return
+    home, manifest = found
+    times = Counter(page.url for page in manifest.pages)
+    yield from (f"lost: {page.path}" for page in expected if not times[origin + page.path])
+    yield from (f"recorded {count} times: {url}" for url, count in times.items() if count > 1)
+    sentences = {origin + page.path: page.sentence for page in expected}
+    yield from (f"not asked for: {url}" for url in times if url not in sentences)
+    hashes = {page.url: page.sha256 for page in compared[1].pages}
+    for page in manifest.pages:
+        wrong = _file_fault(home / page.path, page, sentences.get(page.url, ""))
+        if wrong or hashes.get(page.url) != page.sha256:
+            yield f"{page.path}: {wrong or 'differs from the mirror that was left alone'}"
+    yield from _settled_twice(home)
+
+
+def _manifest(output: Path) -> tuple[Path, _Manifest] | None:
+    for path in output.glob("*/_manifest.json"):
+        with contextlib.suppress(msgspec.MsgspecError):
+            return path.parent, msgspec.json.decode(path.read_bytes(), type=_Manifest)
+    return None
+
+
+def _file_fault(path: Path, page: _Listed, sentence: str) -> str:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        return str(error.strerror)
+    body = data.partition(HEAD_END)[2]
+    if len(data) != page.size_bytes or sha256(body).hexdigest() != page.sha256:
+        return "not the content that was recorded"
+    return "" if sentence.encode() in body else "another page's content"
+
+
+def _settled_twice(home: Path) -> Iterator[str]:
+    """In the journal a page ends once, and again only after it was put back by name."""
+    ended: Counter[str] = Counter()
+    try:
+        journal = Journal(home / ".sumi")
+        for _, payload in journal.replay():
+            record = decode(payload)
+            if isinstance(record, Ended):
+                ended[record.url] += 1
+            elif isinstance(record, Again):
+                ended.subtract(record.urls)
+        journal.close()
+    except (SumiError, msgspec.MsgspecError, OSError) as error:
+        yield f"the journal cannot be read: {error}"
+    yield from (f"settled {count} times: {url}" for url, count in ended.items() if count > 1)

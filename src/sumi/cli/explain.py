@@ -1,0 +1,236 @@
+"""``sumi explain``: why a page was fetched, passed over or failed; or why nobody has heard of it."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from sumi.cli.narration import waiting_words
+from sumi.cli.parser import SentenceParser
+from sumi.cli.places import looking_at, stored_jobs
+from sumi.cli.terminal import Sink, printable
+from sumi.errors import UsageError
+from sumi.events import WaitingHost
+from sumi.model import PageFacts
+from sumi.outcomes import MEANINGS, Outcome, Verdict
+from sumi.ports import Attempt, Snapshot, UrlRecord
+
+# Longer than any way that is worth reading; also the end of a circle that damage might have made.
+MAX_CHAIN = 1000
+
+UNKNOWN = 1
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One page on the way from the seed, and how it was found."""
+
+    hop: str
+    url: str
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    url: str
+    folder: str
+    known: bool
+    outcome: str | None = None
+    rule: str = ""
+    meaning: str = ""
+    advice: str = ""
+    kind: str | None = None
+    depth: int | None = None
+    chain: tuple[Step, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    facts: PageFacts = PageFacts()
+    waiting: WaitingHost | None = None
+    caveat: str = ""  # of an unknown URL: what could not be told
+    similar: str | None = None  # the same but for a slash, and known
+    at: float = 0.0
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi explain",
+        usage="sumi explain [options] URL",
+        description=(
+            "Says why a page was fetched, passed over or failed: how it was found, which rule decided, "
+            "every attempt. Exit code 1 if the job has not met the URL."
+        ),
+    )
+    parser.add_argument("url", metavar="URL", help="As typed for sumi mirror, or copied from a page.")
+    parser.add_argument(
+        "--in",
+        dest="folder",
+        metavar="DIR",
+        default="output",
+        help="The job's output folder. Default: output.",
+    )
+    parser.add_argument("--json", action="store_true", help="One JSON object on stdout.")
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_all(arguments)
+    url = _typed_url(options.url)
+    explanation = asyncio.run(_explain(url, _most_likely(stored_jobs(options.folder), url)))
+    out = Sink(sys.stdout)
+    if options.json:
+        out.line(json.dumps(msgspec.to_builtins(explanation)))
+    else:
+        out.line("\n".join(_lines(explanation)))
+    return 0 if explanation.known else UNKNOWN
+
+
+def _typed_url(text: str) -> str:
+    from sumi.settings.kinds import URL
+
+    try:
+        return str(URL.parse(text))
+    except ValueError:
+        raise UsageError(f"URL is {text!r}, but must be {URL.expects}") from None
+
+
+def _most_likely(states: list[Path], url: str) -> list[Path]:
+    """The job of the URL's own host first; it may still have been met by another."""
+    from sumi.urls.paths import host_folder
+
+    return sorted(states, key=lambda state: state.parent.name != host_folder(url))
+
+
+async def _explain(url: str, states: list[Path]) -> Explanation:
+    for state in states:
+        async with looking_at(state) as store:
+            record = await store.record(url)
+            if record is not None:
+                return await _known(record, state, store)
+    async with looking_at(states[0]) as store:
+        return await _unknown(url, states[0], store)
+
+
+async def _known(record: UrlRecord, state: Path, store: Snapshot) -> Explanation:
+    meaning = MEANINGS[record.outcome]
+    now = time.time()
+    return Explanation(
+        url=record.url,
+        folder=str(state.parent),
+        known=True,
+        outcome=record.outcome,
+        rule=record.rule,
+        meaning=meaning.meaning,
+        advice=meaning.advice,
+        kind=record.kind,
+        depth=record.depth,
+        chain=await _chain(record, store),
+        attempts=tuple(await store.history(record.url)),
+        facts=record.facts,
+        waiting=await _waiting(record.url, store, now) if record.outcome is Outcome.PENDING else None,
+        at=now,
+    )
+
+
+async def _chain(record: UrlRecord, store: Snapshot) -> tuple[Step, ...]:
+    """From the seed to the page."""
+    steps = [Step(record.hop, record.url)]
+    current: UrlRecord | None = record
+    while current is not None and current.referrer is not None and len(steps) < MAX_CHAIN:
+        referrer = current.referrer
+        current = await store.record(referrer)
+        # Of what robots.txt names, robots.txt itself is the beginning.
+        steps.append(Step(current.hop if current else "site", referrer))
+    return tuple(reversed(steps))
+
+
+async def _waiting(url: str, store: Snapshot, now: float) -> WaitingHost | None:
+    from sumi.urls import host_key
+
+    for wait in await store.waiting_hosts(now):
+        if wait.host == host_key(url):
+            return WaitingHost(wait.host, wait.pending, wait.in_flight, wait.why, wait.ready_at)
+    return None
+
+
+async def _unknown(url: str, state: Path, store: Snapshot) -> Explanation:
+    from sumi.engine.foretell import Prospect, foretell
+    from sumi.jobs.mirror import mirror_job
+    from sumi.jobs.mirror_note import recall_settings
+
+    settings = await recall_settings(store)
+    prospect = Prospect(None, "the job's settings are not on record")
+    if settings is not None:
+        prospect = await foretell(url, mirror_job(settings).recipe, store)
+    other = url.removesuffix("/") if url.endswith("/") else f"{url}/"
+    refusal = prospect.refusal or Verdict(Outcome.PENDING)
+    return Explanation(
+        url=url,
+        folder=str(state.parent),
+        known=False,
+        outcome=prospect.refusal.outcome if prospect.refusal else None,
+        rule=refusal.rule,
+        meaning=MEANINGS[refusal.outcome].meaning if prospect.refusal else "",
+        advice=MEANINGS[refusal.outcome].advice if prospect.refusal else "",
+        caveat=prospect.caveat,
+        similar=other if await store.record(other) is not None else None,
+    )
+
+
+# ── words ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _lines(explanation: Explanation) -> list[str]:
+    lines = _known_lines(explanation) if explanation.known else _unknown_lines(explanation)
+    return [printable(explanation.url), *lines]
+
+
+def _known_lines(explanation: Explanation) -> list[str]:
+    rule = f" ({printable(explanation.rule)})" if explanation.rule else ""
+    lines = [f"  {explanation.outcome}{rule}: {explanation.meaning}"]
+    if explanation.advice:
+        lines.append(f"  {explanation.advice}")
+    if explanation.waiting is not None:
+        lines.append(f"  {waiting_words(explanation.waiting, explanation.at)}")
+    lines += ["", "how it was found"]
+    lines += [f"  {step.hop:<10}{printable(step.url)}" for step in explanation.chain]
+    if explanation.attempts:
+        lines += ["", "what was tried"]
+        lines += [f"  {_attempt(attempt)}" for attempt in explanation.attempts]
+    facts = {name: value for name, value in _facts(explanation.facts).items() if value is not None}
+    if facts:
+        lines += ["", "what is known", *(f"  {name:<10}{printable(str(v))}" for name, v in facts.items())]
+    return lines
+
+
+def _unknown_lines(explanation: Explanation) -> list[str]:
+    lines = [f"  unknown: the job in {printable(explanation.folder)} has not met this URL"]
+    if explanation.outcome is not None:
+        lines.append(f"  found, it would be {explanation.outcome} ({printable(explanation.rule)})")
+        lines += [f"  {words}" for words in (explanation.meaning, explanation.advice) if words]
+    elif explanation.caveat:
+        lines.append(f"  what would become of it cannot be told: {printable(explanation.caveat)}")
+    else:
+        lines.append("  found, it would be taken: no page or sitemap that was read leads to it")
+    if explanation.similar:
+        lines.append(f"  known is {printable(explanation.similar)}")
+    return lines
+
+
+def _attempt(attempt: Attempt) -> str:
+    from sumi.outputs.plain_text import iso_utc
+
+    rule = f"  {printable(attempt.rule)}" if attempt.rule else ""
+    return f"{iso_utc(attempt.at)}  {attempt.outcome}{rule}"
+
+
+def _facts(facts: PageFacts) -> dict[str, object]:
+    return {
+        "status": facts.status,
+        "type": facts.content_type,
+        "file": facts.path,
+        "size": facts.size,
+        "title": facts.title,
+        "canonical": facts.canonical,
+        "location": facts.location,
+        "links": facts.links,
+    }

@@ -1,0 +1,38 @@
+"""The stored job that a user means by a folder."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from sumi.errors import UsageError
+from sumi.ports import Snapshot
+
+
+def stored_jobs(place: str) -> list[Path]:
+    """State folders in, or below, what was typed; at least one."""
+    from sumi.store.recognize import state_folders
+
+    found = state_folders(Path(place))
+    if not found:
+        raise UsageError(f"{place} holds no job of Sumi's; give the folder that was its --output")
+    return found
+
+
+def only_job(place: str) -> Path:
+    found = stored_jobs(place)
+    if len(found) > 1:
+        names = ", ".join(str(folder.parent) for folder in found)
+        raise UsageError(f"{place} holds several jobs; give one of {names}")
+    return found[0]
+
+
+@asynccontextmanager
+async def looking_at(state: Path) -> AsyncIterator[Snapshot]:
+    from sumi.store.recognize import open_snapshot
+
+    store = open_snapshot(state, time.time())
+    try:
+        yield store
+    finally:
+        await store.aclose()

@@ -1,0 +1,146 @@
+"""``sumi state``: whether a job's stored state is whole, making it so, and carrying it to another backend."""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sumi.cli.parser import SentenceParser
+from sumi.cli.places import only_job, stored_jobs
+from sumi.cli.terminal import Sink, printable
+from sumi.errors import StateLocked, UsageError
+
+if TYPE_CHECKING:
+    from sumi.jobs.mirror_check import Finding
+
+WHOLE, VIOLATED = 0, 1
+
+_EXAMPLES = """\
+examples:
+  sumi state check                        every job in ./output, quickly
+  sumi state check output/docs.example.org --deep
+  sumi state check --repair               then run the job again: it fetches what was queued
+  sumi state migrate output/docs.example.org copy-of-state --to files
+"""
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi state",
+        usage="sumi state check [options] [DIR]\n       sumi state migrate [options] FROM TO",
+        description=(
+            "Checks that a job's stored state, its files and its manifest agree, and repairs them; or copies "
+            "state to another backend. Exit code 1 if something is wrong."
+        ),
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument("action", metavar="check|migrate", choices=("check", "migrate"), help="What to do.")
+    parser.add_argument(
+        "folders", metavar="DIR", nargs="*", help="Of a check: an output folder or one host's in it (output)."
+    )
+    check = parser.add_argument_group("check")
+    check.add_argument("--deep", action="store_true", help="Also read every page and compare its hash.")
+    check.add_argument(
+        "--repair",
+        action="store_true",
+        help="Queue pages with bad files again, set strays and damage aside, write derived files anew.",
+    )
+    check.add_argument("--json", action="store_true", help="One JSON object per violation on stdout.")
+    migrate = parser.add_argument_group("migrate")
+    migrate.add_argument(
+        "--to", metavar="BACKEND", help="Of the new state: files, sqlite or lmdb. Default: files."
+    )
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    parser = build_parser()
+    options = parser.parse_all(arguments)
+    if options.action == "check":
+        if options.to is not None:
+            parser.error("--to belongs to migrate")
+        return _check_all(parser, options)
+    if options.deep or options.repair or options.json:
+        parser.error("--deep, --repair and --json belong to check")
+    return _migrate(parser, options)
+
+
+# ── check ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _check_all(parser: SentenceParser, options: argparse.Namespace) -> int:
+    if len(options.folders) > 1:
+        parser.error("check takes one folder")
+    states = stored_jobs(options.folders[0] if options.folders else "output")
+    return max(asyncio.run(_check(state, options)) for state in states)
+
+
+async def _check(state: Path, options: argparse.Namespace) -> int:
+    from sumi.jobs.mirror_check import check_mirror
+
+    _refuse_while_in_use(state)
+    out, err = Sink(sys.stdout), Sink(sys.stderr)
+
+    def show(findings: list["Finding"]) -> None:
+        for finding in findings:
+            fields = {"folder": str(state.parent), **msgspec.to_builtins(finding)}
+            out.line(json.dumps(fields) if options.json else printable(finding.words))
+
+    findings = await check_mirror(state, time.time(), deep=options.deep)
+    show(findings)
+    if findings and options.repair:
+        findings = await _repair(state, findings, err, deep=options.deep)
+        show(findings)
+    err.line(f"{printable(str(state.parent))}: {_verdict(len(findings))}")
+    return VIOLATED if findings else WHOLE
+
+
+def _verdict(number: int) -> str:
+    if not number:
+        return "whole: state, files and manifest agree"
+    return "one violation" if number == 1 else f"{number:,} violations"
+
+
+async def _repair(state: Path, findings: list["Finding"], err: Sink, *, deep: bool) -> list["Finding"]:
+    """What is still wrong afterwards."""
+    from sumi.jobs.mirror_check import check_mirror
+    from sumi.jobs.mirror_repair import repair, save_state
+
+    if any(finding.damaged for finding in findings):
+        kept = save_state(state)
+        err.line(f"damaged state kept in {printable(str(kept))}")
+        findings = await check_mirror(state, time.time(), deep=True)
+    await repair(state, findings, lambda words: err.line(printable(words)))
+    return await check_mirror(state, time.time(), deep=deep)
+
+
+def _refuse_while_in_use(state: Path) -> None:
+    from sumi.store.recognize import lock_owner
+
+    process = lock_owner(state)
+    if process is not None:
+        raise StateLocked(
+            f"{state} is in use by process {process}: wait for it, or stop it, then check again"
+        )
+
+
+# ── migrate ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _migrate(parser: SentenceParser, options: argparse.Namespace) -> int:
+    if len(options.folders) != 2:
+        parser.error("migrate takes two folders: FROM and TO")
+    from sumi.store.migrate import migrate
+
+    source, target = only_job(options.folders[0]), Path(options.folders[1])
+    if target.exists():
+        raise UsageError(f"{target} exists already; give a folder that does not")
+    urls = asyncio.run(migrate(source, target, options.to or "files", time.time()))
+    print(f"{urls:,} URLs carried from {printable(str(source))} to {printable(str(target))}")
+    return WHOLE

@@ -1,0 +1,162 @@
+"""``sumi status``: how a job stands, told from its stored state: while it runs, at its end, after a kill."""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from sumi.cli.narration import waiting_words
+from sumi.cli.parser import SentenceParser
+from sumi.cli.places import looking_at, stored_jobs
+from sumi.cli.summary import ending_lines
+from sumi.cli.terminal import Palette, Sink, duration, printable
+from sumi.events import Summary, WaitingHost
+from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.ports import FrontierStats, HostWait, Snapshot
+
+MAX_HOSTS_SHOWN = 20
+
+
+class JobStatus(msgspec.Struct, frozen=True):
+    """One line of ``--json``. ``outcomes``, what is pending included, add up to ``discovered``."""
+
+    folder: str
+    state: str  # running | paused | interrupted | partial | complete
+    target: str | None
+    process: int | None
+    discovered: int
+    outcomes: dict[str, int]
+    balanced: bool
+    pages_per_second: float | None
+    eta_seconds: float | None
+    hosts: tuple[WaitingHost, ...]
+    at: float
+
+
+class _Progress(msgspec.Struct):
+    """What a look from outside takes from ``_progress.json``."""
+
+    pages_per_second: float | None = None
+    eta_seconds: float | None = None
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi status",
+        usage="sumi status [options] [DIR]",
+        description="Says how a job stands: running or stopped, its counts, and what each host waits for.",
+    )
+    parser.add_argument(
+        "folder", metavar="DIR", nargs="?", default="output", help="An output folder, or one host's in it."
+    )
+    parser.add_argument("--json", action="store_true", help="One JSON object per job on stdout.")
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_all(arguments)
+    out = Sink(sys.stdout)
+    palette = Palette.for_sink(out, os.environ)
+    for number, state in enumerate(stored_jobs(options.folder)):
+        status = asyncio.run(_look(state))
+        if options.json:
+            out.line(json.dumps(msgspec.to_builtins(status)))
+        else:
+            out.line("\n".join(["", *_lines(status, palette)] if number else _lines(status, palette)))
+    return 0
+
+
+async def _look(state: Path) -> JobStatus:
+    from sumi.jobs.mirror_note import recall_settings
+    from sumi.store.recognize import lock_owner
+
+    process, now = lock_owner(state), time.time()
+    async with looking_at(state) as store:
+        settings = await recall_settings(store)
+        stats = await store.stats()
+        cap = settings.max_pages if settings else 0
+        progress = _progress_of(state.parent) if process else _Progress()
+        return JobStatus(
+            folder=str(state.parent),
+            state=_state(state.parent, process, stats, cap),
+            target=settings.url if settings else await _seed(store),
+            process=process,
+            discovered=stats.known,
+            outcomes=_counts(stats),
+            balanced=sum(stats.outcomes.values()) + stats.pending == stats.known,
+            pages_per_second=progress.pages_per_second,
+            eta_seconds=progress.eta_seconds,
+            hosts=tuple(_host(wait, process) for wait in await store.waiting_hosts(now)),
+            at=now,
+        )
+
+
+def _state(home: Path, process: int | None, stats: FrontierStats, cap: int) -> str:
+    """As the summary of a run would put it; complete only if nothing is pending, failed or unaccounted."""
+    if process is not None:
+        return "paused" if (home / "pause.mirror").is_file() else "running"
+    if stats.pending and not (cap and stats.captured >= cap):
+        return "interrupted"
+    failed = any(MEANINGS[outcome].ending is Ending.FAILED for outcome in stats.outcomes)
+    balanced = sum(stats.outcomes.values()) + stats.pending == stats.known
+    return "partial" if stats.pending or failed or not balanced else "complete"
+
+
+def _counts(stats: FrontierStats) -> dict[str, int]:
+    pending = {Outcome.PENDING.value: stats.pending} if stats.pending else {}
+    return {outcome.value: count for outcome, count in stats.outcomes.items()} | pending
+
+
+async def _seed(store: Snapshot) -> str | None:
+    async for record in store.records():
+        return record.url
+    return None
+
+
+def _progress_of(home: Path) -> _Progress:
+    try:
+        return msgspec.json.decode((home / "_progress.json").read_bytes(), type=_Progress)
+    except (OSError, msgspec.MsgspecError):
+        return _Progress()
+
+
+def _host(wait: HostWait, process: int | None) -> WaitingHost:
+    # From outside, a host that no rule holds is either being asked or waits for somebody to run the job.
+    idle = wait.why in ("spacing", "in flight")
+    why = ("its turn" if process else "the next run") if idle else wait.why
+    return WaitingHost(wait.host, wait.pending, wait.in_flight, f"waiting for {why}", wait.ready_at)
+
+
+def _lines(status: JobStatus, palette: Palette) -> list[str]:
+    counts = Summary("mirror", status.state, status.discovered, status.outcomes, status.folder, 0.0)
+    lines = [_headline(status, palette), ""]
+    for ending in Ending:
+        lines += ending_lines(counts, ending, palette)
+    lines += [
+        "",
+        f"  discovered  {status.discovered:,}: {_balance(status)}",
+        f"  folder      {status.folder}",
+    ]
+    if status.pages_per_second is not None:
+        eta = f", ETA {duration(status.eta_seconds)}" if status.eta_seconds is not None else ""
+        lines.append(f"  speed       {status.pages_per_second:.1f} pages/s{eta}")
+    lines += [f"  host        {waiting_words(host, status.at)}" for host in status.hosts[:MAX_HOSTS_SHOWN]]
+    more = len(status.hosts) - MAX_HOSTS_SHOWN
+    return [*lines, f"  host        and {more:,} more; --json lists them all"] if more > 0 else lines
+
+
+def _headline(status: JobStatus, palette: Palette) -> str:
+    paint = palette.good if status.state in ("running", "complete") else palette.caution
+    process = f" (process {status.process})" if status.process else ""
+    return f"mirror {printable(status.target or '')}: {paint(status.state)}{process}"
+
+
+def _balance(status: JobStatus) -> str:
+    total = sum(status.outcomes.values())
+    words = "each in exactly one outcome" if status.balanced else f"but the outcomes add up to {total:,}"
+    return words if status.balanced else f"{words}; sumi state check says more"

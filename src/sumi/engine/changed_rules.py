@@ -1,0 +1,95 @@
+"""A job taken up again under other rules: what waits is judged anew, and so is what was refused.
+
+Pages that are done stay. How URLs are spelled may not change at all: the same page would be known twice.
+"""
+
+from collections.abc import AsyncIterator
+from hashlib import sha256
+
+import msgspec
+
+from sumi.engine.gate import Gate
+from sumi.engine.io import Io
+from sumi.errors import StateError
+from sumi.events import Warned
+from sumi.model import Candidate
+from sumi.outcomes import Outcome
+from sumi.ports import Judged, UrlRecord
+from sumi.recipe import Recipe
+
+PRESET_NOTE = "rules.preset"
+RULES_NOTE = "rules.fingerprint"
+BATCH = 1000
+
+# Refusals by a rule of the user's own.
+BY_RULE = frozenset({Outcome.OUT_OF_SCOPE, Outcome.EXCLUDED, Outcome.TOO_DEEP, Outcome.UNLISTED})
+
+
+async def apply_changed_rules(recipe: Recipe, io: Io, gate: Gate) -> None:
+    """Compare with what the ledger noted, act on a difference, note the rules of today."""
+    await _refuse_changed_spelling(recipe, io)
+    fingerprint = fingerprint_of(recipe)
+    before = await io.ledger.get_note(RULES_NOTE)
+    if before == fingerprint:
+        return
+    if before is not None:
+        await _tell_what_is_dropped(io, gate)
+        await _lift_refusals(io, gate)
+    await io.ledger.put_note(RULES_NOTE, fingerprint)
+
+
+def fingerprint_of(recipe: Recipe) -> str:
+    rules = (recipe.scope, recipe.follow_links)
+    return sha256(msgspec.json.encode(rules)).hexdigest()
+
+
+async def _refuse_changed_spelling(recipe: Recipe, io: Io) -> None:
+    before = await io.ledger.get_note(PRESET_NOTE)
+    if before is None:
+        await io.ledger.put_note(PRESET_NOTE, recipe.preset)
+    elif before != recipe.preset:
+        raise StateError(
+            f"this job was begun with the {before} rules for URLs and cannot go on with the {recipe.preset} "
+            "rules: start over with --fresh, or choose another folder with --output"
+        )
+
+
+async def _tell_what_is_dropped(io: Io, gate: Gate) -> None:
+    """They leave the queue by themselves: a lease is judged again before anything is fetched."""
+    dropped = 0
+    async for candidates in _batches(io, frozenset({Outcome.PENDING})):
+        dropped += sum(gate.refuses_now(candidate) is not None for candidate in candidates)
+    if dropped:
+        what = "one waiting page is" if dropped == 1 else f"{dropped:,} waiting pages are"
+        io.tell(Warned(f"the rules have changed: {what} no longer wanted and dropped"))
+
+
+async def _lift_refusals(io: Io, gate: Gate) -> None:
+    lifted = 0
+    async for candidates in _batches(io, BY_RULE):
+        wanted = [judged for judged in await gate.judge(candidates) if judged.refusal is None]
+        lifted += await _wanted_after_all(io, wanted)
+    if lifted:
+        what = "one page that was" if lifted == 1 else f"{lifted:,} pages that were"
+        io.tell(Warned(f"the rules have changed: {what} refused before will be fetched"))
+
+
+async def _wanted_after_all(io: Io, wanted: list[Judged]) -> int:
+    added = sum(await io.frontier.add(wanted))
+    # Not refused when found but dropped from the queue later on: those have been settled.
+    urls = [judged.candidate.url for judged in wanted]
+    return added + await io.frontier.requeue(urls, io.clock.now())
+
+
+async def _batches(io: Io, outcomes: frozenset[Outcome]) -> AsyncIterator[list[Candidate]]:
+    batch: list[Candidate] = []
+    async for record in io.ledger.records(outcomes):
+        batch.append(_candidate(record))
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    yield batch
+
+
+def _candidate(record: UrlRecord) -> Candidate:
+    return Candidate(record.url, record.hop, record.kind, record.depth, record.referrer)

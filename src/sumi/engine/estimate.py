@@ -1,0 +1,60 @@
+"""How long the rest takes at least: what politeness alone costs, whatever the network can do."""
+
+from collections.abc import Callable, Sequence
+
+from sumi.frontier.pacing import BUDGET_SPENT
+from sumi.policy import PacingPolicy
+from sumi.ports import Frontier, FrontierStats, HostWait
+
+# Asking costs a look at every host: it is asked again only after a while, or when there is much more to do.
+LOOK_SECONDS = 10.0
+MUCH_MORE = 1.5
+# Less than this is not worth a sentence before the start.
+WORTH_A_NOTE_SECONDS = 60.0
+
+DelayOf = Callable[[str], float]  # seconds between requests to a host
+
+
+class Estimate:
+    def __init__(self, frontier: Frontier) -> None:
+        self._frontier = frontier
+        self._seconds = 0.0
+        self._looked_at = float("-inf")
+        self._pending_then = 0
+
+    async def least_seconds(
+        self, stats: FrontierStats, max_pages: int, delay_of: DelayOf, now: float
+    ) -> float:
+        if now - self._looked_at >= LOOK_SECONDS or stats.pending > MUCH_MORE * self._pending_then:
+            waits = await self._frontier.waiting_hosts(now)
+            wanted = max_pages - stats.captured if max_pages else stats.pending
+            self._seconds = least_seconds(waits, wanted, delay_of)
+            self._looked_at, self._pending_then = now, stats.pending
+        return max(0.0, self._seconds - (now - self._looked_at))
+
+
+def least_seconds(waits: Sequence[HostWait], wanted: int, delay_of: DelayOf) -> float:
+    """The longest queue at its host's pace; less where fewer pages are wanted than are waiting."""
+    busy = [wait for wait in waits if wait.why != BUDGET_SPENT]
+    delays = [delay_of(wait.host) for wait in busy]
+    longest = max((wait.pending * delay for wait, delay in zip(busy, delays, strict=True)), default=0.0)
+    if wanted >= sum(wait.pending for wait in busy):
+        return longest
+    if not all(delays):
+        return 0.0
+    return min(longest, wanted / sum(1 / delay for delay in delays))
+
+
+def pace_notes(waits: Sequence[HostWait], pacing: PacingPolicy) -> tuple[str, ...]:
+    """What a user should know before a long wait begins."""
+    busiest = max(waits, key=lambda wait: wait.pending, default=None)
+    if busiest is None or busiest.pending * pacing.delay < WORTH_A_NOTE_SECONDS:
+        return ()
+    least = _in_words(busiest.pending * pacing.delay)
+    pace = f"one request every {pacing.delay:g} s to {busiest.host}"
+    return (f"{pace}: {busiest.pending:,} pages take at least {least}",)
+
+
+def _in_words(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,89 @@
+"""What the summary says besides the counts: traps by name, hosts that put up bot checks, near-duplicates.
+
+All of it is told from the ledger, so that it covers the whole job and not only its last run.
+"""
+
+from array import array
+from collections import Counter
+
+from sumi.frontier.novelty import nearly_same
+from sumi.outcomes import Outcome
+from sumi.ports import Ledger
+from sumi.urls import host_key
+
+# A summary is read by people.
+_MOST_NAMED = 10
+# Hashes that differ in six bits agree in one of eight bytes, and then stand close together when sorted by it.
+# So many neighbours are looked at: more would find a few more pairs among pages that all look alike.
+_PIECE = 8
+_NEIGHBOURS = 4
+
+
+async def findings(ledger: Ledger) -> tuple[str, ...]:
+    return (*await _traps(ledger), *await _challenges(ledger), *await _pages(ledger))
+
+
+async def _traps(ledger: Ledger) -> list[str]:
+    rules = Counter([record.rule async for record in ledger.records((Outcome.TRAP,))])
+    notes = [f"trap: {rule} ({_urls(count)} passed over)" for rule, count in rules.most_common(_MOST_NAMED)]
+    unnamed = len(rules) - len(notes)
+    return [*notes, f"trap: {unnamed} more kinds, see the manifest"] if unnamed else notes
+
+
+async def _challenges(ledger: Ledger) -> list[str]:
+    hosts = Counter(
+        [(host_key(record.url), record.rule) async for record in ledger.records((Outcome.CHALLENGE,))]
+    )
+    return [
+        f"{host} put up a bot check ({rule.rpartition(': ')[2]}) for {_urls(count)}: crawl more slowly, "
+        "or ask the site's owner to let you in"
+        for (host, rule), count in hosts.most_common(_MOST_NAMED)
+    ]
+
+
+async def _pages(ledger: Ledger) -> list[str]:
+    hashes = array("Q")
+    unindexed = 0
+    async for record in ledger.records((Outcome.CAPTURED, Outcome.UNCHANGED)):
+        if record.facts.simhash is not None:
+            hashes.append(int(record.facts.simhash, 16))
+        unindexed += "noindex" in (record.facts.robots_meta or "").lower()
+    groups, pages = near_duplicates(hashes)
+    notes = []
+    if groups:
+        notes.append(f"near-duplicates: {pages:,} pages in {_counted(groups, 'group')}; all were kept")
+    if unindexed:
+        notes.append(f"noindex: {_counted(unindexed, 'page')} asked not to be indexed; kept, and flagged")
+    return notes
+
+
+def near_duplicates(hashes: "array[int]") -> tuple[int, int]:
+    """How many groups of nearly the same there are, and how many members they have together."""
+    leader = list(range(len(hashes)))
+    for turn in range(0, 64, _PIECE):
+        order = sorted(range(len(hashes)), key=lambda at: _rotated(hashes[at], turn))
+        for place, one in enumerate(order):
+            for other in order[place + 1 : place + 1 + _NEIGHBOURS]:
+                if nearly_same(hashes[one], hashes[other]):
+                    leader[_find(leader, one)] = _find(leader, other)
+    sizes = Counter(_find(leader, at) for at in range(len(hashes)))
+    members = [size for size in sizes.values() if size > 1]
+    return len(members), sum(members)
+
+
+def _rotated(value: int, bits: int) -> int:
+    return (value << bits | value >> (64 - bits)) & (2**64 - 1)
+
+
+def _find(leader: list[int], one: int) -> int:
+    while leader[one] != one:
+        leader[one] = one = leader[leader[one]]
+    return one
+
+
+def _urls(count: int) -> str:
+    return _counted(count, "URL")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

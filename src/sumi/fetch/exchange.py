@@ -1,0 +1,166 @@
+"""One request on one route: a curl handle is borrowed, and an answer or the reason for none comes of it."""
+
+from typing import NamedTuple
+
+import pycurl
+
+from sumi.fetch.cookies import CookieJar
+from sumi.fetch.curl_errors import proxy_verdict, verdict_for
+from sumi.fetch.curl_loop import COMPLETE, CurlLoop, Ending
+from sumi.fetch.decode import undo_codings
+from sumi.fetch.guard import AddressGuard
+from sumi.fetch.headers import all_values
+from sumi.fetch.incoming import Incoming
+from sumi.fetch.route import Route
+from sumi.fetch.stall import StallWatch
+from sumi.fetch.transfer import Transfer
+from sumi.frontier.retry_after import retry_after_seconds
+from sumi.model import Request, Response, Timing
+from sumi.outcomes import Outcome, Trouble, Verdict
+from sumi.policy import FetchLimits, NetworkPolicy
+from sumi.ports import Clock
+
+_PROXY_AUTHENTICATION = 407
+
+
+class ProxyFailed(NamedTuple):
+    """The proxy did not do its part; the site behind it was never asked."""
+
+    trouble: Trouble
+
+
+class Exchanges:
+    """Bound to the event loop of its first exchange."""
+
+    def __init__(
+        self,
+        limits: FetchLimits,
+        network: NetworkPolicy,
+        guard: AddressGuard,
+        clock: Clock,
+        jar: CookieJar | None,
+    ) -> None:
+        self._limits = limits
+        self._network = network
+        self._guard = guard
+        self._clock = clock
+        self._jar = jar
+        self._curl = CurlLoop()
+        self._spare: list[Transfer] = []
+        self._lent = 0
+        self._closed = False
+
+    async def make(
+        self, request: Request, route: Route, lines: list[bytes], started: float
+    ) -> Response | Trouble | ProxyFailed:
+        incoming = Incoming(self._limits, request.max_bytes, wants_body=request.method != "HEAD")
+        transfer = self._borrow()
+        try:
+            transfer.prepare(route, request.method, lines, incoming)
+            ending = await self._perform(transfer, incoming)
+            timing = self._timing(transfer, started)
+            if self._jar is not None and incoming.fields and not self._closed:
+                self._jar.received(incoming.fields, transfer.handle)
+            if ending == COMPLETE or incoming.cut:
+                return self._answer(request, transfer, incoming, timing)
+            return self._failure(ending, transfer, incoming, timing)
+        finally:
+            incoming.discard()
+            self._give_back(transfer)
+
+    def close(self) -> None:
+        """End what is under way (as lost connections) and close every connection."""
+        self._closed = True
+        self._curl.close()
+        while self._spare:
+            self._spare.pop().handle.close()
+        self._close_jar()
+
+    def _borrow(self) -> Transfer:
+        if self._closed:
+            raise RuntimeError("this fetcher is closed")
+        self._lent += 1
+        if self._spare:
+            return self._spare.pop()
+        return Transfer(self._limits, self._network, self._guard, self._jar)
+
+    def _give_back(self, transfer: Transfer) -> None:
+        self._lent -= 1
+        if not self._closed:
+            self._spare.append(transfer)
+            return
+        transfer.handle.close()
+        self._close_jar()
+
+    def _close_jar(self) -> None:
+        if self._jar is not None and not self._lent:  # the last one to leave
+            self._jar.close()
+
+    async def _perform(self, transfer: Transfer, incoming: Incoming) -> Ending:
+        def stalled(rule: str) -> None:
+            incoming.broken = Verdict(Outcome.TIMED_OUT, rule)
+            self._curl.stop(transfer.handle)
+
+        watch = StallWatch(incoming, self._limits, stalled)
+        try:
+            return await self._curl.perform(transfer.handle)
+        finally:
+            watch.cancel()
+
+    def _timing(self, transfer: Transfer, started: float) -> Timing:
+        """Counted back from the end, so that a busy event loop makes ``reached`` late, never too early."""
+        finished = max(started, self._clock.now())
+        first_byte = transfer.handle.getinfo(pycurl.STARTTRANSFER_TIME)
+        if first_byte <= 0:
+            return Timing(started, finished, finished)
+        receiving = max(0.0, transfer.handle.getinfo(pycurl.TOTAL_TIME) - first_byte)
+        return Timing(started, max(started, finished - receiving), finished)
+
+    def _answer(
+        self, request: Request, transfer: Transfer, incoming: Incoming, timing: Timing
+    ) -> Response | Trouble | ProxyFailed:
+        if incoming.status == 0:  # to curl, a head that ends where the connection does is complete
+            lost = Verdict(Outcome.CONNECTION_LOST, "connection closed before the headers were complete")
+            return _trouble(lost, incoming, timing)
+        peer = transfer.peer()
+        refused = self._refused(transfer.route, incoming.status, peer, timing)
+        if refused is not None:
+            return refused
+        body = undo_codings(incoming.body(), incoming.codings, self._limits, request.max_bytes)
+        if isinstance(body, Verdict):
+            return _trouble(body, incoming, timing)
+        return Response(
+            url=request.url,
+            status=incoming.status,
+            headers=incoming.fields,
+            body=body,
+            timing=timing,
+            http_version=incoming.version,
+            peer=peer,
+            wire_bytes=incoming.wire_bytes,
+        )
+
+    def _refused(self, route: Route, status: int, peer: str, timing: Timing) -> Trouble | ProxyFailed | None:
+        if route.proxy is not None:
+            verdict = proxy_verdict(status) if status == _PROXY_AUTHENTICATION else None
+            return None if verdict is None else ProxyFailed(Trouble(verdict, timing))
+        refusal = self._guard.check_peer(route.target.host, route.target.port, peer)
+        return None if refusal is None else Trouble(Verdict(Outcome.ADDRESS_REFUSED, refusal), timing)
+
+    def _failure(
+        self, ending: Ending, transfer: Transfer, incoming: Incoming, timing: Timing
+    ) -> Trouble | ProxyFailed:
+        if incoming.broken is not None:
+            return _trouble(incoming.broken, incoming, timing)
+        if transfer.refusal is not None and ending.code == pycurl.E_COULDNT_CONNECT:
+            return _trouble(Verdict(Outcome.ADDRESS_REFUSED, transfer.refusal), incoming, timing)
+        if transfer.route.proxy is not None:
+            verdict = proxy_verdict(transfer.proxy_status(), ending)
+            if verdict is not None:
+                return ProxyFailed(Trouble(verdict, timing))
+        return _trouble(verdict_for(ending, self._limits, transfer.errno()), incoming, timing)
+
+
+def _trouble(verdict: Verdict, incoming: Incoming, timing: Timing) -> Trouble:
+    asked = next(iter(all_values(incoming.fields, "retry-after")), "")
+    return Trouble(verdict, timing, retry_after_seconds(asked, timing.finished))

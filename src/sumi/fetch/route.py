@@ -1,0 +1,45 @@
+"""The way to a target: straight to one of its checked addresses, or through a proxy."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from sumi.fetch.address_book import Found
+from sumi.fetch.proxies import Proxy
+from sumi.fetch.target import Target
+
+_KEPT_LINES = 1024  # one per request otherwise, and a crawl asks the same few hosts again and again
+_NOTHING: list[str] = []
+
+
+class Route(NamedTuple):
+    target: Target
+    resolve: list[str]  # what curl is to believe about names, in its own notation
+    proxy: Proxy | None = None
+    connect_to: tuple[str, ...] = ()  # what the proxy is asked to connect to; empty: the name itself
+
+
+def straight(target: Target, found: Found) -> Route:
+    return Route(target, _resolve_lines(target.host, target.port, found))
+
+
+def through(proxy: Proxy, proxy_found: Found, target: Target, found: Found | None) -> Route:
+    """``found`` is what we looked up and checked; without it the proxy resolves the name itself."""
+    lines = _resolve_lines(proxy.host, proxy.port, proxy_found)
+    if found is None or not found.addresses:
+        return Route(target, lines, proxy)
+    address = _bracketed(found.addresses[0])
+    return Route(target, lines, proxy, (f"{target.host}:{target.port}:{address}:{target.port}",))
+
+
+def _resolve_lines(host: str, port: int, found: Found) -> list[str]:
+    return _lines(host, port, found.addresses) if found.addresses else _NOTHING
+
+
+@lru_cache(_KEPT_LINES)
+def _lines(host: str, port: int, addresses: tuple[str, ...]) -> list[str]:
+    # The plus lets curl forget the line after a minute; otherwise it would keep every host of a crawl.
+    return [f"+{host}:{port}:{','.join(_bracketed(address) for address in addresses)}"]
+
+
+def _bracketed(address: str) -> str:
+    return f"[{address}]" if ":" in address else address

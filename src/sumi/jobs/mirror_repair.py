@@ -1,0 +1,79 @@
+"""Putting right what a check found. Nothing is thrown away: damaged state and stray files are moved aside."""
+
+import os
+from collections.abc import Callable, Sequence
+from itertools import count
+from pathlib import Path
+
+from sumi.engine.clock import SystemClock
+from sumi.errors import OutputRefused, StateDamaged
+from sumi.jobs.mirror_check import Finding
+from sumi.jobs.mirror_note import recall_settings
+from sumi.outputs.markdown_tree import MarkdownTree
+from sumi.store.files.lock import FolderLock
+from sumi.store.files.salvage import salvage
+from sumi.store.memory import MemoryStore
+from sumi.store.recognize import LOOKING, backend_named, backend_of
+
+QUARANTINE = "_quarantine"
+
+
+def save_state(state: Path) -> Path:
+    """Replace damaged state by what is good of it; returns where the damaged one is kept."""
+    if backend_of(state) != "files":
+        raise StateDamaged(f"{state} is damaged beyond what can be mended here: restore it from a copy")
+    lock = FolderLock(state)
+    try:
+        return salvage(state)
+    finally:
+        lock.release()
+
+
+async def repair(state: Path, findings: Sequence[Finding], tell: Callable[[str], None]) -> None:
+    """Pages whose files are missing or wrong go back to the queue, strays into quarantine, and everything
+    derived is written again. The next run of the job fetches what is queued."""
+    clock = SystemClock()
+    home = state.parent
+    store = backend_named(backend_of(state))(state, LOOKING, clock.now())
+    try:
+        for finding in findings:
+            if finding.requeue is not None and await store.requeue([finding.requeue], clock.now()):
+                tell(f"queued again: {finding.words}")
+            if finding.stray is not None:
+                tell(f"moved to {_quarantine(home, finding.stray)}: {finding.stray}")
+        await _rebuild(home, store, clock)
+        tell("written again: what is derived from the records")
+    finally:
+        await store.aclose()
+
+
+def _quarantine(home: Path, stray: str) -> Path:
+    folder = home / QUARANTINE
+    if folder.is_symlink():
+        raise OutputRefused(f"{folder} is a link: remove it, then repair again")
+    wanted = folder / stray
+    place = next(
+        candidate
+        for number in count()
+        if not (candidate := wanted.with_name(f"{wanted.name}.{number}") if number else wanted).exists()
+    )
+    place.parent.mkdir(parents=True, exist_ok=True)
+    os.rename(home.parent / stray, place)
+    return place.relative_to(home.parent)
+
+
+async def _rebuild(home: Path, store: MemoryStore, clock: SystemClock) -> None:
+    settings = await recall_settings(store)
+    source = settings.url if settings is not None else await _seed(store)
+    tree = MarkdownTree(home.parent, home.name, source, clock)
+    try:
+        await tree.finish(store, await store.stats())
+        await store.sync(tree.sync)
+    finally:
+        tree.close()
+
+
+async def _seed(store: MemoryStore) -> str:
+    async for record in store.records():
+        return record.url
+    return ""

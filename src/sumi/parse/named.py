@@ -1,0 +1,125 @@
+"""Elements whose class, id or role says what they are, found without a look at all the others."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from sumi.parse.chrome import (
+    CHROME_IDS,
+    CHROME_ROLES,
+    MAX_CLASSES,
+    Part,
+    is_chrome_id,
+    is_chrome_role,
+    part_of,
+)
+from sumi.parse.html import Document, Element, select_each
+
+# What generators put the document itself into, most exact first. A key is ".class", "#id", "@role" or a tag.
+_LANDMARKS: Final = (
+    ".theme-doc-markdown",  # Docusaurus
+    ".vp-doc",  # VitePress
+    ".md-content__inner",  # MkDocs Material
+    "#mw-content-text",  # MediaWiki
+    ".entry-content",  # WordPress
+    ".contentContainer",  # Javadoc before 16
+    "#furo-main-content",
+    ".md-content",
+    ".contents",  # Doxygen; docutils has a table of contents of that name, see below
+    ".body",  # Sphinx
+    ".document",
+    "@main",
+    "main",
+    "#main-content",
+    "article",
+)
+_RANK: Final = {key: rank for rank, key in enumerate(_LANDMARKS)}
+_TELLING_IDS: Final = CHROME_IDS | {key[1:] for key in _LANDMARKS if key.startswith("#")}
+_TELLING_ROLES: Final = CHROME_ROLES | {"main"}
+
+
+class Names(NamedTuple):
+    landmarks: list[list[Element]]  # all of a kind; the most exact kind first
+    chrome: list[Element]  # more than once, where several names say so
+    admonitions: list[Element]
+
+
+class _Meaning(NamedTuple):
+    part: Part
+    landmarks: tuple[int, ...]
+
+
+_NOTHING: Final = _Meaning(Part.CONTENT, ())
+
+
+class _NameReader:
+    """Reads of each element only the names that it has: a selector tells that faster than the element."""
+
+    __slots__ = ("_classes", "_ids", "_roles")
+
+    def __init__(self, *tags: str) -> None:
+        self._classes = tuple(f"{tag}[class]" for tag in tags)
+        self._ids = tuple(f"{tag}[id]" for tag in tags)
+        self._roles = tuple(f"{tag}[role]" for tag in tags)
+
+    def read(self, document: Document) -> Iterator[tuple[Element, _Meaning]]:
+        """Those whose names mean anything, once for each such name."""
+        for element in select_each(document, self._classes):
+            classes = element.attr("class") or ""
+            meaning = _meaning_of_classes(classes) if len(classes) < MAX_CLASSES else _NOTHING
+            if meaning is not _NOTHING:
+                yield element, meaning
+        for element in select_each(document, self._ids):
+            name = element.attr("id") or ""
+            if name.lower() in _TELLING_IDS:
+                yield element, _meaning(f"#{name}", is_chrome=is_chrome_id(name))
+        for element in select_each(document, self._roles):
+            role = element.attr("role") or ""
+            if role in _TELLING_ROLES:
+                yield element, _meaning(f"@{role}", is_chrome=is_chrome_role(role))
+
+
+_MAIN_READER: Final = _NameReader("main", "article")
+_DIVISION_READER: Final = _NameReader("div", "section")
+# Not <span>: code is made of thousands of them.
+_PART_READER: Final = _NameReader("ul", "ol", "table", "aside", "details", "header")
+_BAR_READER: Final = _NameReader("p", "form")
+
+
+def read_names(document: Document) -> Names:
+    """Of the whole page, before anything is taken off it."""
+    mains, divisions = list(_MAIN_READER.read(document)), list(_DIVISION_READER.read(document))
+    removable = [*divisions, *_PART_READER.read(document)]
+    return Names(
+        landmarks=_by_kind(document, mains + divisions),
+        chrome=[element for element, (part, _) in removable if part is Part.CHROME],
+        admonitions=[element for element, (part, _) in removable if part is Part.ADMONITION],
+    )
+
+
+def named_bars(document: Document) -> list[Element]:
+    """Chrome of kinds that are looked at only where no landmark was found."""
+    return [bar for bar, (part, _) in _BAR_READER.read(document) if part is Part.CHROME]
+
+
+def _by_kind(document: Document, named: list[tuple[Element, _Meaning]]) -> list[list[Element]]:
+    by_rank = {_RANK[tag]: document.select(tag) for tag in ("main", "article")}
+    for element, (_, landmarks) in named:
+        for rank in landmarks:
+            by_rank.setdefault(rank, []).append(element)
+    return [found for _, found in sorted(by_rank.items())]
+
+
+def _meaning(key: str, *, is_chrome: bool) -> _Meaning:
+    return _Meaning(Part.CHROME if is_chrome else Part.CONTENT, (_RANK[key],) if key in _RANK else ())
+
+
+@lru_cache(maxsize=4096)
+def _meaning_of_classes(classes: str) -> _Meaning:
+    """Remembered, because the pages of a site share their classes. They do not share their ids."""
+    names = set(classes.split())
+    if "contents" in names and names & {"topic", "local"}:
+        return _Meaning(part_of(classes), ())
+    ranks = tuple(_RANK[f".{name}"] for name in names if f".{name}" in _RANK)
+    part = part_of(classes)
+    return _Meaning(part, ranks) if ranks or part is not Part.CONTENT else _NOTHING

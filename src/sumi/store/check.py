@@ -1,0 +1,53 @@
+"""Does a store agree with itself? Every URL in one state, counts that add up, everything named is known."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+
+from sumi.outcomes import Outcome
+from sumi.ports import Snapshot, UrlRecord
+
+_ROBOTS = "/robots.txt"  # what it names was found by it, but it is no page and has no record
+
+
+async def ledger_violations(store: Snapshot, cap: int) -> AsyncIterator[str]:
+    """Each in a sentence. ``cap`` is the most pages that the job was ever allowed; 0 for no limit."""
+    seen: set[str] = set()
+    counted: Counter[Outcome] = Counter()
+    referrers: set[str] = set()
+    async for record in store.records():
+        if record.url in seen:
+            yield f"{record.url}: recorded twice"
+        seen.add(record.url)
+        counted[record.outcome] += 1
+        for words in _contradictions(record):
+            yield f"{record.url}: {words}"
+        if record.referrer is not None:
+            referrers.add(record.referrer)
+    for referrer in sorted(referrers - seen):
+        if not referrer.endswith(_ROBOTS):
+            yield f"{referrer}: others are said to be found there, but it is not known itself"
+    async for words in _wrong_counts(store, counted, cap):
+        yield words
+
+
+def _contradictions(record: UrlRecord) -> list[str]:
+    words = []
+    if record.outcome is Outcome.CAPTURED and record.facts.path is None:
+        words.append("captured, but no file is recorded")
+    if record.depth < 0 or record.attempts < 0:
+        words.append(f"depth {record.depth} and {record.attempts} attempts cannot be")
+    return words
+
+
+async def _wrong_counts(store: Snapshot, counted: Counter[Outcome], cap: int) -> AsyncIterator[str]:
+    stats = await store.stats()
+    if stats.known != counted.total():
+        yield f"{stats.known:,} URLs are counted, {counted.total():,} are recorded"
+    if stats.pending != counted[Outcome.PENDING]:
+        yield f"{stats.pending:,} URLs are counted as pending, {counted[Outcome.PENDING]:,} are"
+    for outcome in Outcome:
+        claimed = stats.outcomes.get(outcome, 0)
+        if outcome is not Outcome.PENDING and claimed != counted[outcome]:
+            yield f"{claimed:,} URLs are counted as {outcome}, {counted[outcome]:,} are"
+    if cap and stats.captured > cap:
+        yield f"{stats.captured:,} pages were captured, though {cap:,} were allowed"

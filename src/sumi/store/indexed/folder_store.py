@@ -1,0 +1,54 @@
+"""A store that is a database in a state folder: locked, marked as ours, opened to work or only to look."""
+
+from abc import abstractmethod
+from pathlib import Path
+from typing import ClassVar
+
+from sumi.policy import Durability, FrontierPolicy
+from sumi.store.files.journal import sync_folder
+from sumi.store.files.lock import FolderLock
+from sumi.store.folder import claim_folder
+from sumi.store.indexed.rows import Rows
+from sumi.store.indexed.store import IndexedStore
+
+
+class FolderStore(IndexedStore):
+    backend: ClassVar[str]  # as in format.json
+    format: ClassVar[int]
+
+    def __init__(
+        self,
+        folder: Path,
+        policy: FrontierPolicy,
+        opened_at: float,
+        durability: Durability = Durability.BATCH,
+    ) -> None:
+        self._lock = FolderLock(folder)
+        try:
+            claim_folder(folder, self.backend, self.format)
+            rows = self.open_rows(folder, strict=durability is Durability.STRICT)
+            sync_folder(folder)  # a database syncs its content, not always its name
+            super().__init__(rows, policy, opened_at)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    @classmethod
+    def reading(cls, folder: Path, policy: FrontierPolicy, opened_at: float) -> IndexedStore:
+        """What is there now, without the lock and without changing anything; a run may be going on."""
+        claim_folder(folder, cls.backend, cls.format, must_exist=True)
+        return IndexedStore(cls.look_at_rows(folder), policy, opened_at)
+
+    async def aclose(self) -> None:
+        await super().aclose()
+        self._lock.release()
+
+    @staticmethod
+    @abstractmethod
+    def open_rows(folder: Path, *, strict: bool) -> Rows:
+        """The database in this folder, made if there is none; strict: every write outlives a power cut."""
+
+    @staticmethod
+    @abstractmethod
+    def look_at_rows(folder: Path) -> Rows:
+        """The database in this folder, which cannot be written through this."""

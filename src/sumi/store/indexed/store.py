@@ -1,0 +1,368 @@
+"""Frontier and Ledger on an embedded database: the in-memory frontier, with its entries and queues as rows.
+
+What decides (who may be asked when, what a finding changes, what counts) is inherited. Here is where entries
+come from and go to: each call reads the rows it concerns, works on them in memory, and writes what changed as
+one transaction. Memory holds what is leased and, per host, its pace and where its queue begins.
+
+The database is used from the event loop's own thread: a batch takes a few milliseconds, and in a second
+thread each of its rows would have to win the interpreter lock back. Only ``sync`` runs elsewhere, being one
+long call; the lock below keeps everybody else from the database meanwhile, without holding up the loop.
+"""
+
+import asyncio
+import heapq
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+
+from sumi.errors import StorageFailed
+from sumi.model import Candidate, Hop, Lease
+from sumi.outcomes import Outcome
+from sumi.policy import FrontierPolicy
+from sumi.ports import (
+    Attempt,
+    Deferral,
+    HostReport,
+    Judged,
+    RobotsRecord,
+    Settlement,
+    Stored,
+    StoredHost,
+    StoredListing,
+    StoredNote,
+    StoredUrl,
+    UrlRecord,
+)
+from sumi.store.entries import Entry, State
+from sumi.store.indexed.read_ahead import ReadAhead
+from sumi.store.indexed.rows import (
+    FIRST_RANK,
+    AttemptRow,
+    Change,
+    HostRow,
+    Rows,
+    Totals,
+    attempt_of,
+    record_of,
+    stored_of,
+)
+from sumi.store.indexed.working_set import StoredDelays, WorkingSet
+from sumi.store.memory import MemoryStore
+
+ROWS_AT_ONCE = 1000
+SPARE_DEADLINES = 1000
+
+
+class IndexedStore(MemoryStore):
+    torn_bytes = 0  # an embedded database mends itself, and does not say of how much
+
+    def __init__(self, rows: Rows, policy: FrontierPolicy, opened_at: float) -> None:
+        super().__init__(policy, opened_at)
+        self._rows = rows
+        self._turn = asyncio.Lock()
+        self._draft = Change()
+        self._written = False  # since the last sync
+        self._failure: StorageFailed | None = None
+        self._leased_ids: set[int] = set()
+        self._ahead = ReadAhead(self._rows, self._queues, self._leased_ids)
+        self._take_up(self._rows.totals())
+
+    def _take_up(self, totals: Totals) -> None:
+        entries = WorkingSet(self._rows, totals.known)
+        self._entries = self._working = entries
+        self._delayed = self._delays = StoredDelays(self._rows.next_due())
+        self._open.update(totals.open)
+        self._outcomes.update(totals.outcomes)
+        self._listed, self._captured = totals.listed, totals.captured
+        self._serial, self._synced = totals.attempts, totals.synced
+        self.resumed = totals.known > 0
+        for host in self._rows.hosts():
+            self._recall_host(StoredHost(*host))
+        for open_host in self._rows.open_hosts():
+            self._open_of[open_host.host] += open_host.waiting + open_host.delayed
+            if open_host.waiting:
+                self._queues[open_host.host] = [(FIRST_RANK, "")]
+                self._schedule.offer(open_host.host)
+
+    @property
+    def unsynced(self) -> list[str]:
+        """URLs settled after the last sync mark: after a power cut, their files may be missing."""
+        return self._rows.settled_since(self._synced)
+
+    # ── Frontier: each change is worked out in memory and written as one transaction ───────────────────
+
+    async def add(self, judged: Sequence[Judged]) -> list[bool]:
+        async with self._turn:
+            self._working.load(item.candidate.url for item in judged)
+            changed = await super().add(judged)
+            self._write()
+            return changed
+
+    async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
+        async with self._turn:
+            self._working.load(urls)
+            fresh = await super().unseen(urls, depth, hop)
+            self._working.let_go()
+            return fresh
+
+    async def lease(self, limit: int, now: float) -> list[Lease]:
+        async with self._turn:
+            self._rejoin_due(now)
+            leases = await super().lease(limit, now)
+            self._working.let_go()
+            return leases
+
+    async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
+        async with self._turn:
+            self._working.load(item.candidate.url for unit in units for item in unit.found)
+            answers = await super().settle(units)
+            self._write()
+            self._forget_deadlines()
+            return answers
+
+    async def requeue(self, urls: Sequence[str], at: float) -> int:
+        async with self._turn:
+            moved = 0
+            for start in range(0, len(urls), ROWS_AT_ONCE):
+                some = urls[start : start + ROWS_AT_ONCE]
+                self._working.load(some)
+                moved += await super().requeue(some, at)
+                self._write()
+            return moved
+
+    async def release_host(self, lease: Lease, report: HostReport | None) -> None:
+        pace = self._schedule.pace(lease.host)
+        before = (pace.crawl_delay, pace.hold_until)
+        await super().release_host(lease, report)
+        if before != (pace.crawl_delay, pace.hold_until):
+            async with self._turn:
+                self._write_host(lease.host)
+
+    async def hold_host(self, host: str, until: float, why: str) -> None:
+        async with self._turn:
+            await super().hold_host(host, until, why)
+            self._write_host(host)
+
+    async def sync(self, outputs: Callable[[], Awaitable[None]]) -> None:
+        if not self._written:
+            return
+        self._written, upto = False, self._serial
+        await outputs()
+        async with self._turn:
+            await _through_in_thread(self._rows.sync)
+            self._synced = upto
+            self._write_rows(Change(totals=self._totals()))
+
+    async def aclose(self) -> None:
+        async with self._turn:
+            self._rows.close()
+
+    def _write_host(self, host: str) -> None:
+        pace = self._schedule.pace(host)
+        self._draft.hosts.append(HostRow(host, pace.crawl_delay, pace.hold_until, pace.hold_why))
+        self._write()
+
+    def _write(self) -> None:
+        change, self._draft = self._draft, Change()
+        change.inserted, change.updated = self._working.take_changes()
+        if change != Change():
+            change.totals = self._totals()
+            self._write_rows(change)
+            self._written = True
+
+    def _write_rows(self, change: Change) -> None:
+        """What is in memory is ahead of the database once a write has failed: nothing may build on it."""
+        if self._failure is not None:
+            raise self._failure
+        try:
+            self._rows.write(change)
+        except StorageFailed as error:
+            self._failure = error
+            raise
+
+    def _totals(self) -> Totals:
+        return Totals(
+            known=len(self._working),
+            open=dict(self._open),
+            outcomes={outcome: n for outcome, n in self._outcomes.items() if n},
+            listed=self._listed,
+            captured=self._captured,
+            attempts=self._serial,
+            synced=self._synced,
+        )
+
+    # ── queues and delays as rows ──────────────────────────────────────────────────────────────────────
+
+    def _enqueue(self, entry: Entry) -> None:
+        """A host's queue is in the store; ``_queues`` knows the hosts that have one, and where it begins."""
+        entry.state = State.WAITING
+        host, rank = entry.host, entry.rank
+        queue = self._queues.get(host)
+        if queue is None or rank < queue[0][0]:
+            self._queues[host] = [(rank, "")]
+        self._ahead.reconsider(host, rank)
+        if queue is None or host in self._parked:
+            self._parked.discard(host)
+            self._schedule.offer(host)
+
+    def _shorten(self, entry: Entry, candidate: Candidate) -> None:
+        self._ahead.forget(entry.host)
+        super()._shorten(entry, candidate)
+
+    def _next_of(self, host: str) -> Entry | None:
+        start = self._queues[host][0][0]
+        row = self._ahead.first(host, start)
+        if row is None:
+            del self._queues[host]
+            return None
+        entry = self._working.adopt(row)
+        if self._must_wait_for_sitemaps(entry):
+            self._parked.add(host)
+            return None
+        second = self._ahead.take(host, row.rank)
+        if second is None:
+            del self._queues[host]
+        else:
+            self._queues[host] = [(second.rank, "")]
+        return entry
+
+    def _rejoin_due(self, now: float) -> None:
+        earliest = self._delays.earliest
+        if earliest is None or earliest > now:
+            return
+        while due := self._rows.due(now, ROWS_AT_ONCE):
+            for row in due:
+                self._working.adopt(row)
+                self._rejoin(row.url, now)
+            self._write()
+        self._delays.earliest = self._rows.next_due()
+
+    def _first_retries(self) -> dict[str, float]:
+        if self._delays.earliest is None:
+            return {}
+        return {host: due for host, due in self._rows.first_due() if host not in self._queues}
+
+    def _held(self, lease: Lease) -> Entry | None:
+        """What is leased is in memory: whoever asks for anything else need not wait for the database."""
+        return super()._held(lease) if lease.url in self._working else None
+
+    def _lease_out(self, entry: Entry, now: float) -> Lease:
+        self._leased_ids.add(entry.sequence)
+        return super()._lease_out(entry, now)
+
+    def _end_lease(self, entry: Entry) -> None:
+        self._leased_ids.discard(entry.sequence)
+        super()._end_lease(entry)
+
+    def _forget_deadlines(self) -> None:
+        """Without this, the deadlines of pages long settled would fill the memory of a fast crawl."""
+        if len(self._deadlines) > 2 * len(self._leased_ids) + SPARE_DEADLINES:
+            leased = [e for e in self._working.values() if e.state is State.LEASED]
+            self._deadlines = [(e.deadline, e.token, e.candidate.url) for e in leased]
+            heapq.heapify(self._deadlines)
+
+    def _remember(self, unit: Settlement | Deferral) -> None:
+        verdict = unit.verdict if isinstance(unit, Settlement) else unit.why
+        if verdict is not None:
+            self._remember_attempt(unit.lease.url, Attempt(unit.at, verdict.outcome, verdict.rule))
+
+    def _remember_attempt(self, url: str, attempt: Attempt) -> None:
+        self._serial += 1
+        row_id = self._working[url].sequence
+        row = AttemptRow(self._serial, row_id, attempt.at, attempt.outcome, attempt.rule)
+        self._draft.attempts.append(row)
+
+    # ── Ledger ─────────────────────────────────────────────────────────────────────────────────────────
+
+    async def records(self, outcomes: Iterable[Outcome] | None = None) -> AsyncIterator[UrlRecord]:
+        wanted = None if outcomes is None else frozenset(outcomes)
+        after = -1
+        while wanted is None or self._has_any(wanted):
+            async with self._turn:
+                rows = self._rows.page(after, ROWS_AT_ONCE, wanted)
+            for row in rows:
+                yield record_of(row)
+            if len(rows) < ROWS_AT_ONCE:
+                return
+            after = rows[-1].id
+
+    def _has_any(self, wanted: frozenset[Outcome]) -> bool:
+        """Spares every start of a run the search for failures in a crawl that has none."""
+        return Outcome.PENDING in wanted or any(self._outcomes[outcome] for outcome in wanted)
+
+    async def record(self, url: str) -> UrlRecord | None:
+        async with self._turn:
+            found = self._rows.find([url])
+        return record_of(found[0]) if found else None
+
+    async def history(self, url: str) -> list[Attempt]:
+        async with self._turn:
+            found = self._rows.find([url])
+            return [attempt_of(row) for row in self._rows.attempts_of(found[0].id)] if found else []
+
+    async def get_robots(self, origin: str) -> RobotsRecord | None:
+        async with self._turn:
+            return self._rows.robots(origin)
+
+    async def put_robots(self, record: RobotsRecord) -> None:
+        async with self._turn:
+            self._draft.robots.append(record)
+            self._write()
+
+    async def get_note(self, key: str) -> str | None:
+        async with self._turn:
+            return self._rows.note(key)
+
+    async def put_note(self, key: str, value: str) -> None:
+        async with self._turn:
+            self._draft.notes.append((key, value))
+            self._write()
+
+    # ── Exporter and Importer ──────────────────────────────────────────────────────────────────────────
+
+    async def export(self) -> AsyncIterator[Stored]:
+        for key, value in self._rows.notes():
+            yield StoredNote(key, value)
+        for robots in self._rows.all_robots():
+            yield robots
+        for host in self._rows.hosts():
+            yield StoredHost(*host)
+        histories: dict[int, list[Attempt]] = {}
+        for attempt in self._rows.attempts():
+            histories.setdefault(attempt.id, []).append(attempt_of(attempt))
+        after = -1
+        while rows := self._rows.page(after, ROWS_AT_ONCE, None):
+            for row in rows:
+                yield stored_of(row, tuple(histories.get(row.id, ())))
+            after = rows[-1].id
+        yield StoredListing(self._listed)
+
+    async def restore(self, items: Sequence[Stored]) -> None:
+        async with self._turn:
+            await super().restore(items)
+            self._write()
+            self._write_rows(Change(totals=self._totals()))
+
+    def _take_over(self, item: Stored) -> None:
+        match item:
+            case StoredNote():
+                self._draft.notes.append((item.key, item.value))
+            case RobotsRecord():
+                self._draft.robots.append(item)
+            case StoredHost():
+                self._recall_host(item)
+                self._draft.hosts.append(HostRow(item.host, item.crawl_delay, item.hold_until, item.hold_why))
+            case StoredUrl():
+                self._restore_url(item, item.facts)
+                for attempt in item.history:
+                    self._remember_attempt(item.candidate.url, attempt)
+            case StoredListing():
+                self._listed = item.pages
+
+
+async def _through_in_thread(work: Callable[[], None]) -> None:
+    """In a thread, to its end even if we are cancelled: until then the database is in its hands."""
+    done = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        await asyncio.shield(done)
+    except asyncio.CancelledError:
+        await asyncio.wait([done])
+        raise

@@ -1,0 +1,68 @@
+"""Keys that sort as bytes the way their values sort, and rows as compact values."""
+
+import struct
+from typing import TypeAlias
+
+import msgspec
+
+from sumi.store.indexed.rows import Rank, Row
+from sumi.urls import host_key
+
+Packed: TypeAlias = bytes | memoryview  # LMDB's types allow both; we only ever get bytes
+
+_SIGN = 1 << 63
+_ALL = (1 << 64) - 1
+_DOUBLE, _WORD = struct.Struct(">d"), struct.Struct(">Q")
+_RANK = struct.Struct(">?QQQ")
+_MOMENT = struct.Struct(">QQ")
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(list).decode
+
+
+def pack_id(number: int) -> bytes:
+    return _WORD.pack(number)
+
+
+def unpack_id(packed: Packed) -> int:
+    number: int = _WORD.unpack(packed)[0]
+    return number
+
+
+def pack_rank(rank: Rank) -> bytes:
+    turn, depth, score, row_id = rank
+    return _RANK.pack(turn, depth, _sortable(score), row_id)
+
+
+def id_of_rank(packed: Packed) -> int:
+    return unpack_id(packed[-8:])
+
+
+def pack_moment(when: float, row_id: int) -> bytes:
+    return _MOMENT.pack(_sortable(when), row_id)
+
+
+def unpack_moment(packed: Packed) -> tuple[float, int]:
+    when, row_id = _MOMENT.unpack(packed)
+    return _unsortable(when), row_id
+
+
+def pack_row(row: Row) -> bytes:
+    """Without id and host: the one is its key, the other follows from the URL."""
+    return _encode((row.url, *row[3:]))
+
+
+def unpack_row(row_id: int, packed: Packed) -> Row:
+    url, *rest = _decode(packed)
+    return Row(row_id, url, host_key(url), *rest)
+
+
+def _sortable(number: float) -> int:
+    """IEEE doubles sort like integers once the negative ones are turned round."""
+    bits: int = _WORD.unpack(_DOUBLE.pack(number + 0.0))[0]  # + 0.0: there is only one zero
+    return bits ^ _ALL if bits & _SIGN else bits | _SIGN
+
+
+def _unsortable(bits: int) -> float:
+    number: float = _DOUBLE.unpack(_WORD.pack(bits ^ _SIGN if bits & _SIGN else bits ^ _ALL))[0]
+    return number

@@ -1,0 +1,279 @@
+"""Rows in LMDB: one environment, a sub-database per table or index.
+
+Durability. Each commit syncs its pages before the page that makes them current is written (``sync=True``); in
+batch mode only that last page is not waited for (``metasync=False``). A power cut may then undo the last
+commit, never damage the file. To leave out the first sync as well (``MDB_NOSYNC``) would be several times
+faster and is not done: unless the file system keeps the order of writes, which common ones do not, the
+current page could reach the disk before what it points to. ``writemap`` is off for the same reason, and
+because a stray write in this process could then reach the file.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import lmdb
+import msgspec
+
+from sumi.errors import StateDamaged, StateError, StorageFailed
+from sumi.outcomes import Outcome
+from sumi.ports import RobotsRecord
+from sumi.store.entries import State
+from sumi.store.indexed.rows import AttemptRow, Change, HostRow, OpenHost, Rank, Row, Totals, url_key
+from sumi.store.lmdb.packing import (
+    Packed,
+    id_of_rank,
+    pack_id,
+    pack_moment,
+    pack_rank,
+    pack_row,
+    unpack_id,
+    unpack_moment,
+    unpack_row,
+)
+
+MAP_BYTES = 64 * 1024 * 1024  # doubled whenever it is full
+TOTALS_KEY = b"totals"
+WAITING, DELAYED, SETTLED = State.WAITING.value, State.DELAYED.value, State.SETTLED.value
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_totals = msgspec.msgpack.Decoder(Totals).decode
+_decode_attempt = msgspec.msgpack.Decoder(tuple[int, float, str, str]).decode
+_decode_host = msgspec.msgpack.Decoder(HostRow).decode
+_decode_note = msgspec.msgpack.Decoder(tuple[str, str]).decode
+_decode_robots = msgspec.msgpack.Decoder(RobotsRecord).decode
+
+
+class LmdbRows:
+    def __init__(
+        self, path: Path, *, strict: bool, readonly: bool = False, map_bytes: int = MAP_BYTES
+    ) -> None:
+        self._path = path
+        if path.is_symlink():
+            raise StateError(f"{path} is a symbolic link: remove it, or use another folder")
+        with self._trouble_named():
+            self._env = lmdb.open(
+                str(path),
+                subdir=False,
+                map_size=map_bytes,
+                max_dbs=9,
+                sync=True,
+                metasync=strict,
+                readahead=False,  # keys are all over the file; reading their neighbours helps nobody
+                mode=0o644,
+                readonly=readonly,
+                create=not readonly,
+            )
+            self._env.reader_check()  # readers that died would keep old pages from being used again
+            opened = partial(self._env.open_db, create=not readonly)
+            self._urls = opened(b"urls")  # id → row
+            self._keys = opened(b"keys")  # key of the URL → id; so URLs may be longer than LMDB's keys
+            # key of the host → ranks of its waiting rows, sorted
+            self._queues = opened(b"queues", dupsort=True, dupfixed=True)
+            self._delays = opened(b"delays")  # time, id → nothing
+            self._attempts = opened(b"attempts")  # serial → attempt
+            self._hosts = opened(b"hosts")  # key of the host → politeness
+            self._robots = opened(b"robots")  # key of the origin → robots.txt
+            self._notes = opened(b"notes")  # key of the name → name and text
+            self._counts = opened(b"counts")  # the totals
+
+    # ── reading ────────────────────────────────────────────────────────────────────────────────────────
+
+    def find(self, urls: Sequence[str]) -> list[Row]:
+        with self._reading() as tx:
+            ids = [row_id for _, row_id in tx.cursor(self._keys).getmulti([url_key(url) for url in urls])]
+            found = [_row(item) for item in tx.cursor(self._urls).getmulti(ids)]
+        wanted = set(urls)
+        for row in found:
+            if row.url not in wanted:
+                raise StateDamaged(f"{self._path}: the row of {row.url[:200]} carries another URL's key")
+        return found
+
+    def queue(self, host: str, start: Rank, limit: int) -> list[Row]:
+        with self._reading() as tx, tx.cursor(self._queues) as cursor:
+            if not cursor.set_range_dup(url_key(host), pack_rank(start)):
+                return []
+            ranks = islice(cursor.iternext_dup(), limit)
+            return [self._get(tx, id_of_rank(rank)) for rank in ranks]
+
+    def due(self, now: float, limit: int) -> list[Row]:
+        with self._reading() as tx:
+            first = islice(self._delayed(tx), limit)
+            return [self._get(tx, row_id) for when, row_id in first if when <= now]
+
+    def next_due(self) -> float | None:
+        with self._reading() as tx:
+            return next((when for when, _ in self._delayed(tx)), None)
+
+    def first_due(self) -> Iterable[tuple[str, float]]:
+        first: dict[str, float] = {}
+        with self._reading() as tx:
+            for when, row_id in self._delayed(tx):
+                first.setdefault(self._get(tx, row_id).host, when)
+        return first.items()
+
+    def page(self, after: int, limit: int, outcomes: frozenset[Outcome] | None) -> list[Row]:
+        with self._reading() as tx, tx.cursor(self._urls) as cursor:
+            if not cursor.set_range(pack_id(after + 1)):
+                return []
+            rows = map(_row, cursor.iternext())
+            return list(islice((row for row in rows if outcomes is None or _is_of(row, outcomes)), limit))
+
+    def attempts(self) -> Iterable[AttemptRow]:
+        with self._reading() as tx:
+            yield from self._attempts_after(tx, 0)
+
+    def attempts_of(self, row_id: int) -> list[AttemptRow]:
+        with self._reading() as tx:
+            return [attempt for attempt in self._attempts_after(tx, 0) if attempt.id == row_id]
+
+    def settled_since(self, serial: int) -> list[str]:
+        with self._reading() as tx:
+            ids = dict.fromkeys(attempt.id for attempt in self._attempts_after(tx, serial))
+            rows = (self._get(tx, row_id) for row_id in ids)
+            return [row.url for row in rows if row.state == SETTLED]
+
+    def totals(self) -> Totals:
+        with self._reading() as tx:
+            packed = tx.get(TOTALS_KEY, db=self._counts)
+            return Totals() if packed is None else _decode_totals(packed)
+
+    def open_hosts(self) -> Iterable[OpenHost]:
+        with self._reading() as tx, tx.cursor(self._queues) as cursor:
+            waiting = [
+                OpenHost(self._get(tx, id_of_rank(first)).host, cursor.count(), 0)
+                for first in cursor.iternext_nodup(keys=False, values=True)
+            ]
+            delayed = Counter(self._get(tx, row_id).host for _, row_id in self._delayed(tx))
+            return waiting + [OpenHost(host, 0, n) for host, n in delayed.items()]
+
+    def hosts(self) -> Iterable[HostRow]:
+        with self._reading() as tx, tx.cursor(self._hosts) as cursor:
+            return [_decode_host(packed) for packed in cursor.iternext(keys=False)]
+
+    def robots(self, origin: str) -> RobotsRecord | None:
+        with self._reading() as tx:
+            packed = tx.get(url_key(origin), db=self._robots)
+            return None if packed is None else _decode_robots(packed)
+
+    def all_robots(self) -> Iterable[RobotsRecord]:
+        with self._reading() as tx, tx.cursor(self._robots) as cursor:
+            return [_decode_robots(packed) for packed in cursor.iternext(keys=False)]
+
+    def note(self, key: str) -> str | None:
+        with self._reading() as tx:
+            packed = tx.get(url_key(key), db=self._notes)
+            return None if packed is None else _decode_note(packed)[1]
+
+    def notes(self) -> Iterable[tuple[str, str]]:
+        with self._reading() as tx, tx.cursor(self._notes) as cursor:
+            return [_decode_note(packed) for packed in cursor.iternext(keys=False)]
+
+    def _get(self, tx: lmdb.Transaction, row_id: int) -> Row:
+        packed = tx.get(pack_id(row_id), db=self._urls)
+        if packed is None:
+            raise StateDamaged(f"{self._path}: an index names row {row_id}, which does not exist")
+        return unpack_row(row_id, packed)
+
+    def _delayed(self, tx: lmdb.Transaction) -> Iterator[tuple[float, int]]:
+        return map(unpack_moment, tx.cursor(self._delays).iternext(values=False))
+
+    def _attempts_after(self, tx: lmdb.Transaction, serial: int) -> Iterator[AttemptRow]:
+        cursor = tx.cursor(self._attempts)
+        if cursor.set_range(pack_id(serial + 1)):
+            for key, packed in cursor.iternext():
+                yield AttemptRow(unpack_id(key), *_decode_attempt(packed))
+
+    # ── writing ────────────────────────────────────────────────────────────────────────────────────────
+
+    def write(self, change: Change) -> None:
+        with self._trouble_named():
+            while True:
+                try:
+                    with self._env.begin(write=True) as tx:
+                        self._put(tx, change)
+                except lmdb.MapFullError:
+                    self._env.set_mapsize(2 * self._env.info()["map_size"])
+                else:
+                    return
+
+    def _put(self, tx: lmdb.Transaction, change: Change) -> None:
+        self._insert(tx, change.inserted)
+        for old, new in change.updated:
+            self._unlist(tx, old)
+            tx.put(pack_id(new.id), pack_row(new), db=self._urls)
+            self._list(tx, new)
+        attempts = [(pack_id(attempt.serial), _encode(attempt[1:])) for attempt in change.attempts]
+        tx.cursor(self._attempts).putmulti(attempts, append=True)
+        for host in change.hosts:
+            tx.put(url_key(host.host), _encode(host), db=self._hosts)
+        for record in change.robots:
+            tx.put(url_key(record.origin), _encode(record), db=self._robots)
+        for key, value in change.notes:
+            tx.put(url_key(key), _encode((key, value)), db=self._notes)
+        if change.totals is not None:
+            tx.put(TOTALS_KEY, _encode(change.totals), db=self._counts)
+
+    def _insert(self, tx: lmdb.Transaction, rows: list[Row]) -> None:
+        tx.cursor(self._urls).putmulti([(pack_id(row.id), pack_row(row)) for row in rows], append=True)
+        # Sorted, neighbouring keys meet on pages that are already at hand.
+        tx.cursor(self._keys).putmulti(sorted((url_key(row.url), pack_id(row.id)) for row in rows))
+        waiting = [(url_key(row.host), pack_rank(row.rank)) for row in rows if row.state == WAITING]
+        tx.cursor(self._queues).putmulti(sorted(waiting))
+        for row in rows:
+            if row.state == DELAYED:  # only where a store is carried over from another
+                self._list(tx, row)
+
+    def _list(self, tx: lmdb.Transaction, row: Row) -> None:
+        if row.state == WAITING:
+            tx.put(url_key(row.host), pack_rank(row.rank), db=self._queues)
+        elif row.state == DELAYED and row.due is not None:
+            tx.put(pack_moment(row.due, row.id), b"", db=self._delays)
+
+    def _unlist(self, tx: lmdb.Transaction, row: Row) -> None:
+        if row.state == WAITING:
+            tx.delete(url_key(row.host), pack_rank(row.rank), db=self._queues)
+        elif row.state == DELAYED and row.due is not None:
+            tx.delete(pack_moment(row.due, row.id), db=self._delays)
+
+    def sync(self) -> None:
+        with self._trouble_named():
+            self._env.sync(True)
+
+    def close(self) -> None:
+        self._env.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[lmdb.Transaction]:
+        with self._trouble_named(), self._env.begin() as tx:
+            yield tx
+
+    @contextmanager
+    def _trouble_named(self) -> Iterator[None]:
+        try:
+            yield
+        except (
+            lmdb.CorruptedError,
+            lmdb.InvalidError,
+            lmdb.PageNotFoundError,
+            msgspec.MsgspecError,
+        ) as error:
+            raise StateDamaged(
+                f"{self._path} is damaged ({error}): restore it from a copy, or start over with --fresh"
+            ) from error
+        except lmdb.VersionMismatchError as error:
+            raise StateError(f"{self._path} was written by another version of LMDB ({error})") from error
+        except lmdb.Error as error:
+            raise StorageFailed(f"{self._path}: {error}; check the disk, then run again") from error
+
+
+def _row(item: tuple[Packed, Packed]) -> Row:
+    row_id, packed = item
+    return unpack_row(unpack_id(row_id), packed)
+
+
+def _is_of(row: Row, outcomes: frozenset[Outcome]) -> bool:
+    return (row.outcome or Outcome.PENDING) in outcomes

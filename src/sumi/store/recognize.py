@@ -1,0 +1,54 @@
+"""Which backend made a state folder, and opening it to look: without the lock, changing nothing."""
+
+from pathlib import Path
+
+import msgspec
+
+from sumi.errors import StateError, UsageError
+from sumi.policy import FrontierPolicy, PacingPolicy
+from sumi.ports import Snapshot
+from sumi.store.files import FilesStore
+from sumi.store.files.lock import lock_owner
+from sumi.store.indexed import FolderStore
+from sumi.store.lmdb import LmdbStore
+from sumi.store.sqlite import SqliteStore
+
+STATE_FOLDER = ".sumi"
+FORMAT_NAME = "format.json"
+
+# Whoever only looks asks no host for anything: no spacing of its own to report.
+LOOKING = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0))
+
+BACKENDS: dict[str, type[FilesStore | FolderStore]] = {
+    "files": FilesStore,
+    "sqlite": SqliteStore,
+    "lmdb": LmdbStore,
+}
+
+__all__ = ["STATE_FOLDER", "backend_named", "backend_of", "lock_owner", "open_snapshot", "state_folders"]
+
+
+def backend_of(folder: Path) -> str:
+    try:
+        marker = msgspec.json.decode((folder / FORMAT_NAME).read_bytes(), type=dict[str, str | int])
+    except (OSError, msgspec.MsgspecError):
+        raise StateError(f"{folder} does not hold the state of a job: {FORMAT_NAME} cannot be read") from None
+    return str(marker.get("sumi-state"))
+
+
+def open_snapshot(folder: Path, now: float) -> Snapshot:
+    return backend_named(backend_of(folder)).reading(folder, LOOKING, now)
+
+
+def backend_named(name: str) -> type[FilesStore | FolderStore]:
+    if name not in BACKENDS:
+        raise UsageError(f"there is no backend {name}; there are {', '.join(BACKENDS)}")
+    return BACKENDS[name]
+
+
+def state_folders(place: Path) -> list[Path]:
+    """The state folders that a user may mean by a state folder, a job's home, or an output folder."""
+    if (place / FORMAT_NAME).is_file():
+        return [place]
+    homes = [place, *sorted(path for path in place.glob("*") if path.is_dir())]
+    return [home / STATE_FOLDER for home in homes if (home / STATE_FOLDER / FORMAT_NAME).is_file()]

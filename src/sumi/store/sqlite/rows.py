@@ -1,0 +1,219 @@
+"""Rows in SQLite.
+
+One connection reads, writes and checkpoints, so nobody ever waits for a lock and the write-ahead log is reset
+by its only user. Commits go to that log without being synced (``synchronous=NORMAL``): they outlive the
+process at once and a power cut after ``sync``. A power cut may take the last commits, whole; it cannot damage
+the file, since the log is checksummed and synced before anything is copied from it.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import msgspec
+
+from sumi.errors import StateDamaged, StateError, StateLocked, StorageFailed
+from sumi.outcomes import Outcome
+from sumi.ports import RobotsRecord
+from sumi.store.indexed.rows import AttemptRow, Change, HostRow, OpenHost, Rank, Row, Totals, url_key
+from sumi.store.sqlite import sql
+
+CACHE_KIB = 64 * 1024  # the tree of a million keys fits, so that inserting at random stays in memory
+BUSY_MS = 5000  # a curious reader in another process may hold things up for a moment
+# The log is copied back when it has grown to this many pages: by ``sync``, which runs beside the event loop.
+# Where nobody calls that, a commit does it once the log is four times as long.
+LOG_PAGES = 4096
+
+
+class SqliteRows:
+    def __init__(self, path: Path, *, strict: bool, readonly: bool = False) -> None:
+        self._path = path
+        self._log_pages = 0
+        self._log: int | None = None
+        with self._trouble_named():
+            self._db = _open(path, readonly=readonly)
+            if not readonly:
+                self._prepare_writing(strict=strict)
+            self._check_schema()
+
+    def _prepare_writing(self, *, strict: bool) -> None:
+        self._db.pragma("journal_mode", "WAL")
+        self._db.pragma("synchronous", "FULL" if strict else "NORMAL")
+        self._db.pragma("cache_size", -CACHE_KIB)
+        self._db.set_wal_hook(self._logged)
+        if not self._db.execute("SELECT count(*) FROM sqlite_schema").get:
+            self._db.execute(f"BEGIN IMMEDIATE; {sql.SCHEMA} COMMIT")
+        self._log = _open_log(self._path)
+
+    # ── reading ────────────────────────────────────────────────────────────────────────────────────────
+
+    def find(self, urls: Sequence[str]) -> list[Row]:
+        with self._trouble_named():
+            found = [Row._make(r) for r in self._db.executemany(sql.FIND, [(url_key(url),) for url in urls])]
+        wanted = set(urls)
+        for row in found:
+            if row.url not in wanted:
+                raise StateDamaged(f"{self._path}: the row of {row.url[:200]} carries another URL's key")
+        return found
+
+    def queue(self, host: str, start: Rank, limit: int) -> list[Row]:
+        return self._rows(sql.QUEUE, (host, *start, limit))
+
+    def due(self, now: float, limit: int) -> list[Row]:
+        return self._rows(sql.DUE, (now, limit))
+
+    def next_due(self) -> float | None:
+        with self._trouble_named():
+            due: float | None = self._db.execute(sql.NEXT_DUE).get
+            return due
+
+    def first_due(self) -> Iterable[tuple[str, float]]:
+        with self._trouble_named():
+            return [(host, due) for host, due in self._db.execute(sql.FIRST_DUE)]
+
+    def page(self, after: int, limit: int, outcomes: frozenset[Outcome] | None) -> list[Row]:
+        if outcomes is None:
+            return self._rows(sql.PAGE, (after, limit))
+        return self._rows(sql.PAGE_OF_OUTCOMES, (after, msgspec.json.encode(outcomes).decode(), limit))
+
+    def attempts(self) -> Iterable[AttemptRow]:
+        with self._trouble_named():
+            yield from map(AttemptRow._make, self._db.execute(sql.ALL_ATTEMPTS))
+
+    def attempts_of(self, row_id: int) -> list[AttemptRow]:
+        with self._trouble_named():
+            return [AttemptRow._make(row) for row in self._db.execute(sql.ATTEMPTS_OF, (row_id,))]
+
+    def settled_since(self, serial: int) -> list[str]:
+        with self._trouble_named():
+            return [url for (url,) in self._db.execute(sql.SETTLED_SINCE, (serial,))]
+
+    def totals(self) -> Totals:
+        with self._trouble_named():
+            json: str | None = self._db.execute(sql.GET_TOTALS).get
+        try:
+            return msgspec.json.decode(json, type=Totals) if json else Totals()
+        except msgspec.MsgspecError as error:
+            raise StateDamaged(f"{self._path}: its totals cannot be read: {error}") from None
+
+    def open_hosts(self) -> Iterable[OpenHost]:
+        with self._trouble_named():
+            waiting = [OpenHost(host, n, 0) for host, n in self._db.execute(sql.COUNT_WAITING)]
+            return waiting + [OpenHost(host, 0, n) for host, n in self._db.execute(sql.COUNT_DELAYED)]
+
+    def hosts(self) -> Iterable[HostRow]:
+        with self._trouble_named():
+            return [HostRow._make(row) for row in self._db.execute(sql.GET_HOSTS)]
+
+    def robots(self, origin: str) -> RobotsRecord | None:
+        with self._trouble_named():
+            for row in self._db.execute(sql.GET_ROBOTS, (origin,)):
+                return RobotsRecord(*row)
+        return None
+
+    def all_robots(self) -> Iterable[RobotsRecord]:
+        with self._trouble_named():
+            return [RobotsRecord(*row) for row in self._db.execute(sql.ALL_ROBOTS)]
+
+    def note(self, key: str) -> str | None:
+        with self._trouble_named():
+            value: str | None = self._db.execute(sql.GET_NOTE, (key,)).get
+            return value
+
+    def notes(self) -> Iterable[tuple[str, str]]:
+        with self._trouble_named():
+            return [(key, value) for key, value in self._db.execute(sql.ALL_NOTES)]
+
+    def _rows(self, statement: str, bindings: tuple[object, ...]) -> list[Row]:
+        with self._trouble_named():
+            return [Row._make(row) for row in self._db.execute(statement, bindings)]
+
+    # ── writing ────────────────────────────────────────────────────────────────────────────────────────
+
+    def write(self, change: Change) -> None:
+        with self._trouble_named():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._put(change)
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+            if self._log_pages > 4 * LOG_PAGES:
+                self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+    def _put(self, change: Change) -> None:
+        many = self._db.executemany
+        many(sql.INSERT, [(*row, url_key(row.url)) for row in change.inserted])
+        # id, url and host come first in a row and stay; the id is what the statement ends with.
+        many(sql.UPDATE, [(*new[3:], new.id) for _, new in change.updated])
+        many(sql.ADD_ATTEMPT, change.attempts)
+        many(sql.PUT_HOST, change.hosts)
+        many(sql.PUT_ROBOTS, [(r.origin, r.status, r.body, r.fetched_at, r.trouble) for r in change.robots])
+        many(sql.PUT_NOTE, change.notes)
+        if change.totals is not None:
+            self._db.execute(sql.PUT_TOTALS, (msgspec.json.encode(change.totals).decode(),))
+
+    def sync(self) -> None:
+        with self._trouble_named():
+            if self._log is not None:
+                os.fdatasync(self._log)
+            if self._log_pages > LOG_PAGES:
+                self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+    def close(self) -> None:
+        if self._log is not None:
+            os.close(self._log)
+        with self._trouble_named():
+            self._db.close()
+
+    def _logged(self, _db: apsw.Connection, _schema: str, pages: int) -> int:
+        self._log_pages = pages
+        return apsw.SQLITE_OK
+
+    # ── opening ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _check_schema(self) -> None:
+        made_by, version = self._db.pragma("application_id"), self._db.pragma("user_version")
+        if made_by != sql.APPLICATION_ID:
+            raise StateError(f"{self._path} is the database of another program: use another folder")
+        if version != sql.USER_VERSION:
+            raise StateError(
+                f"{self._path} has version {version}, this version of sumi reads {sql.USER_VERSION}: "
+                "use the version that wrote it, or start over with --fresh"
+            )
+
+    @contextmanager
+    def _trouble_named(self) -> Iterator[None]:
+        try:
+            yield
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            raise StateDamaged(
+                f"{self._path} is damaged ({error}): restore it from a copy, or start over with --fresh"
+            ) from error
+        except apsw.BusyError as error:
+            raise StateLocked(f"{self._path} is in use by another program ({error})") from error
+        except (apsw.Error, OSError) as error:
+            raise StorageFailed(f"{self._path}: {error}; check the disk, then run again") from error
+
+
+def _open(path: Path, *, readonly: bool) -> apsw.Connection:
+    access = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    # SQLite's refusal of symbolic links includes the folders above, which are the user's own business.
+    name = os.path.join(os.path.realpath(path.parent), path.name)
+    db = apsw.Connection(name, flags=access | apsw.SQLITE_OPEN_NOFOLLOW)
+    db.set_busy_timeout(BUSY_MS)
+    db.pragma("mmap_size", 0)  # an I/O error of a mapped file is a signal that ends the process
+    return db
+
+
+def _open_log(path: Path) -> int:
+    """The write-ahead log under a descriptor of our own, to sync it from another thread.
+
+    SQLite holds no locks on this file, so that closing our descriptor drops none. It lives as long as the
+    connection, which has read the schema by now and so has made it.
+    """
+    return os.open(f"{path}-wal", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)

@@ -1,0 +1,73 @@
+"""From the sites' own logs: many hosts at once, each at its promised distance, all of them kept busy."""
+
+from collections import defaultdict
+from itertools import pairwise
+
+from tests.commands import RunSumi
+from tests.site import MakeSite, RunningSite
+
+HOSTS = 150
+DISTANCE = 0.5  # seconds between requests to one host
+
+
+def arrivals(site: RunningSite) -> dict[str, list[float]]:
+    times: dict[str, list[float]] = defaultdict(list)
+    for request in site.requests():
+        times[request.host].append(request.monotonic)
+    return {host: sorted(each) for host, each in times.items()}
+
+
+def pinned(names: list[str], port: int) -> list[str]:
+    """The flags that send these names to the test site."""
+    return [word for name in names for word in ("--resolve", f"{name}:{port}:127.0.0.1")]
+
+
+def test_150_hosts_are_asked_at_their_own_pace_and_nearly_as_often_as_allowed(
+    make_site: MakeSite, run_sumi: RunSumi
+) -> None:
+    site = make_site(pages=1, seed=1, body_size=512)
+    hub = f"hub-{HOSTS}.test"
+    done = run_sumi(
+        "mirror",
+        f"http://{hub}:{site.port}/",
+        "--follow-links",
+        *(
+            "--hosts",
+            f"*.test:{site.port}",
+            "--rate-limit",
+            str(1 / DISTANCE),
+            "--concurrency",
+            "64",
+            "--json",
+        ),
+        *pinned([hub, *(f"h{n}.test" for n in range(1, HOSTS + 1))], site.port),
+    )
+    assert done.events[-1]["outcomes"]["captured"] == 1 + 5 * HOSTS, done.stderr
+    times = arrivals(site)
+    assert len(times) == HOSTS + 1
+    assert min(b - a for each in times.values() for a, b in pairwise(each)) >= DISTANCE
+    # Of the time in which each host could be asked, how much was used? A noisy machine is forgiven a fifth.
+    busy = sum(len(each) - 1 for each in times.values()) * DISTANCE
+    assert busy >= 0.8 * sum(each[-1] - each[0] for each in times.values())
+
+
+def test_a_budget_ends_a_run_early_and_the_next_run_goes_on(make_site: MakeSite, run_sumi: RunSumi) -> None:
+    site = make_site(pages=10, seed=3)
+    first = run_sumi("mirror", site.url, "--rate-limit", "0", "--max-requests-per-host", "8", "--json")
+    summary = first.events[-1]
+    assert len(site.requests()) == 8
+    assert summary["outcomes"]["over_budget"] > 0
+    assert sum(summary["outcomes"].values()) == summary["discovered"]
+    assert (first.returncode, summary["status"]) == (0, "partial")
+    again = run_sumi("mirror", site.url, "--rate-limit", "0", "--json").events[-1]
+    assert "over_budget" not in again["outcomes"]
+    assert again["outcomes"]["captured"] == len(site.truth.captured_by_sitemap)
+
+
+def test_a_page_with_too_many_links_is_named(make_site: MakeSite, run_sumi: RunSumi) -> None:
+    site = make_site(pages=1, seed=1)
+    url = f"{site.url}/bad/many-links-100000"
+    done = run_sumi("mirror", url, "--rate-limit", "0", "--max-pages", "1", "--json")
+    warnings = [event["message"] for event in done.events if event["event"] == "warning"]
+    assert f"{url}: the first 5,000 links were taken, 95,000 more were left out" in warnings
+    assert sum(done.events[-1]["outcomes"].values()) == done.events[-1]["discovered"]

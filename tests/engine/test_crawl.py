@@ -1,0 +1,137 @@
+"""Many hosts at once: each at its own pace, none in another's way, nothing piled up in between."""
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from sumi.engine.gate import BATCH
+from sumi.events import Progress
+from sumi.model import Candidate
+from sumi.outcomes import Outcome
+from sumi.policy import PacingPolicy, RetryPolicy
+from sumi.ports import Judged
+from tests.engine.world import UNPACED, Answer, Web, World, crawled, in_free_time, recipe_for, web_of
+
+SEED = "https://a.test/"
+
+
+def front_pages(hosts: int) -> list[str]:
+    return [f"https://h{n}.test/" for n in range(hosts)]
+
+
+def small_sites(pages: int, latency: float) -> Web:
+    """Every front page links to the other pages of its host."""
+
+    def web(url: str, _now: float) -> Answer:
+        links = tuple(f"{url}{n}" for n in range(1, pages)) if url.endswith("/") else ()
+        return Answer(links=links, latency=latency)
+
+    return web
+
+
+def test_ten_thousand_hosts_are_asked_as_often_as_is_polite() -> None:
+    hosts, requests = 10_000, 4
+    recipe = recipe_for(front_pages(hosts), concurrency=1000)
+    world = crawled(small_sites(requests, latency=0.01), recipe)
+    assert len(world.log) == hosts * requests
+    # All hosts are free after the first second. Two seconds of the steady phase, at a request a second each:
+    steady = sum(1 for each in world.log if 2.0 <= each.sent - world.started < 4.0)
+    assert steady >= 0.95 * 2 * hosts
+    gaps = [gap for each in world.gaps().values() for gap in each]
+    assert min(gaps) >= 1.0
+    assert max(gaps) <= 3.0
+
+
+def time_of_last_captured(world: World) -> float:
+    return max(each.reached for each in world.log if "dead" not in each.url) - world.started
+
+
+@pytest.mark.parametrize(
+    "dead",
+    [
+        Answer(latency=120.0, trouble=Outcome.TIMED_OUT),
+        Answer(latency=119.0),
+        Answer(503, headers=(("retry-after", "600"),)),
+        Answer(trouble=Outcome.DNS_FAILED),
+    ],
+    ids=["black hole", "slow", "overloaded", "unknown"],
+)
+def test_one_bad_host_among_a_thousand_costs_the_others_nothing(dead: Answer) -> None:
+    healthy = small_sites(4, latency=0.05)
+
+    def web(url: str, now: float) -> Answer:
+        return dead if "dead" in url else healthy(url, now)
+
+    retry = RetryPolicy(retries=1)
+    seeds = front_pages(1000)
+    alone = crawled(healthy, recipe_for(seeds, concurrency=64, retry=retry))
+    bad = [f"https://dead.test/{n}" for n in range(3)]
+    together = crawled(web, recipe_for([*bad, *seeds], concurrency=64, retry=retry))
+    assert time_of_last_captured(together) <= 1.05 * time_of_last_captured(alone)
+
+
+def test_a_slow_disk_holds_back_the_network() -> None:
+    recipe = recipe_for([SEED], pacing=UNPACED, concurrency=8)
+    world = crawled(small_sites(300, latency=0.01), recipe, write_seconds=60.0)
+    assert len(world.output.accepted) == 300
+    assert world.output.most_held <= 8
+    assert world.fetcher.most_at_once <= 8
+
+
+def test_a_host_is_not_asked_beyond_its_budget_and_what_is_left_is_accounted_for() -> None:
+    pacing = PacingPolicy(delay=1.0, host_budget=5)
+    world = crawled(small_sites(20, latency=0.05), recipe_for(front_pages(3), pacing=pacing))
+    assert Counter(each.url.split("/")[2] for each in world.log) == {f"h{n}.test": 5 for n in range(3)}
+    assert world.summary.outcomes == {"captured": 15, "over_budget": 45}
+    assert world.summary.discovered == 60
+    assert world.summary.status == "partial"
+
+
+def test_retries_and_redirects_count_against_the_budget() -> None:
+    pages = {SEED: Answer(302, headers=(("location", "/b"),)), "https://a.test/b": Answer(500)}
+    world = crawled(web_of(pages), recipe_for([SEED], pacing=PacingPolicy(host_budget=3)))
+    assert len(world.log) == 3
+    assert world.summary.outcomes == {"redirected": 1, "over_budget": 1}
+
+
+def test_links_beyond_the_limit_are_left_out_and_counted() -> None:
+    links = tuple(f"https://b.test/{n}" for n in range(500_000))
+    recipe = recipe_for([SEED], pacing=UNPACED, max_pages=1)
+    world = crawled(web_of({SEED: Answer(links=links)}), recipe)
+    assert world.summary.discovered == 5001
+    assert world.warnings == [f"{SEED}: the first 5,000 links were taken, 495,000 more were left out"]
+
+
+def test_judging_a_huge_sitemap_lets_others_have_their_turn() -> None:
+    async def run() -> tuple[int, tuple[Judged, ...]]:
+        from sumi.engine.gate import Gate
+        from sumi.engine.robots_desk import RobotsDesk
+
+        world = World(web_of({}), recipe_for([SEED]))
+        gate = Gate(world.recipe, world.io, RobotsDesk(world.recipe, world.io))
+        judging = asyncio.ensure_future(
+            gate.judge(Candidate(f"https://a.test/{n}") for n in range(10 * BATCH + 1))
+        )
+        turns = 0
+        while not judging.done():
+            await asyncio.sleep(0)
+            turns += 1
+        return turns, judging.result()
+
+    turns, judged = in_free_time(run())
+    assert turns > 10
+    assert [item.candidate.url for item in judged] == [f"https://a.test/{n}" for n in range(10 * BATCH + 1)]
+
+
+def test_the_time_left_is_never_less_than_politeness_needs() -> None:
+    world = crawled(small_sites(200, latency=0.05), recipe_for([SEED]))
+    told = [event for event in world.events if isinstance(event, Progress) and event.pending > 1]
+    assert len(told) > 100
+    assert all(event.eta_seconds is not None and event.eta_seconds >= event.pending - 12 for event in told)
+
+
+def test_the_first_word_on_the_time_left_comes_before_the_first_page() -> None:
+    world = crawled(web_of({}, Answer()), recipe_for(f"{SEED}{n}" for n in range(500)))
+    first = next(event for event in world.events if isinstance(event, Progress))
+    assert (first.done, first.eta_seconds) == (0, 500.0)

@@ -1,0 +1,109 @@
+"""Validators go back as they came, malformed ones not at all; "not modified" answers only who asked."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumi.engine.acquire import Ended, Fetched, Redirected, classify
+from sumi.engine.verdicts import host_report, verdict_on
+from sumi.fetch.headers import request_lines
+from sumi.frontier.conditional import conditional_headers, is_conditional
+from sumi.model import Candidate, Lease, Request, Response, Timing
+from sumi.outcomes import Outcome
+
+DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
+URL = "https://docs.example.org/page"
+
+
+@pytest.mark.parametrize("etag", ['"abc"', 'W/"abc"', '""', '"a,b"', '"\xe4"'])
+def test_a_validator_is_sent_back_as_it_came(etag: str) -> None:
+    assert conditional_headers(etag, DATE) == (("If-None-Match", etag), ("If-Modified-Since", DATE))
+
+
+@pytest.mark.parametrize(
+    "etag",
+    [
+        "",
+        "abc",
+        "*",
+        'w/"abc"',
+        '"a"b"',
+        '"abc',
+        "W/abc",
+        '"a b"',
+        '"a\r\nX: y"',
+        '"' + "a" * 2000 + '"',
+        '"☃"',
+    ],
+)
+def test_a_malformed_etag_is_dropped(etag: str) -> None:
+    assert conditional_headers(etag, None) == ()
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        "",
+        "yesterday",
+        "0",
+        "1994-11-06",
+        "Sunday, 06-Nov-94 08:49:37 GMT",
+        DATE + "\r\nX: y",
+        "Sun, 6 Nov 1994 08:49:37 GMT",
+    ],
+)
+def test_a_malformed_date_is_dropped(date: str) -> None:
+    assert conditional_headers(None, date) == ()
+
+
+@given(st.none() | st.text(), st.none() | st.text())
+def test_whatever_a_server_said_can_be_sent(etag: str | None, last_modified: str | None) -> None:
+    assert request_lines("sumi", conditional_headers(etag, last_modified)) is not None
+
+
+def answered(status: int, asked: Request, *fields: tuple[str, str], attempt: int = 0) -> object:
+    response = Response(asked.url, status, fields, b"", Timing(0.0, 1.0, 2.0))
+    lease = Lease(Candidate(URL), "docs.example.org", 1, 300.0, attempt)
+    return classify(lease, asked, response, host_report(response))
+
+
+def test_not_modified_means_unchanged_if_that_was_the_question() -> None:
+    conditional = Request(URL, conditional_headers('"abc"', None))
+    assert is_conditional(conditional.headers)
+    unchanged = answered(304, conditional)
+    assert isinstance(unchanged, Ended)
+    assert unchanged.verdict.outcome is Outcome.UNCHANGED
+    assert isinstance(answered(200, conditional), Fetched)
+    plain = answered(304, Request(URL))
+    assert isinstance(plain, Ended)
+    assert plain.verdict.outcome is Outcome.BAD_HTTP
+
+
+@pytest.mark.parametrize("status", [305, 306, 310, 399])
+def test_other_statuses_that_redirect_nowhere_are_not_followed(status: int) -> None:
+    verdict = verdict_on(status)
+    assert verdict is not None
+    assert verdict.outcome is Outcome.BAD_HTTP
+    ended = answered(status, Request(URL), ("location", "http://proxy.example/"))
+    assert isinstance(ended, Ended)
+
+
+@pytest.mark.parametrize(
+    ("sent", "meant"),
+    [(b"/caf\xc3\xa9", "/café"), (b"/caf\xe9", "/caf\xe9"), (b"/plain", "/plain"), (b"/%C3%A9", "/%C3%A9")],
+)
+def test_a_location_is_read_as_utf8_where_it_is(sent: bytes, meant: str) -> None:
+    redirected = answered(302, Request(URL), ("location", sent.decode("latin-1")))
+    assert isinstance(redirected, Redirected)
+    assert redirected.location == meant
+
+
+@pytest.mark.parametrize("location", [URL, "/page", "page", "#top", URL + "#x"])
+def test_a_cookie_wall_is_tried_again_and_then_is_a_circle(location: str) -> None:
+    fields = (("location", location), ("set-cookie", "pass=1"))
+    first = answered(302, Request(URL), *fields)
+    assert isinstance(first, Ended)
+    assert first.verdict.rule == "it redirects to itself, and set a cookie"
+    assert isinstance(answered(302, Request(URL), *fields, attempt=2), Redirected)
+    assert isinstance(answered(302, Request(URL), fields[0]), Redirected)
+    assert isinstance(answered(302, Request(URL), ("location", "/other"), fields[1]), Redirected)

@@ -1,0 +1,45 @@
+"""A page that takes long keeps its lease; what comes after a lease was lost is dropped, and said."""
+
+from collections.abc import Sequence
+
+from sumi.model import Lease
+from sumi.policy import FrontierPolicy
+from sumi.store.memory import MemoryStore
+from tests.engine.world import Answer, crawled, recipe_for, web_of
+
+SEED = "https://a.test/"
+
+
+def test_a_slow_page_is_fetched_once_however_short_its_lease() -> None:
+    slow = web_of({SEED: Answer(latency=100.0)})
+    world = crawled(slow, recipe_for([SEED]), lease_seconds=10.0, digest_seconds=500.0, write_seconds=500.0)
+    assert len(world.log) == 1
+    assert world.outcomes == {SEED: "captured"}
+    assert world.warnings == []
+
+
+class Forgetful(MemoryStore):
+    """Renews nothing in its first 42 seconds."""
+
+    def __init__(self, policy: FrontierPolicy, opened_at: float) -> None:
+        super().__init__(policy, opened_at)
+        self._forgets_until = opened_at + 42
+
+    async def renew(self, leases: Sequence[Lease], now: float) -> list[bool]:
+        if now < self._forgets_until:
+            return [False] * len(leases)
+        return await super().renew(leases, now)
+
+
+def test_the_result_of_a_lost_lease_is_dropped_and_the_page_is_settled_once() -> None:
+    world = crawled(
+        web_of({SEED: Answer()}),
+        recipe_for([SEED], concurrency=4),
+        open_store=Forgetful,
+        lease_seconds=40.0,
+        digest_seconds=70.0,
+    )
+    assert len(world.log) == 2
+    assert world.output.settled_urls == [SEED]
+    assert world.outcomes == {SEED: "captured"}
+    assert world.warnings == [f"{SEED}: its lease ran out meanwhile, so this result was dropped"]

@@ -1,0 +1,172 @@
+"""A mirror under strace: killed, or failed by the kernel, at one chosen call that changes the disk."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sumi.settings import SETTINGS
+from tests.commands import sumi_command, sumi_environment
+from tests.site import RunningSite
+from tests.site.oracle import check_mirror
+from tests.torture.inspection import state_faults
+
+CONCURRENCY = 8
+SECONDS = 60
+
+# Everything by which a change reaches the disk. A call that only one kernel has is counted as absent.
+SYNCS = ("fsync", "fdatasync", "syncfs", "msync")
+WRITES = ("write", "pwrite64", "ftruncate")
+NAMES = ("rename", "renameat", "renameat2", "unlink", "unlinkat", "link", "linkat")
+MAKES = ("mkdir", "mkdirat", "openat")
+DURABLE_CALLS = (*SYNCS, *WRITES, *NAMES, *MAKES)
+
+_CALL = re.compile(r"^(\d+) +(\w+)\((.*)$")
+_PLACE = re.compile(r"<(/[^>]+)>|\"(/[^\"]+)\"")
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What a run asked of the disk: calls by name (of the busiest thread), and the paths they were about."""
+
+    calls: Counter[str]
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    error: str
+
+    @property
+    def complaints(self) -> list[str]:
+        return [line for line in self.error.splitlines() if line.startswith("sumi: error:")]
+
+
+@dataclass
+class Bench:
+    """One site, and mirrors of it in folders of their own."""
+
+    site: RunningSite
+    folder: Path
+    options: tuple[str, ...] = ()
+    _made: int = field(default=0, init=False)
+
+    def output(self, like: Path | None = None) -> Path:
+        """A new output folder; a copy of ``like`` if given."""
+        self._made += 1
+        output = self.folder / f"out-{self._made}"
+        if like is not None:
+            shutil.copytree(like, output)
+        return output
+
+    def home(self, output: Path) -> Path:
+        return output / f"127.0.0.1_{self.site.port}"
+
+    def command(self, output: Path, *extra: str) -> list[str]:
+        words = ("mirror", self.site.url, "-q", "--rate-limit", "0", "--concurrency", str(CONCURRENCY))
+        return sumi_command((*words, "--processes", "0", "-o", str(output), *self.options, *extra))
+
+    def run(self, output: Path, *extra: str, wrapper: tuple[str, ...] = ()) -> Ended:
+        """To its end, whatever that is; nothing of it is left running."""
+        with subprocess.Popen(
+            [*wrapper, *self.command(output, *extra)],
+            cwd=self.folder,
+            env=sumi_environment(None),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            try:
+                error = process.communicate(timeout=SECONDS)[1]
+            except subprocess.TimeoutExpired:
+                error = f"did not end within {SECONDS} seconds"
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        return Ended(process.returncode, error)
+
+    def trace(self, output: Path) -> Traced:
+        """Run to the end and note every durable call on the way."""
+        log = self.folder / "strace.log"
+        ended = self.run(output, wrapper=(*_strace(DURABLE_CALLS), "-y", "-o", str(log)))
+        assert ended.code in (0, 1), ended.error
+        return _read_trace(log.read_text(errors="replace"), output)
+
+    def inject(self, output: Path, paths: tuple[str, ...], call: str, fault: str) -> Ended:
+        """Run with a fault at one call that is about one of ``paths``."""
+        where = [word for path in paths for word in ("-P", path.replace("{}", str(output)))]
+        inject = ("-e", f"inject={call}:{fault}", "-o", os.devnull, *where)
+        return self.run(output, wrapper=(*_strace((call,)), *inject))
+
+    def violations(self, output: Path, *, kills: int = 1) -> list[str]:
+        """Run again without a fault, and compare with the truth. None: nothing lost, nothing twice."""
+        ended = self.run(output)
+        if ended.code not in (0, 1) or ended.complaints:
+            return [f"the next run ended with {ended.code}: {ended.error.strip()}"]
+        requests = self.site.requests()
+        return [
+            *check_mirror(output, self.site.truth, requests, kills=kills, concurrency=CONCURRENCY),
+            *state_faults(self.home(output), self.site.truth),
+        ]
+
+    @contextmanager
+    def tried(self, like: Path | None = None) -> Iterator[Path]:
+        """An output folder and an empty log, for one try."""
+        self.site.clear_log()
+        output = self.output(like)
+        yield output
+        shutil.rmtree(output, ignore_errors=True)
+
+
+def state_choices() -> list[str]:
+    """Every backend a user can choose; those to come join by themselves."""
+    for setting in SETTINGS:
+        if setting.name == "state":
+            return setting.kind.placeholder.split("|")
+    return ["files"]
+
+
+def state_options(name: str) -> tuple[str, ...]:
+    """The words that choose a backend; none where there is no choice."""
+    return ("--state", name) if len(state_choices()) > 1 else ()
+
+
+def why_no_strace() -> str:
+    """A reason to skip; empty if strace can trace here."""
+    if shutil.which("strace") is None:
+        return "strace is not installed"
+    tried = subprocess.run([*_strace(("write",)), "true"], capture_output=True, text=True, check=False)
+    return f"strace cannot trace here: {tried.stderr.strip()}" if tried.returncode else ""
+
+
+def _strace(calls: tuple[str, ...]) -> tuple[str, ...]:
+    # A leading question mark: no complaint where a kernel has no such call.
+    return ("strace", "-f", "-qq", "-e", "signal=none", "-e", "trace=" + ",".join(f"?{c}" for c in calls))
+
+
+def _read_trace(log: str, output: Path) -> Traced:
+    by_thread: Counter[tuple[str, str]] = Counter()
+    paths: dict[str, None] = {}
+    for line in log.splitlines():
+        match = _CALL.match(line)
+        if match is None:
+            continue
+        thread, call, rest = match.groups()
+        places = [one or other for one, other in _PLACE.findall(rest)]
+        inside = [place for place in places if Path(place).is_relative_to(output)]
+        if inside:
+            by_thread[call, thread] += 1
+            paths.update(dict.fromkeys(place.replace(str(output), "{}") for place in inside))
+    calls: Counter[str] = Counter()
+    for (call, _), count in by_thread.items():
+        calls[call] = max(calls[call], count)
+    return Traced(calls, tuple(paths))

@@ -1,0 +1,332 @@
+"""What the backends on a database promise beyond the ports: no scans, growth, and whose folder it is."""
+
+import asyncio
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumi.errors import StateDamaged, StateError, StateLocked
+from sumi.model import Candidate, PageFacts
+from sumi.outcomes import Outcome, Verdict
+from sumi.policy import Durability, FrontierPolicy, PacingPolicy
+from sumi.ports import Deferral, HostWait, Judged, Settlement
+from sumi.store.files import FilesStore
+from sumi.store.folder import refuse_other_backend
+from sumi.store.indexed import FolderStore
+from sumi.store.indexed.rows import Change, Rank, Row
+from sumi.store.lmdb import LmdbStore
+from sumi.store.lmdb.packing import id_of_rank, pack_moment, pack_rank, pack_row, unpack_moment, unpack_row
+from sumi.store.lmdb.rows import LmdbRows
+from sumi.store.memory import MemoryStore
+from sumi.store.sqlite import SqliteStore, sql
+
+POLICY = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100))
+STORES: dict[str, type[FolderStore]] = {"lmdb": LmdbStore, "sqlite": SqliteStore}
+each_store = pytest.mark.parametrize("store", STORES.values(), ids=STORES.keys())
+
+floats = st.floats(allow_nan=False)
+ranks = st.tuples(st.booleans(), st.integers(0, 2**40), floats, st.integers(0, 2**60))
+
+
+async def nothing() -> None:
+    """No files."""
+
+
+def pages(count: int) -> list[Judged]:
+    return [Judged(Candidate(f"https://a.test/{number}")) for number in range(count)]
+
+
+@pytest.mark.parametrize("statement", sql.HOT)
+def test_what_a_crawl_repeats_never_walks_through_the_urls(statement: str) -> None:
+    db = apsw.Connection(":memory:")
+    db.execute(sql.SCHEMA)
+    bindings = (None,) * statement.count("?")
+    plan = [str(step[3]) for step in db.execute(f"EXPLAIN QUERY PLAN {statement}", bindings)]
+    assert not [step for step in plan if re.match("SCAN urls", step)]
+    assert not [step for step in plan if "TEMP B-TREE" in step]
+
+
+@given(ranks, ranks)
+def test_packed_ranks_sort_as_ranks_do(one: Rank, other: Rank) -> None:
+    assert (pack_rank(one) < pack_rank(other)) == (one < other)
+    assert id_of_rank(pack_rank(one)) == one[-1]
+
+
+@given(floats, floats, st.integers(0, 2**60))
+def test_packed_moments_sort_by_time(one: float, other: float, row_id: int) -> None:
+    assert unpack_moment(pack_moment(one, row_id)) == (one, row_id)
+    assert (pack_moment(one, row_id) < pack_moment(other, row_id)) == (one < other)
+
+
+def test_a_packed_row_comes_back_whole() -> None:
+    row = Row(
+        7,
+        "https://a.test:81/x",
+        "a.test:81",
+        "link",
+        "page",
+        2,
+        0.5,
+        1,
+        None,
+        2,
+        3,
+        "",
+        9.5,
+        None,
+        "r",
+        1.5,
+        "{}",
+    )
+    assert unpack_row(7, pack_row(row)) == row
+
+
+def test_a_full_lmdb_map_grows_and_nothing_is_lost(tmp_path: Path) -> None:
+    rows = LmdbRows(tmp_path / "state.lmdb", strict=False, map_bytes=128 * 1024)
+    many = [
+        Row(
+            n,
+            f"https://a.test/{n}",
+            "a.test",
+            "link",
+            "page",
+            0,
+            0.0,
+            0,
+            None,
+            1,
+            0,
+            "",
+            None,
+            None,
+            "",
+            None,
+            "",
+        )
+        for n in range(3000)
+    ]
+    for start in range(0, 3000, 500):
+        rows.write(Change(inserted=many[start : start + 500]))
+    assert rows.page(-1, 5000, None) == many
+    assert [row.id for row in rows.queue("a.test", (True, 0, 0.0, 2990), 20)] == [*range(2990, 3000)]
+    rows.close()
+
+
+@each_store
+def test_a_second_process_is_refused_by_name(store: type[FolderStore], tmp_path: Path) -> None:
+    first = store(tmp_path, POLICY, 0.0)
+    with pytest.raises(StateLocked, match="in use by process"):
+        store(tmp_path, POLICY, 0.0)
+    asyncio.run(first.aclose())
+    asyncio.run(store(tmp_path, POLICY, 0.0).aclose())
+
+
+@each_store
+def test_a_folder_of_another_backend_is_refused(store: type[FolderStore], tmp_path: Path) -> None:
+    asyncio.run(FilesStore(tmp_path, POLICY, 0.0).aclose())
+    with pytest.raises(StateError, match=r"made with --state files.*sumi state migrate"):
+        store(tmp_path, POLICY, 0.0)
+    with pytest.raises(StateError, match="made with --state files"):
+        refuse_other_backend(tmp_path, "lmdb")
+    asyncio.run(FilesStore(tmp_path, POLICY, 0.0).aclose())  # nobody kept its lock
+
+
+@each_store
+def test_state_of_a_later_version_is_refused(store: type[FolderStore], tmp_path: Path) -> None:
+    (tmp_path / "format.json").write_text(f'{{"sumi-state": "{store.backend}", "format": 99}}')
+    with pytest.raises(StateError, match="says format 99"):
+        store(tmp_path, POLICY, 0.0)
+
+
+def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "state.sqlite") as other:
+        other.execute("CREATE TABLE mine (x)")
+    other.close()
+    with pytest.raises(StateError, match="another program"):
+        SqliteStore(tmp_path, POLICY, 0.0)
+
+
+@each_store
+def test_damage_is_named(store: type[FolderStore], tmp_path: Path) -> None:
+    asyncio.run(store(tmp_path, POLICY, 0.0).aclose())
+    file = tmp_path / f"state.{store.backend}"
+    file.write_bytes(b"not a database " * 1000)
+    with pytest.raises(StateDamaged, match=r"is damaged.*--fresh"):
+        store(tmp_path, POLICY, 0.0)
+
+
+@each_store
+@pytest.mark.parametrize("durability", Durability)
+def test_what_was_settled_since_the_last_sync_is_known_after_a_crash(
+    store: type[FolderStore], durability: Durability, tmp_path: Path
+) -> None:
+    async def crawl() -> None:
+        opened = store(tmp_path, POLICY, 0.0, durability)
+        await opened.add(pages(2))
+        for number in range(2):
+            [lease] = await opened.lease(1, 0.0)
+            await opened.settle([Settlement(lease, Verdict(Outcome.CAPTURED), 1.0, PageFacts(path="x"))])
+            if number == 0:
+                await opened.sync(nothing)
+        await opened.aclose()
+
+    asyncio.run(crawl())
+    again = store(tmp_path, POLICY, 2.0, durability)
+    assert again.resumed
+    assert again.unsynced == ["https://a.test/1"]
+    asyncio.run(again.aclose())
+
+
+@each_store
+def test_outputs_are_made_durable_before_the_records_that_name_them(
+    store: type[FolderStore], tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        opened = store(tmp_path, POLICY, 0.0)
+        await opened.add(pages(1))
+        [lease] = await opened.lease(1, 0.0)
+        await opened.settle([Settlement(lease, Verdict(Outcome.CAPTURED), 1.0)])
+        seen_by_outputs: list[list[str]] = []
+
+        async def outputs() -> None:
+            seen_by_outputs.append(opened.unsynced)
+
+        await opened.sync(outputs)
+        await opened.sync(outputs)  # nothing new: nothing to do
+        assert seen_by_outputs == [["https://a.test/0"]]
+        assert opened.unsynced == []
+        await opened.aclose()
+
+    asyncio.run(scenario())
+
+
+@each_store
+def test_memory_holds_what_is_leased_and_not_the_whole_crawl(
+    store: type[FolderStore], tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        opened = store(tmp_path, POLICY, 0.0)
+        await opened.add(pages(500))
+        leases = await opened.lease(5, 0.0)
+        await opened.unseen([item.candidate.url for item in pages(500)], 0, leases[0].candidate.hop)
+        assert [*opened._working.values()] == [opened._working[lease.url] for lease in leases]
+        await opened.settle([Settlement(lease, Verdict(Outcome.CAPTURED), 1.0) for lease in leases])
+        assert [*opened._working.values()] == []
+        assert (await opened.stats()).known == 500
+        await opened.aclose()
+
+    asyncio.run(scenario())
+
+
+@each_store
+def test_a_host_with_nothing_but_retries_says_so(store: type[FolderStore], tmp_path: Path) -> None:
+    async def scenario() -> None:
+        opened = store(tmp_path, POLICY, 0.0)
+        await opened.add(pages(2))
+        leases = await opened.lease(2, 0.0)
+        await opened.settle(
+            [Deferral(lease, 1.0, due) for lease, due in zip(leases, (50.0, 30.0), strict=True)]
+        )
+        assert await opened.waiting_hosts(2.0) == [HostWait("a.test", 2, 0, 30.0, "retry")]
+        assert await opened.next_ready(2.0) == 30.0
+        await opened.aclose()
+
+    asyncio.run(scenario())
+
+
+LOOK = """
+import asyncio, sys
+from importlib import import_module
+from pathlib import Path
+from sumi.policy import FrontierPolicy
+module, name, folder, url = sys.argv[1:]
+looking = getattr(import_module(module), name).reading(Path(folder), FrontierPolicy(), 2.0)
+stats, history = asyncio.run(looking.stats()), asyncio.run(looking.history(url))
+asyncio.run(looking.aclose())
+print(stats.known, stats.pending, dict(stats.outcomes)["captured"], history[0].rule)
+"""
+
+
+@each_store
+def test_a_state_can_be_looked_at_while_it_is_worked_on(store: type[FolderStore], tmp_path: Path) -> None:
+    async def scenario() -> None:
+        opened = store(tmp_path, POLICY, 0.0)
+        await opened.add(pages(3))
+        [lease] = await opened.lease(1, 0.0)
+        await opened.settle([Settlement(lease, Verdict(Outcome.CAPTURED, "HTTP 200"), 1.0)])
+        # In another process, as a user would: LMDB refuses to open a file twice in one.
+        command = [sys.executable, "-c", LOOK, store.__module__, store.__name__, str(tmp_path), lease.url]
+        looked = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert looked.stdout.split() == ["3", "2", "1", "HTTP", "200"]
+        assert len(await opened.lease(9, 2.0)) == 2
+        await opened.aclose()
+
+    asyncio.run(scenario())
+
+
+@each_store
+def test_a_state_carried_over_and_back_is_the_same(store: type[FolderStore], tmp_path: Path) -> None:
+    async def scenario() -> None:
+        source = MemoryStore(POLICY, 0.0)
+        refused = Judged(Candidate("https://b.test/"), Verdict(Outcome.OUT_OF_SCOPE, "scope"))
+        await source.add([*pages(4), refused])
+        for verdict in (Outcome.CAPTURED, Outcome.TIMED_OUT):
+            [lease] = await source.lease(1, 0.0)
+            await source.settle([Settlement(lease, Verdict(verdict), 1.0, PageFacts(title="T"))])
+        await source.put_note("a", "b")
+        items = [item async for item in source.export()]
+        target = store(tmp_path, POLICY, 0.0)
+        await target.restore(items)
+        assert await target.stats() == await source.stats()
+        assert [record async for record in target.records()] == [record async for record in source.records()]
+        again = MemoryStore(POLICY, 0.0)
+        await again.restore([item async for item in target.export()])
+        assert [item async for item in again.export()] == items
+        assert [lease.url for lease in await target.lease(9, 0.0)] == [
+            lease.url for lease in await source.lease(9, 0.0)
+        ]
+        await target.aclose()
+
+    asyncio.run(scenario())
+
+
+def test_a_cancelled_sync_leaves_the_database_to_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario() -> None:
+        store = SqliteStore(tmp_path, POLICY, 0.0)
+        await store.add(pages(1))
+        loop = asyncio.get_running_loop()
+        entered, cancelled = asyncio.Event(), Future[None]()
+        order: list[str] = []
+        really_sync: Callable[[], None] = store._rows.sync
+
+        def slow_sync() -> None:
+            loop.call_soon_threadsafe(entered.set)
+            cancelled.result()
+            really_sync()
+            order.append("synced")
+
+        monkeypatch.setattr(store._rows, "sync", slow_sync)
+        syncing = asyncio.create_task(store.sync(nothing))
+        await entered.wait()
+        syncing.cancel()
+        adding = asyncio.create_task(store.add(pages(2)))
+        await asyncio.sleep(0)
+        cancelled.set_result(None)
+        await adding
+        order.append("added")
+        assert order == ["synced", "added"]
+        await asyncio.gather(syncing, return_exceptions=True)
+        await store.aclose()
+
+    asyncio.run(scenario())
