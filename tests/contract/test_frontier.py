@@ -90,6 +90,19 @@ def test_a_shorter_way_moves_a_waiting_url_forward(run: Run) -> None:
     run(scenario)
 
 
+def test_a_sitemap_found_again_as_a_page_is_still_read_first_and_once(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        found = Judged(Candidate("https://a.test/s.xml", Hop.LINK, Kind.SITEMAP, 3))
+        await store.add([found, page("/other", 5)])
+        assert await store.add([page("/s.xml", 1)]) == [True]
+        [lease] = await store.lease(9, 0.0)
+        assert (lease.candidate.kind, lease.candidate.depth) == (Kind.SITEMAP, 1)
+        await finish(store, lease, Verdict(Outcome.READ))
+        assert urls(await store.lease(9, 0.0)) == ["/other"]  # nothing is left that it would wait for
+
+    run(scenario, FrontierPolicy(pacing=UNPACED, sitemaps_first=True))
+
+
 def test_a_page_first_found_too_deep_is_not_lost(run: Run) -> None:
     async def scenario(store: Store) -> None:
         await store.add([refused("/x", Outcome.TOO_DEEP, 9)])

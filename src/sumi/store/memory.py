@@ -8,6 +8,8 @@ import heapq
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 
+import msgspec
+
 from sumi.frontier.delayed import DelayedUrls
 from sumi.frontier.pacing import BUDGET_SPENT
 from sumi.frontier.schedule import HostSchedule
@@ -119,8 +121,9 @@ class MemoryStore:
             self._listed += 1
 
     def _shorten(self, entry: Entry, candidate: Candidate) -> None:
-        """A shorter way was found: the depth drops, and with it the place in the queue."""
-        entry.candidate = candidate
+        """A shorter way was found: the depth drops, and with it the place in the queue. What was taken for a
+        sitemap stays one: the counts by kind were made when it entered."""
+        entry.candidate = msgspec.structs.replace(candidate, kind=entry.candidate.kind)
         if entry.state is State.WAITING:
             self._enqueue(entry)  # its former place is recognised as stale by its rank
 
