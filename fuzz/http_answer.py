@@ -31,8 +31,7 @@ def _check_head(head: bytes) -> None:
     lines = head.splitlines(keepends=True)
     first = lines[0] if lines else b""
     assert 0 <= status_of(first) <= 999
-    if first.startswith(b"HTTP/1"):  # curl passes on nothing else as a status line
-        version_of(first)
+    version_of(first)
     fields = parse_fields(lines)
     declared_length(fields)
     for name, value in fields:

@@ -80,6 +80,7 @@ def test_status_lines() -> None:
     assert status_of(b"") == 0
     assert version_of(b"HTTP/1.0 200 OK\r\n") == "1.0"
     assert version_of(b"HTTP/2 200\r\n") == "2"
+    assert version_of(b"HTTP/   \r\n") == ""
 
 
 def test_a_length_is_believed_only_if_it_is_a_number() -> None:

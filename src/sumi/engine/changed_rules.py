@@ -22,7 +22,9 @@ RULES_NOTE = "rules.fingerprint"
 BATCH = 1000
 
 # Refusals by a rule of the user's own.
-BY_RULE = frozenset({Outcome.OUT_OF_SCOPE, Outcome.EXCLUDED, Outcome.TOO_DEEP, Outcome.UNLISTED})
+BY_RULE = frozenset(
+    {Outcome.OUT_OF_SCOPE, Outcome.EXCLUDED, Outcome.TOO_DEEP, Outcome.UNLISTED, Outcome.TRAP}
+)
 
 
 async def apply_changed_rules(recipe: Recipe, io: Io, gate: Gate) -> None:
@@ -39,7 +41,7 @@ async def apply_changed_rules(recipe: Recipe, io: Io, gate: Gate) -> None:
 
 
 def fingerprint_of(recipe: Recipe) -> str:
-    rules = (recipe.scope, recipe.follow_links)
+    rules = (recipe.scope, recipe.follow_links, recipe.traps)
     return sha256(msgspec.json.encode(rules)).hexdigest()
 
 

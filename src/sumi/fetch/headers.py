@@ -52,7 +52,8 @@ def status_of(line: bytes) -> int:
 
 def version_of(line: bytes) -> str:
     """``HTTP/1.1 200 OK`` is 1.1, ``HTTP/2 200`` is 2."""
-    return line[5:].split(None, 1)[0].decode("latin-1") if len(line) > 5 else ""
+    words = line[5:].split(None, 1)
+    return words[0].decode("latin-1") if words else ""
 
 
 def all_values(fields: Fields, name: str) -> list[str]:
