@@ -45,6 +45,29 @@ def test_a_connection_that_the_server_closes_is_replaced_unseen(loop: Loop) -> N
     assert all(isinstance(result, Response) for result in run(loop, main()))
 
 
+def test_a_server_that_closes_every_connection_is_still_asked_several_things_at_once(loop: Loop) -> None:
+    async def main() -> list[Result]:
+        together = asyncio.Event()
+        asked: list[bytes] = []
+
+        async def in_company(head: bytes, writer: Writer) -> None:
+            asked.append(head)
+            if len(asked) == 4:
+                together.set()
+            await together.wait()  # nobody is answered until four have asked
+            writer.write(b"HTTP/1.0 200 OK\r\n\r\nhere")
+
+        async with serving(in_company) as server:
+
+            async def ask(fetcher: HttpFetcher) -> list[Result]:
+                return await asyncio.gather(*(fetcher.fetch(Request(server.url())) for _ in range(4)))
+
+            results: list[Result] = await with_fetcher(ask, FetchLimits(total=10.0))
+            return results
+
+    assert all(isinstance(result, Response) for result in run(loop, main()))
+
+
 def test_fifty_at_once_each_get_their_own_answer(loop: Loop) -> None:
     async def echo(head: bytes, writer: Writer) -> None:
         path = head.split()[1]

@@ -32,8 +32,6 @@ def set_manners(handle: Any, network: NetworkPolicy) -> None:
     handle.setopt(pycurl.HTTP09_ALLOWED, 0)
     version = pycurl.CURL_HTTP_VERSION_2TLS if network.http2 else pycurl.CURL_HTTP_VERSION_1_1
     handle.setopt(pycurl.HTTP_VERSION, version)
-    # A burst to one HTTP/2 host shares a connection instead of opening many.
-    handle.setopt(pycurl.PIPEWAIT, 1)
 
 
 def set_trust(handle: Any, network: NetworkPolicy) -> None:

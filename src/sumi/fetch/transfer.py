@@ -67,6 +67,9 @@ class Transfer:
             self.handle.unsetopt(pycurl.COOKIE)
 
     def _take(self, route: Route) -> None:
+        # A burst to one HTTP/2 host shares a connection instead of opening many. Not without TLS, where there
+        # is no HTTP/2 to wait for: a server that closes each connection would be asked one page at a time.
+        self.handle.setopt(pycurl.PIPEWAIT, route.target.url.startswith("https:"))
         if route.resolve:
             self.handle.setopt(pycurl.RESOLVE, route.resolve)  # curl reads it once per setting
         if route.proxy != self.route.proxy and route.proxy is not None:
