@@ -123,6 +123,14 @@ class ParseLimits(msgspec.Struct, frozen=True):
     nodes: int = 1_000_000
 
 
+class StateBackend(StrEnum):
+    """What the state of a run is kept in."""
+
+    FILES = "files"
+    SQLITE = "sqlite"
+    LMDB = "lmdb"
+
+
 class Durability(StrEnum):
     BATCH = (
         "batch"  # survives the death of the process; a power cut may undo the last second, which is redone

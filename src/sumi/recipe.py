@@ -4,7 +4,10 @@ import msgspec
 
 from sumi.model import Candidate
 from sumi.policy import (
+    FetchLimits,
     FollowLinks,
+    FrontierPolicy,
+    NetworkPolicy,
     PacingPolicy,
     ParseLimits,
     Preset,
@@ -34,3 +37,13 @@ class Recipe(msgspec.Struct, frozen=True):
     traps: TrapPolicy = TrapPolicy()
     parse: ParseLimits = ParseLimits()
     keep_duplicates: bool = True  # False: of pages with the same title and text only the first is kept
+
+
+class Job(msgspec.Struct, frozen=True):
+    """A recipe with everything around it that a run is assembled from."""
+
+    recipe: Recipe
+    frontier: FrontierPolicy
+    network: NetworkPolicy
+    limits: FetchLimits
+    notes: tuple[str, ...] = ()  # what the user should know before it starts

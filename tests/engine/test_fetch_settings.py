@@ -9,16 +9,17 @@ import msgspec
 import pytest
 
 from sumi.frontier.pacing import HostPace
-from sumi.jobs.mirror import MirrorJob, mirror_job
+from sumi.jobs.mirror import mirror_job
 from sumi.model import Response
 from sumi.outcomes import Outcome, Trouble
 from sumi.policy import FetchLimits, PacingPolicy, UrlLimits
+from sumi.recipe import Job
 from sumi.settings import SETTINGS, load_settings
 from tests.engine.exchanges import GZIP_HEAD, answer, dripping, exchange, run, silence
 from tests.engine.raw_server import Script, Writer, saying
 
 
-def job(**typed: str) -> MirrorJob:
+def job(**typed: str) -> Job:
     flags = {name.replace("_", "-"): value for name, value in typed.items()}
     return mirror_job(load_settings({"url": "https://docs.example.org/", **flags}, {}))
 

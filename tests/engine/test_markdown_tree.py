@@ -108,7 +108,7 @@ class Mirror:
 
     def reopened(self) -> MarkdownTree:
         self.tree = MarkdownTree(self.root, HOME, SITE, self.clock)
-        run(self.tree.rebuild_projections(self.ledger))
+        run(self.tree.recall(self.ledger))
         return self.tree
 
     def capture(self, url: str, markdown: str = "text\n", **meta: Any) -> PageFacts:

@@ -3,8 +3,6 @@
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-import msgspec
-
 from sumi.errors import UsageError
 from sumi.fetch.access import Access
 from sumi.fetch.credentials import Credential, Secret, basic_auth
@@ -26,7 +24,7 @@ from sumi.policy import (
     TrapPolicy,
     UrlLimits,
 )
-from sumi.recipe import Recipe
+from sumi.recipe import Job, Recipe
 from sumi.scope import build_scope, default_hosts_for
 from sumi.settings import MirrorSettings
 from sumi.settings.kinds import split_header, split_header_for, split_proxy
@@ -34,16 +32,7 @@ from sumi.urls import split
 from sumi.urls.paths import host_folder
 
 
-class MirrorJob(msgspec.Struct, frozen=True):
-    recipe: Recipe
-    frontier: FrontierPolicy
-    network: NetworkPolicy
-    limits: FetchLimits
-    home: str  # the host folder that holds the manifest and the state
-    notes: tuple[str, ...]  # what the user should know before it starts
-
-
-def mirror_job(settings: MirrorSettings) -> MirrorJob:
+def mirror_job(settings: MirrorSettings) -> Job:
     seed = Candidate(settings.url, Hop.SEED)
     recipe = Recipe(
         job="mirror",
@@ -73,7 +62,7 @@ def mirror_job(settings: MirrorSettings) -> MirrorJob:
         ),
         keep_duplicates=not settings.drop_duplicates,
     )
-    return MirrorJob(
+    return Job(
         recipe=recipe,
         frontier=FrontierPolicy(
             pacing=recipe.pacing,
@@ -82,9 +71,13 @@ def mirror_job(settings: MirrorSettings) -> MirrorJob:
         ),
         network=_network(settings),
         limits=_limits(settings),
-        home=host_folder(seed.url),
         notes=_notes(settings),
     )
+
+
+def mirror_home(settings: MirrorSettings) -> str:
+    """The host folder that holds the manifest and the state."""
+    return host_folder(settings.url)
 
 
 def _path_prefixes(seed_url: str) -> tuple[str, ...]:

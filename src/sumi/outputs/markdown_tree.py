@@ -30,7 +30,7 @@ STARTED_NOTE = "markdown_tree.started_at"
 
 
 class MarkdownTree:
-    """Implements ``sumi.ports.Output``. Await ``rebuild_projections`` before the first ``accept``."""
+    """Implements ``sumi.ports.Output``. Await ``recall`` before the first ``accept``."""
 
     def __init__(self, root: Path, home: str, source_url: str, clock: Clock) -> None:
         self._files = SafeFolder(root)
@@ -39,7 +39,7 @@ class MarkdownTree:
         self._paths = PathAllocator()
         self._placeholders = Placeholders(self._files, home)
 
-    async def rebuild_projections(self, ledger: Ledger) -> None:
+    async def recall(self, ledger: Ledger) -> None:
         """Take up what the ledger knows: the path of every page, the time of the first start, the logs."""
         await self._recall_start(ledger)
         async for record in ledger.records(PAGES):
@@ -81,7 +81,7 @@ class MarkdownTree:
         await asyncio.to_thread(self._files.sync)
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
-        await self.rebuild_projections(ledger)
+        await self.recall(ledger)
         found = await survey(ledger)
         with self._files.stream_atomic(self._own("_manifest.json")) as file:
             await write_manifest(file, self._mirror, ledger, found, stats)

@@ -1,23 +1,14 @@
 """The result of all settings of a mirror: one frozen value, with what follows from it."""
 
-from enum import StrEnum
 from urllib.parse import unquote
 
 import msgspec
 
 from sumi import __version__
-from sumi.policy import Durability, RobotsOnError
+from sumi.policy import Durability, RobotsOnError, StateBackend
 from sumi.settings.kinds import EMAIL, KIB, MIB, split_resolve, split_userinfo
 
 HOME_PAGE = "https://pypi.org/project/sumi/"
-
-
-class StateBackend(StrEnum):
-    """What the state of a run is kept in."""
-
-    FILES = "files"
-    SQLITE = "sqlite"
-    LMDB = "lmdb"
 
 
 class MirrorSettings(msgspec.Struct, frozen=True, kw_only=True):

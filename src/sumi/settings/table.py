@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from sumi.policy import Durability, RobotsOnError
+from sumi.policy import Durability, RobotsOnError, StateBackend
 from sumi.settings.kinds import (
     AGENT,
     AUTH,
@@ -34,7 +34,7 @@ from sumi.settings.kinds import (
     size_text,
     whole,
 )
-from sumi.settings.mirror import HOME_PAGE, MirrorSettings, StateBackend
+from sumi.settings.mirror import HOME_PAGE, MirrorSettings
 
 
 class Setting(NamedTuple):

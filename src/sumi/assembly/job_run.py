@@ -1,0 +1,156 @@
+"""One run of a job, whichever it is: take up what is there, crawl, write what is derived from the whole."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from sumi.assembly.parts import Store
+from sumi.engine.attendant import Attendant, Limits
+from sumi.engine.control import Control
+from sumi.engine.disk_watch import DiskWatch
+from sumi.engine.estimate import pace_notes
+from sumi.engine.findings import findings
+from sumi.engine.flag_files import FlagFiles
+from sumi.engine.io import Io
+from sumi.engine.lifecycle import RunState
+from sumi.engine.run import Crawl
+from sumi.engine.summary import summarize
+from sumi.errors import SumiError, UsageError
+from sumi.events import Recovered, RunStarted, StateChanged, Summary
+from sumi.frontier.retry import TRANSIENT
+from sumi.model import PageFacts
+from sumi.policy import Durability
+from sumi.ports import Ledger, Output
+from sumi.recipe import Job
+
+
+class RestorableOutput(Output, Protocol):
+    """An output whose files can be brought in line with the store, and checked against it."""
+
+    async def recall(self, ledger: Ledger) -> None:
+        """Before anything is accepted: running copies are written anew, names given before are taken up."""
+        ...
+
+    def has_whole(self, facts: PageFacts) -> bool:
+        """Whether what the page's record names is there, complete; True for what has no file."""
+        ...
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """Where a run takes place and what it is called; nothing in here decides about a page."""
+
+    subject: str  # what the run is about: a URL, a configuration file
+    output: str  # where people find the results
+    home: Path  # the folder with the state, the flag files and the space that must not run out
+    min_free: int | None = None
+    durability: Durability = Durability.BATCH
+
+
+class JobRun:
+    def __init__(
+        self,
+        job: Job,
+        setting: Setting,
+        io: Io,
+        store: Store,
+        output: RestorableOutput,
+        control: Control,
+        read_job: Callable[[], Awaitable[Job]] | None = None,
+    ) -> None:
+        self._job = job
+        self._setting = setting
+        self._io = io
+        self._store = store
+        self._output = output
+        self._control = control
+        self._read_job = read_job  # for a reload: the job as its settings would have it now
+        self._disk = DiskWatch(setting.home, setting.min_free, control)
+        self._started = io.clock.now()
+
+    async def run(self) -> Summary:
+        """To its end or to a stop; raises SumiError for what the user should hear about."""
+        self._control.watch(self._tell_of_state)
+        await self._output.recall(self._store)
+        await self._recover()
+        await self._announce()
+        crawl = Crawl(self._job.recipe, self._io, self._control, self._setting.durability)
+        try:
+            await self._attended(crawl)
+        except UsageError:
+            raise
+        except SumiError:
+            self._io.tell(await self._summary(aborted=True))
+            raise
+        aborted = self._control.was_aborted
+        if not aborted:
+            await self._output.finish(self._store, await self._store.stats())
+            await self._store.sync(self._output.sync)
+        summary = await self._summary(aborted=aborted)
+        self._io.tell(summary)
+        self._disk.complain()
+        return summary
+
+    async def _announce(self) -> None:
+        waits = await self._store.waiting_hosts(self._started)
+        notes = (*self._job.notes, *pace_notes(waits, self._job.recipe.pacing))
+        pending = (await self._store.stats()).pending
+        about, where = self._setting.subject, self._setting.output
+        self._io.tell(RunStarted(self._job.recipe.job, about, where, self._store.resumed, pending, notes))
+
+    async def _attended(self, crawl: Crawl) -> None:
+        """The crawl, and beside it whoever listens to the user."""
+        flags = FlagFiles(self._setting.home, self._job.recipe.job, self._control)
+        attendant = Attendant(crawl, self._io, self._control, self._read_limits)
+        beside = asyncio.gather(attendant.attend(flags), self._disk.watch(self._io.clock))
+        try:
+            await crawl.run()
+        finally:
+            beside.cancel()
+            await asyncio.gather(beside, return_exceptions=True)
+
+    async def _read_limits(self) -> Limits:
+        if self._read_job is not None:
+            self._take_limits_of(await self._read_job())
+        return Limits(self._job.recipe.concurrency, self._job.frontier)
+
+    def _take_limits_of(self, new: Job) -> None:
+        recipe = msgspec.structs.replace(
+            self._job.recipe,
+            pacing=new.recipe.pacing,
+            concurrency=new.recipe.concurrency,
+            max_pages=new.recipe.max_pages,
+        )
+        self._job = msgspec.structs.replace(self._job, recipe=recipe, frontier=new.frontier)
+
+    def _tell_of_state(self, state: RunState, why: str) -> None:
+        if state is not RunState.ENDED:  # of which the summary tells
+            self._io.tell(StateChanged(state, why))
+
+    async def _recover(self) -> None:
+        """After a power cut, pages settled last may lack their files; passing failures get another chance."""
+        lost = [url for url in self._store.unsynced if not await self._is_whole(url)]
+        requeued = await self._store.requeue(lost, self._started)
+        if self._store.torn_bytes or requeued:
+            self._io.tell(Recovered(0, self._store.torn_bytes, requeued))
+        failed = [record.url async for record in self._store.records(TRANSIENT)]
+        await self._store.requeue(failed, self._started)
+
+    async def _is_whole(self, url: str) -> bool:
+        record = await self._store.record(url)
+        return record is None or self._output.has_whole(record.facts)
+
+    async def _summary(self, *, aborted: bool = False) -> Summary:
+        notes: Sequence[str] = () if aborted else await findings(self._store)
+        return summarize(
+            self._job.recipe,
+            await self._store.stats(),
+            await self._store.waiting_hosts(self._io.clock.now()),
+            self._setting.output,
+            self._io.clock.now() - self._started,
+            stopped=self._control.was_stopped,
+            aborted=aborted,
+            notes=(*self._job.notes, *notes),
+        )

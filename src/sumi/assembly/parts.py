@@ -1,0 +1,129 @@
+"""What every job is put together from: a store, a fetcher, digesters, folders, an event loop."""
+
+import asyncio
+import os
+import random
+import shutil
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+import msgspec
+
+from sumi.engine.descriptors import affordable_requests
+from sumi.engine.io import Io
+from sumi.engine.offload import InProcessDigester, WorkerPool
+from sumi.errors import UsageError
+from sumi.events import Event, Listener
+from sumi.fetch.first_contact import FirstContact
+from sumi.fetch.http import HttpFetcher
+from sumi.policy import Durability, FrontierPolicy, ParseLimits, StateBackend
+from sumi.ports import Clock, Digester, Fetcher, Output
+from sumi.recipe import Job
+from sumi.store.files import FilesStore
+from sumi.store.folder import refuse_other_backend
+from sumi.store.indexed import FolderStore
+from sumi.store.lmdb import LmdbStore
+from sumi.store.sqlite import SqliteStore
+
+STATE_FOLDER = ".sumi"
+Store: TypeAlias = FilesStore | FolderStore
+STORES: dict[StateBackend, type[Store]] = {
+    StateBackend.FILES: FilesStore,
+    StateBackend.SQLITE: SqliteStore,
+    StateBackend.LMDB: LmdbStore,
+}
+
+T = TypeVar("T")
+
+
+def open_store(
+    backend: StateBackend, folder: Path, policy: FrontierPolicy, now: float, durability: Durability
+) -> Store:
+    refuse_other_backend(folder, backend)
+    return STORES[backend](folder, policy, now, durability)
+
+
+@asynccontextmanager
+async def connected(
+    job: Job,
+    store: Store,
+    output: Output,
+    clock: Clock,
+    listeners: Sequence[Listener],
+    processes: int | None,
+) -> AsyncIterator[Io]:
+    """The engine's connections; what was opened for them is closed afterwards. The store is the caller's."""
+    fetcher = new_fetcher(job, clock, new_state=not store.resumed)
+    digester = new_digester(processes, job.recipe.parse)
+    try:
+        yield Io(store, store, fetcher, digester, output, clock, teller(listeners), random.random)
+    finally:
+        await fetcher.aclose()
+        await digester.aclose()
+
+
+def new_fetcher(job: Job, clock: Clock, *, new_state: bool) -> Fetcher:
+    """With nothing to lose yet, a first contact that fails says so at once."""
+    fetcher: Fetcher = HttpFetcher(job.limits, job.network, clock)
+    return FirstContact(fetcher) if new_state else fetcher
+
+
+def new_digester(processes: int | None, limits: ParseLimits) -> Digester:
+    count = worker_count(processes)
+    if not count:
+        return InProcessDigester()
+    cpu = limits.cpu_seconds
+    return WorkerPool(count, cpu_seconds=cpu, wall_seconds=1.5 * cpu, memory_bytes=limits.memory_bytes)
+
+
+def worker_count(processes: int | None) -> int:
+    # The main process keeps one core busy by itself; the others digest.
+    return max(1, (os.cpu_count() or 1) - 1) if processes is None else processes
+
+
+def affordable(job: Job, processes: int | None) -> Job:
+    """With no more requests at once than the limit on open files allows."""
+    wanted, most = job.recipe.concurrency, affordable_requests(worker_count(processes))
+    if wanted <= most:
+        return job
+    note = f"{most} requests at once instead of {wanted}: the limit on open files (ulimit -n) allows no more"
+    recipe = msgspec.structs.replace(job.recipe, concurrency=most)
+    return msgspec.structs.replace(job, recipe=recipe, notes=(*job.notes, note))
+
+
+def teller(listeners: Sequence[Listener]) -> Listener:
+    def tell(event: Event) -> None:
+        for listener in listeners:
+            listener(event)
+
+    return tell
+
+
+def make_folders(folder: Path) -> list[Path]:
+    """Make a folder and its parents; returns the new ones, outermost first."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"cannot make the folder {folder}: {error.strerror}; choose another one with --output"
+        ) from error
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"cannot write to {folder}; choose another folder with --output")
+    return missing[::-1]
+
+
+def unmake(made: list[Path]) -> None:
+    """A job that could not start leaves nothing half-made behind."""
+    if made:
+        shutil.rmtree(made[0], ignore_errors=True)
+
+
+def run_loop(main: Coroutine[Any, Any, T]) -> T:
+    try:
+        import uvloop
+    except ImportError:  # not on every platform
+        return asyncio.run(main)
+    return uvloop.run(main)
