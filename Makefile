@@ -6,7 +6,7 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types layers unit format torture bench docs clean fuzz
+.PHONY: help install demo test lint types layers unit format torture bench docs clean fuzz urls
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -49,6 +49,9 @@ SECONDS ?= 60
 
 fuzz: $(VENV)/.fuzzer ## look for inputs that break a promise: TARGET=html_page SECONDS=600
 	$(PY) -m fuzz.run $(TARGET) $(SECONDS)
+
+urls: $(VENV)/.developer ## the properties of a URL's identity, on 100,000 URLs each; a quarter of an hour
+	$(PY) -m pytest --hypothesis-profile=many tests/unit/test_urls_identity.py -k "again or raises or sorting"
 
 docs: $(VENV)/.installed ## write the reference pages anew from the code
 	$(PY) -m sumi.cli.reference docs/

@@ -89,7 +89,7 @@ class Stages:
         self._watch.lap("metadata")
         links, _ = page_links(document, LinkNormalizer(PRESETS[Preset.MIRROR], url), 5000)
         self._watch.lap("links, normalized")
-        markdown = page_markdown(document, url)
+        markdown = page_markdown(document, url).markdown
         self._watch.lap("markdown")
         return PageDigest(links=links, title=facts.title, language=facts.language, markdown=markdown)
 

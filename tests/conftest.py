@@ -17,6 +17,8 @@ from tests.site import MakeSite, RunningSite, running_site
 # Shared machines stall now and then, so no example has a deadline. In CI every run tries the same examples:
 # a failure there belongs to the change at hand.
 settings.register_profile("ci", deadline=None, derandomize=os.environ.get("CI") == "true")
+# For `make fuzz`, which has the time: pytest --hypothesis-profile=many.
+settings.register_profile("many", deadline=None, max_examples=100_000, database=None)
 settings.load_profile("ci")
 
 

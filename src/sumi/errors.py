@@ -6,6 +6,7 @@ SumiError                   a sentence for the user; the command line prints it 
 ├── StateError              the stored state cannot be used as it is                       (2)
 │   ├── StateLocked         another process is working on it                               (2)
 │   └── StateDamaged        damage that must not be passed over silently                   (4)
+├── IllegalTransition       a state machine was asked for a move that it does not have     (4)
 ├── OutputRefused           the output would leave its folder (symlink, traversal)         (4)
 └── StorageFailed           the disk failed or is full: stop, resume later                 (4)
 """
@@ -39,6 +40,10 @@ class StateLocked(StateError):
 
 class StateDamaged(StateError):
     exit_code = 4
+
+
+class IllegalTransition(SumiError):
+    pass
 
 
 class OutputRefused(SumiError):

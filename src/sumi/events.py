@@ -112,6 +112,7 @@ class Summary(msgspec.Struct, frozen=True, tag_field="event", tag="summary"):
     output: str
     seconds: float
     notes: tuple[str, ...] = ()
+    below_fidelity: int = 0  # pages whose Markdown holds less of them than was asked for
 
 
 Event: TypeAlias = (

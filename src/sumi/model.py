@@ -67,6 +67,8 @@ class Request(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
     max_bytes: int | None = None  # of the decoded body; the fetcher's limit if not given
     method: str = "GET"
+    body: bytes = b""  # of a POST, which only ever goes to who the user named: a webhook
+    plain: bool = False  # never rendered in a browser: robots.txt, a sitemap
 
 
 class Timing(msgspec.Struct, frozen=True, gc=False):
@@ -93,6 +95,9 @@ class Response(msgspec.Struct, frozen=True):
     http_version: str = "1.1"
     peer: str = ""  # the address that was dialled
     wire_bytes: int = 0  # body bytes as transferred, before decoding
+    # Why ``body`` is what a browser made of the page rather than what the server sent; "" where it is not.
+    rendered: str = ""
+    render_note: str = ""  # what the browser waited for in vain
 
     def header(self, name: str) -> str | None:
         """The first value of a header, or None."""
@@ -129,3 +134,16 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     robots_rule: str | None = None  # what robots.txt said to it: the line that decided, or why none did
     content_signal: str | None = None  # from robots.txt and the header: what the text may be used for
     licenses: tuple[str, ...] = ()  # addresses of the licences that the page names
+    raw: str | None = None  # SHA-256 of the body as it came, under which it is kept
+    charset: str | None = None  # in which the body was read
+    page_type: str | None = None  # what the job's policy calls a page of this form
+    proxy: str | None = None  # through which it came; None: directly
+    spool: tuple[str, int] | None = None  # file and offset of the line that asked for it, if one did
+    revision: str | None = None  # another one whenever something else would be written of the page
+    first_captured: float | None = None
+    changed_at: float | None = None  # when its content was last found to be another one
+    was_path: str | None = None  # of a page that is gone: where its file was
+    rendered: str | None = None  # why a browser was used; None where it was not
+    render_note: str | None = None  # what that browser waited for in vain
+    fidelity: float | None = None  # how much of the page is in its Markdown, 0 to 1
+    shortfalls: tuple[str, ...] = ()  # what of it is not: "tables: 0 of 1"

@@ -27,18 +27,23 @@ class Outcome(StrEnum):
     REDIRECTED = "redirected"
     READ = "read"
     PROBED = "probed"
+    GONE = "gone"
 
     BAD_URL = "bad_url"
     OUT_OF_SCOPE = "out_of_scope"
     EXCLUDED = "excluded"
+    BLACKLISTED = "blacklisted"
+    STUBBED = "stubbed"
     TOO_DEEP = "too_deep"
     UNLISTED = "unlisted"
+    LISTED = "listed"
     ROBOTS_DENIED = "robots_denied"
     NOT_HTML = "not_html"
     ABSENT = "absent"
     TRAP = "trap"
     OVER_CAP = "over_cap"
     OVER_BUDGET = "over_budget"
+    OVER_QUOTA = "over_quota"
 
     NOT_FOUND = "not_found"
     SOFT_404 = "soft_404"
@@ -61,6 +66,8 @@ class Outcome(StrEnum):
     ROBOTS_UNREACHABLE = "robots_unreachable"
     PARSE_FAILED = "parse_failed"
     PARSE_LIMIT = "parse_limit"
+    STALE = "stale"
+    RENDER_FAILED = "render_failed"
 
     PENDING = "pending"
 
@@ -82,6 +89,11 @@ MEANINGS: dict[Outcome, Meaning] = {
     Outcome.PROBED: Meaning(
         Ending.DONE, "No page: asked for to learn how the site says that a page does not exist.", ""
     ),
+    Outcome.GONE: Meaning(
+        Ending.DONE,
+        "It was here, and the site says that it does not exist any more; its file is under _gone/.",
+        "",
+    ),
     Outcome.BAD_URL: Meaning(
         Ending.PASSED_OVER, "Not an http(s) URL that can be requested.", "Usually a typing error on the page."
     ),
@@ -89,15 +101,28 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.PASSED_OVER, "On a host or path that the job does not cover.", "Widen the scope to take it."
     ),
     Outcome.EXCLUDED: Meaning(
-        Ending.PASSED_OVER, "An include or exclude pattern left it out.", "See --include and --exclude."
+        Ending.PASSED_OVER,
+        "A pattern, or the page types of the job's profile, left it out.",
+        "See --include and --exclude, or the scope in the crawl's configuration.",
+    ),
+    Outcome.BLACKLISTED: Meaning(
+        Ending.PASSED_OVER, "On a domain that is only counted, never visited.", "See [[blacklist]]."
+    ),
+    Outcome.STUBBED: Meaning(
+        Ending.PASSED_OVER, "On a domain of which addresses are noted, but not visited.", "See [[stub]]."
     ),
     Outcome.TOO_DEEP: Meaning(
-        Ending.PASSED_OVER, "More links away than the depth limit.", "Raise --max-depth."
+        Ending.PASSED_OVER,
+        "Further away than a limit allows: links from the start, or sitemap indexes within each other.",
+        "Raise the limit that the rule is about: --max-depth or --trap-hops.",
     ),
     Outcome.UNLISTED: Meaning(
         Ending.PASSED_OVER,
         "Linked, but not in the site's sitemap, which decides when there is one.",
         "--follow-links takes linked pages too.",
+    ),
+    Outcome.LISTED: Meaning(
+        Ending.PASSED_OVER, "Found by a run that only lists pages and fetches none.", "sumi mirror takes it."
     ),
     Outcome.ROBOTS_DENIED: Meaning(
         Ending.PASSED_OVER, "The site's robots.txt asks crawlers to stay away.", "Ask the site's owner."
@@ -122,6 +147,11 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.PASSED_OVER,
         "Known, but its host had been asked as often as one run may.",
         "Run again to go on, or raise --max-requests-per-host.",
+    ),
+    Outcome.OVER_QUOTA: Meaning(
+        Ending.PASSED_OVER,
+        "Its repository already has as many pages, or pages of this type, as the caps allow.",
+        "Raise the cap that the rule is about: caps.per_repo_max_pages, _issues or _prs.",
     ),
     Outcome.NOT_FOUND: Meaning(
         Ending.FAILED, "404 or 410: the page does not exist.", "A dead link of the site."
@@ -182,6 +212,16 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.FAILED, "Its content could not be digested.", "Please report the page."
     ),
     Outcome.PARSE_LIMIT: Meaning(Ending.FAILED, "Digesting it would have taken too much time or memory.", ""),
+    Outcome.RENDER_FAILED: Meaning(
+        Ending.FAILED,
+        "It came, but the browser crashed over it, took too long or too much memory.",
+        "Run again, raise --render-timeout, or take it as it comes with --render none.",
+    ),
+    Outcome.STALE: Meaning(
+        Ending.FAILED,
+        "It is here from an earlier run, and could not be had again; that copy is kept.",
+        "Run again later.",
+    ),
     Outcome.PENDING: Meaning(Ending.WAITING, "Not done yet.", "Run the same command again to go on."),
 }
 

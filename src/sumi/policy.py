@@ -1,6 +1,7 @@
 """Decisions of the user, parsed once at the edge into small frozen groups; comments say what 0 means."""
 
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -11,6 +12,7 @@ class Preset(StrEnum):
     MIRROR = "mirror"
     CRAWL = "crawl"
     MAP = "map"
+    MAP_WITH_HTTP = "map-http"  # a map of an intranet: http stays http
     CAPTURE = "capture"
 
 
@@ -50,6 +52,7 @@ class PacingPolicy(msgspec.Struct, frozen=True):
     )
     circuit_failures: int = 10  # failures in a row that suspend a host; 0 = never
     circuit_hold: float = 900.0
+    circuit_openings: int = 3  # such pauses in a row after which a run gives the host up; 0 = never
     host_budget: int = 0  # requests per host and run; 0 = no limit
 
 
@@ -62,10 +65,20 @@ class FrontierPolicy(msgspec.Struct, frozen=True):
     lease_seconds: float = 300.0
 
 
+class OnError(StrEnum):
+    """What a page that failed for good means for the run."""
+
+    SKIP = "skip"  # it is recorded, and the run goes on
+    RETRY = "retry"  # passing failures get a second chance once everything else is done
+    ABORT = "abort"  # the run ends, with everything saved
+
+
 class RetryPolicy(msgspec.Struct, frozen=True):
     retries: int = 3
     first_delay: float = 1.0
     max_delay: float = 60.0
+    steady: bool = False  # every pause is first_delay, without jitter: for who promised so to a user
+    only: tuple[str, ...] = ()  # outcomes that are tried again; empty: all that may pass
 
 
 class FetchLimits(msgspec.Struct, frozen=True):
@@ -84,8 +97,50 @@ class FetchLimits(msgspec.Struct, frozen=True):
     header_fields: int = 256
 
 
+class Secret:
+    """A text that does not end up in a log by way of a ``repr``."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+class Credential(NamedTuple):
+    """A header field for one origin."""
+
+    origin: tuple[str, str, int]  # scheme, host, port
+    name: str
+    value: Secret
+
+
+class Proxy(NamedTuple):
+    scheme: str  # http, https or socks5h
+    host: str  # IPv6 in brackets
+    port: int
+    user: Secret | None = None
+    password: Secret | None = None
+
+    @property
+    def url(self) -> str:
+        """Without credentials."""
+        return f"{self.scheme}://{self.host}:{self.port}"
+
+
 class NetworkPolicy(msgspec.Struct, frozen=True):
-    """Who we say we are, and whom we may talk to."""
+    """Who we say we are, whom we may talk to, and what we bring along."""
 
     user_agent: str = "sumi"
     allow_private: bool = False  # RFC 1918 and loopback; never link-local or metadata addresses
@@ -93,6 +148,11 @@ class NetworkPolicy(msgspec.Struct, frozen=True):
     open_hosts: frozenset[tuple[str, int]] = frozenset()  # literal private seeds: that host and port only
     ca_file: str | None = None
     http2: bool = True
+    https_only: bool = False  # nothing is ever asked for without TLS, redirects and robots.txt included
+    cookies: bool = False  # kept for the run, in memory, sent back where they came from
+    credentials: tuple[Credential, ...] = ()
+    proxies: tuple[Proxy, ...] = ()
+    trust_proxy_dns: bool = False  # the proxy resolves names, so nobody checks where they lead
 
 
 class UrlLimits(msgspec.Struct, frozen=True):
@@ -129,6 +189,33 @@ class StateBackend(StrEnum):
     FILES = "files"
     SQLITE = "sqlite"
     LMDB = "lmdb"
+
+
+class RenderMode(StrEnum):
+    """Which pages go through a browser, and what is waited for there; docs/guides/rendering.md says more."""
+
+    NONE = "none"
+    AUTO = "auto"  # only pages that say next to nothing without JavaScript; those as balanced
+    FAST = "fast"  # until the page's own scripts have run
+    BALANCED = "balanced"  # and what they asked for has come
+    THOROUGH = "thorough"  # and so has what appears on scrolling down
+
+
+class RenderPolicy(msgspec.Struct, frozen=True):
+    """Bounds of rendering. Seconds and bytes."""
+
+    mode: RenderMode = RenderMode.NONE
+    wait_for: tuple[str, ...] = ()  # CSS selectors, each waited for on every page
+    browser: str | None = None  # None: the first that is found on the system
+    tabs: int = 2  # pages rendered at once, each in a browser of its own
+    # For one page; whoever has not answered by then has its browser ended. Two thirds of it may be waits.
+    seconds: float = 30.0
+    idle: float = 10.0  # most of it spent on waiting for a network that never falls silent
+    screens: int = 100  # that thorough scrolls down at most
+    sub_requests: int = 300  # of one page
+    sub_bytes: int = 64 * 1024 * 1024  # of one page, through the proxy
+    memory: int = 1024**3  # of one browser, what it shares with others not counted
+    recycle: int = 100  # pages until a browser is replaced; bounds what a leak can add up to
 
 
 class Durability(StrEnum):

@@ -4,7 +4,7 @@ No backend has to offer every port. ``store.memory`` is the executable specifica
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 import msgspec
@@ -12,7 +12,7 @@ import msgspec
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Request, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
-from sumi.policy import FrontierPolicy
+from sumi.policy import FrontierPolicy, Proxy
 
 
 class Judged(msgspec.Struct, frozen=True, gc=False):
@@ -41,6 +41,9 @@ class Settlement(msgspec.Struct, frozen=True):
     at: float
     facts: PageFacts = PageFacts()
     found: tuple[Judged, ...] = ()
+    # All that the page points to, known or not, where the recipe records links: what a map is made of.
+    # None: nothing was learnt about them, as when the page did not change.
+    links: tuple[str, ...] | None = None
 
 
 class Deferral(msgspec.Struct, frozen=True):
@@ -119,6 +122,10 @@ class Frontier(Protocol):
 
     async def requeue(self, urls: Sequence[str], at: float) -> int:
         """Settled URLs go back to the queue: a file was lost, a passing failure is tried again."""
+        ...
+
+    async def amend(self, facts: Mapping[str, PageFacts]) -> None:
+        """New facts for settled URLs: their content was made again from what is stored. Nothing else moves."""
         ...
 
     async def hold_host(self, host: str, until: float, why: str) -> None:
@@ -270,6 +277,16 @@ class Fetcher(Protocol):
     async def aclose(self) -> None: ...
 
 
+class ProxyClient(Protocol):
+    """Where proxies come from. Asked before every exchange, told after it."""
+
+    def choose(self, host: str) -> Proxy: ...
+
+    def report(self, proxy: Proxy, *, ok: bool) -> None:
+        """``ok``: the proxy did its part, whatever the site behind it said."""
+        ...
+
+
 class Digester(Protocol):
     """Turns a body into links, metadata and text, where it cannot hurt anybody."""
 
@@ -299,6 +316,103 @@ class Output(Protocol):
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
         """Write what is derived from the whole: manifests, indexes. Called at every orderly end."""
+        ...
+
+
+class Blobs(Protocol):
+    """Contents by their SHA-256. What is there is whole, and stays."""
+
+    def put(self, digest: str, data: bytes) -> str:
+        """Store ``data`` (packed, if this store packs) unless it is there; returns its path. Atomic."""
+        ...
+
+    def open(self, digest: str, most: int) -> bytes | None:
+        """The content, unpacked; None if it is not there, is damaged or larger than ``most`` bytes."""
+        ...
+
+    def has(self, digest: str) -> bool: ...
+
+    def sync(self) -> None:
+        """Everything put so far survives a power cut. Slow: call it in a thread."""
+        ...
+
+
+class SpoolPlace(msgspec.Struct, frozen=True, order=True):
+    """Where a line of a spool begins or ends; the later the larger."""
+
+    file: str  # "": before the first
+    offset: int
+
+
+class SpoolLine(msgspec.Struct, frozen=True):
+    place: SpoolPlace
+    after: SpoolPlace
+    data: bytes  # without the line end
+
+
+class Spool(Protocol):
+    """At-least-once hand-over from one process to another: lines stay where they were put."""
+
+    def append(self, lines: Sequence[bytes], now: float) -> None: ...
+
+    def take(self, limit: int) -> list[SpoolLine]:
+        """The next whole lines after those taken before; none if there are none yet."""
+        ...
+
+    def ack(self, place: SpoolPlace) -> None:
+        """What lies before ``place`` is done with; after a restart, taking begins there."""
+        ...
+
+
+# Queues pages, known ones again, unless the gate refuses them: one answer each, None for accepted.
+TakeIn: TypeAlias = Callable[[Sequence[Candidate]], Awaitable[Sequence[Verdict | None]]]
+
+
+class Source(Protocol):
+    """Where pages to visit come from, besides the pages themselves."""
+
+    @property
+    def more_to_come(self) -> bool:
+        """While it is so, a crawl with nothing left to do waits."""
+        ...
+
+    async def recall(self, take_in: TakeIn) -> None:
+        """Before the first visit: what an earlier run had taken in comes again, with what came with it."""
+        ...
+
+    async def feed(self, take_in: TakeIn) -> None:
+        """Runs beside the crawl until cancelled."""
+        ...
+
+    def at_hand(self, lease: Lease) -> Response | None:
+        """The answer, where it came with the page: its host is then not asked again."""
+        ...
+
+    def signed(self, settlement: Settlement) -> Settlement:
+        """With a record of where the page came from, so that it is known to be done with."""
+        ...
+
+
+class OutputHandler(Protocol):
+    """A sink of one's own for what a map finds, told after it is in the database. Not to block: the crawl
+    waits. A run that is taken up again tells only what it does itself."""
+
+    def record_page(self, url: str, facts: PageFacts) -> None: ...
+
+    def record_link(self, source: str, target: str) -> None: ...
+
+    def record_blacklisted(self, url: str, referrer: str) -> None: ...
+
+    def record_stubbed(self, url: str, referrer: str) -> None: ...
+
+    def record_error(self, url: str, error: Verdict) -> None: ...
+
+    def generate_summary(self) -> None:
+        """The run is over and its end is on record."""
+        ...
+
+    def finalize(self, status: str) -> None:
+        """The last call. ``status`` as in the table of runs."""
         ...
 
 

@@ -8,15 +8,18 @@ from sumi.policy import (
     FollowLinks,
     FrontierPolicy,
     NetworkPolicy,
+    OnError,
     PacingPolicy,
     ParseLimits,
     Preset,
+    RenderPolicy,
     RetryPolicy,
     RobotsPolicy,
     TrapPolicy,
     UrlLimits,
 )
 from sumi.scope import Scope
+from sumi.scope.profiles.caps import CapPolicy
 
 
 class Recipe(msgspec.Struct, frozen=True):
@@ -36,7 +39,21 @@ class Recipe(msgspec.Struct, frozen=True):
     markdown: bool = False  # the digest converts pages to Markdown
     traps: TrapPolicy = TrapPolicy()
     parse: ParseLimits = ParseLimits()
+    list_only: bool = False  # sitemaps are read, and no page is fetched
+    on_error: OnError = OnError.SKIP
+    keep_raw: bool = False  # bodies are kept as they came, too
+    take_links: bool = True  # False: another job follows them, and they are nobody's business here
+    record_links: bool = (
+        False  # settlements carry every link, and every hop, redirects too, is a step in depth
+    )
+    origins: tuple[str, ...] = ()  # domain patterns whose pages are all at depth 0, wherever they are found
+    head_first: bool = False  # a page's type is asked for with HEAD, its content a polite turn later
+    revisit: bool = False  # there may be pages of an earlier run: they are asked for only if they changed
+    keep_params: tuple[str, ...] = ()  # the only query parameters in URLs; none: as the preset has it
+    caps: CapPolicy = CapPolicy()  # of one repository, where the job's pages belong to such
+    trust_dates: bool = True  # a page that its sitemap dates before our copy is not asked for again
     keep_duplicates: bool = True  # False: of pages with the same title and text only the first is kept
+    min_fidelity: float = 0.0  # pages whose Markdown holds less of them are kept, and make the run partial
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -47,3 +64,4 @@ class Job(msgspec.Struct, frozen=True):
     network: NetworkPolicy
     limits: FetchLimits
     notes: tuple[str, ...] = ()  # what the user should know before it starts
+    render: RenderPolicy = RenderPolicy()  # which pages go through a browser; by default none

@@ -42,9 +42,9 @@ def test_a_bot_check_is_not_kept(small_site: RunningSite, run_sumi: RunSumi, tmp
 def test_a_page_that_does_not_exist_is_not_kept(
     small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
-    # Only what lies under /bad/soft-404 answers so; the probe at the root meets an honest 404.
+    # Only what lies under /bad/soft-404 answers so; at the root and in /bad/ a probe meets an honest 404.
     run = run_sumi("mirror", f"{small_site.url}/bad/soft-404", *UNLIMITED)
-    assert run.events[-1]["outcomes"]["probed"] == 1
+    assert run.events[-1]["outcomes"]["probed"] == 2
     assert [page["outcome"] for page in manifest_of(tmp_path)["pages"]] == ["captured"]
 
 

@@ -8,7 +8,7 @@ from sumi.engine.acquire import Ended, Fetched, Redirected, classify
 from sumi.engine.verdicts import host_report, verdict_on
 from sumi.fetch.headers import request_lines
 from sumi.frontier.conditional import conditional_headers, is_conditional
-from sumi.model import Candidate, Lease, Request, Response, Timing
+from sumi.model import Request, Response, Timing
 from sumi.outcomes import Outcome
 
 DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -61,10 +61,9 @@ def test_whatever_a_server_said_can_be_sent(etag: str | None, last_modified: str
     assert request_lines("sumi", conditional_headers(etag, last_modified)) is not None
 
 
-def answered(status: int, asked: Request, *fields: tuple[str, str], attempt: int = 0) -> object:
+def answered(status: int, asked: Request, *fields: tuple[str, str]) -> object:
     response = Response(asked.url, status, fields, b"", Timing(0.0, 1.0, 2.0))
-    lease = Lease(Candidate(URL), "docs.example.org", 1, 300.0, attempt)
-    return classify(lease, asked, response, host_report(response))
+    return classify(asked, response, host_report(response))
 
 
 def test_not_modified_means_unchanged_if_that_was_the_question() -> None:
@@ -96,14 +95,3 @@ def test_a_location_is_read_as_utf8_where_it_is(sent: bytes, meant: str) -> None
     redirected = answered(302, Request(URL), ("location", sent.decode("latin-1")))
     assert isinstance(redirected, Redirected)
     assert redirected.location == meant
-
-
-@pytest.mark.parametrize("location", [URL, "/page", "page", "#top", URL + "#x"])
-def test_a_cookie_wall_is_tried_again_and_then_is_a_circle(location: str) -> None:
-    fields = (("location", location), ("set-cookie", "pass=1"))
-    first = answered(302, Request(URL), *fields)
-    assert isinstance(first, Ended)
-    assert first.verdict.rule == "it redirects to itself, and set a cookie"
-    assert isinstance(answered(302, Request(URL), *fields, attempt=2), Redirected)
-    assert isinstance(answered(302, Request(URL), fields[0]), Redirected)
-    assert isinstance(answered(302, Request(URL), ("location", "/other"), fields[1]), Redirected)

@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 from sumi.engine.clock import SystemClock
-from sumi.fetch.access import Access
 from sumi.fetch.cookies import PER_DOMAIN
-from sumi.fetch.credentials import Credential, Secret
 from sumi.fetch.http import HttpFetcher
 from sumi.fetch.resolver import Resolution
 from sumi.model import Request, Response
-from sumi.policy import FetchLimits
+from sumi.policy import Credential, FetchLimits, NetworkPolicy, Secret
 from tests.engine.exchanges import LOOPBACK, Loop, on_both_loops, run
 from tests.engine.raw_server import Writer, serving
 
@@ -37,7 +35,7 @@ async def converse(
         writer.write(f"HTTP/1.1 200 OK\r\n{lines}Content-Length: 0\r\n\r\n".encode())
 
     async with serving(script, keep_alive=True) as server:
-        access = network or Access(allow_private=True, cookies=True)
+        access = network or NetworkPolicy(allow_private=True, cookies=True)
         fetcher = HttpFetcher(FetchLimits(), access, SystemClock(), resolver=Everywhere())
         try:
             for visit in visits:
@@ -151,7 +149,7 @@ def test_a_cookie_of_the_users_own_joins_those_of_the_jar(loop: Loop) -> None:
 
         async with serving(script, keep_alive=True) as server:
             mine = Credential(("http", "127.0.0.1", server.port), "Cookie", Secret("mine=2"))
-            access = Access(allow_private=True, cookies=True, credentials=(mine,))
+            access = NetworkPolicy(allow_private=True, cookies=True, credentials=(mine,))
             fetcher = HttpFetcher(FetchLimits(), access, SystemClock(), resolver=Everywhere())
             try:
                 for host in ("127.0.0.1", "127.0.0.1", "other.example"):

@@ -10,14 +10,11 @@ import pytest
 import trustme
 
 from sumi.engine.clock import SystemClock
-from sumi.fetch.access import Access
-from sumi.fetch.credentials import Credential, Secret
 from sumi.fetch.http import HttpFetcher
-from sumi.fetch.proxies import Proxy
 from sumi.fetch.resolver import Resolution, Unresolved
 from sumi.model import Request, Response
 from sumi.outcomes import Outcome, Trouble
-from sumi.policy import FetchLimits
+from sumi.policy import Credential, FetchLimits, NetworkPolicy, Proxy, Secret
 from tests.engine.exchanges import OK, Loop, Result, on_both_loops, run
 from tests.engine.proxy_server import ProxyServer, proxying
 from tests.engine.raw_server import RawServer, serving
@@ -44,7 +41,10 @@ def proxy_at(server: ProxyServer, scheme: str = "http", password: str | None = N
 
 async def ask(urls: list[str], **access: Any) -> list[Result]:
     fetcher = HttpFetcher(
-        FetchLimits(connect=3, total=5), Access(allow_private=True, **access), SystemClock(), resolver=Names()
+        FetchLimits(connect=3, total=5),
+        NetworkPolicy(allow_private=True, **access),
+        SystemClock(),
+        resolver=Names(),
     )
     try:
         return [await fetcher.fetch(Request(url)) for url in urls]
@@ -219,7 +219,7 @@ def test_the_environment_chooses_no_proxy_and_exempts_no_host(
 def test_many_at_once_through_one_proxy(loop: Loop) -> None:
     async def main() -> list[Result]:
         async with serving(OK, keep_alive=True) as server, proxying() as proxy:
-            access = Access(allow_private=True, proxies=(proxy_at(proxy),))
+            access = NetworkPolicy(allow_private=True, proxies=(proxy_at(proxy),))
             fetcher = HttpFetcher(FetchLimits(), access, SystemClock(), resolver=Names())
             try:
                 asked = [fetcher.fetch(Request(server.url(f"/{number}", SITE))) for number in range(20)]

@@ -243,6 +243,21 @@ def test_a_failed_page_leaves_a_placeholder_until_it_succeeds(mirror: Mirror) ->
     assert not placeholder.exists()
 
 
+@pytest.mark.parametrize("ending", [Outcome.DUPLICATE, Outcome.REDIRECTED])
+def test_a_page_that_failed_once_and_is_now_elsewhere_is_no_longer_called_failed(
+    mirror: Mirror, ending: Outcome
+) -> None:
+    failed = mirror.home / "_failed"
+    mirror.end(f"{SITE}a", Outcome.SERVER_ERROR)
+    mirror.end(f"{SITE}b", Outcome.SERVER_ERROR)
+    assert len(list(failed.iterdir())) == 2
+    mirror.end(f"{SITE}a", ending)
+    assert len(list(failed.iterdir())) == 1
+    mirror.ledger.settle(f"{SITE}b", ending)  # killed before anything else was told of it
+    mirror.reopened()
+    assert list(failed.iterdir()) == []
+
+
 def test_a_passed_over_page_leaves_a_placeholder_among_the_skipped(mirror: Mirror) -> None:
     mirror.end(f"{SITE}x.pdf", Outcome.SERVER_ERROR)
     mirror.end(f"{SITE}x.pdf", Outcome.NOT_HTML, "application/pdf")

@@ -143,6 +143,18 @@ def test_a_page_that_breaks_its_worker_is_the_only_one_that_fails(
     run(story)
 
 
+@pytest.mark.parametrize("place", [0, 1, 7, 39])
+def test_of_many_small_pages_sent_together_only_the_one_that_crashes_is_blamed(run: Run, place: int) -> None:
+    async def story() -> None:
+        names = [f"page-{number}" for number in range(40)]
+        names.insert(place, "segfault")
+        results = await digest_all(pool(), names)
+        failed = [name for name, result in zip(names, results, strict=True) if isinstance(result, Undigested)]
+        assert failed == ["segfault"]
+
+    run(story)
+
+
 def test_a_page_that_never_ends_is_given_up_after_the_wall_limit(run: Run) -> None:
     async def story() -> None:
         results = await digest_all(pool(wall_seconds=1.0), ["wait", "a", "b"])

@@ -1,9 +1,10 @@
 """robots.txt is asked for once, as gently as anything else, and what cannot be had holds up nobody else."""
 
+import msgspec
 import pytest
 
 from sumi.outcomes import Outcome
-from sumi.policy import PacingPolicy, RetryPolicy, RobotsPolicy
+from sumi.policy import PacingPolicy, Preset, RetryPolicy, RobotsPolicy
 from tests.engine.world import HAIR, UNPACED, Answer, Web, crawled, recipe_for, web_of
 
 ROBOTS = "https://a.test/robots.txt"
@@ -131,3 +132,21 @@ def test_a_server_may_ask_to_be_read_more_often(header: str, again: bool) -> Non
     world = crawled(web_of({ROBOTS: robots}, Answer()), recipe)
     assert (len(world.asked(ROBOTS)) > 1) is again
     assert set(world.outcomes.values()) == {"captured"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "asked"),
+    [
+        (b"/r\xc3\xa9gles.txt?v=1", "https://a.test/r%C3%A9gles.txt?v=1"),
+        (b"/r\xe9gles.txt", "https://a.test/r%C3%A9gles.txt"),
+        (b"/r%C3%A9gles/", "https://a.test/r%C3%A9gles/"),
+    ],
+)
+def test_it_is_followed_to_where_the_redirect_means(sent: bytes, asked: str) -> None:
+    page = "https://a.test/private"
+    moved = Answer(301, headers=(("location", sent.decode("latin-1")),))
+    web = web_of({ROBOTS: moved, asked: DENY_PRIVATE}, Answer())
+    recipe = recipe_for([page], robots=OBEYED, pacing=UNPACED)
+    world = crawled(web, msgspec.structs.replace(recipe, preset=Preset.CRAWL))
+    assert world.outcomes[page] == "robots_denied"
+    assert len(world.asked(asked)) == 1

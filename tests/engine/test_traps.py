@@ -10,7 +10,7 @@ import pytest
 
 from sumi.engine.findings import findings
 from sumi.engine.offload import InProcessDigester
-from sumi.engine.scrutiny import probe_url
+from sumi.engine.scrutiny import MOST_FOLDERS, probe_urls
 from sumi.outcomes import Outcome
 from sumi.policy import FrontierPolicy, RobotsPolicy, TrapPolicy
 from sumi.ports import UrlRecord
@@ -245,7 +245,7 @@ def test_what_a_host_shows_for_any_url_is_not_content() -> None:
     done = crawl(regrets)
     known = records(done)
     outcomes = {path_of(url): record.outcome for url, record in known.items()}
-    probe = path_of(probe_url(f"{SITE}/"))
+    [probe] = map(path_of, probe_urls(f"{SITE}/"))
     assert outcomes == {
         "/": Outcome.CAPTURED,
         "/real": Outcome.CAPTURED,
@@ -264,6 +264,44 @@ def test_a_host_that_says_404_is_believed_about_its_other_pages() -> None:
 
     done = crawl(honest)
     assert counts(done) == {Outcome.CAPTURED: 4, Outcome.DUPLICATE: 1, Outcome.PROBED: 1}
+
+
+SORRY = "<p>Sorry, we looked everywhere but could not find what you asked for.</p>"
+
+
+def shop(url: str, _now: float) -> Answer:
+    """Under /shop/ answers another program than at the root, and regrets with 200."""
+    path = path_of(url)
+    if path == "/":
+        links = ("/shop/real", "/shop/gone", "/shop/also/gone", "/manual/not-found")
+        return html("Home", "<p>Welcome.</p>", *links)
+    if path == "/shop/real":
+        return html("Nails", "<p>Nails of all sizes, by the kilogram.</p>")
+    if path == "/manual/not-found":
+        return html("Page not found", "<p>Error 404 is what servers say if they have no such page.</p>")
+    return html("Page not found", SORRY) if path.startswith("/shop/") else Answer(404, headers=HTML)
+
+
+def test_what_a_folder_shows_for_any_url_is_not_content_either() -> None:
+    outcomes = {path_of(url): record.outcome for url, record in records(crawl(shop)).items()}
+    probes = {path_of(url) for page in ("/shop/real", "/manual/x") for url in probe_urls(SITE + page)}
+    assert {path for path, outcome in outcomes.items() if outcome is Outcome.PROBED} == probes
+    assert len(probes) == 3
+    assert outcomes["/shop/gone"] is outcomes["/shop/also/gone"] is Outcome.SOFT_404
+    assert outcomes["/shop/real"] is outcomes["/manual/not-found"] is Outcome.CAPTURED
+
+
+def test_a_host_of_endless_folders_is_probed_in_a_few_only() -> None:
+    def folders(url: str, _now: float) -> Answer:
+        if path_of(url) == "/":
+            return html("Home", "<p>Welcome.</p>", *(f"/f{number}/x" for number in range(40)))
+        word = "".join(chr(97 + int(digit)) * 3 for digit in re.findall(r"\d", path_of(url)))
+        missing = html("Page not found", f"<p>Nothing was found here {word}, not on this server.</p>")
+        return Answer(404, headers=HTML) if "probe" in url else missing
+
+    done = crawl(folders)
+    assert counts(done)[Outcome.PROBED] == MOST_FOLDERS + 1
+    assert counts(done)[Outcome.PENDING] == 0
 
 
 def test_a_probe_that_is_never_answered_holds_nobody_up() -> None:

@@ -77,9 +77,10 @@ def running_site(
     delay_ms: int = 0,
     robots: str = RobotsPreset.DEFAULT,
     sitemap: SitemapPreset = SitemapPreset.INDEX,
+    github: int = 0,
 ) -> Iterator[RunningSite]:
     """A server process of its own, listening when the block begins and gone when it ends."""
-    options = SiteOptions(pages, seed, body_size, sitemap, robots, delay_ms)
+    options = SiteOptions(pages, seed, body_size, sitemap, robots, delay_ms, github)
     with tempfile.TemporaryDirectory(prefix="sumi-site-") as name:
         folder = Path(name)
         process = subprocess.Popen(
@@ -100,6 +101,7 @@ def _command(options: SiteOptions, folder: Path) -> list[str]:
         "--delay-ms": options.delay_ms,
         "--robots": options.robots,
         "--sitemap": options.sitemap,
+        "--github": options.github,
         "--port-file": folder / "ports.json",
         "--log": folder / "requests.jsonl",
         "--tls-dir": folder,

@@ -7,7 +7,9 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
-from tests.site import bad_robots
+from tests.site import apps, bad_robots
+from tests.site.github import HOST, GithubWorld
+from tests.site.github_answers import Github
 from tests.site.misbehaviour import PREFIX, misbehave
 from tests.site.sitemaps import BAD_PARTS, SitemapPreset, sitemap_reply
 from tests.site.truth import Truth, site
@@ -42,6 +44,7 @@ class SiteOptions:
     sitemap: SitemapPreset = SitemapPreset.INDEX
     robots: str = RobotsPreset.DEFAULT  # a preset, or a file with the text
     delay_ms: int = 0  # before every answer
+    github: int = 0  # repositories of the GitHub that answers to that name; 0 for none
 
     def truth(self) -> Truth:
         """For a crawler that obeys the preset; the text of a robots file is the caller's to interpret."""
@@ -85,15 +88,21 @@ class Content:
 
     def __post_init__(self) -> None:
         self.truth = self.options.truth()
+        github = self.options.github
+        self.github = Github(GithubWorld(github, self.options.seed)) if github else None
         self.page = lru_cache(maxsize=max(64, CACHED_BYTES // self.options.body_size))(self._page)
         self.sitemap = lru_cache(maxsize=64)(self._sitemap)
 
     def answer(self, asked: Asked) -> Reply | Script:
         host = asked.host.partition(":")[0].lower()
+        if host == HOST and self.github is not None:
+            return self.github.answer(asked)
         if small := SMALL_HOST.fullmatch(host):
             return _small_site(int(small[1]), asked)
         if hub := HUB_HOST.fullmatch(host):
             return _hub(int(hub[1]), asked)
+        if asked.path.startswith(apps.PREFIX):
+            return apps.application(asked)
         if asked.path.startswith(PREFIX):
             return misbehave(self._counted(asked))
         if asked.path == "/robots.txt":

@@ -28,7 +28,7 @@ from tests.site.wire import Asked, Pause, Reply, Reset, Script, Stall, Step, pag
 
 MAX_REQUEST_HEAD = 64 * 1024
 MAX_REQUEST_BODY = 1024 * 1024
-NAMES = ("127.0.0.1", "localhost", "*.test")
+NAMES = ("127.0.0.1", "localhost", "*.test", "github.com")
 
 
 class Ports(msgspec.Struct, frozen=True):
@@ -242,6 +242,7 @@ def _options(arguments: argparse.Namespace) -> SiteOptions:
         sitemap=arguments.sitemap,
         robots=arguments.robots,
         delay_ms=arguments.delay_ms,
+        github=arguments.github,
     )
 
 
@@ -254,6 +255,7 @@ def parse_arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--log", type=Path, required=True, help="gets a JSON line for every request")
     parser.add_argument("--tls-dir", type=Path, help="serve HTTPS too; gets ca.pem")
     parser.add_argument("--delay-ms", type=int, default=0, help="before every answer of the ordinary site")
+    parser.add_argument("--github", type=int, default=0, help="repositories of a simulated GitHub")
     parser.add_argument("--robots", default="default", help=f"a file, or one of {', '.join(RobotsPreset)}")
     parser.add_argument("--sitemap", type=SitemapPreset, default="index", help=", ".join(SitemapPreset))
     parser.add_argument("--stop-with-stdin", action="store_true", help="stop when standard input closes")

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.errors import UsageError
-from sumi.fetch.credentials import Credential, CredentialBook, Secret, basic_auth
+from sumi.fetch.credentials import CredentialBook, basic_auth
 from sumi.fetch.target import Target, parse_target
 from sumi.jobs.mirror import mirror_job
+from sumi.policy import Credential, Secret
 from sumi.settings import MirrorSettings, load_settings
 
 HOME = ("https", "docs.example.org", 443)
@@ -61,7 +62,7 @@ def load(**flags: str | list[str]) -> MirrorSettings:
 def test_a_password_in_the_url_becomes_the_authentication_of_its_origin_and_leaves_the_url() -> None:
     settings = load(url="https://me:p%40ss@docs.example.org/guide/")
     assert (settings.url, settings.auth) == ("https://docs.example.org/guide/", "me:p@ss")
-    (credential,) = mirror_job(settings).network.credentials  # type: ignore[attr-defined]
+    (credential,) = mirror_job(settings).network.credentials
     assert credential == basic_auth(HOME, "me:p@ss")
     assert load(url="https://me:p@docs.example.org/", auth="other:word").auth == "other:word"
     assert load(url="https://token@docs.example.org/").auth == "token:"
@@ -73,7 +74,7 @@ def test_headers_are_for_the_sites_they_were_given_for() -> None:
         header=["X-Key: abc"],
         header_for=["https://api.example.org:8443 X-Token: def", "cdn.example.org Accept-Language: en, de"],
     )
-    assert mirror_job(settings).network.credentials == (  # type: ignore[attr-defined]
+    assert mirror_job(settings).network.credentials == (
         Credential(HOME, "X-Key", Secret("abc")),
         Credential(("https", "api.example.org", 8443), "X-Token", Secret("def")),
         Credential(("https", "cdn.example.org", 443), "Accept-Language", Secret("en, de")),

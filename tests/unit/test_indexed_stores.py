@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import apsw
@@ -24,7 +25,16 @@ from sumi.store.folder import refuse_other_backend
 from sumi.store.indexed import FolderStore
 from sumi.store.indexed.rows import Change, Rank, Row
 from sumi.store.lmdb import LmdbStore
-from sumi.store.lmdb.packing import id_of_rank, pack_moment, pack_rank, pack_row, unpack_moment, unpack_row
+from sumi.store.lmdb.packing import (
+    pack_id,
+    pack_moment,
+    pack_rank,
+    pack_row,
+    packed_id_of_rank,
+    unpack_moment,
+    unpack_row,
+)
+from sumi.store.lmdb.residency import mapped_bytes
 from sumi.store.lmdb.rows import LmdbRows
 from sumi.store.memory import MemoryStore
 from sumi.store.sqlite import SqliteStore, sql
@@ -46,19 +56,19 @@ def pages(count: int) -> list[Judged]:
 
 
 @pytest.mark.parametrize("statement", sql.HOT)
-def test_what_a_crawl_repeats_never_walks_through_the_urls(statement: str) -> None:
+def test_what_is_asked_again_and_again_never_walks_through_a_table(statement: str) -> None:
     db = apsw.Connection(":memory:")
     db.execute(sql.SCHEMA)
     bindings = (None,) * statement.count("?")
     plan = [str(step[3]) for step in db.execute(f"EXPLAIN QUERY PLAN {statement}", bindings)]
-    assert not [step for step in plan if re.match("SCAN urls", step)]
+    assert not [step for step in plan if re.match("SCAN (urls|attempts)", step)]
     assert not [step for step in plan if "TEMP B-TREE" in step]
 
 
 @given(ranks, ranks)
 def test_packed_ranks_sort_as_ranks_do(one: Rank, other: Rank) -> None:
     assert (pack_rank(one) < pack_rank(other)) == (one < other)
-    assert id_of_rank(pack_rank(one)) == one[-1]
+    assert packed_id_of_rank(pack_rank(one)) == pack_id(one[-1])
 
 
 @given(floats, floats, st.integers(0, 2**60))
@@ -86,13 +96,13 @@ def test_a_packed_row_comes_back_whole() -> None:
         "r",
         1.5,
         "{}",
+        7,
     )
-    assert unpack_row(7, pack_row(row)) == row
+    assert unpack_row(pack_id(7), pack_row(row)) == row
 
 
-def test_a_full_lmdb_map_grows_and_nothing_is_lost(tmp_path: Path) -> None:
-    rows = LmdbRows(tmp_path / "state.lmdb", strict=False, map_bytes=128 * 1024)
-    many = [
+def waiting_rows(count: int) -> list[Row]:
+    return [
         Row(
             n,
             f"https://a.test/{n}",
@@ -111,14 +121,40 @@ def test_a_full_lmdb_map_grows_and_nothing_is_lost(tmp_path: Path) -> None:
             "",
             None,
             "",
+            0,
         )
-        for n in range(3000)
+        for n in range(count)
     ]
+
+
+def test_a_full_lmdb_map_grows_and_nothing_is_lost(tmp_path: Path) -> None:
+    rows = LmdbRows(tmp_path / "state.lmdb", strict=False, map_bytes=128 * 1024)
+    many = waiting_rows(3000)
     for start in range(0, 3000, 500):
         rows.write(Change(inserted=many[start : start + 500]))
     assert rows.page(-1, 5000, None) == many
     assert [row.id for row in rows.queue("a.test", (True, 0, 0.0, 2990), 20)] == [*range(2990, 3000)]
     rows.close()
+
+
+def test_a_map_that_is_made_anew_between_writes_loses_nothing(tmp_path: Path) -> None:
+    rows = LmdbRows(tmp_path / "state.lmdb", strict=False, most_mapped=0)
+    many = waiting_rows(50)
+    for row in many:
+        rows.write(Change(inserted=[row]))
+        assert rows.find([row.url]) == [row]
+    assert rows.page(-1, 5000, None) == many
+    rows.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell")
+def test_what_is_mapped_and_was_looked_at_counts(tmp_path: Path) -> None:
+    size = 8 * 1024 * 1024
+    (tmp_path / "file").write_bytes(bytes(size))
+    before = mapped_bytes()
+    with (tmp_path / "file").open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as view:
+        assert not any(view[::4096])
+        assert mapped_bytes() - before >= size // 2
 
 
 @each_store

@@ -124,3 +124,15 @@ def test_a_host_past_its_budget_is_never_ready() -> None:
     pace.leased(1.0, Kind.PAGE, policy)
     pace.answered(1.0, 0.0, Kind.PAGE, policy)
     assert pace.ready_at(policy) == float("inf")
+
+
+def test_a_host_that_stays_dead_over_several_pauses_is_given_up_until_it_answers() -> None:
+    pace = HostPace(0.0, POLICY)
+    for _ in range(POLICY.circuit_failures + POLICY.circuit_openings - 1):
+        pace.failed(0.0, POLICY)
+    assert not pace.given_up(POLICY)
+    pace.failed(0.0, POLICY)
+    assert pace.given_up(POLICY)
+    assert pace.ready_at(POLICY) == float("inf")
+    pace.succeeded()
+    assert not pace.given_up(POLICY)

@@ -11,7 +11,7 @@ BARS = "<div class=navbar><a href=/x>Elsewhere</a></div>"
 
 
 def markdown(html: str) -> str:
-    return page_markdown(parse_html(html.encode(), "utf-8"), "https://e.org/")
+    return page_markdown(parse_html(html.encode(), "utf-8"), "https://e.org/").markdown
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ COMMONMARK = MarkdownIt("commonmark").enable("table")
 
 
 def markdown(html: str, base: str = "https://e.org/d/p.html") -> str:
-    return page_markdown(parse_html(html.encode(), "utf-8"), base)
+    return page_markdown(parse_html(html.encode(), "utf-8"), base).markdown
 
 
 KATEX = (

@@ -9,7 +9,7 @@ TEXT = "Words of the document, enough of them to be most of the page. " * 3
 
 
 def markdown(html: str) -> str:
-    return page_markdown(parse_html(html.encode(), "utf-8"), "https://example.org/a/").strip()
+    return page_markdown(parse_html(html.encode(), "utf-8"), "https://example.org/a/").markdown.strip()
 
 
 @pytest.mark.parametrize(

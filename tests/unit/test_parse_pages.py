@@ -75,6 +75,35 @@ KEPT = {
         "Drucken oder [Sauerteig](https://e.org/docs/rezepte/sauerteig?x=1#start) lesen.",
         "- Mehl\n- Salz",
     ],
+    "rustdoc": [
+        "# Struct [ring](https://e.org/docs/index.html)::Ring\n",
+        "```rust\n#[repr(C)]\npub struct Ring<T> { /* private fields */ }\n```",
+        "or `Vec<`[`Slot`](https://e.org/docs/y.html)`>`.",
+        "## Examples\n\n```rust\nlet r = Ring::new();\nif r.is_empty() {\n    r.push(1);\n}\n```",
+        "#### pub fn push(&mut self, item: T)\n\nAdds an item.",
+    ],
+    "gitbook": [
+        "# Webhooks\n\nGet told about events.",
+        "## Verify\n",
+        "```\nif not valid(sig):\n    raise Refused\n```",
+        "| `a\\|b` | Once<br>or twice |",
+        "**Why?**\n\nBecause servers lie.",
+    ],
+    "hugo": [
+        "# Install\n\nFrom a package.",
+        "```shell\ncd kite\n  make && make install\n```",
+        "> **Warning**\n>\n> Not as root.",
+        "1. Unpack\n   - anywhere\n2. Build",
+        "1. It is short.",
+    ],
+    "docbook": [
+        "# 2.1. Pipes\n",
+        "`<`[`sh@example.org`](mailto:sh@example.org)`>`.",
+        "```\nls -l |\n  wc -l\n```",
+        "- `|&`\n\n  Errors too.",
+        "| Sign | Meaning |\n| --- | --- |\n| `>` | write |\n|  | make new |",
+        "- one\n- two",
+    ],
     "plain_old": [
         "# The Fish FAQ\n",
         "## 1. What do fish eat?\n",
@@ -123,6 +152,20 @@ FRAME = {
         "From Example",
     ],
     "wordpress": ["Zum Inhalt", "Über", "Teilen", "javascript", "data:", "Vorheriger", "Lecker", "WordPress"],
+    "rustdoc": ["logo", "source", "−", "Expand", "Run", "method.push", "search"],
+    "gitbook": [
+        "Relay Docs",
+        "Search",
+        "Welcome",
+        "Copy",
+        "## #",
+        "Next",
+        "Last updated",
+        "helpful",
+        "On this page",
+    ],
+    "hugo": ["Docs", "Edit this page", "TableOfContents", "Feedback", "helpful", "©", "↩", "\xa0", "&#160;"],
+    "docbook": ["Prev", "Next", "Up", "Chapter 2", "Copyright"],
     "plain_old": ["BGCOLOR", "<"],
 }
 
@@ -162,3 +205,8 @@ def test_links_of_the_frame_are_followed_all_the_same(name: str) -> None:
 def test_the_same_page_has_the_same_fingerprint() -> None:
     assert mirrored("sphinx").sha256 == mirrored("sphinx").sha256
     assert mirrored("sphinx").sha256 != mirrored("mdbook").sha256
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_nothing_of_the_document_is_missing(name: str) -> None:
+    assert (mirrored(name).fidelity, mirrored(name).shortfalls) == (1.0, [])

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.fetch.credentials import Secret
-from sumi.fetch.proxies import Proxy, ProxyRotation
+from sumi.fetch.proxies import ProxyRotation
+from sumi.policy import Proxy, Secret
 
 PROXIES = tuple(Proxy("http", f"proxy{number}.example", 3128) for number in range(3))
 FIRST, SECOND, THIRD = PROXIES

@@ -221,6 +221,7 @@ def test_programs_get_one_object_per_event_and_the_summary_last() -> None:
         "output": "output",
         "seconds": 10.0,
         "notes": [],
+        "below_fidelity": 0,
     }
 
 

@@ -79,6 +79,15 @@ def test_several_values_of_a_variable_are_separated_by_spaces() -> None:
     assert result.output == "output"
 
 
+def test_headers_of_a_variable_stand_on_a_line_each_as_they_contain_spaces() -> None:
+    one = load_settings({"url": URL}, {"SUMI_HEADER": "Accept-Language: en, de;q=0.5"})
+    assert one.header == ("Accept-Language: en, de;q=0.5",)
+    two = {"SUMI_HEADER": "X-One: a b\n\n X-Two: c \r\n", "SUMI_HEADER_FOR": "https://b.test X-Key: d e\n"}
+    several = load_settings({"url": URL}, two)
+    assert [header.strip() for header in several.header] == ["X-One: a b", "X-Two: c"]
+    assert [header.strip() for header in several.header_for] == ["https://b.test X-Key: d e"]
+
+
 def test_a_bad_variable_is_named() -> None:
     with pytest.raises(UsageError, match="SUMI_RETRIES is 'many', but must be a whole number of attempts"):
         load_settings({"url": URL}, {"SUMI_RETRIES": "many"})

@@ -4,6 +4,7 @@
 per job puts its own output and settings in place.
 """
 
+from sumi.assembly.map import map_terrain, run_map
 from sumi.assembly.mirror import mirror, run_mirror
 
-__all__ = ["mirror", "run_mirror"]
+__all__ = ["map_terrain", "mirror", "run_map", "run_mirror"]

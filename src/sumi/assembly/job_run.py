@@ -12,10 +12,12 @@ from sumi.engine.attendant import Attendant, Limits
 from sumi.engine.control import Control
 from sumi.engine.disk_watch import DiskWatch
 from sumi.engine.estimate import pace_notes
+from sumi.engine.fidelity_report import report_fidelity
 from sumi.engine.findings import findings
 from sumi.engine.flag_files import FlagFiles
 from sumi.engine.io import Io
 from sumi.engine.lifecycle import RunState
+from sumi.engine.revisit import to_be_made_again
 from sumi.engine.run import Crawl
 from sumi.engine.summary import summarize
 from sumi.errors import SumiError, UsageError
@@ -32,6 +34,10 @@ class RestorableOutput(Output, Protocol):
 
     async def recall(self, ledger: Ledger) -> None:
         """Before anything is accepted: running copies are written anew, names given before are taken up."""
+        ...
+
+    async def remarks(self, ledger: Ledger) -> Sequence[str]:
+        """What the summary should say about what was made."""
         ...
 
     def has_whole(self, facts: PageFacts) -> bool:
@@ -59,13 +65,17 @@ class JobRun:
         output: RestorableOutput,
         control: Control,
         read_job: Callable[[], Awaitable[Job]] | None = None,
+        complete: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        self._job = job
+        # In a first run there is nothing to come back to, and nobody looks for it.
+        recipe = msgspec.structs.replace(job.recipe, revisit=store.resumed)
+        self._job = msgspec.structs.replace(job, recipe=recipe)
         self._setting = setting
         self._io = io
         self._store = store
         self._output = output
         self._control = control
+        self._complete = complete  # before the end: work over all pages that needs no network
         self._read_job = read_job  # for a reload: the job as its settings would have it now
         self._disk = DiskWatch(setting.home, setting.min_free, control)
         self._started = io.clock.now()
@@ -86,9 +96,11 @@ class JobRun:
             raise
         aborted = self._control.was_aborted
         if not aborted:
+            if self._complete is not None:
+                await self._complete()
             await self._output.finish(self._store, await self._store.stats())
             await self._store.sync(self._output.sync)
-        summary = await self._summary(aborted=aborted)
+        summary = await self._summary(aborted=aborted, gave_up=crawl.gave_up)
         self._io.tell(summary)
         self._disk.complain()
         return summary
@@ -131,19 +143,27 @@ class JobRun:
 
     async def _recover(self) -> None:
         """After a power cut, pages settled last may lack their files; passing failures get another chance."""
-        lost = [url for url in self._store.unsynced if not await self._is_whole(url)]
-        requeued = await self._store.requeue(lost, self._started)
+        lost = await self._lost()
+        await self._store.amend(lost)
+        requeued = await self._store.requeue(list(lost), self._started)
         if self._store.torn_bytes or requeued:
             self._io.tell(Recovered(0, self._store.torn_bytes, requeued))
         failed = [record.url async for record in self._store.records(TRANSIENT)]
         await self._store.requeue(failed, self._started)
 
-    async def _is_whole(self, url: str) -> bool:
-        record = await self._store.record(url)
-        return record is None or self._output.has_whole(record.facts)
+    async def _lost(self) -> dict[str, PageFacts]:
+        records = [await self._store.record(url) for url in self._store.unsynced]
+        return {
+            record.url: to_be_made_again(record.facts)
+            for record in records
+            if record is not None and not self._output.has_whole(record.facts)
+        }
 
-    async def _summary(self, *, aborted: bool = False) -> Summary:
-        notes: Sequence[str] = () if aborted else await findings(self._store)
+    async def _summary(self, *, aborted: bool = False, gave_up: str = "") -> Summary:
+        notes: Sequence[str] = (f"ended by --on-error abort: {gave_up}",) if gave_up else ()
+        if not aborted:
+            notes = (*notes, *await self._output.remarks(self._store), *await findings(self._store))
+        fidelity = await report_fidelity(self._store, self._job.recipe.min_fidelity)
         return summarize(
             self._job.recipe,
             await self._store.stats(),
@@ -151,6 +171,7 @@ class JobRun:
             self._setting.output,
             self._io.clock.now() - self._started,
             stopped=self._control.was_stopped,
-            aborted=aborted,
-            notes=(*self._job.notes, *notes),
+            aborted=aborted or bool(gave_up),
+            notes=(*self._job.notes, *notes, *fidelity.notes),
+            below_fidelity=fidelity.below,
         )

@@ -21,18 +21,22 @@ from sumi.assembly.parts import (
 from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.descriptors import raise_limit
-from sumi.engine.disk_watch import refuse_without_room
+from sumi.engine.disk_watch import refuse_without_room, room_notes
 from sumi.engine.io import Io
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, Progress, Summary
 from sumi.jobs.mirror import mirror_home, mirror_job
+from sumi.jobs.mirror_links import link_pages
 from sumi.jobs.mirror_note import remember_settings
+from sumi.jobs.mirror_update import begin_update
 from sumi.outputs.markdown_tree import MarkdownTree
 from sumi.ports import Clock
 from sumi.recipe import Job
 from sumi.settings import MirrorSettings
 
 PROGRESS_FILE_SECONDS = 2.0
+# Measured on documentation sites: Markdown and stored body, each in a folder of its own, in whole blocks.
+BYTES_PER_PAGE = 40 * 1024
 
 
 def run_mirror(
@@ -63,22 +67,59 @@ async def mirror(
     made = make_folders(home / STATE_FOLDER)
     try:
         refuse_without_room(home, settings.min_free)
+        job = _with_room_notes(job, settings, home)
         async with _opened(settings, job, home, listeners) as (io, store, tree):
-            setting = Setting(settings.url, settings.output, home, settings.min_free, settings.durability)
-
-            async def read_job() -> Job:
-                changed = read_settings() if read_settings is not None else settings
-                # Only limits are taken over: what else the file says now is for the next start.
-                kept = msgspec.structs.replace(settings, max_pages=changed.max_pages)
-                await remember_settings(store, kept)
-                return _job_for(changed)
-
-            await remember_settings(store, settings)
-            with obeying_signals(control):
-                return await JobRun(job, setting, io, store, tree, control, read_job).run()
+            return await _Mirroring(settings, home, io, store, tree, read_settings).run(job, control)
     except UsageError:
         unmake(made)
         raise
+
+
+class _Mirroring:
+    """What of a run is peculiar to mirrors: before it begins, when its limits are read again, at its end."""
+
+    def __init__(
+        self,
+        settings: MirrorSettings,
+        home: Path,
+        io: Io,
+        store: Store,
+        tree: MarkdownTree,
+        read_settings: Callable[[], MirrorSettings] | None,
+    ) -> None:
+        self._settings = settings
+        self._home = home
+        self._io = io
+        self._store = store
+        self._tree = tree
+        self._read_settings = read_settings
+
+    async def run(self, job: Job, control: Control) -> Summary:
+        settings, store, tree = self._settings, self._store, self._tree
+        place = Setting(settings.url, settings.output, self._home, settings.min_free, settings.durability)
+        await remember_settings(store, settings)
+        if settings.update and store.resumed:
+            await begin_update(store, store, self._io.clock.now(), tree.has_whole)
+        run = JobRun(job, place, self._io, store, tree, control, self._read_job, self._complete)
+        with obeying_signals(control):
+            return await run.run()
+
+    async def _read_job(self) -> Job:
+        changed = self._read_settings() if self._read_settings is not None else self._settings
+        # Only limits are taken over: what else the file says now is for the next start.
+        kept = msgspec.structs.replace(self._settings, max_pages=changed.max_pages)
+        await remember_settings(self._store, kept)
+        return _job_for(changed)
+
+    async def _complete(self) -> None:
+        if self._settings.rewrite_links:
+            await link_pages(self._store, self._store, self._tree)
+
+
+def _with_room_notes(job: Job, settings: MirrorSettings, home: Path) -> Job:
+    per_page = BYTES_PER_PAGE if settings.raw else BYTES_PER_PAGE // 2
+    notes = room_notes(home, settings.max_pages, per_page, settings.min_free)
+    return msgspec.structs.replace(job, notes=(*job.notes, *notes))
 
 
 def _job_for(settings: MirrorSettings) -> Job:
@@ -94,7 +135,9 @@ async def _opened(
     tree = MarkdownTree(home.parent, home.name, settings.url, clock)
     heard: list[Listener] = [*listeners, _ProgressFile(tree, clock)]
     try:
-        async with connected(job, store, tree, clock, heard, settings.processes) as io:
+        # With nothing to lose yet, and before anything is asked again, a dead server is said to be one.
+        must_reach = settings.update or not store.resumed
+        async with connected(job, store, tree, clock, heard, settings.processes, must_reach=must_reach) as io:
             yield io, store, tree
     finally:
         tree.close()

@@ -16,6 +16,7 @@ from sumi.engine.io import Io
 from sumi.engine.offload import InProcessDigester, WorkerPool
 from sumi.errors import UsageError
 from sumi.events import Event, Listener
+from sumi.fetch.browser.wiring import rendering
 from sumi.fetch.first_contact import FirstContact
 from sumi.fetch.http import HttpFetcher
 from sumi.policy import Durability, FrontierPolicy, ParseLimits, StateBackend
@@ -26,10 +27,11 @@ from sumi.store.folder import refuse_other_backend
 from sumi.store.indexed import FolderStore
 from sumi.store.lmdb import LmdbStore
 from sumi.store.sqlite import SqliteStore
+from sumi.store.terrain import TerrainStore
 
 STATE_FOLDER = ".sumi"
-Store: TypeAlias = FilesStore | FolderStore
-STORES: dict[StateBackend, type[Store]] = {
+Store: TypeAlias = FilesStore | FolderStore | TerrainStore
+STORES: dict[StateBackend, type[FilesStore | FolderStore]] = {
     StateBackend.FILES: FilesStore,
     StateBackend.SQLITE: SqliteStore,
     StateBackend.LMDB: LmdbStore,
@@ -53,9 +55,13 @@ async def connected(
     clock: Clock,
     listeners: Sequence[Listener],
     processes: int | None,
+    *,
+    must_reach: bool = False,
 ) -> AsyncIterator[Io]:
-    """The engine's connections; what was opened for them is closed afterwards. The store is the caller's."""
-    fetcher = new_fetcher(job, clock, new_state=not store.resumed)
+    """The engine's connections; what was opened for them is closed afterwards. The store is the caller's.
+
+    ``must_reach``: if the first request reaches nobody, say so and end, instead of trying for long."""
+    fetcher = new_fetcher(job, clock, must_reach=must_reach)
     digester = new_digester(processes, job.recipe.parse)
     try:
         yield Io(store, store, fetcher, digester, output, clock, teller(listeners), random.random)
@@ -64,10 +70,10 @@ async def connected(
         await digester.aclose()
 
 
-def new_fetcher(job: Job, clock: Clock, *, new_state: bool) -> Fetcher:
-    """With nothing to lose yet, a first contact that fails says so at once."""
-    fetcher: Fetcher = HttpFetcher(job.limits, job.network, clock)
-    return FirstContact(fetcher) if new_state else fetcher
+def new_fetcher(job: Job, clock: Clock, *, must_reach: bool) -> Fetcher:
+    http = HttpFetcher(job.limits, job.network, clock)
+    fetcher = rendering(http, job.render, job.limits, job.network, clock)
+    return FirstContact(fetcher) if must_reach else fetcher
 
 
 def new_digester(processes: int | None, limits: ParseLimits) -> Digester:
@@ -79,8 +85,16 @@ def new_digester(processes: int | None, limits: ParseLimits) -> Digester:
 
 
 def worker_count(processes: int | None) -> int:
-    # The main process keeps one core busy by itself; the others digest.
-    return max(1, (os.cpu_count() or 1) - 1) if processes is None else processes
+    # The main process keeps one core busy by itself; the others digest. With a single core there is a worker
+    # all the same: it takes a few percent more processor time, and no page can hang or crash the crawl.
+    return max(1, _usable_cores() - 1) if processes is None else processes
+
+
+def _usable_cores() -> int:
+    """Those that this process may run on: a container or taskset may have left it a few of many."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def affordable(job: Job, processes: int | None) -> Job:

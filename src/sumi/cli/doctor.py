@@ -48,13 +48,14 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _examine(folder: Path, out: Sink) -> int:
+    from sumi.cli.doctor_browser import browser_checks
     from sumi.cli.doctor_disk import disk_lines
     from sumi.cli.doctor_versions import version_checks
 
-    checks = version_checks()
+    checks = [*version_checks(), *browser_checks()]
     out.line("versions")
     for check in checks:
-        out.line(f"  {check.name:<16}{check.found:<14}{check.remark}".rstrip())
+        out.line(f"  {check.name:<16}{check.found:<16}{check.remark}".rstrip())
     out.line(f"\ndisk of {printable(str(folder.resolve()))}")
     for line in disk_lines(folder):
         out.line(f"  {line}")

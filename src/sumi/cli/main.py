@@ -16,13 +16,28 @@ from sumi.errors import ConfigError, SumiError
 
 
 class Command(NamedTuple):
-    name: str
+    name: str  # one word, or two: of a family such as "crawl run" each has its own module and its own help
     module: str
     summary: str
 
 
 COMMANDS: tuple[Command, ...] = (
     Command("mirror", "sumi.cli.mirror", "a site as a tree of Markdown files"),
+    Command(
+        "crawl validate-policy", "sumi.cli.crawl_policy", "what a crawl's policy says to URLs, and which rule"
+    ),
+    Command("crawl run", "sumi.cli.crawl", "find pages by policy, and tell the scraper of them"),
+    Command("crawl status", "sumi.cli.crawl_status", "how the crawler of a workspace stands"),
+    Command("scrape run", "sumi.cli.scrape", "archive what the crawler found"),
+    Command("scrape resume", "sumi.cli.scrape_resume", "go on with the last scrape run, in the same CSV"),
+    Command("scrape replay", "sumi.cli.scrape_replay", "the pages CSV again, from the archive"),
+    Command("scrape status", "sumi.cli.scrape_status", "how the scraper of a workspace stands"),
+    Command("run", "sumi.cli.run", "crawl and scrape together, or both in one process"),
+    Command("workspace", "sumi.cli.workspace", "make, or empty, the folder that a crawl works in"),
+    Command("map", "sumi.cli.map", "the web around chosen domains: pages, links and distances"),
+    Command("sitemap", "sumi.cli.sitemap", "the pages that a site's sitemaps list, without fetching them"),
+    Command("plan", "sumi.cli.plan", "before a mirror: how many pages, how long, how large, what to expect"),
+    Command("rebuild", "sumi.cli.rebuild", "a mirror's Markdown again from its stored pages, offline"),
     Command("status", "sumi.cli.status", "how a job stands, and what each host waits for"),
     Command("explain", "sumi.cli.explain", "why a page was fetched, passed over or failed"),
     Command("state", "sumi.cli.state", "check, repair or migrate what a job has stored"),
@@ -76,15 +91,27 @@ def _exit_code_of(words: list[str]) -> int:
 
 
 def build_parser() -> SentenceParser:
-    listing = "\n".join(f"  {command.name:<10}{command.summary}" for command in COMMANDS)
     parser = SentenceParser(
         prog="sumi",
         usage="sumi [--help] [--version] COMMAND ...",
         description="A polite, resumable, fast web crawler.",
-        epilog=f"commands:\n{listing}\n\n'sumi COMMAND --help' says more about one of them.",
+        epilog=f"commands:\n{_listing(COMMANDS)}\n\n'sumi COMMAND --help' says more about one of them.",
     )
     parser.add_argument("--version", action="version", version=f"sumi {__version__}")
     return parser
+
+
+def _listing(commands: Sequence[Command]) -> str:
+    width = max(len(command.name) for command in commands) + 2
+    return "\n".join(f"  {command.name:<{width}}{command.summary}" for command in commands)
+
+
+def _family_parser(word: str, family: Sequence[Command]) -> SentenceParser:
+    return SentenceParser(
+        prog=f"sumi {word}",
+        usage=f"sumi {word} COMMAND ...",
+        epilog=f"commands:\n{_listing(family)}\n\n'sumi {word} COMMAND --help' says more about one of them.",
+    )
 
 
 def load_command(command: Command) -> CommandModule:
@@ -100,8 +127,14 @@ def _dispatch(words: list[str]) -> int:
         parser.parse_all(words)
         raise parser.complaint("no command given; see sumi --help")
     for command in COMMANDS:
-        if command.name == words[0]:
-            return load_command(command).run(words[1:])
+        name = command.name.split()
+        if words[: len(name)] == name:
+            return load_command(command).run(words[len(name) :])
+    family = [command for command in COMMANDS if command.name.startswith(f"{words[0]} ")]
+    if family:
+        parser = _family_parser(words[0], family)
+        parser.parse_known_args(words[1:])  # --help ends here
+        raise parser.complaint(f"give one of its commands: {', '.join(c.name.split()[1] for c in family)}")
     raise parser.complaint(_unknown_command(words[0]))
 
 

@@ -9,6 +9,7 @@ from sumi.cli.narration import Verbosity
 from sumi.cli.options import add_settings, given_flags
 from sumi.cli.parser import SentenceParser
 from sumi.cli.reporters import Reporter, choose_reporter
+from sumi.cli.sitemap import add_format, print_listing
 from sumi.cli.summary import exit_code
 from sumi.cli.terminal import Sink
 from sumi.errors import StorageFailed
@@ -37,6 +38,10 @@ def build_parser() -> SentenceParser:
     add_settings(parser)
     report = parser.add_argument_group("reporting")
     report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
+    report.add_argument(
+        "--list-only", action="store_true", help="List the pages of the sitemaps and fetch none of them."
+    )
+    add_format(report)
     report.add_argument("--json", action="store_true", help="Events as JSON lines on stdout, for programs.")
     loudness = report.add_mutually_exclusive_group()
     loudness.add_argument("-q", "--quiet", action="store_true", help="Say only what went wrong.")
@@ -54,6 +59,8 @@ def run(arguments: Sequence[str]) -> int:
         return load_settings(flags, os.environ, options.config)
 
     settings = read_settings()
+    if options.list_only:
+        return print_listing(settings, options.format, quiet=options.quiet)
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
     reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)

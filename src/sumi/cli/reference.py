@@ -3,9 +3,11 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from sumi.cli.main import COMMANDS, Command, load_command
+from sumi.cli.reference_crawl import crawl_configuration_page
 from sumi.cli.summary import EXIT_CODES
 from sumi.outcomes import MEANINGS, Ending
 from sumi.settings import GROUPS, SETTINGS, Setting
@@ -32,7 +34,8 @@ def settings_page() -> str:
         "",
         "A switch is `true` or `false` in a file, `1` or `0` in the environment, `--name` or `--no-name`",
         "as a flag. A setting that takes several values is a list in a file, a repeated flag, and",
-        "separated by spaces in a variable. Relative paths start at the current folder.",
+        "separated by spaces in a variable, headers by line breaks. Relative paths start at the current",
+        "folder.",
     ]
     for group in GROUPS:
         lines += ["", f"## {group}"]
@@ -71,6 +74,7 @@ def cli_page() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "reference/settings.md": settings_page,
     "reference/cli.md": cli_page,
+    "reference/crawl-configuration.md": partial(crawl_configuration_page, _NOTICE),
     "concepts/outcomes.md": outcomes_page,
 }
 

@@ -8,7 +8,7 @@ COMPLETE, WITH_FAILURES, BAD_USAGE, INTERRUPTED, ABORTED = 0, 1, 2, 3, 4
 
 EXIT_CODES: dict[int, str] = {
     COMPLETE: "complete, or stopped by the page limit",
-    WITH_FAILURES: "finished, but some pages failed",
+    WITH_FAILURES: "finished, but some pages failed or are below --min-fidelity",
     BAD_USAGE: "bad usage or configuration; nothing was done",
     INTERRUPTED: "interrupted; the same command goes on",
     ABORTED: "aborted: something broke; the message says what",
@@ -22,7 +22,8 @@ def exit_code(summary: Summary) -> int:
         case "complete":
             return COMPLETE
         case "partial":
-            return WITH_FAILURES if count_of(summary, Ending.FAILED) else COMPLETE
+            failed = count_of(summary, Ending.FAILED) or summary.below_fidelity
+            return WITH_FAILURES if failed else COMPLETE
         case "interrupted":
             return INTERRUPTED
         case _:
@@ -99,6 +100,9 @@ def _why_partial(summary: Summary) -> str:
     failed = count_of(summary, Ending.FAILED)
     if failed:
         return "one page failed" if failed == 1 else f"{failed:,} pages failed"
+    below = summary.below_fidelity
+    if below:
+        return f"the Markdown of {'one page' if below == 1 else f'{below:,} pages'} is below --min-fidelity"
     if summary.outcomes.get(Outcome.OVER_CAP.value):
         return "the page limit was reached first"
     return "some pages are still to come"

@@ -23,7 +23,16 @@ BATCH = 1000
 
 # Refusals by a rule of the user's own.
 BY_RULE = frozenset(
-    {Outcome.OUT_OF_SCOPE, Outcome.EXCLUDED, Outcome.TOO_DEEP, Outcome.UNLISTED, Outcome.TRAP}
+    {
+        Outcome.OUT_OF_SCOPE,
+        Outcome.EXCLUDED,
+        Outcome.BLACKLISTED,
+        Outcome.STUBBED,
+        Outcome.TOO_DEEP,
+        Outcome.UNLISTED,
+        Outcome.TRAP,
+        Outcome.OVER_QUOTA,
+    }
 )
 
 
@@ -41,19 +50,25 @@ async def apply_changed_rules(recipe: Recipe, io: Io, gate: Gate) -> None:
 
 
 def fingerprint_of(recipe: Recipe) -> str:
-    rules = (recipe.scope, recipe.follow_links, recipe.traps)
+    rules = (recipe.scope, recipe.follow_links, recipe.traps, recipe.caps)
     return sha256(msgspec.json.encode(rules)).hexdigest()
 
 
 async def _refuse_changed_spelling(recipe: Recipe, io: Io) -> None:
     before = await io.ledger.get_note(PRESET_NOTE)
+    spelling = _spelling(recipe)
     if before is None:
-        await io.ledger.put_note(PRESET_NOTE, recipe.preset)
-    elif before != recipe.preset:
+        await io.ledger.put_note(PRESET_NOTE, spelling)
+    elif before != spelling:
         raise StateError(
-            f"this job was begun with the {before} rules for URLs and cannot go on with the {recipe.preset} "
+            f"this job was begun with the {before} rules for URLs and cannot go on with the {spelling} "
             "rules: start over with --fresh, or choose another folder with --output"
         )
+
+
+def _spelling(recipe: Recipe) -> str:
+    kept = ", ".join(sorted(recipe.keep_params))
+    return f"{recipe.preset} (keeping {kept})" if kept else str(recipe.preset)
 
 
 async def _tell_what_is_dropped(io: Io, gate: Gate) -> None:

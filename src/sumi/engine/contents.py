@@ -12,13 +12,15 @@ import msgspec
 from sumi.engine.facts import bare_facts, with_permissions
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
+from sumi.engine.revisit import Revisits, revision_of, unchanged_facts
 from sumi.model import Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.digest import PageDigest
 from sumi.ports import Settlement
 from sumi.recipe import Recipe
 
-KEPT = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED})
+KEPT = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED, Outcome.STALE})
+SAME_CONTENT = Verdict(Outcome.UNCHANGED, "it came again, with the same content")
 # Pages that came, whatever was then made of them.
 CAME = KEPT | {Outcome.DUPLICATE}
 
@@ -65,10 +67,11 @@ class ContentIndex:
 
 
 class Contents:
-    def __init__(self, recipe: Recipe, io: Io, gate: Gate) -> None:
+    def __init__(self, recipe: Recipe, io: Io, gate: Gate, revisits: Revisits) -> None:
         self._recipe = recipe
         self._io = io
         self._gate = gate
+        self._revisits = revisits
         self._index = ContentIndex()
 
     async def recall(self) -> None:
@@ -82,6 +85,10 @@ class Contents:
 
     async def keep(self, lease: Lease, response: Response, digest: PageDigest) -> tuple[Verdict, PageFacts]:
         """Write the page unless it is there already; what is to be recorded of it."""
+        before = await self._revisits.before(lease)
+        revision = revision_of(digest)
+        if before is not None and before.revision == revision:
+            return SAME_CONTENT, unchanged_facts(before, response)
         key = content_key(digest)
         if self._recipe.keep_duplicates:
             original = self._index.first_of(key, lease.url)
@@ -93,11 +100,17 @@ class Contents:
         else:
             verdict = Verdict(Outcome.DUPLICATE, f"the same title and text as {original}")
             facts = bare_facts(response, None)
+        now = self._io.clock.now()
         return verdict, msgspec.structs.replace(
             with_permissions(facts, response, digest, *self._gate.permission(lease.url)),
             content_key=key,
+            revision=revision,
+            first_captured=before.first_captured if before is not None else now,
+            changed_at=now,
             duplicate_of=original,
             simhash=None if digest.simhash is None else f"{digest.simhash:016x}",
+            rendered=response.rendered or None,
+            render_note=response.render_note or None,
             fruitless=self._gate.traps.observe(lease.url, digest, known_content=original is not None),
         )
 

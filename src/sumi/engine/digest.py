@@ -10,20 +10,30 @@ import msgspec
 
 from sumi.engine.acquire import Acquired, Ended, Fetched, Redirected
 from sumi.engine.contents import Contents
+from sumi.engine.cookie_walls import CookieWalls
 from sumi.engine.facts import bare_facts
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
+from sumi.engine.revisit import (
+    Revisits,
+    ending_without_news,
+    facts_without_news,
+    has_file,
+    unchanged_facts,
+)
 from sumi.engine.robots_desk import Turn
 from sumi.engine.scrutiny import Scrutiny, probed
 from sumi.events import PageDeferred, Warned
 from sumi.frontier.retry import retry_delay
-from sumi.model import Candidate, Hop, Kind, Lease, Response
+from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.sitemap import called_like_a_sitemap
 from sumi.policy import Preset
 from sumi.ports import Deferral, Judged, Settlement
 from sumi.recipe import Recipe
-from sumi.urls import normalize, split
+from sumi.scope.domains import DomainClasses
+from sumi.urls import normalize, normalize_with, rules_for, split
 
 # A guess at a sitemap that met one of these was simply wrong.
 NOT_THERE = frozenset(
@@ -31,7 +41,6 @@ NOT_THERE = frozenset(
 )
 # The least that normalization ever does: how to spell a request, whatever the identity leaves out.
 SPELLING = Preset.MIRROR
-SITEMAP_SUFFIXES = (".xml", ".xml.gz", ".txt", ".txt.gz")
 # Of indexes within indexes. The format allows none at all; honest sites have been seen with two or three.
 SITEMAP_NESTING = 5
 NESTED_TOO_DEEPLY = Verdict(Outcome.TOO_DEEP, f"more than {SITEMAP_NESTING} sitemap indexes lead to it")
@@ -40,12 +49,15 @@ REFRESH_PAGE_CHARACTERS = 500
 
 
 class Digestion:
-    def __init__(self, recipe: Recipe, io: Io, gate: Gate) -> None:
+    def __init__(self, recipe: Recipe, io: Io, gate: Gate, revisits: Revisits) -> None:
         self._recipe = recipe
         self._io = io
         self._gate = gate
+        self._revisits = revisits
         self._scrutiny = Scrutiny(recipe, io, gate)
-        self._contents = Contents(recipe, io, gate)
+        self._contents = Contents(recipe, io, gate, revisits)
+        self._walls = CookieWalls()
+        self._homes = DomainClasses(recipe.origins, recipe.scope.blacklist, recipe.scope.stub)
 
     async def recall(self) -> None:
         """Take up what earlier runs learnt about traps and contents."""
@@ -55,6 +67,7 @@ class Digestion:
         """What became of a unit that ``conclude`` made."""
         if isinstance(unit, Settlement):
             self._contents.settled(unit, accepted)
+            self._walls.settled(unit.lease.url)
 
     async def conclude(self, lease: Lease, acquired: Acquired) -> Settlement | Deferral:
         match acquired:
@@ -92,6 +105,9 @@ class Digestion:
         if lease.candidate.hop is Hop.GUESS and verdict.outcome in NOT_THERE:
             verdict = Verdict(Outcome.ABSENT, verdict.rule)
         now = self._now()
+        before = await self._revisits.before(lease)
+        if before is not None and (has_file(before) or verdict.outcome is Outcome.UNCHANGED):
+            return _without_news(lease, verdict, before, response, location, now)
         if lease.candidate.kind is Kind.PAGE and verdict.outcome is not Outcome.REDIRECTED:
             await self._io.output.note_ending(lease, verdict, now)
         return Settlement(lease, verdict, now, bare_facts(response, location))
@@ -107,7 +123,8 @@ class Digestion:
         response = redirected.response
         if lease.candidate.kind is Kind.PROBE:
             return self._probed(lease, response, None)
-        target = normalize(redirected.location, self._recipe.preset, lease.target)
+        rules = rules_for(self._recipe.preset, self._recipe.keep_params)
+        target = normalize_with(redirected.location, rules, lease.target)
         if target is None:
             verdict = Verdict(Outcome.BAD_HTTP, "a redirect to something that is not an http(s) URL")
             return await self._without_content(lease, verdict, response)
@@ -122,12 +139,15 @@ class Digestion:
             too_many[0] if too_many else Verdict(Outcome.REDIRECTED, f"HTTP {response.status} → {target}")
         )
         settlement = await self._without_content(lease, verdict, response, target)
-        return msgspec.structs.replace(settlement, found=() if too_many else found)
+        if too_many:
+            return settlement
+        return msgspec.structs.replace(settlement, found=found, links=self._recorded([target]))
 
     async def _redirected_within_itself(self, lease: Lease, redirected: Redirected) -> Settlement | Deferral:
-        """Only the spelling differs (a slash, http for https): ask again, spelled that way."""
+        """Only the spelling differs (a slash, http for https), or a cookie was set: ask again, so spelled."""
         address = normalize(redirected.location, SPELLING, lease.target) or lease.target
-        if address == lease.target or lease.candidate.redirects >= self._recipe.urls.redirects:
+        in_place = address == lease.target and not self._walls.opens(lease, redirected.response)
+        if in_place or lease.candidate.redirects >= self._recipe.urls.redirects:
             return await self._without_content(lease, _loop(address), redirected.response, address)
         now = self._now()
         return Deferral(lease, now, now, address=address, redirected=True)
@@ -173,10 +193,12 @@ class Digestion:
             return objection
         if objection is not None:
             return await self._without_content(lease, objection, response)
-        if digest.refresh is not None and _only_sends_on(digest):
+        if digest.refresh is not None and not self._recipe.record_links and _only_sends_on(digest):
             return await self._refreshed(lease, response, digest.refresh)
         verdict, facts = await self._contents.keep(lease, response, digest)
-        return Settlement(lease, verdict, self._now(), facts, await self._links(lease, digest))
+        found = await self._links(lease, digest)
+        links = self._recorded((*digest.links, digest.refresh, digest.canonical))
+        return Settlement(lease, verdict, self._now(), facts, found, links)
 
     def _request(self, lease: Lease, response: Response) -> DigestRequest:
         recipe = self._recipe
@@ -186,14 +208,18 @@ class Digestion:
             content_type=response.header("content-type") or "",
             kind=Kind.PAGE if lease.candidate.kind is Kind.PROBE else lease.candidate.kind,
             preset=recipe.preset,
+            keep_params=recipe.keep_params,
             markdown=recipe.markdown,
             max_links=recipe.urls.links_per_page,
             max_depth=recipe.parse.depth,
             max_nodes=recipe.parse.nodes,
+            raw=recipe.keep_raw and lease.candidate.kind is Kind.PAGE,
+            dates=self._revisits.wants_dates,
             vocabulary=self._gate.traps.watches(lease.url),
         )
 
     async def _sitemap(self, lease: Lease, response: Response, digest: PageDigest) -> Settlement:
+        self._revisits.listed(digest.modified)
         pages = await self._judge_new(digest.links, lease, Hop.MANIFEST)
         files = await self._judge_new(digest.sitemaps, lease, Hop.MANIFEST, Kind.SITEMAP)
         if files and await self._indexes_above(lease.candidate) >= SITEMAP_NESTING:
@@ -222,6 +248,8 @@ class Digestion:
         return msgspec.structs.replace(settlement, found=found)
 
     async def _links(self, lease: Lease, digest: PageDigest) -> tuple[Judged, ...]:
+        if not self._recipe.take_links:
+            return ()
         found = await self._judge_new(digest.links, lease, Hop.LINK)
         if digest.refresh is not None:
             found += await self._judge_new([digest.refresh], lease, Hop.REDIRECT)
@@ -229,19 +257,47 @@ class Digestion:
             found += await self._judge_new([digest.canonical], lease, Hop.CANONICAL)
         return found
 
+    def _recorded(self, links: Iterable[str | None]) -> tuple[str, ...] | None:
+        """What the settlement says of links: each once, in order."""
+        return tuple(dict.fromkeys(filter(None, links))) if self._recipe.record_links else None
+
     async def _judge_new(
         self, urls: list[str], lease: Lease, hop: Hop, kind: Kind = Kind.PAGE
     ) -> tuple[Judged, ...]:
         """Only what nobody knows yet becomes an object; on most pages that is next to nothing."""
         source = lease.candidate
         # From a sitemap to a page is a step too, be it by a redirect: only what was asked for is at depth 0.
-        depth = source.depth + (hop is Hop.LINK or (source.kind is Kind.SITEMAP and kind is Kind.PAGE))
+        listed = source.kind is Kind.SITEMAP and kind is Kind.PAGE
+        depth = source.depth + (hop is Hop.LINK or listed or self._recipe.record_links)
         redirects = source.redirects + 1 if hop is Hop.REDIRECT else 0
         fresh = await self._io.frontier.unseen(urls, depth, hop)
-        return await self._gate.judge(_candidates(fresh, hop, kind, depth, source.url, redirects))
+        found = _candidates(fresh, hop, kind, depth, source.url, redirects)
+        return await self._gate.judge(map(self._at_home, found) if self._recipe.origins else found)
+
+    def _at_home(self, candidate: Candidate) -> Candidate:
+        """A page of an origin is where the job starts from, however far it was found."""
+        if self._homes.origin_of(split(candidate.url).host) is None:
+            return candidate
+        return msgspec.structs.replace(candidate, depth=0)
 
     def _now(self) -> float:
         return self._io.clock.now()
+
+
+def _without_news(
+    lease: Lease,
+    verdict: Verdict,
+    before: PageFacts,
+    response: Response | None,
+    location: str | None,
+    now: float,
+) -> Settlement:
+    """A page that is or was here brought nothing when it was asked for again."""
+    ending = ending_without_news(verdict, before)
+    if ending.outcome is Outcome.UNCHANGED:
+        return Settlement(lease, ending, now, unchanged_facts(before, response))
+    facts = facts_without_news(ending, before, bare_facts(response, location), now)
+    return Settlement(lease, ending, now, facts)
 
 
 def _candidates(
@@ -252,9 +308,7 @@ def _candidates(
 
 def _kind_behind(lease: Lease, target: str) -> Kind:
     """A moved sitemap is one still, if called like one: many sites send every strange path to a page."""
-    name = split(target).path.rpartition("/")[2].lower()
-    called_like_one = "sitemap" in name or name.endswith(SITEMAP_SUFFIXES)
-    return lease.candidate.kind if called_like_one else Kind.PAGE
+    return lease.candidate.kind if called_like_a_sitemap(split(target).path) else Kind.PAGE
 
 
 def _only_sends_on(digest: PageDigest) -> bool:

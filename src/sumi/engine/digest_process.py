@@ -2,8 +2,10 @@
 
 import asyncio
 import signal
+import socket
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from enum import Enum, auto
 from typing import NamedTuple, Protocol, cast
 
@@ -14,6 +16,8 @@ from sumi.engine.framing import Answer, FrameReader, FrameSizeError, encode_fram
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
 
+# More than a socket's buffer holds after the sender is gone.
+_MOST_UNREAD = 4 * 1024 * 1024
 _decoder = msgspec.msgpack.Decoder(Answer)
 
 
@@ -55,6 +59,7 @@ class DigestProcess(asyncio.Protocol):
     def __init__(self, owner: Owner, cpu_seconds: float) -> None:
         self.stage = Stage.STARTING
         self.jobs: deque[Job] = deque()  # given and not answered, in the order given
+        self.load = 0  # bytes of those pages
         self.answered = 0
         self.silence = 0  # ticks of the owner's clock since it said something; the owner counts
         self._owner = owner
@@ -73,12 +78,20 @@ class DigestProcess(asyncio.Protocol):
             self._child, connection = Child.spawn(command)
         except OSError as error:
             return self._end_of(Verdict(Outcome.PARSE_FAILED, "no worker"), 0, str(error))
-        await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=connection)
-        await self._hung_up
+        with connection.dup() as ours:
+            await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=connection)
+            await self._hung_up
+            self._hear_out(ours)
         returncode = await self._child.reap()
         begun, last_words = self._child.begun, self._child.last_words()
         self._child.close()
         return self._end_of(self._verdict_on(returncode, last_words), begun, last_words)
+
+    def _hear_out(self, connection: socket.socket) -> None:
+        """Take what it still answered. A worker may die while pages are being sent to it; the event loop then
+        closes at the failure to send, and leaves unread which pages it had done before."""
+        with suppress(OSError):  # there is nothing more
+            self.data_received(connection.recv(_MOST_UNREAD))
 
     def _end_of(self, verdict: Verdict, begun: int, last_words: str) -> End:
         culprit = self.jobs.popleft() if begun > self.answered and self.jobs else None
@@ -105,6 +118,7 @@ class DigestProcess(asyncio.Protocol):
         if not self.jobs:
             self.silence = 0
         self.jobs.append(job)
+        self.load += len(job.request.body)
         assert self._transport is not None
         self._transport.write(frame)
 
@@ -148,8 +162,10 @@ class DigestProcess(asyncio.Protocol):
         result = _decoder.decode(payload).result
         if not self.jobs:
             raise msgspec.DecodeError("an answer to nothing")
-        self.jobs.popleft().settle(result)
+        job = self.jobs.popleft()
+        self.load -= len(job.request.body)
         self.answered += 1
+        job.settle(result)
         self._hang_up_if_idle()
         self._owner.worker_answered(self)
 

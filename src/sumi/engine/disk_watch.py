@@ -78,6 +78,21 @@ def refuse_without_room(folder: Path, least_bytes: int | None, measure: Measure 
         )
 
 
+def room_notes(
+    folder: Path, pages: int, bytes_per_page: int, least_bytes: int | None, measure: Measure = room_at
+) -> tuple[str, ...]:
+    """Said before the start: that many pages, if there are so many, will not fit."""
+    room = measure(folder)
+    if room is None or least_bytes == 0:
+        return ()
+    reserve = _usual_reserve(room) if least_bytes is None else least_bytes
+    needed = pages * bytes_per_page
+    if needed <= room.free_bytes - reserve:
+        return ()
+    short = f"{pages:,} pages may take {_size(needed)}, and {_size(room.free_bytes)} are free"
+    return (f"{short}: the run stops in good order when the disk runs low",)
+
+
 class DiskWatch:
     def __init__(
         self, folder: Path, least_bytes: int | None, control: Control, measure: Measure = room_at

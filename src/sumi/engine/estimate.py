@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from sumi.frontier.pacing import BUDGET_SPENT
+from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, SUSPENDED
 from sumi.policy import PacingPolicy
 from sumi.ports import Frontier, FrontierStats, HostWait
 
@@ -35,7 +35,7 @@ class Estimate:
 
 def least_seconds(waits: Sequence[HostWait], wanted: int, delay_of: DelayOf) -> float:
     """The longest queue at its host's pace; less where fewer pages are wanted than are waiting."""
-    busy = [wait for wait in waits if wait.why != BUDGET_SPENT]
+    busy = [wait for wait in waits if wait.why not in (BUDGET_SPENT, GIVEN_UP, SUSPENDED)]
     delays = [delay_of(wait.host) for wait in busy]
     longest = max((wait.pending * delay for wait, delay in zip(busy, delays, strict=True)), default=0.0)
     if wanted >= sum(wait.pending for wait in busy):

@@ -44,17 +44,29 @@ async def _challenges(ledger: Ledger) -> list[str]:
 async def _pages(ledger: Ledger) -> list[str]:
     hashes = array("Q")
     unindexed = 0
+    rendered, in_vain = Counter[str](), Counter[str]()
     async for record in ledger.records((Outcome.CAPTURED, Outcome.UNCHANGED)):
         if record.facts.simhash is not None:
             hashes.append(int(record.facts.simhash, 16))
         unindexed += "noindex" in (record.facts.robots_meta or "").lower()
+        rendered.update(filter(None, (record.facts.rendered,)))
+        in_vain.update(filter(None, (record.facts.render_note,)))
     groups, pages = near_duplicates(hashes)
     notes = []
     if groups:
         notes.append(f"near-duplicates: {pages:,} pages in {_counted(groups, 'group')}; all were kept")
     if unindexed:
         notes.append(f"noindex: {_counted(unindexed, 'page')} asked not to be indexed; kept, and flagged")
-    return notes
+    return [*notes, *_rendered(rendered, in_vain)]
+
+
+def _rendered(reasons: Counter[str], in_vain: Counter[str]) -> list[str]:
+    told = [
+        f"rendered in a browser: {_counted(count, 'page')} ({why})"
+        for why, count in reasons.most_common(_MOST_NAMED)
+    ]
+    vain = [f"{note} on {_counted(count, 'page')}" for note, count in in_vain.most_common(_MOST_NAMED)]
+    return told + vain
 
 
 def near_duplicates(hashes: "array[int]") -> tuple[int, int]:

@@ -18,10 +18,12 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FollowLinks
 from sumi.ports import Judged
 from sumi.recipe import Recipe
+from sumi.scope.profiles.caps import NOT_ASKED_FOR, CapLedger
 from sumi.urls import host_key
 
 UNLISTED = Verdict(Outcome.UNLISTED, "the sitemap does not list it")
 NOT_FOLLOWED = Verdict(Outcome.UNLISTED, "links are not followed")
+ONLY_LISTED = Verdict(Outcome.LISTED, "this run lists pages and fetches none")
 LINKED = frozenset({Hop.LINK, Hop.CANONICAL})
 # Judging one URL takes about ten microseconds.
 BATCH = 2000
@@ -31,10 +33,27 @@ class Gate:
     def __init__(self, recipe: Recipe, io: Io, desk: RobotsDesk) -> None:
         self._recipe = recipe
         self._frontier = io.frontier
+        self._ledger = io.ledger
         self._desk = desk
         self.traps = TrapWatch(recipe.traps)
+        self._caps = CapLedger(recipe.caps)
         # A seed may redirect to another path of its host: the user asked for what it leads to.
         self._seed_scope = msgspec.structs.replace(recipe.scope, paths=())
+
+    async def recall_caps(self) -> None:
+        """Count again what earlier runs asked for; what waits gets the places that are left, in its order."""
+        if not self._recipe.caps.limits_anything:
+            return
+        waiting = []
+        async for record in self._ledger.records():
+            if record.kind is not Kind.PAGE or record.outcome in NOT_ASKED_FOR:
+                continue
+            if record.outcome is Outcome.PENDING:
+                waiting.append(record.url)
+            else:
+                self._caps.recall(record.url)
+        for url in waiting:
+            self._caps.admits(url)
 
     async def judge(self, candidates: Iterable[Candidate]) -> tuple[Judged, ...]:
         listed = (await self._frontier.stats()).listed > 0
@@ -47,9 +66,14 @@ class Gate:
         return tuple(judged)
 
     def refuses_now(self, candidate: Candidate) -> Verdict | None:
-        """Whether something accepted earlier, perhaps by an earlier run, is outside of today's scope or has
-        turned out to be a trap."""
-        return self._malformed(candidate) or self._outside(candidate) or self.traps.refusal(candidate)
+        """Whether something accepted earlier, perhaps by an earlier run, is outside of today's scope or caps,
+        or has turned out to be a trap."""
+        return (
+            self._malformed(candidate)
+            or self._outside(candidate)
+            or self.traps.refusal(candidate)
+            or (self._caps.refusal(candidate.url) if candidate.kind is Kind.PAGE else None)
+        )
 
     def permission(self, url: str) -> tuple[str, tuple[str, ...]]:
         """What robots.txt says to a page that it lets be fetched, and its Content-Signal lines."""
@@ -60,6 +84,9 @@ class Gate:
             self.refuses_now(candidate)
             or self._desk.known_refusal(candidate.url)
             or self._unlisted(candidate, listed)
+            or (ONLY_LISTED if self._recipe.list_only and candidate.kind is Kind.PAGE else None)
+            # Last, because whoever gets here takes a place.
+            or (self._caps.admits(candidate.url) if candidate.kind is Kind.PAGE else None)
         )
 
     def _malformed(self, candidate: Candidate) -> Verdict | None:

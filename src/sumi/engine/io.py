@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sumi.engine.sources import NO_SOURCE
 from sumi.events import Listener
-from sumi.ports import Clock, Digester, Fetcher, Frontier, Ledger, Output
+from sumi.ports import Clock, Digester, Fetcher, Frontier, Ledger, Output, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +18,4 @@ class Io:
     clock: Clock
     tell: Listener
     jitter: Callable[[], float]  # uniform in [0, 1)
+    source: Source = NO_SOURCE

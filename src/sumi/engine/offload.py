@@ -20,8 +20,11 @@ from sumi.parse.digest import DigestRequest, PageDigest, Undigested, digest
 # -P: a file in the folder where the crawl was started must not be taken for one of our modules.
 WORKER_COMMAND = (sys.executable, "-P", "-m", "sumi.engine.digest_worker")
 
-# The page being worked on and the next one: a worker need not wait for the event loop between two pages.
+# The page being worked on and the next one: a worker need not wait for the event loop between two pages. More
+# while they are small, for many small pages are done before a busy loop comes round again.
 _DEPTH = 2
+_SMALL_DEPTH = 32
+_SMALL_BYTES = 64 * 1024
 
 # The wall clock is counted in turns of the event loop: a laptop that slept ages no page, and an answer that
 # arrived while the loop was busy is read before its page is called late.
@@ -43,7 +46,7 @@ class WorkerPool:
         cpu_seconds: float = 20.0,
         wall_seconds: float = 30.0,
         memory_bytes: int = 1024**3,
-        recycle_after: int = 2000,
+        recycle_after: int = 20_000,
         command: Sequence[str] = WORKER_COMMAND,
     ) -> None:
         self._processes = processes
@@ -83,11 +86,12 @@ class WorkerPool:
 
         No page is put behind one that is slow already, or that may prove so while a further worker starts.
         """
-        depth = 1 if any(worker.stage is Stage.STARTING for worker in self._team) else _DEPTH
+        serving = [worker for worker in self._team if worker.stage is Stage.SERVING]
+        starting = any(worker.stage is Stage.STARTING for worker in self._team)
+        short_of_hands = starting and len(serving) < self._processes
         while self._waiting:
-            prompt = [w for w in self._team if w.stage is Stage.SERVING and w.silence == 0]
-            worker = min(prompt, key=_load, default=None)
-            if worker is None or _load(worker) >= depth:
+            worker = min((w for w in serving if w.silence == 0), key=_load, default=None)
+            if worker is None or not _has_room(worker, short_of_hands):
                 return
             job = self._waiting.popleft()
             if job.answer.done():  # its caller was cancelled, or it was given to two and one was faster
@@ -209,5 +213,11 @@ class InProcessDigester:
         """Nothing to end."""
 
 
-def _load(worker: DigestProcess) -> int:
-    return len(worker.jobs)
+def _load(worker: DigestProcess) -> tuple[int, int]:
+    return worker.load, len(worker.jobs)
+
+
+def _has_room(worker: DigestProcess, short_of_hands: bool) -> bool:
+    if short_of_hands:
+        return not worker.jobs
+    return len(worker.jobs) < (_SMALL_DEPTH if worker.load < _SMALL_BYTES else _DEPTH)

@@ -12,12 +12,13 @@ import msgspec
 from sumi.engine.hosts_in_use import HostsInUse
 from sumi.engine.io import Io
 from sumi.engine.robots_hops import RobotsHops
-from sumi.engine.verdicts import REDIRECTS, host_report
+from sumi.engine.verdicts import REDIRECTS, host_report, location_of
 from sumi.events import RobotsRead, Warned
 from sumi.frontier.retry import retry_delay
 from sumi.model import Candidate, Hop, Kind, Request, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.parse.sitemap import usual_places
+from sumi.policy import Preset
 from sumi.ports import HostReport, RobotsRecord
 from sumi.recipe import Recipe
 from sumi.robots import RobotsAccess, RobotsRules, parse_robots, product_token, robots_verdict
@@ -161,7 +162,7 @@ class RobotsDesk:
         if until is not None:
             return Turn(until)
         # One byte more than may be read, so that the parser can tell a cut file from a whole one.
-        request = Request(self._hops.current(site), max_bytes=self._policy.max_bytes + 1)
+        request = Request(self._hops.current(site), max_bytes=self._policy.max_bytes + 1, plain=True)
         answer = await self._io.fetcher.fetch(request)
         await self._hops.asked(site, answer.timing.reached, self._io.clock.now())
         if isinstance(answer, Response) and answer.status in REDIRECTS:
@@ -172,8 +173,8 @@ class RobotsDesk:
         return await self._conclude(site, answer.status, answer.body, report, age=age)
 
     async def _follow(self, site: str, answer: Response) -> Turn:
-        location = answer.header("location") or ""
-        target = normalize(location, self._recipe.preset, self._hops.current(site))
+        # To be requested, not to be told from others: the job's idea of what makes a page is of no concern.
+        target = normalize(location_of(answer), Preset.MIRROR, self._hops.current(site))
         if not self._hops.follow(site, target, self._policy.max_redirects):
             # Beyond the limit the file counts as unavailable, which allows.
             return await self._conclude(site, 404, b"", host_report(answer))
@@ -182,7 +183,10 @@ class RobotsDesk:
     async def _try_again(self, site: str, answer: Response | Trouble) -> Turn:
         attempt = self._attempts.get(site, 0)
         self._attempts[site] = attempt + 1
-        delay = retry_delay(Outcome.ROBOTS_UNREACHABLE, attempt, self._recipe.retry, self._io.jitter())
+        outcome = Outcome.ROBOTS_UNREACHABLE
+        if isinstance(answer, Trouble) and self._recipe.retry.only:  # which names what it means
+            outcome = answer.verdict.outcome
+        delay = retry_delay(outcome, attempt, self._recipe.retry, self._io.jitter())
         if delay is not None:
             return Turn(not_before=self._io.clock.now() + delay, report=host_report(answer))
         words = answer.verdict.rule if isinstance(answer, Trouble) else ""

@@ -1,6 +1,7 @@
 """The whole crawl on one screen: lease, visit, settle, until nothing is left to do."""
 
 import asyncio
+from collections.abc import Sequence
 
 import msgspec
 
@@ -10,15 +11,19 @@ from sumi.engine.changed_rules import apply_changed_rules
 from sumi.engine.control import Control
 from sumi.engine.digest import Digestion
 from sumi.engine.gate import Gate
+from sumi.engine.heads import Heads
 from sumi.engine.io import Io
 from sumi.engine.lease_keeper import LeaseKeeper
 from sumi.engine.lifecycle import RunState
+from sumi.engine.revisit import Revisits
 from sumi.engine.robots_desk import RobotsDesk
 from sumi.engine.settler import Settler
 from sumi.engine.tally import Tally
 from sumi.events import PageSettled, Warned
-from sumi.model import Lease
-from sumi.policy import Durability
+from sumi.frontier.retry import TRANSIENT
+from sumi.model import Candidate, Kind, Lease
+from sumi.outcomes import Ending, Verdict
+from sumi.policy import Durability, OnError
 from sumi.ports import Settlement
 from sumi.recipe import Recipe
 
@@ -35,22 +40,30 @@ class Crawl:
         self._control = control
         self._desk = RobotsDesk(recipe, io)
         self._gate = Gate(recipe, io, self._desk)
-        self._digestion = Digestion(recipe, io, self._gate)
+        self._revisits = Revisits(io.ledger, active=recipe.revisit, trust_dates=recipe.trust_dates)
+        self._heads = Heads(active=recipe.head_first)
+        self._digestion = Digestion(recipe, io, self._gate, self._revisits)
         self._settler = Settler(io, durability)
         self._leases = LeaseKeeper(io.frontier, io.clock)
         self._tally = Tally(io, self._desk)
         self._visits: set[asyncio.Task[None]] = set()
         self._failed: list[asyncio.Task[None]] = []
         self._wake = control.changed
+        self._chances_given = False
+        self.gave_up = ""  # why, if the run ended because a page failed
 
     async def run(self) -> None:
         """Returns when there is nothing left to do or the control said stop; raises if the disk fails."""
         await self._digestion.recall()
+        await self._gate.recall_caps()
         await apply_changed_rules(self._recipe, self._io, self._gate)
         await self._io.frontier.add(await self._gate.judge(self._recipe.seeds))
-        keepers = [asyncio.create_task(keep) for keep in (self._settler.keep_synced(), self._leases.keep())]
+        await self._io.source.recall(self.take_in)
+        feeding = self._io.source.feed(self.take_in)
+        keeping = (self._settler.keep_synced(), self._leases.keep(), feeding)
+        keepers = [asyncio.create_task(keep) for keep in keeping]
         try:
-            while not self._control.stopping and not await self._finished():
+            while not self._control.stopping and not (await self._finished() and await self._last_chance()):
                 await self._start_visits()
                 self._raise_failures(*keepers)
                 await self._tally.tell(self._recipe)
@@ -62,6 +75,17 @@ class Crawl:
         await self._settler.sync()
         await self._tally.tell(self._recipe, force=True)
         self._control.end()
+
+    async def take_in(self, candidates: Sequence[Candidate]) -> list[Verdict | None]:
+        """Pages from outside, known ones again. Those that wait already go on waiting."""
+        judged = await self._gate.judge(candidates)
+        news = await self._io.frontier.add(judged)
+        known = [
+            item.candidate.url for item, new in zip(judged, news, strict=True) if not (new or item.refusal)
+        ]
+        await self._io.frontier.requeue(known, self._io.clock.now())
+        self._wake.set()
+        return [item.refusal for item in judged]
 
     def in_flight(self) -> tuple[str, ...]:
         """URLs being visited."""
@@ -81,11 +105,13 @@ class Crawl:
 
     async def visit(self, lease: Lease) -> None:
         with self._leases.holding(lease):
-            acquired = await acquire(lease, self._gate, self._desk, self._io)
+            acquired = await acquire(lease, self._gate, self._desk, self._revisits, self._heads, self._io)
             await self._io.frontier.release_host(lease, acquired.report)
             self._desk.in_use.leave(lease.host, self._io.clock.now())
             self._wake.set()
             unit = await self._digestion.conclude(lease, acquired)
+            if isinstance(unit, Settlement):
+                unit = self._io.source.signed(unit)
             settled = await self._settler.settle(unit)
             self._digestion.settled(unit, settled)
             if not settled:
@@ -95,8 +121,11 @@ class Crawl:
 
     async def _announce(self, unit: Settlement) -> None:
         lease, verdict, facts = unit.lease, unit.verdict, unit.facts
+        self._heads.settled(lease.url)
         await self._io.output.settled(lease, verdict, unit.at, facts)
         self._tally.settled(lease.host)
+        if verdict.ending is Ending.FAILED and lease.candidate.kind is Kind.PAGE:
+            self._give_up_if_wanted(f"{lease.url} failed ({verdict.rule})")
         self._io.tell(
             PageSettled(lease.url, verdict.outcome, verdict.ending, verdict.rule, facts.path, len(unit.found))
         )
@@ -125,12 +154,25 @@ class Crawl:
 
     async def _finished(self) -> bool:
         """Decided from counts: an empty lease only means that nothing may be fetched just now."""
-        if self._visits:
+        if self._visits or self._io.source.more_to_come:
             return False
         stats = await self._io.frontier.stats()
         capped = bool(self._recipe.max_pages) and stats.captured >= self._recipe.max_pages
         stuck = stats.pending > 0 and await self._io.frontier.next_ready(self._io.clock.now()) is None
         return stats.pending == 0 or capped or stuck
+
+    async def _last_chance(self) -> bool:
+        """Whether that was all. Passing failures may be wanted once more, after everything else."""
+        if self._recipe.on_error is not OnError.RETRY or self._chances_given:
+            return True
+        self._chances_given = True
+        failed = [record.url async for record in self._io.ledger.records(TRANSIENT)]
+        return not await self._io.frontier.requeue(failed, self._io.clock.now())
+
+    def _give_up_if_wanted(self, why: str) -> None:
+        if self._recipe.on_error is OnError.ABORT and not self._control.stopping:
+            self.gave_up = why
+            self._control.stop(why)
 
     async def _wait(self) -> None:
         """Until a visit moves on, the control changes, or the next host is due."""

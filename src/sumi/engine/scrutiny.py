@@ -4,6 +4,7 @@ Nothing is kept here that a restart would miss: what a host shows for a missing 
 that cannot exist, asked for once, and only when a page gave cause.
 """
 
+from collections import defaultdict
 from hashlib import blake2b
 
 from sumi.engine.gate import Gate
@@ -14,13 +15,15 @@ from sumi.parse.challenge import challenge_error, challenge_header
 from sumi.parse.digest import PageDigest
 from sumi.ports import Deferral, UrlRecord
 from sumi.recipe import Recipe
-from sumi.urls import origin
+from sumi.urls import origin, split
 
 CHALLENGING = frozenset({401, 403, 429, 503})
 # A pause after each check that a host put up in a row, doubling. Not for ever: it may have been a bad minute.
 MOST_PAUSE = 900.0
 # Regrets that differ in an echoed name or a search box are still the same regret.
 SIMILAR_BITS = 8
+# Of one host, besides its root: other software may answer below a folder. A host can make up any number.
+MOST_FOLDERS = 8
 # The probe is asked for next of all. Whoever still waits after so many looks at it is believed.
 MOST_LOOKS = 5
 
@@ -32,6 +35,7 @@ class Scrutiny:
         self._gate = gate
         self._in_a_row: dict[str, int] = {}
         self._looks: dict[str, int] = {}
+        self._folders: defaultdict[str, set[str]] = defaultdict(set)  # probes in folders, by host
 
     async def of_error(self, lease: Lease, response: Response) -> Verdict | None:
         """Whether an error is a bot check's way of saying no."""
@@ -60,14 +64,24 @@ class Scrutiny:
         return Verdict(Outcome.CHALLENGE, f"instead of the page: {whose}")
 
     async def _compared(self, lease: Lease, simhash: int) -> Verdict | Deferral | None:
-        probe = probe_url(lease.url)
-        record = await self._io.ledger.record(probe)
-        if record is None or record.outcome is Outcome.PENDING:
-            return await self._put_off(lease, probe)
-        self._looks.pop(lease.url, None)
-        if _resembles(record, simhash):
-            return Verdict(Outcome.SOFT_404, f"as {probe}, which cannot exist")
+        for probe in probe_urls(lease.url):
+            record = await self._io.ledger.record(probe)
+            if record is None and not self._may_probe(lease.host, probe):
+                return None
+            if record is None or record.outcome is Outcome.PENDING:
+                return await self._put_off(lease, probe)
+            self._looks.pop(lease.url, None)
+            if _resembles(record, simhash):
+                return Verdict(Outcome.SOFT_404, f"as {probe}, which cannot exist")
         return None
+
+    def _may_probe(self, host: str, probe: str) -> bool:
+        if split(probe).path.count("/") == 1:
+            return True
+        probed = self._folders[host]
+        if len(probed) < MOST_FOLDERS:
+            probed.add(probe)
+        return probe in probed
 
     async def _put_off(self, lease: Lease, probe: str) -> Deferral | None:
         looks = self._looks.get(lease.url, 0)
@@ -79,10 +93,14 @@ class Scrutiny:
         return Deferral(lease, now, now + max(self._recipe.pacing.delay, 1.0) * 2**looks, found=found)
 
 
-def probe_url(url: str) -> str:
-    """The same for ever, so that a host is asked once; made so that nobody has a page there."""
+def probe_urls(url: str) -> tuple[str, ...]:
+    """At the root and in the URL's first folder, if it is in one. The same for ever, so that each is asked
+    for once; made so that nobody has a page there."""
     site = origin(url)
-    return f"{site}/sumi-probe-{blake2b(site.encode(), digest_size=8).hexdigest()}"
+    name = f"sumi-probe-{blake2b(site.encode(), digest_size=8).hexdigest()}"
+    folder, slash, _ = split(url).path[1:].partition("/")
+    root = f"{site}/{name}"
+    return (root, f"{site}/{folder}/{name}") if slash and folder else (root,)
 
 
 def _resembles(record: UrlRecord, simhash: int) -> bool:

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from sumi.engine.tally import balanced, by_ending
 from sumi.events import Summary
-from sumi.frontier.pacing import BUDGET_SPENT
+from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, SUSPENDED
 from sumi.outcomes import Ending
 from sumi.ports import FrontierStats, HostWait
 from sumi.recipe import Recipe
+
+_MOST_NAMED = 10  # a summary is read by people
 
 
 def summarize(
@@ -20,24 +22,37 @@ def summarize(
     stopped: bool = False,
     aborted: bool = False,
     notes: tuple[str, ...] = (),
+    below_fidelity: int = 0,
 ) -> Summary:
     over_cap = bool(recipe.max_pages) and stats.captured >= recipe.max_pages
     over_budget = sum(wait.pending for wait in waits if wait.why == BUDGET_SPENT)
+    suspended = sum(wait.pending for wait in waits if wait.why == SUSPENDED)
     return Summary(
         job=recipe.job,
-        status="aborted" if aborted else _status(stats, stopped, over_cap),
+        status="aborted" if aborted else _status(stats, stopped, over_cap, below_fidelity),
         discovered=stats.known,
-        outcomes=balanced(stats, over_cap=over_cap, over_budget=over_budget),
+        outcomes=balanced(stats, over_cap=over_cap, over_budget=over_budget, suspended=suspended),
         output=output,
         seconds=round(seconds, 3),
-        notes=notes,
+        notes=(*notes, *_given_up(waits)),
+        below_fidelity=below_fidelity,
     )
 
 
-def _status(stats: FrontierStats, stopped: bool, over_cap: bool) -> str:
-    """Complete only if everything that was wanted is here: nothing pending, failed or unaccounted for."""
+def _given_up(waits: Sequence[HostWait]) -> list[str]:
+    dead = [wait for wait in waits if wait.why == GIVEN_UP]
+    return [
+        f"{wait.host} does not answer any more: {wait.pending:,} of its pages wait for another run"
+        for wait in dead[:_MOST_NAMED]
+    ]
+
+
+def _status(stats: FrontierStats, stopped: bool, over_cap: bool, below_fidelity: int) -> str:
+    """Complete only if everything that was wanted is here, as whole as was wanted: nothing pending, failed or
+    unaccounted for."""
     if stopped and stats.pending and not over_cap:
         return "interrupted"
     failed = by_ending(stats.outcomes)[Ending.FAILED]
     accounted = sum(stats.outcomes.values()) + stats.pending == stats.known
-    return "complete" if accounted and not stats.pending and not failed else "partial"
+    lacking = stats.pending or failed or below_fidelity
+    return "complete" if accounted and not lacking else "partial"

@@ -1,6 +1,6 @@
 """Counts what happens and says so a few times a second."""
 
-from collections import deque
+from collections import Counter, deque
 
 from sumi.engine.estimate import Estimate
 from sumi.engine.io import Io
@@ -73,10 +73,13 @@ def by_ending(outcomes: dict[Outcome, int]) -> dict[Ending, int]:
     return totals
 
 
-def balanced(stats: FrontierStats, *, over_cap: bool, over_budget: int) -> dict[str, int]:
+def balanced(stats: FrontierStats, *, over_cap: bool, over_budget: int, suspended: int = 0) -> dict[str, int]:
     """Outcomes by name that add up to everything ever discovered, what is still waiting included."""
-    outcomes = {str(outcome): count for outcome, count in stats.outcomes.items()}
-    over_budget = 0 if over_cap else over_budget
+    outcomes = Counter({str(outcome): count for outcome, count in stats.outcomes.items()})
+    if over_cap:
+        over_budget = suspended = 0
     rest = Outcome.OVER_CAP if over_cap else Outcome.PENDING
-    waiting = {str(Outcome.OVER_BUDGET): over_budget, str(rest): stats.pending - over_budget}
-    return outcomes | {name: count for name, count in waiting.items() if count}
+    outcomes[Outcome.OVER_BUDGET] += over_budget
+    outcomes[Outcome.RATE_LIMITED] += suspended
+    outcomes[rest] += stats.pending - over_budget - suspended
+    return {str(name): count for name, count in outcomes.items() if count}

@@ -38,13 +38,29 @@ def verdict_on(status: int, *, conditional: bool = False) -> Verdict | None:
     return Verdict(Outcome.BAD_HTTP, f"HTTP {status} was not asked for")
 
 
+def location_of(redirect: Response) -> str:
+    """Where a redirect points, as its author meant it; empty if nowhere.
+
+    Headers are read byte for byte; what is not ASCII in a Location is nearly always UTF-8.
+    """
+    location = redirect.header("location") or ""
+    try:
+        return location.encode("latin-1").decode()
+    except UnicodeError:
+        return location
+
+
 def host_report(answer: Response | Trouble, crawl_delay: float | None = None) -> HostReport:
-    """What an exchange says about its host. A 404 is a healthy host's answer; a 502 or silence is not."""
+    """What an exchange says about its host. A 404 is a healthy host's answer; a 502 or silence is not.
+
+    A page that came and then broke our browser says nothing against its host.
+    """
     status = answer.status if isinstance(answer, Response) else 0
+    broke_browser = isinstance(answer, Trouble) and answer.verdict.outcome is Outcome.RENDER_FAILED
     return HostReport(
         reached=answer.timing.reached,
         latency=answer.timing.latency,
-        ok=0 < status < 500,
+        ok=0 < status < 500 or broke_browser,
         throttled=status in THROTTLED,
         retry_after=_retry_after(answer),
         crawl_delay=crawl_delay,

@@ -46,6 +46,11 @@ _TLS = frozenset(
 _TLS_PREFIX = re.compile(
     r"(?:SSL certificate problem|SSL|TLS connect error)?:? ?(?:error:[0-9A-F]+:[^:]*:[^:]*:)?"
 )
+# To curl all of a handshake's troubles are one. These are the network's, not the certificate's, and pass.
+_BROKEN_OFF = re.compile(
+    r"(?:Recv|Send) failure|unexpected eof|SSL_ERROR_SYSCALL|reset by peer|broken pipe", re.IGNORECASE
+)
+_HANDSHAKE_LOST = Verdict(_LOST, "connection lost while TLS was being set up")
 _UNPRINTABLE = re.compile(r"[^ -~]+")
 _LONGEST_RULE = 200
 
@@ -75,6 +80,8 @@ def verdict_for(ending: Ending, limits: FetchLimits, errno: int) -> Verdict:
         return Verdict(Outcome.CONNECT_FAILED, f"by way of the proxy: {_plain(ending.words)}")
     if code == pycurl.E_COULDNT_CONNECT:
         return Verdict(Outcome.CONNECT_FAILED, os.strerror(errno).lower() if errno else "nobody answered")
+    if code == pycurl.E_SSL_CONNECT_ERROR and _BROKEN_OFF.search(ending.words):
+        return _HANDSHAKE_LOST
     if code in _TLS:
         return Verdict(Outcome.TLS_FAILED, _plain(_TLS_PREFIX.sub("", ending.words, count=1)))
     if code == pycurl.E_RECV_ERROR and "chunk" in ending.words:

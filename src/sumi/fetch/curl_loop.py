@@ -1,15 +1,23 @@
 """libcurl's multi handle on an asyncio loop: curl says which sockets and which timer it waits for, the loop
 says when they are ready. This is the only module that knows both; it works on asyncio's loop and on uvloop.
+
+curl's sockets are watched by a selector of their own, and the loop watches only that. Every request makes
+curl begin and end a watch, which costs one system call here and up to five in uvloop; and all sockets that
+are ready are served in one go.
 """
 
 import asyncio
-from collections.abc import Callable
+import resource
+import selectors
 from typing import Any, NamedTuple
 
 import pycurl
 
-# Idle connections kept for reuse over all hosts, well below the usual limit of 1024 open files.
-_KEPT_CONNECTIONS = 256
+# Connections kept for reuse over all hosts: a polite crawl of a thousand hosts comes back to each of them
+# after a second, and would otherwise dial anew for every page. One in four of the files that we may have open
+# is set aside for them (see sumi.engine.descriptors).
+_SHARE_OF_DESCRIPTORS = 4
+_MOST_KEPT = 2048
 
 
 class Ending(NamedTuple):
@@ -30,16 +38,19 @@ class CurlLoop:
         self._multi: Any = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch_socket)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
-        self._multi.setopt(pycurl.M_MAXCONNECTS, _KEPT_CONNECTIONS)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, _kept_connections())
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._selector = selectors.DefaultSelector()
         self._waiting: dict[Any, asyncio.Future[Ending]] = {}  # every handle that curl holds
         self._running: set[Any] = set()  # those of them that curl has not reported as done
-        self._watched: dict[int, int] = {}  # socket -> POLL_IN | POLL_OUT
+        self._watched: dict[int, int] = {}  # socket -> POLL_IN | POLL_OUT, which are the selector's words too
+        self._due: float | None = None  # when curl wants to be called, by the loop's clock
         self._timer: asyncio.Handle | None = None
+        self._rings = 0.0  # when the timer does: never later than due
 
     async def perform(self, handle: Any) -> Ending:
         """Run a transfer to its end. Cancelling it takes the handle back from curl, ready for another use."""
-        loop = self._loop = self._loop or asyncio.get_running_loop()
+        loop = self._loop or self._bind(asyncio.get_running_loop())
         done: asyncio.Future[Ending] = loop.create_future()
         self._multi.add_handle(handle)
         self._waiting[handle] = done
@@ -62,9 +73,15 @@ class CurlLoop:
             if not done.done():
                 done.set_result(STOPPED)
         self._cancel_timer()
-        for fd in tuple(self._watched):
-            self._watch(fd, 0)
+        if self._loop is not None:
+            self._loop.remove_reader(self._selector)
         self._multi.close()
+        self._selector.close()
+
+    def _bind(self, loop: asyncio.AbstractEventLoop) -> asyncio.AbstractEventLoop:
+        self._loop = loop
+        loop.add_reader(self._selector, self._ready)
+        return loop
 
     def _take_back(self, handle: Any) -> None:
         self._running.discard(handle)
@@ -74,32 +91,31 @@ class CurlLoop:
     # What curl asks for
 
     def _watch_socket(self, what: int, fd: int, _multi: Any, _data: Any) -> None:
-        self._watch(fd, 0 if what == pycurl.POLL_REMOVE else what)
-
-    def _watch(self, fd: int, wanted: int) -> None:
-        assert self._loop is not None
+        wanted = 0 if what == pycurl.POLL_REMOVE else what
         watched = self._watched.pop(fd, 0)
         if wanted:
             self._watched[fd] = wanted
-        changed = watched ^ wanted
-        if changed & pycurl.POLL_IN:
-            _toggle(
-                wanted & pycurl.POLL_IN, fd, self._loop.add_reader, self._loop.remove_reader, self._readable
-            )
-        if changed & pycurl.POLL_OUT:
-            _toggle(
-                wanted & pycurl.POLL_OUT, fd, self._loop.add_writer, self._loop.remove_writer, self._writable
-            )
+        if watched and wanted:
+            self._selector.modify(fd, wanted)
+        elif wanted:
+            self._selector.register(fd, wanted)
+        elif watched:
+            self._selector.unregister(fd)
 
     def _set_timer(self, milliseconds: int) -> None:
-        self._cancel_timer()
+        """Called several times per transfer. A timer that rings too early costs less than setting it anew."""
         if milliseconds < 0:
+            self._due = None
             return
         assert self._loop is not None
-        if milliseconds == 0:
-            self._timer = self._loop.call_soon(self._expired)
-        else:
-            self._timer = self._loop.call_later(milliseconds / 1000, self._expired)
+        self._due = self._loop.time() + milliseconds / 1000
+        if self._timer is None or self._due < self._rings:
+            self._cancel_timer()
+            self._arm(self._loop, self._due)
+
+    def _arm(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
+        self._rings = due
+        self._timer = loop.call_at(due, self._expired) if due > loop.time() else loop.call_soon(self._expired)
 
     def _cancel_timer(self) -> None:
         if self._timer is not None:
@@ -108,18 +124,24 @@ class CurlLoop:
 
     # What the loop reports
 
-    def _readable(self, fd: int) -> None:
-        self._advance(fd, pycurl.CSELECT_IN)
-
-    def _writable(self, fd: int) -> None:
-        self._advance(fd, pycurl.CSELECT_OUT)
+    def _ready(self) -> None:
+        running = len(self._running)
+        for key, events in self._selector.select(0):
+            if key.fd in self._watched:  # or serving another one ended this one
+                _, running = self._multi.socket_action(key.fd, events)
+        if running < len(self._running):
+            self._collect()
 
     def _expired(self) -> None:
         self._timer = None
-        self._advance(pycurl.SOCKET_TIMEOUT, 0)
-
-    def _advance(self, fd: int, events: int) -> None:
-        _, running = self._multi.socket_action(fd, events)
+        if self._due is None:
+            return
+        assert self._loop is not None
+        if self._due > self._loop.time():
+            self._arm(self._loop, self._due)
+            return
+        self._due = None
+        _, running = self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
         if running < len(self._running):
             self._collect()
 
@@ -139,14 +161,7 @@ class CurlLoop:
             done.set_result(ending)
 
 
-def _toggle(
-    on: int,
-    fd: int,
-    add: Callable[..., Any],
-    remove: Callable[[int], Any],
-    ready: Callable[[int], None],
-) -> None:
-    if on:
-        add(fd, ready, fd)
-    else:
-        remove(fd)
+def _kept_connections() -> int:
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    affordable = files // _SHARE_OF_DESCRIPTORS if files >= 0 else _MOST_KEPT
+    return max(1, min(affordable, _MOST_KEPT))

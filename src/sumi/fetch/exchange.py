@@ -12,7 +12,7 @@ from sumi.fetch.guard import AddressGuard
 from sumi.fetch.headers import all_values
 from sumi.fetch.incoming import Incoming
 from sumi.fetch.route import Route
-from sumi.fetch.stall import StallWatch
+from sumi.fetch.stall import StallClock
 from sumi.fetch.transfer import Transfer
 from sumi.frontier.retry_after import retry_after_seconds
 from sumi.model import Request, Response, Timing
@@ -46,6 +46,7 @@ class Exchanges:
         self._clock = clock
         self._jar = jar
         self._curl = CurlLoop()
+        self._stalls = StallClock(limits)
         self._spare: list[Transfer] = []
         self._lent = 0
         self._closed = False
@@ -56,7 +57,7 @@ class Exchanges:
         incoming = Incoming(self._limits, request.max_bytes, wants_body=request.method != "HEAD")
         transfer = self._borrow()
         try:
-            transfer.prepare(route, request.method, lines, incoming)
+            transfer.prepare(route, request, lines, incoming)
             ending = await self._perform(transfer, incoming)
             timing = self._timing(transfer, started)
             if self._jar is not None and incoming.fields and not self._closed:
@@ -72,6 +73,7 @@ class Exchanges:
         """End what is under way (as lost connections) and close every connection."""
         self._closed = True
         self._curl.close()
+        self._stalls.stop()
         while self._spare:
             self._spare.pop().handle.close()
         self._close_jar()
@@ -101,11 +103,11 @@ class Exchanges:
             incoming.broken = Verdict(Outcome.TIMED_OUT, rule)
             self._curl.stop(transfer.handle)
 
-        watch = StallWatch(incoming, self._limits, stalled)
+        watch = self._stalls.watch(incoming, stalled)
         try:
             return await self._curl.perform(transfer.handle)
         finally:
-            watch.cancel()
+            self._stalls.let_go(watch)
 
     def _timing(self, transfer: Transfer, started: float) -> Timing:
         """Counted back from the end, so that a busy event loop makes ``reached`` late, never too early."""

@@ -5,23 +5,22 @@ A body beyond the fetcher's own limits is one, and nothing of it is returned.
 """
 
 from sumi.errors import UsageError
-from sumi.fetch.access import Access, access_of
 from sumi.fetch.cookies import CookieJar
 from sumi.fetch.credentials import CredentialBook
 from sumi.fetch.exchange import Exchanges, ProxyFailed
 from sumi.fetch.guard import AddressGuard
 from sumi.fetch.headers import request_lines
 from sumi.fetch.navigator import Navigator, ProxyLost
-from sumi.fetch.proxies import ProxyClient, ProxyRotation
+from sumi.fetch.proxies import ProxyRotation
 from sumi.fetch.resolver import Resolver, SystemResolver
 from sumi.fetch.route import Route
 from sumi.fetch.target import Target, parse_target
 from sumi.model import Request, Response, Timing
 from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.policy import FetchLimits, NetworkPolicy
-from sumi.ports import Clock
+from sumi.ports import Clock, ProxyClient
 
-_METHODS = frozenset({"GET", "HEAD"})
+_METHODS = frozenset({"GET", "HEAD", "POST"})
 _PROXIES_PER_FETCH = 3  # a proxy that fails is not the page's fault: others are tried at once
 
 
@@ -37,19 +36,20 @@ class HttpFetcher:
         resolver: Resolver | None = None,
         proxies: ProxyClient | None = None,
     ) -> None:
-        access = access_of(network)
-        if proxies is None and access.proxies:
-            proxies = ProxyRotation(access.proxies, clock)
+        if proxies is None and network.proxies:
+            proxies = ProxyRotation(network.proxies, clock)
         self._clock = clock
-        self._user_agent = access.user_agent
-        self._usual_lines = _usual_lines(access)
-        self._credentials = CredentialBook(access.credentials)
-        self._guard = AddressGuard(access)
+        self._user_agent = network.user_agent
+        self._https_only = network.https_only
+        self._https_only = network.https_only
+        self._usual_lines = _usual_lines(network)
+        self._credentials = CredentialBook(network.credentials)
+        self._guard = AddressGuard(network)
         self._proxies = proxies
         resolver = resolver or SystemResolver(limits.connect)
-        self._navigator = Navigator(access, self._guard, resolver, proxies, clock)
-        jar = CookieJar() if access.cookies else None
-        self._exchanges = Exchanges(limits, access, self._guard, clock, jar)
+        self._navigator = Navigator(network, self._guard, resolver, proxies, clock)
+        jar = CookieJar() if network.cookies else None
+        self._exchanges = Exchanges(limits, network, self._guard, clock, jar)
         self._closed = False
 
     async def fetch(self, request: Request) -> Response | Trouble:
@@ -83,6 +83,8 @@ class HttpFetcher:
         target = parse_target(request.url)
         if target is None:
             return Verdict(Outcome.BAD_URL, "not an http(s) URL that can be dialled")
+        if self._https_only and target.origin[0] != "https":
+            return Verdict(Outcome.TLS_FAILED, "it is not to be had over https, and nothing else is allowed")
         refusal = self._guard.check_target(target)
         return target if refusal is None else Verdict(Outcome.ADDRESS_REFUSED, refusal)
 
@@ -117,8 +119,8 @@ class HttpFetcher:
         return answer
 
 
-def _usual_lines(access: Access) -> list[bytes]:
-    lines = request_lines(access.user_agent, ())
+def _usual_lines(network: NetworkPolicy) -> list[bytes]:
+    lines = request_lines(network.user_agent, ())
     if lines is None:
-        raise UsageError(f"the user agent {access.user_agent!r} cannot be sent in a header")
+        raise UsageError(f"the user agent {network.user_agent!r} cannot be sent in a header")
     return lines

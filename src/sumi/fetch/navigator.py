@@ -2,15 +2,14 @@
 
 from typing import NamedTuple
 
-from sumi.fetch.access import Access
 from sumi.fetch.address_book import AddressBook, Found
 from sumi.fetch.guard import AddressGuard
-from sumi.fetch.proxies import ProxyClient
 from sumi.fetch.resolver import Resolver
 from sumi.fetch.route import Route, straight, through
 from sumi.fetch.target import Target
 from sumi.outcomes import Outcome, Verdict
-from sumi.ports import Clock
+from sumi.policy import NetworkPolicy
+from sumi.ports import Clock, ProxyClient
 
 
 class _NoChecks:
@@ -32,13 +31,13 @@ class ProxyLost(NamedTuple):
 class Navigator:
     def __init__(
         self,
-        access: Access,
+        network: NetworkPolicy,
         guard: AddressGuard,
         resolver: Resolver,
         proxies: ProxyClient | None,
         clock: Clock,
     ) -> None:
-        self._trust_proxy_dns = access.trust_proxy_dns
+        self._trust_proxy_dns = network.trust_proxy_dns
         self._proxies = proxies
         self._sites = AddressBook(resolver, guard, clock)
         self._relays = AddressBook(resolver, _NoChecks(), clock)

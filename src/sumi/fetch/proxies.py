@@ -1,38 +1,14 @@
 """Proxies: which one a host goes through, and which ones are left alone for a while."""
 
 from collections import OrderedDict
-from typing import NamedTuple, Protocol
 
-from sumi.fetch.credentials import Secret
+from sumi.policy import Proxy
 from sumi.ports import Clock
 
 _FAILURES = 3  # in a row, until a proxy rests
 _FIRST_REST = 60.0  # seconds; doubles with every further failure
 _LONGEST_REST = 3600.0
 _STICKY_HOSTS = 10_000
-
-
-class Proxy(NamedTuple):
-    scheme: str  # http, https or socks5h
-    host: str  # IPv6 in brackets
-    port: int
-    user: Secret | None = None
-    password: Secret | None = None
-
-    @property
-    def url(self) -> str:
-        """Without credentials."""
-        return f"{self.scheme}://{self.host}:{self.port}"
-
-
-class ProxyClient(Protocol):
-    """Where proxies come from. Asked before every exchange, told after it."""
-
-    def choose(self, host: str) -> Proxy: ...
-
-    def report(self, proxy: Proxy, *, ok: bool) -> None:
-        """``ok``: the proxy did its part, whatever the site behind it said."""
-        ...
 
 
 class _Health:
@@ -58,7 +34,7 @@ class _Health:
 
 
 class ProxyRotation:
-    """Round robin over those that do not rest; a host stays with its proxy for as long as that one works."""
+    """A ``ProxyClient``: round robin over those that do not rest; a host stays with a proxy that works."""
 
     def __init__(self, proxies: tuple[Proxy, ...], clock: Clock) -> None:
         self._clock = clock

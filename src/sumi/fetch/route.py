@@ -4,8 +4,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sumi.fetch.address_book import Found
-from sumi.fetch.proxies import Proxy
 from sumi.fetch.target import Target
+from sumi.policy import Proxy
 
 _KEPT_LINES = 1024  # one per request otherwise, and a crawl asks the same few hosts again and again
 _NOTHING: list[str] = []

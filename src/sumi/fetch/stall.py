@@ -15,34 +15,67 @@ _TICKS = 4  # per limit: it is noticed at most a quarter late
 _SHORTEST_TICK = 0.001
 
 
-class StallWatch:
-    """Calls ``stalled`` once, with the limit that was broken, unless cancelled first."""
+class StallClock:
+    """One timer for all exchanges: a timer for each would be set and cancelled with every page."""
 
-    def __init__(self, incoming: Incoming, limits: FetchLimits, stalled: Callable[[str], None]) -> None:
+    def __init__(self, limits: FetchLimits) -> None:
+        self._limits = limits
+        self._tick = max(_SHORTEST_TICK, min(limits.first_byte, limits.idle) / _TICKS)
+        self._watches: set[StallWatch] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def watch(self, incoming: Incoming, stalled: Callable[[str], None]) -> "StallWatch":
+        """Calls ``stalled`` once, with the limit that was broken, unless let go of first."""
+        watch = StallWatch(incoming, self._limits, self._tick, stalled)
+        self._watches.add(watch)
+        if self._timer is None:
+            self._wait()
+        return watch
+
+    def let_go(self, watch: "StallWatch") -> None:
+        self._watches.discard(watch)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _wait(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(self._tick, self._look)
+
+    def _look(self) -> None:
+        for watch in tuple(self._watches):
+            if watch.has_stalled():
+                self._watches.discard(watch)
+        self._timer = None
+        if self._watches:
+            self._wait()
+
+
+class StallWatch:
+    """One exchange. Its first tick comes too early and does not count."""
+
+    def __init__(
+        self, incoming: Incoming, limits: FetchLimits, tick: float, stalled: Callable[[str], None]
+    ) -> None:
         self._incoming = incoming
         self._limits = limits
         self._stalled = stalled
-        self._tick = max(_SHORTEST_TICK, min(limits.first_byte, limits.idle) / _TICKS)
-        self._idle_ticks = ceil(limits.idle / self._tick)
-        self._ticks = 0
+        self._tick = tick
+        self._idle_ticks = ceil(limits.idle / tick)
+        self._ticks = -1
         self._heard = 0
         self._heard_tick = 0
         self._window_tick = 0
         self._window_heard = 0
-        self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(self._tick, self._look)
 
-    def cancel(self) -> None:
-        self._timer.cancel()
-
-    def _look(self) -> None:
+    def has_stalled(self) -> bool:
+        """One tick on."""
         self._ticks += 1
         heard = self._incoming.heard_bytes
         broken = self._trickles(heard) if heard else self._unanswered()
-        if broken is None:
-            self._timer = self._loop.call_later(self._tick, self._look)
-        else:
+        if broken is not None:
             self._stalled(broken)
+        return broken is not None
 
     def _unanswered(self) -> str | None:
         late = self._ticks * self._tick >= self._limits.first_byte

@@ -1,9 +1,11 @@
 """What a URL asks us to dial. Host and port are read from the very string that curl is given."""
 
 import re
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import ada_url
+
+Origin: TypeAlias = tuple[str, str, int]  # scheme, host, port
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -25,8 +27,8 @@ class Target(NamedTuple):
     port: int
 
     @property
-    def origin(self) -> tuple[str, str, int]:
-        """Scheme, host, port: what credentials belong to."""
+    def origin(self) -> Origin:
+        """What credentials belong to."""
         return self.url[: self.url.index(":")], self.host, self.port
 
 

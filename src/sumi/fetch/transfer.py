@@ -10,10 +10,10 @@ from sumi.fetch.cookies import CookieJar
 from sumi.fetch.guard import AddressGuard
 from sumi.fetch.handle_setup import set_limits, set_manners, set_trust
 from sumi.fetch.incoming import Incoming
-from sumi.fetch.proxies import Proxy
 from sumi.fetch.route import Route
 from sumi.fetch.target import Target
-from sumi.policy import FetchLimits, NetworkPolicy
+from sumi.model import Request
+from sumi.policy import FetchLimits, NetworkPolicy, Proxy
 
 NO_ROUTE = Route(Target("", "", 0), [])
 
@@ -35,11 +35,14 @@ class Transfer:
             jar.attach(self.handle)
         self.handle.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
 
-    def prepare(self, route: Route, method: str, lines: list[bytes], incoming: Incoming) -> None:
+    def prepare(self, route: Route, request: Request, lines: list[bytes], incoming: Incoming) -> None:
         self.refusal = None
         self.no_socket = 0
         self.handle.setopt(pycurl.URL, route.target.url)
-        self.handle.setopt(pycurl.NOBODY if method == "HEAD" else pycurl.HTTPGET, 1)
+        if request.method == "POST":
+            self.handle.setopt(pycurl.POSTFIELDS, request.body)
+        else:
+            self.handle.setopt(pycurl.NOBODY if request.method == "HEAD" else pycurl.HTTPGET, 1)
         if lines is not self._lines:  # nearly all requests send the same ones
             self._lines = lines
             self._take_lines(lines)

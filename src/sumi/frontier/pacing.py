@@ -11,6 +11,10 @@ LATENCY_FLOOR = 0.1
 MAX_SLOWDOWN = 10.0
 # What a host waits for that was asked as often as the user allows.
 BUDGET_SPENT = "the run's request budget is spent"
+# What a host waits for that said "too many requests" to a job that takes no for an answer.
+# What a host waits for that stayed dead over several pauses: a run must come to an end.
+GIVEN_UP = "it does not answer any more and is left alone for this run"
+SUSPENDED = "it answered 429 and is left alone for this run"
 
 
 class HostPace:
@@ -27,6 +31,7 @@ class HostPace:
         "latency_usual",
         "next_at",
         "next_at_before",
+        "openings",
         "throttles",
     )
 
@@ -42,6 +47,7 @@ class HostPace:
         self.latency_usual = 0.0
         self.failures = 0
         self.throttles = 0
+        self.openings = 0  # pauses in a row after which it still did not answer
         self.hold_until = 0.0
         self.hold_why = ""
 
@@ -51,12 +57,16 @@ class HostPace:
         return max(asked, self.crawl_delay) * self._slowdown(policy)
 
     def ready_at(self, policy: PacingPolicy) -> float:
-        if self.in_flight >= policy.per_host or self.over_budget(policy):
+        if self.in_flight >= policy.per_host or self.over_budget(policy) or self.given_up(policy):
             return float("inf")
         return max(self.next_at, self.hold_until)
 
     def over_budget(self, policy: PacingPolicy) -> bool:
         return bool(policy.host_budget) and self.budget_used >= policy.host_budget
+
+    def given_up(self, policy: PacingPolicy) -> bool:
+        """For this run: it stayed dead over several pauses. The next run asks it again."""
+        return bool(policy.circuit_openings) and self.openings > policy.circuit_openings
 
     def leased(self, now: float, kind: Kind, policy: PacingPolicy) -> None:
         self.in_flight += 1
@@ -80,6 +90,7 @@ class HostPace:
 
     def succeeded(self) -> None:
         self.failures = 0
+        self.openings = 0
         self.throttles = 0
 
     def throttled(self, now: float, retry_after: float | None, policy: PacingPolicy) -> None:
@@ -94,6 +105,7 @@ class HostPace:
             # One less than the limit: after the pause a single success closes the circuit, a single
             # failure opens it again.
             self.failures = policy.circuit_failures - 1
+            self.openings += 1
             self.hold(now + policy.circuit_hold, f"{policy.circuit_failures} failures in a row")
 
     def hold(self, until: float, why: str) -> None:

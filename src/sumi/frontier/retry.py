@@ -15,6 +15,8 @@ TRANSIENT = frozenset(
         Outcome.BAD_HTTP,
         Outcome.ROBOTS_UNREACHABLE,
         Outcome.CHALLENGE,
+        Outcome.STALE,
+        Outcome.RENDER_FAILED,
     }
 )
 
@@ -25,7 +27,9 @@ def retry_delay(outcome: Outcome, attempt: int, policy: RetryPolicy, jitter: flo
     Exponential with full jitter (``jitter`` is uniform in [0, 1)), so that many pages that failed together
     do not come back together; never under half the step, so that a retry is never immediate.
     """
-    if outcome not in TRANSIENT or attempt >= policy.retries:
+    if outcome not in (policy.only or TRANSIENT) or attempt >= policy.retries:
         return None
+    if policy.steady:
+        return policy.first_delay
     step: float = min(policy.first_delay * 2**attempt, policy.max_delay)
     return step * (0.5 + jitter / 2)

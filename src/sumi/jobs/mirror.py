@@ -4,13 +4,12 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from sumi.errors import UsageError
-from sumi.fetch.access import Access
-from sumi.fetch.credentials import Credential, Secret, basic_auth
+from sumi.fetch.credentials import basic_auth
 from sumi.fetch.guard import open_host_for
-from sumi.fetch.proxies import Proxy
 from sumi.fetch.target import parse_target
-from sumi.model import Candidate, Hop
+from sumi.model import Candidate, Hop, Kind
 from sumi.policy import (
+    Credential,
     FetchLimits,
     FollowLinks,
     FrontierPolicy,
@@ -18,9 +17,12 @@ from sumi.policy import (
     PacingPolicy,
     ParseLimits,
     Preset,
+    Proxy,
+    RenderPolicy,
     RetryPolicy,
     RobotsOnError,
     RobotsPolicy,
+    Secret,
     TrapPolicy,
     UrlLimits,
 )
@@ -33,7 +35,7 @@ from sumi.urls.paths import host_folder
 
 
 def mirror_job(settings: MirrorSettings) -> Job:
-    seed = Candidate(settings.url, Hop.SEED)
+    seed = Candidate(settings.url, Hop.SEED, _kind_of(settings.url))
     recipe = Recipe(
         job="mirror",
         seeds=(seed,),
@@ -61,6 +63,10 @@ def mirror_job(settings: MirrorSettings) -> Job:
             settings.parse_cpu, settings.parse_memory, settings.html_depth, settings.html_nodes
         ),
         keep_duplicates=not settings.drop_duplicates,
+        min_fidelity=settings.min_fidelity,
+        keep_raw=settings.raw,
+        on_error=settings.on_error,
+        trust_dates=settings.trust_lastmod,
     )
     return Job(
         recipe=recipe,
@@ -72,7 +78,15 @@ def mirror_job(settings: MirrorSettings) -> Job:
         network=_network(settings),
         limits=_limits(settings),
         notes=_notes(settings),
+        render=_render(settings),
     )
+
+
+def _kind_of(url: str) -> Kind:
+    """A sitemap may be given instead of a page: then what it lists, below its folder, is what is wanted."""
+    name = split(url).path.rpartition("/")[2].lower()
+    is_list = name.endswith((".xml", ".xml.gz")) or ("sitemap" in name and name.endswith((".txt", ".gz")))
+    return Kind.SITEMAP if is_list else Kind.PAGE
 
 
 def mirror_home(settings: MirrorSettings) -> str:
@@ -130,7 +144,7 @@ def _limits(settings: MirrorSettings) -> FetchLimits:
 
 def _network(settings: MirrorSettings) -> NetworkPolicy:
     private = open_host_for(settings.url)
-    return Access(
+    return NetworkPolicy(
         cookies=settings.cookies,
         credentials=_credentials(settings),
         proxies=tuple(_proxy(entry) for entry in settings.proxy),
@@ -140,6 +154,17 @@ def _network(settings: MirrorSettings) -> NetworkPolicy:
         resolve=settings.pinned_addresses,
         open_hosts=frozenset({private} if private else ()),
         ca_file=settings.ca_file,
+    )
+
+
+def _render(settings: MirrorSettings) -> RenderPolicy:
+    return RenderPolicy(
+        mode=settings.render,
+        wait_for=settings.wait_for,
+        browser=settings.browser,
+        tabs=settings.render_tabs,
+        seconds=settings.render_timeout,
+        memory=settings.render_memory,
     )
 
 

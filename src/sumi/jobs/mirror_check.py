@@ -13,7 +13,7 @@ from sumi.jobs.mirror_note import recall_settings
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
 from sumi.outputs.job_logs import PROCESSED, processed_line
-from sumi.outputs.manifest import DONE, PAGES, relative_to_home
+from sumi.outputs.manifest import DONE, pages_here, relative_to_home
 from sumi.outputs.markdown_page import is_whole
 from sumi.ports import Snapshot
 from sumi.store.check import ledger_violations
@@ -88,7 +88,7 @@ class _Check:
                 yield finding
 
     async def _pages(self, deep: bool) -> AsyncIterator[Finding]:
-        async for record in self._store.records(PAGES):
+        async for record in pages_here(self._store):
             path = record.facts.path
             if path is None:
                 continue
@@ -131,7 +131,7 @@ class _Check:
         except (OSError, msgspec.MsgspecError) as error:
             return [Finding(f"_manifest.json cannot be read: {error}", stale=True)]
         listed = {(page.path, page.size_bytes, page.sha256) for page in manifest.pages}
-        facts = [record.facts async for record in self._store.records(PAGES)]
+        facts = [record.facts async for record in pages_here(self._store)]
         known = {(relative_to_home(f.path, self._home.name), f.size, f.sha256) for f in facts if f.path}
         found = []
         if listed != known or len(manifest.pages) != len(facts):

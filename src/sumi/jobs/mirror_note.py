@@ -24,6 +24,7 @@ KEPT = (
     "robots_on_error",
     "user_agent",
     "contact",
+    "rewrite_links",
 )
 
 

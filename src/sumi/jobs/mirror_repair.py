@@ -6,6 +6,7 @@ from itertools import count
 from pathlib import Path
 
 from sumi.engine.clock import SystemClock
+from sumi.engine.revisit import to_be_made_again
 from sumi.errors import OutputRefused, StateDamaged
 from sumi.jobs.mirror_check import Finding
 from sumi.jobs.mirror_note import recall_settings
@@ -37,7 +38,7 @@ async def repair(state: Path, findings: Sequence[Finding], tell: Callable[[str],
     store = backend_named(backend_of(state))(state, LOOKING, clock.now())
     try:
         for finding in findings:
-            if finding.requeue is not None and await store.requeue([finding.requeue], clock.now()):
+            if finding.requeue is not None and await _make_again(store, finding.requeue, clock.now()):
                 tell(f"queued again: {finding.words}")
             if finding.stray is not None:
                 tell(f"moved to {_quarantine(home, finding.stray)}: {finding.stray}")
@@ -45,6 +46,13 @@ async def repair(state: Path, findings: Sequence[Finding], tell: Callable[[str],
         tell("written again: what is derived from the records")
     finally:
         await store.aclose()
+
+
+async def _make_again(store: MemoryStore, url: str, now: float) -> bool:
+    record = await store.record(url)
+    if record is not None:
+        await store.amend({url: to_be_made_again(record.facts)})
+    return bool(await store.requeue([url], now))
 
 
 def _quarantine(home: Path, stray: str) -> Path:

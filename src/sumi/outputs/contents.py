@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
-from sumi.outputs.manifest import PAGES, Mirror, Survey, relative_to_home
+from sumi.outputs.manifest import Mirror, Survey, pages_here, relative_to_home
 from sumi.outputs.plain_text import markdown_target, markdown_text, markdown_url
 from sumi.ports import Ledger
 from sumi.urls.paths import INDEX, PATH_FOLDERS
@@ -31,7 +31,7 @@ async def read_entries(ledger: Ledger) -> list[Entry]:
     """Folder and title of every page, in the order of the contents."""
     entries = [
         Entry(record.facts.path.removesuffix(f"/{INDEX}").replace("/", _STEP), record.facts.title or "")
-        async for record in ledger.records(PAGES)
+        async for record in pages_here(ledger)
         if record.facts.path is not None
     ]
     entries.sort(key=itemgetter(0))

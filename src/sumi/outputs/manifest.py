@@ -12,14 +12,15 @@ import msgspec
 
 from sumi.model import Kind
 from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.outputs.changes import Changes, changes_of
 from sumi.outputs.plain_text import escape_marks, iso_utc, one_line
 from sumi.ports import FrontierStats, Ledger, UrlRecord
 
 VERSION = "2.0.0"
 
-PAGES = frozenset((Outcome.CAPTURED, Outcome.UNCHANGED))
+PAGES = frozenset((Outcome.CAPTURED, Outcome.UNCHANGED, Outcome.STALE))
 DONE = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.DONE)
-FAILED = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.FAILED)
+FAILED = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.FAILED) - PAGES
 # Neither foreign pages, which are legion, nor guesses where a sitemap might be, are missing from the mirror.
 _UNLISTED = frozenset((Outcome.OUT_OF_SCOPE, Outcome.ABSENT))
 SKIPPED = (
@@ -66,6 +67,11 @@ class _PageEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     content_signal: str | None = None
     licenses: tuple[str, ...] = ()
     simhash: str | None = None
+    raw_sha256: str | None = None
+    first_captured: str | None = None
+    changed_at: str | None = None
+    fidelity: float | None = None
+    shortfalls: tuple[str, ...] = ()
 
 
 class _LackingEntry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -78,10 +84,27 @@ class _LackingEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: Kind = Kind.PAGE
 
 
+class _GoneEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    url: str
+    was_path: str
+    at: str | None
+    reason: str
+    moved_to: str | None = None
+
+
+async def pages_here(ledger: Ledger) -> AsyncIterator[UrlRecord]:
+    """Every page with a file: settled ones, and those that an unfinished update has yet to ask for again."""
+    async for record in ledger.records(PAGES | {Outcome.PENDING}):
+        if record.outcome is not Outcome.PENDING or record.facts.path is not None:
+            yield record
+
+
 async def survey(ledger: Ledger) -> Survey:
     found = Survey()
-    async for record in ledger.records(DONE | FAILED | SKIPPED):
-        found.pages += record.outcome in PAGES
+    async for record in pages_here(ledger):
+        found.pages += 1
+        found.last_settled = max(record.at or 0.0, found.last_settled or 0.0) or None
+    async for record in ledger.records((DONE | FAILED | SKIPPED) - PAGES):
         found.failed += record.outcome in FAILED
         found.skipped += record.outcome in SKIPPED
         if record.outcome is Outcome.READ and found.sitemap is None:
@@ -106,15 +129,24 @@ async def write_manifest(
         "skipped": found.skipped,
         "outcomes": outcome_counts(stats),
         "discovered": stats.known,
+        "last_update": _update_head(await changes_of(ledger)),
     }
     file.write(b"{\n")
     file.writelines(b'"%s": %s,\n' % (key.encode(), _json(value)) for key, value in head.items())
-    await _write_list(file, "pages", (_page(record, mirror.home) async for record in ledger.records(PAGES)))
+    await _write_list(file, "pages", (_page(record, mirror.home) async for record in pages_here(ledger)))
     file.write(b",\n")
     await _write_list(file, "failed_pages", (_lacking(record) async for record in ledger.records(FAILED)))
     file.write(b",\n")
     await _write_list(file, "skipped_pages", (_lacking(record) async for record in ledger.records(SKIPPED)))
+    file.write(b",\n")
+    await _write_list(file, "gone_pages", (_gone(page, mirror.home) async for page in _gone_pages(ledger)))
     file.write(b"\n}\n")
+
+
+def _update_head(changes: Changes | None) -> dict[str, Any] | None:
+    if changes is None:
+        return None
+    return {**msgspec.to_builtins(changes), "since": iso_utc(changes.since)}
 
 
 def outcome_counts(stats: FrontierStats) -> dict[str, int]:
@@ -169,6 +201,28 @@ def _page(record: UrlRecord, home: str) -> _PageEntry:
         content_signal=_clean(facts.content_signal),
         licenses=tuple(map(one_line, facts.licenses)),
         simhash=facts.simhash,
+        fidelity=facts.fidelity,
+        shortfalls=facts.shortfalls,
+        raw_sha256=facts.raw,
+        first_captured=None if facts.first_captured is None else iso_utc(facts.first_captured),
+        changed_at=None if facts.changed_at is None else iso_utc(facts.changed_at),
+    )
+
+
+async def _gone_pages(ledger: Ledger) -> AsyncIterator[UrlRecord]:
+    async for record in ledger.records((Outcome.GONE, Outcome.REDIRECTED)):
+        if record.facts.was_path is not None:
+            yield record
+
+
+def _gone(record: UrlRecord, home: str) -> _GoneEntry:
+    facts = record.facts
+    return _GoneEntry(
+        url=one_line(record.url),
+        was_path=relative_to_home(facts.was_path or "", home),
+        at=None if record.at is None else iso_utc(record.at),
+        reason=one_line(record.rule),
+        moved_to=_clean(facts.location),
     )
 
 

@@ -4,10 +4,11 @@ from hashlib import sha256
 
 import msgspec
 
-from sumi.model import PageFacts, Response
+from sumi.model import PageFacts, Response, Timing
 from sumi.outputs.front_matter import front_matter
 from sumi.outputs.plain_text import iso_utc, one_line
 from sumi.parse.digest import PageDigest
+from sumi.ports import UrlRecord
 
 # Far above any real title or description, and below what makes a manifest of 50,000 of them unwieldy.
 TITLE_CHARACTERS = 1000
@@ -31,6 +32,27 @@ def compose_page(url: str, response: Response, digest: PageDigest) -> tuple[byte
     )
     data = f"{head}\n".encode() + body
     return data, msgspec.structs.replace(facts, size=len(data), sha256=body_hash)
+
+
+def recompose_page(record: UrlRecord, body: bytes, digest: PageDigest) -> tuple[bytes, PageFacts]:
+    """The same page made again from its stored body: what is recorded of its fetching stays."""
+    then = record.facts
+    fetched = then.fetched_at or 0.0
+    response = Response(record.url, then.status or 0, (), body, Timing(fetched, fetched, fetched))
+    data, made = compose_page(record.url, response, digest)
+    return data, msgspec.structs.replace(
+        then,
+        title=made.title,
+        language=made.language,
+        description=made.description,
+        canonical=made.canonical,
+        size=made.size,
+        sha256=made.sha256,
+        links=made.links,
+        fidelity=made.fidelity,
+        shortfalls=made.shortfalls,
+        simhash=None if digest.simhash is None else f"{digest.simhash:016x}",
+    )
 
 
 def is_whole(data: bytes, facts: PageFacts) -> bool:
@@ -64,6 +86,8 @@ def _facts(response: Response, digest: PageDigest) -> PageFacts:
         latency_ms=round(response.timing.latency * 1000),
         fetched_at=response.timing.finished,
         links=len(digest.links) + digest.links_dropped,
+        fidelity=digest.fidelity,
+        shortfalls=tuple(digest.shortfalls),
     )
 
 

@@ -13,13 +13,16 @@ import msgspec
 
 from sumi.events import Progress
 from sumi.model import Lease, PageFacts, Response
-from sumi.outcomes import Ending, Verdict
+from sumi.outcomes import MEANINGS, Ending, Verdict
+from sumi.outputs.changes import changes_of, end_update
 from sumi.outputs.checkpoint import Standing, checkpoint_json, progress_json, running, stopped
 from sumi.outputs.contents import read_entries, write_contents
+from sumi.outputs.gone_pages import GonePages
 from sumi.outputs.job_logs import FAILED_LOG, PROCESSED, failed_line, processed_line, rebuild_logs
-from sumi.outputs.manifest import PAGES, Mirror, survey, write_manifest
+from sumi.outputs.manifest import Mirror, pages_here, survey, write_manifest
 from sumi.outputs.markdown_page import compose_page, is_whole
 from sumi.outputs.placeholders import Placeholders
+from sumi.outputs.raw_pages import RawPages
 from sumi.outputs.safe_files import SafeFolder
 from sumi.parse.digest import PageDigest
 from sumi.ports import Clock, FrontierStats, Ledger
@@ -27,6 +30,7 @@ from sumi.urls.paths import PathAllocator
 
 # The job's first start, kept in the ledger so that a resumed job does not look younger than it is.
 STARTED_NOTE = "markdown_tree.started_at"
+DONE = frozenset(outcome for outcome, meaning in MEANINGS.items() if meaning.ending is Ending.DONE)
 
 
 class MarkdownTree:
@@ -38,22 +42,41 @@ class MarkdownTree:
         self._clock = clock
         self._paths = PathAllocator()
         self._placeholders = Placeholders(self._files, home)
+        self._raw = RawPages(self._files, home)
+        self._gone = GonePages(self._files, home)
 
     async def recall(self, ledger: Ledger) -> None:
         """Take up what the ledger knows: the path of every page, the time of the first start, the logs."""
         await self._recall_start(ledger)
-        async for record in ledger.records(PAGES):
+        async for record in pages_here(ledger):
             if record.facts.path is not None:
                 self._paths.restore(record.url, record.facts.path)
+        await self._gone.recall(ledger)
+        await self._remove_stale_placeholders(ledger)
         await rebuild_logs(self._files, self._mirror.home, ledger)
 
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
         """Write the page's file, and remove what an earlier failure left in its stead."""
         data, facts = compose_page(lease.url, response, digest)
         path = self._paths.claim(lease.url)
+        if digest.raw_sha256 is not None:
+            self._raw.put(digest.raw_sha256, digest.raw)
         self._files.write_atomic(path, data)
         self._placeholders.remove(lease.url)
-        return msgspec.structs.replace(facts, path=path)
+        self._gone.returned(path)
+        return msgspec.structs.replace(facts, path=path, raw=digest.raw_sha256)
+
+    def raw_page(self, facts: PageFacts) -> bytes | None:
+        """The packed body that a page was made from; None if it was not kept."""
+        return None if facts.raw is None else self._raw.read(facts.raw)
+
+    def read_page(self, facts: PageFacts) -> bytes | None:
+        return None if facts.path is None else self._files.read_bytes(facts.path)
+
+    def replace_page(self, facts: PageFacts, data: bytes) -> None:
+        """Another content for a page's file; its record is to be amended."""
+        if facts.path is not None:
+            self._files.write_atomic(facts.path, data)
 
     def has_whole(self, facts: PageFacts) -> bool:
         """Whether the page's file is there as it was accepted; True for what has no file."""
@@ -68,7 +91,9 @@ class MarkdownTree:
 
     async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
         """The settlement is durable: the logs may tell of it."""
+        self._gone.settle(facts)
         if verdict.ending is Ending.DONE:
+            self._placeholders.remove(lease.url)  # a duplicate or a redirect may have failed before
             self._files.append_line(self._own(PROCESSED), processed_line(lease.url))
         elif verdict.ending is Ending.FAILED:
             self._files.append_line(self._own(FAILED_LOG), failed_line(lease.url, verdict, at))
@@ -82,6 +107,8 @@ class MarkdownTree:
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
         await self.recall(ledger)
+        if not stats.pending:
+            await end_update(ledger, self._clock.now())
         found = await survey(ledger)
         with self._files.stream_atomic(self._own("_manifest.json")) as file:
             await write_manifest(file, self._mirror, ledger, found, stats)
@@ -90,8 +117,18 @@ class MarkdownTree:
             write_contents(lambda text: file.write(text.encode()), self._mirror, entries, found)
         self._write_standing(stopped(stats))
 
+    async def remarks(self, ledger: Ledger) -> tuple[str, ...]:
+        changes = await changes_of(ledger)
+        return () if changes is None else (changes.sentence(),)
+
     def close(self) -> None:
         self._files.close()
+
+    async def _remove_stale_placeholders(self, ledger: Ledger) -> None:
+        """A run may have been killed between settling a page and removing what said that it had failed."""
+        if self._placeholders:
+            async for record in ledger.records(DONE):
+                self._placeholders.remove(record.url)
 
     async def _recall_start(self, ledger: Ledger) -> None:
         note = await ledger.get_note(STARTED_NOTE)

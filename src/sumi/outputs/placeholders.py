@@ -31,6 +31,10 @@ class Placeholders:
         self._files.write_atomic(path, _compose(url, verdict, at))
         self._present.add(path)
 
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._present)
+
     def remove(self, url: str) -> None:
         if not self._present:
             return

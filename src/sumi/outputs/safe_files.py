@@ -33,6 +33,7 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
+_USUAL_MODE = 0o644
 _NOT_INSIDE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|\0")
 
 _IN_THE_WAY = frozenset((errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO))
@@ -50,8 +51,9 @@ _ADVICE = {
 class SafeFolder:
     """All paths are relative, with ``/``."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, writer: str = "") -> None:
         self._path = root
+        self._writer = writer  # of several processes that share a folder each has its own name
         try:
             root.mkdir(parents=True, exist_ok=True)
             self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -143,7 +145,7 @@ class SafeFolder:
         folder, name = self._located(rel_path)
         # One fixed name: what a killed run left is used up by the next instead of piling up. It starts with a
         # dot, as no page folder does.
-        temporary = f".{name}.tmp"
+        temporary = f".{name}.{self._writer}.tmp" if self._writer else f".{name}.tmp"
         with self._explained(rel_path):
             descriptor = self._create(folder, name, temporary, mode)
             try:
@@ -226,10 +228,17 @@ class SafeFolder:
 
     @contextlib.contextmanager
     def _explained(self, rel_path: str) -> Iterator[None]:
-        try:
+        with explained(self._path / rel_path):
             yield
-        except OSError as error:
-            raise _sentence(error, self._path / rel_path) from error
+
+
+@contextlib.contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """What goes wrong with a file, as a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise _sentence(error, path) from error
 
 
 def _affordable_folders() -> int:
@@ -248,10 +257,13 @@ def _create_beside(folder: int, name: str, temporary: str, mode: int) -> int:
     with contextlib.suppress(FileNotFoundError):
         _refuse_unless_regular(os.stat(name, dir_fd=folder, follow_symlinks=False))
     try:
-        return os.open(temporary, _NEW_FILE, mode, dir_fd=folder)
+        descriptor = os.open(temporary, _NEW_FILE, mode, dir_fd=folder)
     except FileExistsError:
         os.unlink(temporary, dir_fd=folder)
-        return os.open(temporary, _NEW_FILE, mode, dir_fd=folder)
+        descriptor = os.open(temporary, _NEW_FILE, mode, dir_fd=folder)
+    if mode != _USUAL_MODE:  # somebody chose it, so the process's mask does not take any of it away
+        os.fchmod(descriptor, mode)
+    return descriptor
 
 
 def _refuse_unless_regular(status: os.stat_result) -> None:

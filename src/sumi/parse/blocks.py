@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from sumi.parse.chrome import Part, part_of
-from sumi.parse.html import Element, Node, Text, collapse, element_children, new_element
+from sumi.parse.html import Element, Node, Text, element_children, new_element
 
 _LARGEST_NUMBER: Final = 999_999_999  # of a list item, by CommonMark
 _DEFINITIONS: Final = "sumi-definitions"
@@ -19,7 +18,7 @@ def list_definitions(definitions: Element) -> None:
     for part in _terms_and_meanings(definitions):
         if part.tag == "dt":
             term = part
-            _prepare_term(term)
+            term.tag = "li"
         elif part.tag == "dd" and term is not None:
             part.tag = "div"
             term.append(part)
@@ -28,6 +27,21 @@ def list_definitions(definitions: Element) -> None:
     definitions.tag = "ul"
     definitions.attrs["class"] = _DEFINITIONS
     _join_to_previous(definitions)
+
+
+def gather_stray_terms(term: Element) -> None:
+    """Terms without a list around them, as some generators write glossaries, are a list all the same. Those
+    in a list are none any more when their turn comes."""
+    if not isinstance(term.parent, Element):
+        return
+    definitions = new_element("dl")
+    term.insert_before(definitions)
+    node: Node | None = term
+    while node is not None and (_is_blank(node) or (isinstance(node, Element) and node.tag in ("dt", "dd"))):
+        following = node.next_sibling
+        definitions.append(node)
+        node = following
+    list_definitions(definitions)
 
 
 def _join_to_previous(definitions: Element) -> None:
@@ -57,18 +71,6 @@ def _terms_and_meanings(definitions: Element) -> list[Element]:
     return parts
 
 
-def _prepare_term(term: Element) -> None:
-    term.tag = "li"
-    # A signature is code in a dozen spans; as prose every underscore of it would be escaped.
-    if term.has_class("sig") or term.has_class("sig-object"):
-        for link in term.select("a"):
-            if part_of(link.attr("class") or "") is Part.CHROME or link.text == "[source]":
-                link.decompose()
-        signature = collapse(term.text)
-        term.clear()
-        term.append(new_element("code", signature))
-
-
 def quote_admonition(box: Element) -> None:
     box.tag = "blockquote"
     title = next(element_children(box), None)
@@ -80,6 +82,16 @@ def quote_admonition(box: Element) -> None:
 def _is_title(element: Element) -> bool:
     classes = (element.attr("class") or "").lower()
     return "title" in classes or "heading" in classes or element.tag == "summary"
+
+
+def release_checkbox(label: Element) -> None:
+    """The converter knows boxes of tasks only as the first thing in their item."""
+    box = label.select_one("input[type=checkbox]")
+    if box is not None and isinstance(label.parent, Element) and label.parent.tag in ("li", "p"):
+        for painted in label.select("span"):
+            if not painted.text:
+                painted.decompose()
+        label.unwrap()
 
 
 def embolden_summary(summary: Element) -> None:

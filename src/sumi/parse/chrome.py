@@ -5,7 +5,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final
 
-from sumi.parse.html import Element
+from sumi.parse.html import Element, Text
 
 
 class Part(Enum):
@@ -52,7 +52,8 @@ _WAYS_AROUND: Final = """
     theme-doc-breadcrumbs md-path pagination-nav prev-next-area prev-next prev-next-footer related-pages
     rst-footer-buttons nav-wrapper nav-wide-wrapper nav-chapters mobile-nav-chapters post-navigation
     page-navigation navpath navheader navfooter navbar topbar top-nav sub-nav topnav subnav bottomnav
-    doc-footer vpdocfooter vpdocaside vplocalnav related
+    doc-footer vpdocfooter vpdocaside vplocalnav related navigation navigationbar docnav spirit-nav toplang
+    bottomlang buildversion
 """
 _CONTENTS_LISTS: Final = """
     sphinxsidebar sphinxsidebarwrapper toc-drawer toc-tree table-of-contents theme-doc-toc-mobile
@@ -60,7 +61,10 @@ _CONTENTS_LISTS: Final = """
 """
 _SURROUNDINGS: Final = """
     sharedaddy jp-relatedposts comments-area printfooter catlinks navbox noprint mw-indicators sidebar-toggle
+    feedback--container feedback-container page-feedback
+    copyright-footer site-footer page-footer footer nosearch
     search-bar searchbox sr-only visually-hidden screen-reader-text cookie-banner
+    sub-logo-container logo-container srclink toggle-label hideme test-arrow
 """
 # Formulas drawn beside their source, which is what is kept.
 _DRAWN_FORMULAS: Final = """
@@ -75,6 +79,7 @@ _CHROME_CLASSES: Final = frozenset(
 _IDS: Final = """
     toc table-of-contents tableofcontents comments breadcrumb breadcrumbs nav-path searchbox jump-to-nav
     sitesub contentsub catlinks skip-to-content mdbook-help-container menu-bar menu-bar-hover-placeholder
+    footer page-footer site-footer colophon
 """
 CHROME_IDS: Final = frozenset(_IDS.split())
 CHROME_ROLES: Final = frozenset({"navigation", "search", "contentinfo", "banner", "complementary"})
@@ -83,7 +88,7 @@ CHROME_ROLES: Final = frozenset({"navigation", "search", "contentinfo", "banner"
 MAX_CLASSES: Final = 500
 
 _ADMONITIONS: Final = (
-    "admonition theme-admonition custom-block markdown-alert starlight-aside callout notecard"
+    "admonition theme-admonition custom-block markdown-alert starlight-aside callout notecard alert"
 )
 _ADMONITION_CLASSES: Final = frozenset(_ADMONITIONS.split())
 # docutils puts footnotes, topics and its own sidebars into <aside>; others put remarks there.
@@ -109,6 +114,7 @@ _CHROME_WORDS: Final = frozenset(
         "jump to content",
         "copy link",
         "copy to clipboard",
+        "[−]",
     }
 )
 _LONGEST_WORDS: Final = 60
@@ -147,11 +153,19 @@ def drop_chrome_links(links: list[Element]) -> None:
     for link in links:
         classes = link.attr("class")
         if classes is not None and part_of(classes) is Part.CHROME:
-            link.decompose()
+            _drop_with_blank(link)
             continue
         text = link.text
         if len(text) < _LONGEST_WORDS and _says_chrome(link, text):
             link.decompose()
+
+
+def _drop_with_blank(link: Element) -> None:
+    """And with the blank that kept it in the line of what it stands behind."""
+    before = link.previous_sibling
+    if isinstance(before, Text) and before.data.endswith("\xa0") and link.next_sibling is None:
+        before.replace_with(Text(before.data.rstrip("\xa0")))
+    link.decompose()
 
 
 def _says_chrome(link: Element, text: str) -> bool:

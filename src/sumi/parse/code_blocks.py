@@ -6,7 +6,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
-from sumi.parse.chrome import MAX_CLASSES
+from sumi.parse.chrome import MAX_CLASSES, Part, part_of
+from sumi.parse.code_lines import lines_of
 from sumi.parse.html import Document, Element, collapse, new_element
 
 # A fence's info string must not hold a backtick or a blank; no language has a longer name.
@@ -39,21 +40,24 @@ _SAME_AS: Final = {
 _WRAPPERS: Final = 3
 _NEAR: Final = 8  # ancestors looked at; pages laid out in tables have dozens of them around each block
 _NUMBERING: Final = frozenset({"td", "tr", "tbody", "table"})
+_WITHIN: Final = ("span", "a", "b", "br", "button", "div", "em", "i", "li", "p", "strong", "tr")
 
-# What makes a new line, or is no part of the code: such a block stays a tree.
-_STRUCTURE: Final = ("br", "div", "p", "li", "tr", "button", "svg", "img")
-_LINE_NUMBERS: Final = "[class*=lineno], .gutter, .ln"
+_LINE_NUMBERS: Final = "[class*=lineno], [class*=line-number]:not(pre, code), .gutter, .ln, button"
 
 
 class CodeParts(NamedTuple):
     blocks: list[Element]
     fragments: list[Element]  # what Doxygen writes code in: neither lines nor signatures are <pre> or <code>
     signatures: list[Element]
+    terms: list[Element]  # signatures as Sphinx writes them
 
 
 def find_code(document: Document) -> CodeParts:
     return CodeParts(
-        document.select("pre"), document.select("div.fragment"), document.select("table.memname")
+        document.select("pre"),
+        document.select("div.fragment"),
+        document.select("table.memname"),
+        document.select("dt.sig"),
     )
 
 
@@ -62,6 +66,8 @@ def prepare_code(code: CodeParts) -> None:
         fragment.tag = "pre"
     for table in code.signatures:
         _write_signature(table)
+    for term in code.terms:
+        _flatten_signature(term)
     for pre in (*code.fragments, *code.blocks):
         _prepare_block(pre)
 
@@ -74,19 +80,28 @@ def _write_signature(table: Element) -> None:
         table.replace_with(signature)
 
 
+def _flatten_signature(term: Element) -> None:
+    """Code in a dozen spans; as prose every underscore of it would be escaped."""
+    for link in term.select("a"):
+        if part_of(link.attr("class") or "") is Part.CHROME or link.text == "[source]":
+            link.decompose()
+    signature = collapse(term.text)
+    term.clear()
+    term.append(new_element("code", signature))
+
+
 def _prepare_block(pre: Element) -> None:
     if pre.select_one("pre") is not None:
         pre.tag = "div"  # of mdBook, around the block itself
         return
     _drop_label(pre)
     _mark_language(pre)
-    if pre.select_one("span") is None:
+    if next(pre.iter_elements(_WITHIN), None) is None:
         return
     for number in pre.select(_LINE_NUMBERS):
         number.decompose()
     # Highlighting is hundreds of spans, and whatever walks over the page later would walk over them too.
-    if next(pre.iter_elements(_STRUCTURE), None) is None:
-        pre.set_text(pre.text)
+    pre.set_text(lines_of(pre))
 
 
 def _drop_label(pre: Element) -> None:

@@ -12,20 +12,31 @@ from sumi.parse.html import Document, Element, new_element, select_each
 from sumi.parse.named import Names, named_bars
 
 _ENOUGH: Final = 0.5
+# Beside a document there may be a bar, a notice of copyright or a slogan: less text than this is not looked
+# at, and paragraphs of fewer words are not prose.
+_FRAME: Final = 400
+_PROSE: Final = 25
+_FRAMES: Final = "footer, header, aside, form, nav, [role=contentinfo], [role=banner], [role=navigation]"
 
 
 class Bulk:
     """How much text an element holds: measured when it is first asked about, which on most pages is never."""
 
-    __slots__ = ("_root", "_weight")
+    __slots__ = ("_root", "_weight", "_words_beside")
 
-    def __init__(self, root: Element, weight: int | None = None) -> None:
+    def __init__(self, root: Element, weight: int | None = None, words_beside: int = 0) -> None:
         self._root = root
         self._weight = weight
+        self._words_beside = words_beside
 
     @property
     def root(self) -> Element:
         return self._root
+
+    @property
+    def words_beside(self) -> int:
+        """Of prose on the page that is in neither the root nor a bar."""
+        return self._words_beside
 
     def weigh(self) -> int:
         if self._weight is None:
@@ -45,13 +56,14 @@ def content_root(document: Document, body: Element, names: Names) -> Bulk:
         return Bulk(body)
     for landmark in landmarks:
         weight = _weight(landmark)
-        if weight >= _weight_beside(landmark, body):
-            return Bulk(landmark, weight)
+        weight_beside, words_beside = _beside(landmark, body)
+        if weight >= weight_beside:
+            return Bulk(landmark, weight, words_beside)
     remove_soft_chrome(document, body, names)
     total = _unlinked_weight(body)
     for landmark in landmarks:
         if _unlinked_weight(landmark) >= _ENOUGH * total:
-            return Bulk(landmark)
+            return Bulk(landmark, words_beside=_beside(landmark, body)[1])
     return Bulk(body)
 
 
@@ -61,13 +73,28 @@ def _only_ones(body: Element, names: Names) -> list[Element]:
     return [kind[0] for kind in on_page if len(kind) == 1]
 
 
-def _weight_beside(landmark: Element, body: Element) -> int:
-    """Of all the rest: cheaper than to weigh the landmark again as a part of the whole."""
+def _beside(landmark: Element, body: Element) -> tuple[int, int]:
+    """Of all the rest, its weight and its words of prose. Cheaper than to weigh the landmark again as a part
+    of the whole."""
     gap = new_element("div")
     landmark.replace_with(gap)
     weight = _weight(body)
+    words = _words_of_prose(body) if weight > _FRAME else 0
     gap.replace_with(landmark)
-    return weight
+    return weight, words
+
+
+def _words_of_prose(body: Element) -> int:
+    return sum(
+        words
+        for paragraph in body.iter_elements(("p", "pre"))
+        if (words := _unlinked_words(paragraph)) >= _PROSE and paragraph.closest(_FRAMES) is None
+    )
+
+
+def _unlinked_words(paragraph: Element) -> int:
+    words = len(paragraph.text.split())
+    return words - sum(len(link.text.split()) for link in paragraph.iter_elements("a")) if words else 0
 
 
 def is_hard_chrome(element: Element) -> bool:

@@ -17,6 +17,9 @@ class DigestRequest(msgspec.Struct, frozen=True):
     max_links: int = 5000
     max_depth: int = 512  # nested elements; deeper pages are degraded to plain text
     max_nodes: int = 1_000_000
+    raw: bool = False  # the body is wanted back, packed
+    dates: bool = False  # of a sitemap: when its pages were last changed is wanted too
+    keep_params: tuple[str, ...] = ()  # the only query parameters of links; none: as the preset has it
     vocabulary: bool = False  # what the page's words are is wanted too: see sumi.parse.fingerprint
 
 
@@ -40,7 +43,12 @@ class PageDigest(msgspec.Struct, frozen=True, omit_defaults=True):
     vocabulary: bytes = b""  # a bitmap of the text's words, where asked for
     challenge: str = ""  # whose bot check or block page this is; "" for a page
     looks_missing: bool = False  # speaks of a page that does not exist
+    raw: bytes = b""  # the body as one zstd frame, where asked for
+    raw_sha256: str | None = None  # of the body itself
+    modified: dict[str, float] = {}  # of a sitemap: the latest time that a page's date can mean
     problem: str = ""  # a broken sitemap's end, a degraded page: what was lost and why
+    fidelity: float | None = None  # how much of the page is in the Markdown, 0 to 1: see sumi.parse.fidelity
+    shortfalls: list[str] = []  # what of it is not: "tables: 0 of 1"
 
 
 class Undigested(msgspec.Struct, frozen=True):
@@ -56,8 +64,17 @@ def digest(request: DigestRequest) -> PageDigest | Undigested:
 
     read = digest_page if request.kind is Kind.PAGE else digest_sitemap
     try:
-        return read(request)
+        return _with_raw(read(request), request.body) if request.raw else read(request)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - the one edge where an unforeseen fault costs one page, not the crawl
         return Undigested(Verdict(Outcome.PARSE_FAILED, f"{type(error).__name__}: {error}"[:500]))
+
+
+def _with_raw(digest: PageDigest | Undigested, body: bytes) -> PageDigest | Undigested:
+    if isinstance(digest, Undigested):
+        return digest
+    from sumi.parse.raw import packed
+
+    name, frame = packed(body)
+    return msgspec.structs.replace(digest, raw=frame, raw_sha256=name)

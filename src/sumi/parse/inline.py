@@ -1,9 +1,10 @@
 """Headings, links and images: what leads nowhere goes, what leads somewhere is absolute."""
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Final
 
-from sumi.parse.html import Element, collapse, new_element
+from sumi.parse.html import Element, Node, Text, collapse, new_element
 
 # What permalinks show; a link of a heading that says more is part of the heading.
 _ANCHOR_GLYPHS: Final = frozenset(
@@ -49,6 +50,47 @@ def _take_link_in(heading: Element, link: Element) -> None:
         heading.wrap_children(inner)
     if link.parent is not None:
         link.unwrap()
+
+
+def link_from_code(root: Element) -> None:
+    """Links inside code, which no Markdown can be, become code inside links: ``List<[String](…)>``."""
+    for code in dict.fromkeys(map(_outermost_code, root.select("code a[href]"))):
+        if code.closest("pre") is None and next(code.iter_elements("img"), None) is None:
+            _part_at_links(code)
+
+
+def _outermost_code(link: Element) -> Element:
+    outermost = link
+    for ancestor in link.ancestors:
+        if isinstance(ancestor, Element) and ancestor.tag == "code":
+            outermost = ancestor
+    return outermost
+
+
+def _part_at_links(code: Element) -> None:
+    for link, run in groupby(_texts(code), key=_link_around):
+        code.insert_before(_code_run("".join(text.data for text in run), link))
+    code.decompose()
+
+
+def _texts(code: Element) -> list[Text]:
+    return [node for node in code.descendants if isinstance(node, Text)]
+
+
+def _link_around(text: Text) -> Element | None:
+    return text.parent.closest("a") if isinstance(text.parent, Element) else None
+
+
+def _code_run(text: str, link: Element | None) -> Node:
+    code: Node = new_element("code", text) if text.strip() else Text(text)
+    if link is None or link.attr("href") is None or not text.strip():
+        return code
+    around = new_element("a")
+    for name in ("href", "title"):
+        if value := link.attr(name):
+            around.attrs[name] = value
+    around.append(code)
+    return around
 
 
 def choose_image_source(image: Element) -> None:

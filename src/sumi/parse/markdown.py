@@ -8,10 +8,13 @@ from sumi.parse.chrome import CHROME_TAGS, Part, drop_chrome_links, is_chrome_as
 from sumi.parse.code_blocks import CodeParts, find_code, prepare_code
 from sumi.parse.content import Bulk, content_root, is_hard_chrome
 from sumi.parse.emphasis import came_out_as_tags, emphasis_renderers
+from sumi.parse.fidelity import Expected
+from sumi.parse.holdings import Holdings, holdings_of_tree
 from sumi.parse.html import Document, Element, Text, body_of, collapse, new_element, select_each, to_markdown
 from sumi.parse.named import Names, read_names
 from sumi.parse.nesting import keep_tags_in_line, release_blocks
 from sumi.parse.tables import TableFitter
+from sumi.parse.tabs import Tabs, find_tabs, label_panels
 
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _SMALL_PARTS: Final = (
@@ -26,6 +29,11 @@ _TITLES: Final = (
 )
 
 
+class Conversion(NamedTuple):
+    markdown: str
+    expected: Expected | None  # of a page that has a body
+
+
 class _Findings(NamedTuple):
     """All that is asked of a page, before the first change to it: see ``select_each``. Some of it will turn
     out to be on no part of the page that is kept, which does no harm."""
@@ -37,7 +45,7 @@ class _Findings(NamedTuple):
     numbered: list[Element]
     formula_blocks: list[Element]
     asides: list[Element]
-    tables: list[Element]
+    tabs: list[Tabs]
     fitter: TableFitter
 
 
@@ -50,15 +58,15 @@ def _look_through(document: Document) -> _Findings:
         numbered=document.select("li[value]"),
         formula_blocks=select_each(document, _FORMULA_BLOCKS),
         asides=document.select("aside"),
-        tables=document.select("table"),
+        tabs=find_tabs(document),
         fitter=TableFitter(document),
     )
 
 
-def page_markdown(document: Document, base: str) -> str:
+def page_markdown(document: Document, base: str) -> Conversion:
     body = body_of(document)
     if body is None:
-        return ""
+        return Conversion("", None)
     found = _look_through(document)
     for element in filter(is_hard_chrome, found.hard_chrome):
         element.decompose()
@@ -67,12 +75,14 @@ def page_markdown(document: Document, base: str) -> str:
     bulk = content_root(document, body, found.names)
     root = bulk.root
     title = _title_outside(document, root)
-    _prepare(bulk, found)
+    _take_off_chrome(bulk, found)
     root.resolve_links(base)
     inline.drop_unusable_addresses(root)
     if title:
         root.insert(0, new_element("h1", title))
-    return keep_tags_in_line(_converted(root))
+    holdings = holdings_of_tree(root)
+    holdings = _reshape(root, found, holdings)
+    return Conversion(keep_tags_in_line(_converted(root)), Expected(holdings, root, bulk.words_beside))
 
 
 def _converted(root: Element) -> str:
@@ -104,24 +114,36 @@ def _title_outside(document: Document, root: Element) -> str:
     return collapse(heading.text) if heading is not None else ""
 
 
-def _prepare(bulk: Bulk, found: _Findings) -> None:
-    """Everything that must not be converted as it is."""
+def _take_off_chrome(bulk: Bulk, found: _Findings) -> None:
+    """What is left says what the page says, in the order and structure that it has."""
     root = bulk.root
     if found.names.chrome:
         bulk.weigh()  # now, or what is left of a bar might be most of what will be left of the page
+    for tabs in found.tabs:
+        label_panels(tabs)
     prepare_code(found.code)
     # Only now, when code is no more a matter of thousands of spans.
     _settle_small_parts(root.select(_SMALL_PARTS), bulk)
-    for item in found.numbered:
-        blocks.plain_number(item)
     drop_chrome_links(list(root.iter_elements("a")))
     for block in found.formula_blocks:
         formulas.set_delimited(block)
     _settle_named(found.names, found.asides, bulk)
-    for element in list(root.iter_elements(_HANDLED)):
-        _HANDLERS[element.tag](element)
-    for table in reversed(found.tables):
+    for element in list(root.iter_elements(_SETTLED)):
+        _SETTLERS[element.tag](element)
+
+
+def _reshape(root: Element, found: _Findings, holdings: Holdings) -> Holdings:
+    """Everything that must not be converted as it is; and the holdings with what tables were found to be."""
+    for item in found.numbered:
+        blocks.plain_number(item)
+    for element in list(root.iter_elements(_RESHAPED)):
+        reshape = _RESHAPERS.get(element.tag)  # by now a term may be an item
+        if reshape is not None:
+            reshape(element)
+    inline.link_from_code(root)
+    for table in reversed(list(root.iter_elements("table"))):
         found.fitter.fit(table)
+    return found.fitter.counted(holdings)
 
 
 def _settle_small_parts(parts: list[Element], bulk: Bulk) -> None:
@@ -165,6 +187,12 @@ def _settle_button(button: Element) -> None:
         button.decompose()
 
 
+def _settle_summary(summary: Element) -> None:
+    """Of a fold that is there for the page's sake alone: "Expand description"."""
+    if part_of(summary.attr("class") or "") is Part.CHROME:
+        summary.decompose()
+
+
 def _set_formula(element: Element) -> bool:
     classes = element.attr("class")
     if classes is None or not _FORMULA_CLASSES.intersection(classes.split()):
@@ -174,20 +202,26 @@ def _set_formula(element: Element) -> bool:
 
 
 _FORMULA_CLASSES: Final = frozenset({"math", "arithmatex"})
-_HANDLERS: Final[dict[str, Callable[[Element], None]]] = {
+_SETTLERS: Final[dict[str, Callable[[Element], None]]] = {
     "button": _settle_button,
-    "center": blocks.as_block,
-    "dir": blocks.as_block,
-    "dl": blocks.list_definitions,
     "footer": _settle_footer,
     "img": inline.choose_image_source,
     "math": formulas.set_mathml,
-    "ol": blocks.plain_numbering,
     "script": formulas.set_math_script,
     "sub": formulas.set_script_position,
-    "summary": blocks.embolden_summary,
+    "summary": _settle_summary,
     "sup": formulas.set_script_position,
-    "tt": blocks.as_code,
     **dict.fromkeys(_HEADINGS, inline.tidy_heading),
 }
-_HANDLED: Final = tuple(_HANDLERS)
+_SETTLED: Final = tuple(_SETTLERS)
+_RESHAPERS: Final[dict[str, Callable[[Element], None]]] = {
+    "center": blocks.as_block,
+    "dir": blocks.as_block,
+    "dl": blocks.list_definitions,
+    "dt": blocks.gather_stray_terms,
+    "label": blocks.release_checkbox,
+    "ol": blocks.plain_numbering,
+    "summary": blocks.embolden_summary,
+    "tt": blocks.as_code,
+}
+_RESHAPED: Final = tuple(_RESHAPERS)

@@ -43,6 +43,11 @@ def media_type(content_type: str) -> str:
     return essence if "/" in essence else ""
 
 
+def is_unspecific(content_type: str) -> bool:
+    """Whether only the content itself can tell what it is."""
+    return media_type(content_type) in _UNSPECIFIC_TYPES
+
+
 def form_of(content_type: str, body: bytes) -> tuple[Form, str]:
     """The form, and where it is OTHER the words for why."""
     declared = media_type(content_type)

@@ -72,7 +72,7 @@ class _NameReader:
         for element in select_each(document, self._ids):
             name = element.attr("id") or ""
             if name.lower() in _TELLING_IDS:
-                yield element, _meaning(f"#{name}", is_chrome=is_chrome_id(name))
+                yield element, _meaning(f"#{name}", is_chrome=is_chrome_id(name) and not _is_chapter(element))
         for element in select_each(document, self._roles):
             role = element.attr("role") or ""
             if role in _TELLING_ROLES:
@@ -92,9 +92,19 @@ def read_names(document: Document) -> Names:
     removable = [*divisions, *_PART_READER.read(document)]
     return Names(
         landmarks=_by_kind(document, mains + divisions),
-        chrome=[element for element, (part, _) in removable if part is Part.CHROME],
+        chrome=[element for element, (part, _) in removable if part is Part.CHROME and not _is_list(element)],
         admonitions=[element for element, (part, _) in removable if part is Part.ADMONITION],
     )
+
+
+def _is_chapter(element: Element) -> bool:
+    """Its id is made of its heading: a manual of a language has a section on comments."""
+    return element.tag == "section" or element.has_class("section")
+
+
+def _is_list(element: Element) -> bool:
+    """What Sphinx calls the bar on top is, as a table, a list of related things in the manual of Apache."""
+    return element.tag == "table" and element.has_class("related")
 
 
 def named_bars(document: Document) -> list[Element]:

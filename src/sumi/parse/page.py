@@ -1,14 +1,16 @@
 """Digestion of the kinds of bodies there are. ``sumi.parse.digest`` is the way in."""
 
 import hashlib
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.challenge import challenge_page
 from sumi.parse.charset import charset_label, clean, decode_text
+from sumi.parse.dates import latest_moment
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.fidelity import Fidelity, judge
 from sumi.parse.fingerprint import simhash, vocabulary, words_of
 from sumi.parse.html import Document, count_nodes, is_deeper_than, parse_html, to_plain_text
 from sumi.parse.links import page_links
@@ -18,12 +20,26 @@ from sumi.parse.metadata import Metadata, read_metadata
 from sumi.parse.refresh import REDIRECT_SECONDS
 from sumi.parse.signals import licenses_of, looks_missing
 from sumi.policy import Preset
-from sumi.urls import PRESETS, LinkNormalizer, normalize
+from sumi.urls import PRESETS, LinkNormalizer, normalize, normalize_with, rules_for
+
+if TYPE_CHECKING:
+    from sumi.parse.sitemap import SitemapEntry
 
 # Markdown is about half as long as its page; beyond this it is a bomb that grows by being indented.
 _GROWTH: Final = 4
 _GROWTH_FLOOR: Final = 1024 * 1024
 _INDENT_PER_LEVEL: Final = 2  # at most, in characters per line
+
+
+class _Written(NamedTuple):
+    markdown: str | None
+    problem: str = ""
+    fidelity: Fidelity | None = None
+
+
+_NOT_WRITTEN: Final = _Written(None)
+# All of the words, and nothing that tells a heading from a cell: below any bar.
+_DEGRADED: Final = Fidelity(0.0, ["structure: kept as plain text"])
 
 
 def digest_page(request: DigestRequest) -> PageDigest | Undigested:
@@ -41,12 +57,18 @@ def digest_sitemap(request: DigestRequest) -> PageDigest | Undigested:
         return Undigested(Verdict(Outcome.PARSE_FAILED, sitemap.problem))
     # Files of an index often differ in their query alone, which some presets drop.
     files = LinkNormalizer(PRESETS[Preset.MIRROR], request.url)
-    pages = LinkNormalizer(PRESETS[request.preset], request.url)
+    pages = LinkNormalizer(rules_for(request.preset, request.keep_params), request.url)
     return PageDigest(
         links=pages.many(entry.url_raw for entry in sitemap.entries),
         sitemaps=files.many(sitemap.children),
+        modified=_modified(sitemap.entries, pages) if request.dates else {},
         problem=sitemap.problem,
     )
+
+
+def _modified(entries: "list[SitemapEntry]", pages: LinkNormalizer) -> dict[str, float]:
+    dated = [(entry.url_raw, latest_moment(entry.lastmod)) for entry in entries if entry.lastmod]
+    return {url: when for raw, when in dated if when is not None for url in pages.many((raw,))}
 
 
 def _digest_markdown(request: DigestRequest) -> PageDigest:
@@ -80,10 +102,12 @@ def _digest_html(request: DigestRequest) -> PageDigest:
     document = parse_html(request.body, charset_label(request.content_type, request.body))
     facts = read_metadata(document)
     base = _base_of(facts, request.url)
-    normalizer = LinkNormalizer(PRESETS[request.preset], base)
+    rules = rules_for(request.preset, request.keep_params)
+    normalizer = LinkNormalizer(rules, base)
     links, dropped = page_links(document, normalizer, request.max_links, _late_refresh(facts))
     licenses = licenses_of(document, request.body, normalizer, links)  # before the document is changed
-    markdown, problem = _markdown_of(document, base, request) if request.markdown else (None, "")
+    written = _write(document, base, request) if request.markdown else _NOT_WRITTEN
+    markdown, fidelity = written.markdown, written.fidelity
     digest = PageDigest(
         links=links,
         title=facts.title,
@@ -97,7 +121,9 @@ def _digest_html(request: DigestRequest) -> PageDigest:
         charset=document.encoding,
         links_dropped=dropped,
         licenses=licenses,
-        problem=problem,
+        problem=written.problem,
+        fidelity=None if fidelity is None else fidelity.score,
+        shortfalls=[] if fidelity is None else fidelity.shortfalls,
     )
     return digest if markdown is None else _with_signals(digest, markdown, request)
 
@@ -128,7 +154,8 @@ def _refresh_target(facts: Metadata, normalizer: LinkNormalizer, request: Digest
     if facts.refresh is None or facts.refresh.seconds > REDIRECT_SECONDS:
         return None
     target = _resolved(facts.refresh.target, normalizer)
-    return None if target == normalize(request.url, request.preset) else target
+    own = normalize_with(request.url, rules_for(request.preset, request.keep_params))
+    return None if target == own else target
 
 
 def _base_of(facts: Metadata, url: str) -> str:
@@ -139,15 +166,16 @@ def _base_of(facts: Metadata, url: str) -> str:
     return url if base is None else base
 
 
-def _markdown_of(document: Document, base: str, request: DigestRequest) -> tuple[str, str]:
+def _write(document: Document, base: str, request: DigestRequest) -> _Written:
     allowed = _GROWTH * len(request.body) + _GROWTH_FLOOR
     problem = _too_much(document, request, allowed)
     if not problem:
-        markdown = page_markdown(document, base)
+        markdown, expected = page_markdown(document, base)
         if len(markdown) <= allowed:
-            return clean(markdown), ""
+            markdown = clean(markdown)
+            return _Written(markdown, "", judge(expected, markdown) if expected is not None else None)
         problem = f"Markdown of {len(markdown)} characters"
-    return clean(to_plain_text(document)), f"degraded: {problem}; kept as plain text"
+    return _Written(clean(to_plain_text(document)), f"degraded: {problem}; kept as plain text", _DEGRADED)
 
 
 def _too_much(document: Document, request: DigestRequest, allowed: int) -> str:

@@ -17,6 +17,7 @@ DEFAULT_MAX_ENTRIES = 200_000
 
 _LARGE = 50 * 1024 * 1024  # the format's own limit; more is read, and said
 _STEP = 64 * 1024
+_USUAL_SUFFIXES = (".xml", ".xml.gz", ".txt", ".txt.gz")
 _USUAL_PLACES = (
     "/sitemap.xml",
     "/sitemap_index.xml",
@@ -112,6 +113,12 @@ def read_sitemap(
     reader = SitemapReader(base_url, max_entries=max_entries, max_bytes=max_bytes)
     reader.feed(body)
     return reader.close()
+
+
+def called_like_a_sitemap(path: str) -> bool:
+    """Whether a URL's path is one that sitemaps have, and pages hardly ever."""
+    name = path.rpartition("/")[2].lower()
+    return "sitemap" in name or name.endswith(_USUAL_SUFFIXES)
 
 
 def usual_places(origin: str) -> list[str]:

@@ -4,11 +4,13 @@ What cannot be one is taken apart, losing its lines but none of its text: tables
 tables or headings, and the ones that highlighters put line numbers in.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
 from sumi.parse.chrome import Part, part_of
+from sumi.parse.holdings import Grids, Holdings, code_text
 from sumi.parse.html import Document, Element, Node, Text, element_children, new_element
 
 # Filling up spans and short rows makes cells; a page gets this many, then its tables are taken apart.
@@ -29,20 +31,27 @@ _TAKEN_APART: Final = ("table", "thead", "tbody", "tfoot", "tr", "td", "th", "ca
 class TableFitter:
     """For the tables of one page: the bound on filled cells is shared by all of them."""
 
-    __slots__ = ("_filled", "_has_spans")
+    __slots__ = ("_cells", "_code", "_filled", "_has_spans", "_items", "_languages", "_rows", "_tables")
 
     def __init__(self, document: Document) -> None:
         self._filled = 0
+        self._tables = self._rows = self._cells = 0
+        self._items = self._languages = 0
+        self._code: Counter[str] = Counter()
         self._has_spans = any(document.select_one(span) is not None for span in _SPANS)
 
     def fit(self, table: Element) -> None:
-        if not self._has_spans and _is_plain(table):
+        lengths = [] if self._has_spans else _plain_lengths(table)
+        if lengths:
+            self._count(lengths)
             return
         _drop_line_numbers(table)
         rows = list(_rows(table))
         if _is_layout(table, rows):
             _take_apart(table)
             return
+        self._count([length for row in rows if (length := len(_cells(row)))])
+        self._count_inside(table)
         self._fill_spans(table, rows)
         self._fill_short_rows(rows)
         if self._filled >= _MAX_FILLED:
@@ -52,6 +61,29 @@ class TableFitter:
             return
         for cell in _cells_of(rows):
             _flatten(cell)
+
+    def counted(self, holdings: Holdings) -> Holdings:
+        """With the tables. What is in cells is a line there, and neither a block nor an item."""
+        return holdings._replace(
+            grids=Grids(self._tables, self._rows, self._cells),
+            code=holdings.code - self._code,
+            languages=max(0, holdings.languages - self._languages),
+            # Cells are looked into after the page was tidied, which makes items of what were none.
+            items=max(0, holdings.items - self._items),
+        )
+
+    def _count(self, lengths: list[int]) -> None:
+        self._tables += 1
+        self._rows += len(lengths)
+        self._cells += sum(lengths)
+
+    def _count_inside(self, table: Element) -> None:
+        for block in table.iter_elements(("li", "pre")):
+            if block.tag == "pre":
+                self._code[code_text(block)] += 1
+                self._languages += block.attr("class") is not None
+            else:
+                self._items += 1
 
     def _fill_spans(self, table: Element, rows: list[Element]) -> None:
         if not self._has_spans:
@@ -100,19 +132,21 @@ class TableFitter:
         return column + 1
 
 
-def _is_plain(table: Element) -> bool:
-    """A grid of lines already, as most are: nothing to be done. May say no to one that is."""
+def _plain_lengths(table: Element) -> list[int]:
+    """How many cells are in each row of what is a grid of lines already, as most are, so that nothing is to
+    be done. May be empty for one that is."""
     if table.tag != "table" or table.attr("role") is not None:
-        return False
+        return []
     if next(table.iter_elements(_DEMANDING), None) is not None:
-        return False
+        return []
     lengths: list[int] = []
     for part in table.iter_elements(("tr", "td", "th")):
         if part.tag == "tr":
             lengths.append(0)
         elif lengths:
             lengths[-1] += 1
-    return bool(lengths) and lengths[0] > 1 and lengths.count(lengths[0]) == len(lengths)
+    even = bool(lengths) and lengths[0] > 1 and lengths.count(lengths[0]) == len(lengths)
+    return lengths if even else []
 
 
 def _drop_line_numbers(table: Element) -> None:
@@ -146,7 +180,10 @@ def _is_layout(table: Element, rows: list[Element]) -> bool:
         return True
     if next(table.iter_elements(_UNCELLABLE), None) is not None:
         return True
-    return all(len(_cells(row)) < 2 for row in rows) and next(table.iter_elements("th"), None) is None
+    if any(len(_cells(row)) > 1 for row in rows):
+        return False
+    # One column. With a heading it is a table, unless that is the name of a file over its code.
+    return next(table.iter_elements("th"), None) is None or next(table.iter_elements("pre"), None) is not None
 
 
 def _take_apart(table: Element) -> None:

@@ -7,6 +7,7 @@ from sumi.errors import UsageError
 from sumi.policy import Preset
 from sumi.scope.hosts import canonical_host_pattern, is_address
 from sumi.scope.patterns import path_pattern, url_pattern
+from sumi.scope.profiles import ProfileName
 from sumi.scope.scope import Scope
 from sumi.urls import host_key, normalize, split
 from sumi.urls.escapes import tidy_escapes
@@ -24,6 +25,8 @@ def build_scope(
     allow: Iterable[str] = (),
     deny: Iterable[str] = (),
     max_depth: int | None = None,
+    denied_hosts: Iterable[str] = (),
+    profile: ProfileName | None = None,
 ) -> Scope:
     """A scope whose every pattern is known to work; UsageError names the first that does not."""
     if max_depth is not None and max_depth < 0:
@@ -37,6 +40,8 @@ def build_scope(
         allow=_url_patterns(allow),
         deny=_url_patterns(deny),
         max_depth=max_depth,
+        denied_hosts=tuple(canonical_host_pattern(host) for host in denied_hosts),
+        profile=profile,
     )
 
 

@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from sumi.outcomes import Outcome, Verdict
+from sumi.scope.domains import DomainClass, DomainClasses
 from sumi.scope.hosts import HostMatcher
 from sumi.scope.patterns import Pattern
+from sumi.scope.profiles import ProfileName, shapes_of
+from sumi.urls import DEFAULT_PORTS
 
 
 class Subject(NamedTuple):
@@ -33,6 +36,33 @@ def host_check(patterns: Sequence[str]) -> Check:
 
     def check(subject: Subject) -> Verdict | None:
         return None if matcher.matches(subject.host, subject.port) else refusal
+
+    return check
+
+
+def denied_host_check(patterns: Sequence[str]) -> Check:
+    """A pattern takes the name and all below it and, unless it has a port of its own, on every port."""
+    below = [pattern if pattern.startswith("*.") else f"*.{pattern}" for pattern in patterns]
+    matcher = HostMatcher(below)
+    refusal = Verdict(Outcome.OUT_OF_SCOPE, f"host is one of the denied {_listed(patterns)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        # A pattern without a port takes the web's own two, and no other pattern does.
+        everywhere = all(matcher.matches(subject.host, port) for port in DEFAULT_PORTS.values())
+        return refusal if everywhere or matcher.matches(subject.host, subject.port) else None
+
+    return check
+
+
+def domain_check(blacklist: Sequence[str], stub: Sequence[str]) -> Check:
+    classes = DomainClasses((), blacklist, stub)
+    refusals = {
+        DomainClass.BLACKLISTED: Verdict(Outcome.BLACKLISTED, "its domain is on the blacklist"),
+        DomainClass.STUBBED: Verdict(Outcome.STUBBED, "its domain is on the stub list"),
+    }
+
+    def check(subject: Subject) -> Verdict | None:
+        return refusals.get(classes.classify(subject.host))
 
     return check
 
@@ -82,6 +112,17 @@ def url_among(patterns: Sequence[Pattern], texts: Sequence[str]) -> Check:
 
     def check(subject: Subject) -> Verdict | None:
         return None if any(pattern.matches(subject.url) for pattern in patterns) else refusal
+
+    return check
+
+
+def page_type_check(profile: ProfileName) -> Check:
+    shapes = shapes_of(profile)
+    names = ", ".join(shapes.page_types)
+    refusal = Verdict(Outcome.EXCLUDED, f"none of the pages of the {profile} profile: {names}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return refusal if shapes.page_type(subject.path) is None else None
 
     return check
 

@@ -1,13 +1,16 @@
-"""What users write as a pattern, compiled: a glob, or a regular expression after ``re:``."""
+"""What users write as a pattern, compiled: a glob, or a regular expression after ``re:``.
 
-import re
-from typing import Final, Protocol
+Both take a time linear in the URL, whoever wrote the URL and whatever the pattern: sites choose the URLs.
+"""
+
+from typing import Any, Final, Protocol
 
 from sumi.errors import UsageError
 from sumi.scope.globs import Glob
 
 _REGEX_MARK: Final = "re:"
 _MAX_PATTERN: Final = 1000
+_BACKTRACKING: Final = ("(?=", "(?!", "(?<=", "(?<!", "(?P=", *(f"\\{digit}" for digit in range(1, 10)))
 
 
 class Pattern(Protocol):
@@ -15,12 +18,19 @@ class Pattern(Protocol):
 
 
 class Regex:
-    """Found anywhere in the text, unless anchored. Its running time is its author's affair; see ``Glob``."""
+    """Found anywhere in the text, unless anchored."""
 
     __slots__ = ("_search",)
 
     def __init__(self, source: str) -> None:
-        self._search = re.compile(source).search
+        import re2  # here, because most runs have no regular expression and need not load an engine for them
+
+        options = re2.Options()
+        options.log_errors = False  # it would write them to the terminal itself
+        try:
+            self._search = re2.compile(source, options).search
+        except re2.error as error:
+            raise ValueError(_words_of(error)) from None
 
     def matches(self, text: str) -> bool:
         return self._search(text) is not None
@@ -42,8 +52,20 @@ def url_pattern(text: str) -> Pattern:
     _check_size(text)
     try:
         return Regex(text)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise UsageError(f"Regular expression {text!r} is not valid: {error}.") from error
+    except ValueError as error:
+        raise UsageError(f"Regular expression {text!r} is not valid: {error}.{_advice(text)}") from None
+
+
+def _words_of(error: Any) -> str:
+    words = error.args[0]
+    return words.decode("utf-8", "replace") if isinstance(words, bytes) else str(words)
+
+
+def _advice(text: str) -> str:
+    """For what other engines offer and a linear one cannot."""
+    if not any(mark in text for mark in _BACKTRACKING):
+        return ""
+    return " Look-around and back-references are not supported; combine --include and --exclude instead."
 
 
 def _check_size(text: str) -> None:

@@ -9,6 +9,7 @@ from sumi.model import Candidate, Kind
 from sumi.outcomes import Verdict
 from sumi.scope import checks
 from sumi.scope.patterns import path_pattern, url_pattern
+from sumi.scope.profiles import ProfileName
 from sumi.urls import split
 from sumi.urls.escapes import tidy_escapes
 
@@ -27,6 +28,10 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
     allow: tuple[str, ...] = ()  # regular expressions on the whole URL; one must match
     deny: tuple[str, ...] = ()  # likewise; none may match
     max_depth: int | None = None
+    denied_hosts: tuple[str, ...] = ()  # like hosts, with all below each; they win over hosts
+    profile: ProfileName | None = None  # only pages that this profile has a name for
+    blacklist: tuple[str, ...] = ()  # domain patterns, see sumi.scope.domains: counted, never visited
+    stub: tuple[str, ...] = ()  # likewise: noted by address, never visited
 
     def judge(self, candidate: Candidate) -> Verdict | None:
         """None if the candidate is taken, else the rule that refused it.
@@ -43,6 +48,10 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
                 return verdict
         return None
 
+    def allowed_by(self, url: str) -> str | None:
+        """The allow pattern that takes a URL, for people who ask; None if none does."""
+        return next((text for text in self.allow if url_pattern(text).matches(url)), None)
+
     # Kept with the instance rather than in a cache keyed by it: hashing hundreds of patterns costs more than
     # judging a URL. These are no fields, so comparing, copying and encoding do not see them.
     @cached_property
@@ -57,17 +66,35 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
 def _in_order(scope: Scope, kind: Kind) -> Iterator[checks.Check]:
     """Depth is last, so that a URL is called too deep only if on a shorter way it would be taken."""
     wanted = kind is Kind.PAGE
+    if scope.blacklist or scope.stub:
+        yield checks.domain_check(scope.blacklist, scope.stub)
+    yield from _of_hosts(scope)
+    yield from _of_paths(scope, wanted)
+    yield from _of_urls(scope, wanted)
+    if scope.max_depth is not None:
+        yield checks.depth_check(scope.max_depth)
+
+
+def _of_hosts(scope: Scope) -> Iterator[checks.Check]:
+    if scope.denied_hosts:
+        yield checks.denied_host_check(scope.denied_hosts)
     if scope.hosts:
         yield checks.host_check(scope.hosts)
+
+
+def _of_paths(scope: Scope, wanted: bool) -> Iterator[checks.Check]:
     if scope.paths and wanted:
         yield checks.prefix_check(scope.paths, scope.loose_paths)
     for text in scope.exclude:
         yield checks.path_refused_by(path_pattern(text), text)
     if scope.include and wanted:
         yield checks.path_among([path_pattern(text) for text in scope.include], scope.include)
+
+
+def _of_urls(scope: Scope, wanted: bool) -> Iterator[checks.Check]:
     for text in scope.deny:
         yield checks.url_refused_by(url_pattern(text), text)
     if scope.allow and wanted:
         yield checks.url_among([url_pattern(text) for text in scope.allow], scope.allow)
-    if scope.max_depth is not None:
-        yield checks.depth_check(scope.max_depth)
+    if scope.profile is not None and wanted:
+        yield checks.page_type_check(scope.profile)

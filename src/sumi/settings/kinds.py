@@ -22,6 +22,7 @@ _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([a-z]*)", re.ASCII)
 _BARE_URL = re.compile(r"(?:[^\s/:@?#\\\[\]]+|\[[0-9a-f:.]+\])(?::\d{1,5})?(?:[/?#].*)?", re.IGNORECASE)
 _RESOLVE = re.compile(r"([^\s:/@*\[\]]+):(\d{1,5}):(\[[^\[\]]+\]|[^\[\]:]+)", re.ASCII)
 EMAIL = re.compile(r"[^@\s<>();,]+@[^@\s<>();,]+\.[^@\s<>();,]+", re.ASCII)
+_LONGEST_SELECTOR = 1000
 _AGENT = re.compile(r"[A-Za-z_-][\x20-\x7e]{0,255}")
 _USERINFO = re.compile(r"(https?://)([^/?#]*)@")  # of a URL as the standard writes it
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)[ \t]*")
@@ -48,6 +49,7 @@ class Kind(NamedTuple):
     natives: tuple[type, ...] = (str,)  # types of a configuration file that are taken, besides lists
     many: bool = False
     switch: bool = False
+    spaced: bool = False  # a value may contain blanks, so several in a variable stand on a line each
 
 
 def split_resolve(entry: str) -> tuple[str, int, str]:
@@ -155,6 +157,13 @@ def _parse_file(text: str) -> str:
     return path
 
 
+def _parse_selector(text: str) -> str:
+    """Only the browser knows what is a selector; it is asked before the first page."""
+    if not text.strip() or len(text) > _LONGEST_SELECTOR or not text.isprintable():
+        raise ValueError(text)
+    return text.strip()
+
+
 def _parse_pattern(text: str) -> str:
     path_pattern(text)
     return text
@@ -188,6 +197,16 @@ def decimal(least: float, most: float, what: str, *, or_zero: bool = False) -> K
 
     extra = ", or 0 for no limit" if or_zero else ""
     return Kind(f"a number of {what} from {least:g} to {most:g}{extra}", parse, "N", (int, float))
+
+
+def _parse_share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:  # NaN fails the comparison
+        raise ValueError(text)
+    return value
+
+
+FIDELITY = Kind("a number from 0 to 1", _parse_share, "N", (int, float))
 
 
 def size_text(octets: int) -> str:
@@ -227,14 +246,17 @@ PATTERN = Kind("a glob such as /docs/* or a regular expression after re:", _pars
 HOST_PATTERN = Kind("a host name, perhaps after *.", canonical_host_pattern, "PATTERN")
 RESOLVE = Kind("HOST:PORT:ADDRESS, an IPv6 address in brackets", _parse_resolve, "HOST:PORT:ADDR")
 AUTH = Kind("user:password", _parse_auth, "USER:PASSWORD")
-HEADER = Kind("a header such as Accept-Language: en", _checked_by(split_header), "HEADER")
+HEADER = Kind("a header such as Accept-Language: en", _checked_by(split_header), "HEADER", spaced=True)
 HEADER_FOR = Kind(
     "a site and a header, such as https://api.example.org X-Key: abc",
     _checked_by(split_header_for),
     "'SITE HEADER'",
+    spaced=True,
 )
 PROXY = Kind("an http, https or socks5h address with a port", _checked_by(split_proxy), "URL")
 AGENT = Kind("printable ASCII that starts with a name, such as mybot/1.0", _parse_agent, "TEXT")
 CONTACT = Kind("a web address or an e-mail address", _parse_contact, "URL|EMAIL")
 FOLDER = Kind("a folder", _parse_folder, "DIR")
 FILE = Kind("an existing file", _parse_file, "FILE")
+PROGRAM = Kind("a program, by name or path", _parse_folder, "PATH")
+SELECTOR = Kind("a CSS selector such as main .content", _parse_selector, "SELECTOR")

@@ -5,7 +5,7 @@ from urllib.parse import unquote
 import msgspec
 
 from sumi import __version__
-from sumi.policy import Durability, RobotsOnError, StateBackend
+from sumi.policy import Durability, OnError, RenderMode, RobotsOnError, StateBackend
 from sumi.settings.kinds import EMAIL, KIB, MIB, split_resolve, split_userinfo
 
 HOME_PAGE = "https://pypi.org/project/sumi/"
@@ -17,6 +17,10 @@ class MirrorSettings(msgspec.Struct, frozen=True, kw_only=True):
     url: str
     output: str = "output"
     fresh: bool = False
+    update: bool = False
+    trust_lastmod: bool = True
+    raw: bool = True
+    rewrite_links: bool = False
     state: StateBackend = StateBackend.FILES
     durability: Durability = Durability.BATCH
     min_free: int | None = None
@@ -41,6 +45,7 @@ class MirrorSettings(msgspec.Struct, frozen=True, kw_only=True):
     contact: str | None = None
 
     retries: int = 3
+    on_error: OnError = OnError.SKIP
     cookies: bool = True
     auth: str | None = None
     header: tuple[str, ...] = ()
@@ -50,6 +55,13 @@ class MirrorSettings(msgspec.Struct, frozen=True, kw_only=True):
     allow_private: bool = False
     resolve: tuple[str, ...] = ()
     ca_file: str | None = None
+
+    render: RenderMode = RenderMode.NONE
+    wait_for: tuple[str, ...] = ()
+    browser: str | None = None
+    render_tabs: int = 2
+    render_timeout: float = 30.0
+    render_memory: int = 1024 * MIB
 
     timeout: float = 120.0
     connect_timeout: float = 10.0
@@ -78,6 +90,7 @@ class MirrorSettings(msgspec.Struct, frozen=True, kw_only=True):
                 msgspec.structs.force_setattr(self, "auth", f"{unquote(user)}:{unquote(password)}")
 
     drop_duplicates: bool = False
+    min_fidelity: float = 0.0
     trap_pages: int = 150
     trap_segments: int = 20
     trap_repeats: int = 2

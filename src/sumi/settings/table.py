@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from sumi.policy import Durability, RobotsOnError, StateBackend
+from sumi.policy import Durability, OnError, RenderMode, RobotsOnError, StateBackend
 from sumi.settings.kinds import (
     AGENT,
     AUTH,
     CONTACT,
+    FIDELITY,
     FILE,
     FOLDER,
     GIB,
@@ -20,10 +21,13 @@ from sumi.settings.kinds import (
     HEADER_FOR,
     HOST_PATTERN,
     KIB,
+    MIB,
     PATTERN,
+    PROGRAM,
     PROXY,
     RATE,
     RESOLVE,
+    SELECTOR,
     SWITCH,
     URL,
     Kind,
@@ -79,8 +83,8 @@ def _shown(value: object, kind: Kind) -> str:
 
 
 TAKE, PACE, NETWORK, LIMITS = "What to take", "How gently", "Network", "Limits"
-OUTPUT = "Output and state"
-GROUPS = (TAKE, PACE, NETWORK, LIMITS, OUTPUT)
+RENDERING, OUTPUT = "Rendering", "Output and state"
+GROUPS = (TAKE, PACE, NETWORK, RENDERING, LIMITS, OUTPUT)
 
 SETTINGS: tuple[Setting, ...] = (
     Setting(
@@ -124,6 +128,13 @@ SETTINGS: tuple[Setting, ...] = (
         SWITCH,
         TAKE,
         "Of pages with the same title and text write only the first; the others are recorded as duplicates.",
+    ),
+    Setting(
+        "min-fidelity",
+        FIDELITY,
+        TAKE,
+        "The least share of a page that its Markdown must hold. Pages below are kept and listed, and the run "
+        "ends with exit code 1; 0 for no bar.",
     ),
     Setting(
         "trap-pages",
@@ -220,6 +231,13 @@ SETTINGS: tuple[Setting, ...] = (
         "attempts",
     ),
     Setting(
+        "on-error",
+        choice(OnError),
+        NETWORK,
+        "A page that failed: skip it, retry passing failures once everything else is done, or abort the run "
+        "with everything saved.",
+    ),
+    Setting(
         "cookies",
         SWITCH,
         NETWORK,
@@ -274,6 +292,41 @@ SETTINGS: tuple[Setting, ...] = (
         NETWORK,
         "Trust the certificate authorities in this PEM file.",
         otherwise="the system's",
+    ),
+    Setting(
+        "render",
+        choice(RenderMode),
+        RENDERING,
+        "Show pages to a Chromium: none, those that say nothing without JavaScript (auto), or all, until "
+        "their scripts have run (fast), all has come (balanced), or been scrolled to as well (thorough).",
+    ),
+    Setting(
+        "wait-for",
+        many(SELECTOR),
+        RENDERING,
+        "Wait until something on the rendered page matches, for at most 10 seconds. Repeatable.",
+    ),
+    Setting(
+        "browser",
+        PROGRAM,
+        RENDERING,
+        "The Chromium or Chrome to use.",
+        otherwise="the first that is installed",
+    ),
+    Setting("render-tabs", whole(1, 64, "pages"), RENDERING, "Pages rendered at once.", "pages"),
+    Setting(
+        "render-timeout",
+        decimal(1, 600, "seconds"),
+        RENDERING,
+        "For rendering one page; a browser that is not done by then is ended, and the page tried again.",
+        "seconds",
+    ),
+    Setting(
+        "render-memory",
+        size(256 * MIB, 64 * GIB),
+        RENDERING,
+        "Memory of one browser; one that takes more is ended, and the page tried again.",
+        "bytes",
     ),
     Setting("timeout", decimal(1, 86_400, "seconds"), LIMITS, "For one whole exchange.", "seconds"),
     Setting(
@@ -387,6 +440,31 @@ SETTINGS: tuple[Setting, ...] = (
         short="o",
     ),
     Setting("fresh", SWITCH, OUTPUT, "Start over instead of going on where the last run stopped."),
+    Setting(
+        "update",
+        SWITCH,
+        OUTPUT,
+        "Bring a finished mirror up to date: only what changed is fetched and rewritten; pages that are gone "
+        "move to _gone/.",
+    ),
+    Setting(
+        "trust-lastmod",
+        SWITCH,
+        OUTPUT,
+        "In an update, leave out pages that their sitemap dates before the copy that is here.",
+    ),
+    Setting(
+        "rewrite-links",
+        SWITCH,
+        OUTPUT,
+        "At the end, point links between mirrored pages at their files, so that the tree works offline.",
+    ),
+    Setting(
+        "raw",
+        SWITCH,
+        OUTPUT,
+        "Keep the pages as they came, compressed, so that sumi rebuild can make the Markdown again.",
+    ),
     Setting(
         "state",
         choice(StateBackend),

@@ -31,6 +31,7 @@ class Entry:
         "facts",
         "holds_host",
         "host",
+        "latest",
         "sequence",
         "state",
         "token",
@@ -47,6 +48,7 @@ class Entry:
         self.verdict: Verdict | None = None
         self.at: float | None = None
         self.facts: PageFacts | int | None = None
+        self.latest = 0  # number of its latest attempt, where the store numbers them
         self.token = 0
         self.deadline = 0.0  # of the lease; of the wait, while delayed
         self.holds_host = False

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 import msgspec
 
 from sumi.frontier.delayed import DelayedUrls
-from sumi.frontier.pacing import BUDGET_SPENT
+from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP
 from sumi.frontier.schedule import HostSchedule
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
@@ -38,7 +38,7 @@ from sumi.urls import host_key
 QueueItem = tuple[tuple[bool, int, float, int], str]
 
 # What takes a place under max_pages.
-COUNTED = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED})
+COUNTED = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED, Outcome.STALE})
 NO_FACTS = PageFacts()
 
 
@@ -331,6 +331,12 @@ class MemoryStore:
         self._enqueue(entry)
         return True
 
+    async def amend(self, facts: Mapping[str, PageFacts]) -> None:
+        for url, new in facts.items():
+            entry = self._entries.get(url)
+            if entry is not None and entry.state is State.SETTLED:
+                entry.facts = new
+
     @staticmethod
     def _counts(entry: Entry) -> bool:
         counted = entry.verdict is not None and entry.verdict.outcome in COUNTED
@@ -375,6 +381,8 @@ class MemoryStore:
         pace = self._schedule.pace(host)
         if pace.over_budget(self._policy.pacing):
             why = BUDGET_SPENT
+        elif pace.given_up(self._policy.pacing):
+            return HostWait(host, pending, pace.in_flight, float("inf"), GIVEN_UP)
         elif pace.in_flight:
             why = "in flight"
         elif pace.hold_until > max(now, pace.next_at):

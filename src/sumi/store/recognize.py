@@ -9,9 +9,10 @@ from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Snapshot
 from sumi.store.files import FilesStore
 from sumi.store.files.lock import lock_owner
-from sumi.store.indexed import FolderStore
+from sumi.store.indexed import FolderStore, IndexedStore
 from sumi.store.lmdb import LmdbStore
 from sumi.store.sqlite import SqliteStore
+from sumi.store.terrain.rows import TerrainRows
 
 STATE_FOLDER = ".sumi"
 FORMAT_NAME = "format.json"
@@ -37,6 +38,8 @@ def backend_of(folder: Path) -> str:
 
 
 def open_snapshot(folder: Path, now: float) -> Snapshot:
+    if folder.is_file():  # the database of a map, which stands for itself
+        return IndexedStore(TerrainRows(folder, strict=False, readonly=True), LOOKING, now)
     return backend_named(backend_of(folder)).reading(folder, LOOKING, now)
 
 
@@ -48,7 +51,7 @@ def backend_named(name: str) -> type[FilesStore | FolderStore]:
 
 def state_folders(place: Path) -> list[Path]:
     """The state folders that a user may mean by a state folder, a job's home, or an output folder."""
-    if (place / FORMAT_NAME).is_file():
+    if (place / FORMAT_NAME).is_file() or place.is_file():
         return [place]
     homes = [place, *sorted(path for path in place.glob("*") if path.is_dir())]
     return [home / STATE_FOLDER for home in homes if (home / STATE_FOLDER / FORMAT_NAME).is_file()]

@@ -6,7 +6,7 @@ Parsing follows the WHATWG URL standard, so a host checked here is the host a br
 from sumi.urls.identity import is_http_url, normalize, normalize_with
 from sumi.urls.links import LinkNormalizer
 from sumi.urls.parts import DEFAULT_PORTS, UrlParts, host_key, origin, split
-from sumi.urls.rules import PRESETS, Rules, crawl_rules, map_rules
+from sumi.urls.rules import PRESETS, Rules, crawl_rules, map_rules, rules_for
 
 __all__ = [
     "DEFAULT_PORTS",
@@ -21,5 +21,6 @@ __all__ = [
     "normalize",
     "normalize_with",
     "origin",
+    "rules_for",
     "split",
 ]

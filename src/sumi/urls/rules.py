@@ -5,6 +5,7 @@ host is in lower case (IDNA) and dot segments are resolved.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import msgspec
 
@@ -59,6 +60,7 @@ PRESETS: dict[Preset, Rules] = {
     Preset.MIRROR: Rules(),
     Preset.CRAWL: crawl_rules(),
     Preset.MAP: map_rules(),
+    Preset.MAP_WITH_HTTP: map_rules(allow_http=True),
     Preset.CAPTURE: Rules(
         strip_trailing_slash=True,
         drop_params=_TRACKING,
@@ -66,3 +68,10 @@ PRESETS: dict[Preset, Rules] = {
         sort_query=True,
     ),
 }
+
+
+@lru_cache(maxsize=64)
+def rules_for(preset: Preset, keep_params: tuple[str, ...] = ()) -> Rules:
+    """A preset; with ``keep_params``, these are the only query parameters that are kept."""
+    rules = PRESETS[preset]
+    return msgspec.structs.replace(rules, keep_params=frozenset(keep_params)) if keep_params else rules

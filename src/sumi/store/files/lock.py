@@ -10,8 +10,9 @@ from sumi.store.files.faults import explained
 
 
 class FolderLock:
-    def __init__(self, folder: Path) -> None:
-        path = folder / "lock"
+    def __init__(self, folder: Path, name: str = "lock") -> None:
+        """``name``: for state that is a file among others, ``<file>.lock``."""
+        path = folder / name
         with explained(path):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         try:
@@ -19,8 +20,9 @@ class FolderLock:
         except BlockingIOError:
             owner = os.pread(self._file, 64, 0).decode(errors="replace").strip() or "unknown"
             os.close(self._file)
+            locked = folder if name == "lock" else path.with_suffix("")
             raise StateLocked(
-                f"{folder} is in use by process {owner}: wait for it, or stop it, then run again"
+                f"{locked} is in use by process {owner}: wait for it, or stop it, then run again"
             ) from None
         with contextlib.suppress(OSError):  # the lock holds on a full disk too, only without its text
             os.ftruncate(self._file, 0)
@@ -32,8 +34,9 @@ class FolderLock:
 
 def lock_owner(folder: Path) -> int | None:
     """The process that is working on a state folder, if one is; found out without taking the lock from it."""
+    path = folder.with_name(f"{folder.name}.lock") if folder.is_file() else folder / "lock"
     try:
-        file = os.open(folder / "lock", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return None
     try:

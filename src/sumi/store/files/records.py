@@ -79,6 +79,13 @@ class Again(msgspec.Struct, tag="again"):
     at: float
 
 
+class Amended(msgspec.Struct, tag="amend"):
+    """New facts of a settled URL."""
+
+    url: str
+    facts: PageFacts
+
+
 class HostSet(msgspec.Struct, tag="host", omit_defaults=True):
     """Politeness that must outlive the process."""
 
@@ -116,7 +123,7 @@ class Synced(msgspec.Struct, tag="sync"):
 
 
 Record: TypeAlias = (
-    Added | Ended | PutBack | Again | HostSet | RobotsPut | NotePut | Carried | ListingSet | Synced
+    Added | Ended | PutBack | Again | Amended | HostSet | RobotsPut | NotePut | Carried | ListingSet | Synced
 )
 
 encode = msgspec.json.Encoder().encode

@@ -15,6 +15,7 @@ from sumi.store.files.journal import Place
 from sumi.store.files.records import (
     Added,
     Again,
+    Amended,
     Carried,
     Ended,
     Find,
@@ -76,7 +77,7 @@ class ReplayedStore(MemoryStore):
             return NO_FACTS
         record = decode(self._lines.read(Place(entry.facts)))
         match record:
-            case Ended():
+            case Ended() | Amended():
                 return record.facts
             case Carried():
                 return record.stored.facts
@@ -108,6 +109,8 @@ class ReplayedStore(MemoryStore):
             case Again():
                 for url in record.urls:
                     self._requeue(url)
+            case Amended():
+                self._entries[record.url].facts = place
             case Carried():
                 self._restore_url(record.stored, place)
             case Synced():

@@ -18,6 +18,7 @@ from sumi.store.files.journal import Journal, sync_folder
 from sumi.store.files.records import (
     Added,
     Again,
+    Amended,
     Carried,
     Ended,
     Find,
@@ -107,11 +108,13 @@ class _Sense:
             case Again():
                 self._done.difference_update(record.urls)
                 yield record
+            case Amended() if record.url in self._done:
+                yield record
             case Carried():
                 yield from self._carried(record)
             case HostSet() | NotePut() | ListingSet():
                 yield record
-            case Ended() | PutBack() | RobotsPut() | Synced():
+            case Ended() | PutBack() | Amended() | RobotsPut() | Synced():
                 return  # places have moved, so that marks of what was synced mean nothing any more
 
     def _learn(self, found: list[Find]) -> None:

@@ -7,13 +7,13 @@ opening, whatever was leased is simply waiting again.
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from sumi.errors import StateError
-from sumi.model import Lease
+from sumi.model import Lease, PageFacts
 from sumi.policy import Durability, FrontierPolicy
 from sumi.ports import (
     Deferral,
@@ -27,12 +27,14 @@ from sumi.ports import (
     StoredNote,
     StoredUrl,
 )
+from sumi.store.entries import State
 from sumi.store.files.faults import explained
 from sumi.store.files.journal import Journal, Place
 from sumi.store.files.lock import FolderLock
 from sumi.store.files.records import (
     Added,
     Again,
+    Amended,
     Carried,
     Ended,
     Find,
@@ -107,6 +109,16 @@ class FilesStore(ReplayedStore):
         if moved:
             await self._write([Again(moved, at)])
         return len(moved)
+
+    async def amend(self, facts: Mapping[str, PageFacts]) -> None:
+        known = {url: new for url, new in facts.items() if self._is_settled(url)}
+        places = await self._write([Amended(url, new) for url, new in known.items()])
+        for url, place in zip(known, places, strict=True):
+            self._entries[url].facts = place
+
+    def _is_settled(self, url: str) -> bool:
+        entry = self._entries.get(url)
+        return entry is not None and entry.state is State.SETTLED
 
     async def release_host(self, lease: Lease, report: HostReport | None) -> None:
         pace = self._schedule.pace(lease.host)

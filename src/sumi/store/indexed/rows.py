@@ -1,11 +1,12 @@
 """The few things an embedded database must do for us, and the rows it does them with."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
+from sumi.errors import StateDamaged
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.ports import Attempt, RobotsRecord, StoredUrl, UrlRecord
@@ -42,6 +43,7 @@ class Row(NamedTuple):
     rule: str
     at: float | None
     facts: str  # JSON, "" before the first settlement
+    latest: int  # serial of its latest attempt, 0 before the first
 
     @property
     def rank(self) -> Rank:
@@ -49,7 +51,11 @@ class Row(NamedTuple):
 
 
 class AttemptRow(NamedTuple):
+    """A URL's attempts are a chain from the latest to the first: no index has to be kept for a question that
+    only people ask, and none of the attempts of others is looked at to answer it."""
+
     serial: int
+    previous: int  # of the same URL, 0 for the first
     id: int  # the URL's
     at: float
     outcome: str
@@ -134,7 +140,9 @@ class Rows(Protocol):
         """All there ever were, oldest first."""
         ...
 
-    def attempts_of(self, row_id: int) -> list[AttemptRow]: ...
+    def attempts_of(self, row: Row) -> list[AttemptRow]:
+        """One URL's, oldest first."""
+        ...
 
     def settled_since(self, serial: int) -> list[str]:
         """Settled URLs with an attempt later than ``serial``."""
@@ -177,6 +185,7 @@ def entry_of(row: Row) -> Entry:
     entry.address = row.address
     entry.at = row.at
     entry.deadline = row.due or 0.0
+    entry.latest = row.latest
     if row.outcome is not None:
         entry.verdict = Verdict(_OUTCOMES[row.outcome], row.rule)
     return entry
@@ -206,6 +215,7 @@ def row_of(entry: Entry, stored: Row | None) -> Row:
         verdict.rule if verdict else "",
         entry.at,
         facts,
+        entry.latest,
     )
 
 
@@ -241,3 +251,16 @@ def stored_of(row: Row, history: tuple[Attempt, ...]) -> StoredUrl:
 
 def attempt_of(row: AttemptRow) -> Attempt:
     return Attempt(row.at, _OUTCOMES[row.outcome], row.rule)
+
+
+def chain_of(row: Row, attempt: Callable[[int], AttemptRow | None]) -> list[AttemptRow]:
+    """A URL's attempts, oldest first, found from its latest backwards."""
+    chain: list[AttemptRow] = []
+    serial = row.latest
+    while serial:
+        found = attempt(serial)
+        if found is None or found.id != row.id or found.previous >= serial:
+            raise StateDamaged(f"attempt {serial} of {row.url[:200]} is not where it was written")
+        chain.append(found)
+        serial = found.previous
+    return chain[::-1]

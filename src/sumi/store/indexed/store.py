@@ -11,10 +11,11 @@ long call; the lock below keeps everybody else from the database meanwhile, with
 
 import asyncio
 import heapq
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import ClassVar
 
 from sumi.errors import StorageFailed
-from sumi.model import Candidate, Hop, Lease
+from sumi.model import Candidate, Hop, Lease, PageFacts
 from sumi.outcomes import Outcome
 from sumi.policy import FrontierPolicy
 from sumi.ports import (
@@ -52,13 +53,14 @@ SPARE_DEADLINES = 1000
 
 
 class IndexedStore(MemoryStore):
+    change_type: ClassVar[type[Change]] = Change  # a store that writes more than this has a change of its own
     torn_bytes = 0  # an embedded database mends itself, and does not say of how much
 
     def __init__(self, rows: Rows, policy: FrontierPolicy, opened_at: float) -> None:
         super().__init__(policy, opened_at)
         self._rows = rows
         self._turn = asyncio.Lock()
-        self._draft = Change()
+        self._draft = self.change_type()
         self._written = False  # since the last sync
         self._failure: StorageFailed | None = None
         self._leased_ids: set[int] = set()
@@ -97,11 +99,16 @@ class IndexedStore(MemoryStore):
             return changed
 
     async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
-        async with self._turn:
-            self._working.load(urls)
-            fresh = await super().unseen(urls, depth, hop)
-            self._working.let_go()
-            return fresh
+        fresh: list[str] = []
+        for start in range(0, len(urls), ROWS_AT_ONCE):
+            some = urls[start : start + ROWS_AT_ONCE]
+            async with self._turn:
+                self._working.load(some)
+                fresh += await super().unseen(some, depth, hop)
+                self._working.let_go()
+            if len(some) == ROWS_AT_ONCE:
+                await asyncio.sleep(0)  # a sitemap of 50,000 entries lets others have their turn in between
+        return fresh
 
     async def lease(self, limit: int, now: float) -> list[Lease]:
         async with self._turn:
@@ -127,6 +134,12 @@ class IndexedStore(MemoryStore):
                 moved += await super().requeue(some, at)
                 self._write()
             return moved
+
+    async def amend(self, facts: Mapping[str, PageFacts]) -> None:
+        async with self._turn:
+            self._working.load(facts)
+            await super().amend(facts)
+            self._write()
 
     async def release_host(self, lease: Lease, report: HostReport | None) -> None:
         pace = self._schedule.pace(lease.host)
@@ -161,9 +174,9 @@ class IndexedStore(MemoryStore):
         self._write()
 
     def _write(self) -> None:
-        change, self._draft = self._draft, Change()
+        change, self._draft = self._draft, self.change_type()
         change.inserted, change.updated = self._working.take_changes()
-        if change != Change():
+        if change != self.change_type():
             change.totals = self._totals()
             self._write_rows(change)
             self._written = True
@@ -266,8 +279,11 @@ class IndexedStore(MemoryStore):
 
     def _remember_attempt(self, url: str, attempt: Attempt) -> None:
         self._serial += 1
-        row_id = self._working[url].sequence
-        row = AttemptRow(self._serial, row_id, attempt.at, attempt.outcome, attempt.rule)
+        entry = self._working[url]
+        row = AttemptRow(
+            self._serial, entry.latest, entry.sequence, attempt.at, attempt.outcome, attempt.rule
+        )
+        entry.latest = self._serial
         self._draft.attempts.append(row)
 
     # ── Ledger ─────────────────────────────────────────────────────────────────────────────────────────
@@ -296,7 +312,7 @@ class IndexedStore(MemoryStore):
     async def history(self, url: str) -> list[Attempt]:
         async with self._turn:
             found = self._rows.find([url])
-            return [attempt_of(row) for row in self._rows.attempts_of(found[0].id)] if found else []
+            return [attempt_of(row) for row in self._rows.attempts_of(found[0])] if found else []
 
     async def get_robots(self, origin: str) -> RobotsRecord | None:
         async with self._turn:

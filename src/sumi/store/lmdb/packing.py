@@ -34,8 +34,9 @@ def pack_rank(rank: Rank) -> bytes:
     return _RANK.pack(turn, depth, _sortable(score), row_id)
 
 
-def id_of_rank(packed: Packed) -> int:
-    return unpack_id(packed[-8:])
+def packed_id_of_rank(packed: Packed) -> Packed:
+    """The id as it is packed: what the row is stored under."""
+    return packed[-8:]
 
 
 def pack_moment(when: float, row_id: int) -> bytes:
@@ -52,9 +53,10 @@ def pack_row(row: Row) -> bytes:
     return _encode((row.url, *row[3:]))
 
 
-def unpack_row(row_id: int, packed: Packed) -> Row:
+def unpack_row(row_id: Packed, packed: Packed, host: str | None = None) -> Row:
+    """``host``: where it is known already. To tell it from the URL takes as long as all the rest."""
     url, *rest = _decode(packed)
-    return Row(row_id, url, host_key(url), *rest)
+    return Row(unpack_id(row_id), url, host or host_key(url), *rest)
 
 
 def _sortable(number: float) -> int:

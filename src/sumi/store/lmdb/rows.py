@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
+from itertools import islice, starmap
 from pathlib import Path
 
 import lmdb
@@ -22,26 +22,40 @@ from sumi.errors import StateDamaged, StateError, StorageFailed
 from sumi.outcomes import Outcome
 from sumi.ports import RobotsRecord
 from sumi.store.entries import State
-from sumi.store.indexed.rows import AttemptRow, Change, HostRow, OpenHost, Rank, Row, Totals, url_key
+from sumi.store.indexed.rows import (
+    AttemptRow,
+    Change,
+    HostRow,
+    OpenHost,
+    Rank,
+    Row,
+    Totals,
+    chain_of,
+    url_key,
+)
 from sumi.store.lmdb.packing import (
     Packed,
-    id_of_rank,
     pack_id,
     pack_moment,
     pack_rank,
     pack_row,
+    packed_id_of_rank,
     unpack_id,
     unpack_moment,
     unpack_row,
 )
+from sumi.store.lmdb.residency import mapped_bytes
 
 MAP_BYTES = 64 * 1024 * 1024  # doubled whenever it is full
+# Pages of the file that were looked at count as our memory until the file is mapped anew; the system keeps
+# them cached all the same. To look how much it is takes ten microseconds, to write takes milliseconds.
+MOST_MAPPED_BYTES = 96 * 1024 * 1024
 TOTALS_KEY = b"totals"
 WAITING, DELAYED, SETTLED = State.WAITING.value, State.DELAYED.value, State.SETTLED.value
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_totals = msgspec.msgpack.Decoder(Totals).decode
-_decode_attempt = msgspec.msgpack.Decoder(tuple[int, float, str, str]).decode
+_decode_attempt = msgspec.msgpack.Decoder(tuple[int, int, float, str, str]).decode
 _decode_host = msgspec.msgpack.Decoder(HostRow).decode
 _decode_note = msgspec.msgpack.Decoder(tuple[str, str]).decode
 _decode_robots = msgspec.msgpack.Decoder(RobotsRecord).decode
@@ -49,9 +63,16 @@ _decode_robots = msgspec.msgpack.Decoder(RobotsRecord).decode
 
 class LmdbRows:
     def __init__(
-        self, path: Path, *, strict: bool, readonly: bool = False, map_bytes: int = MAP_BYTES
+        self,
+        path: Path,
+        *,
+        strict: bool,
+        readonly: bool = False,
+        map_bytes: int = MAP_BYTES,
+        most_mapped: int = MOST_MAPPED_BYTES,
     ) -> None:
         self._path = path
+        self._most_mapped = most_mapped
         if path.is_symlink():
             raise StateError(f"{path} is a symbolic link: remove it, or use another folder")
         with self._trouble_named():
@@ -85,7 +106,7 @@ class LmdbRows:
     def find(self, urls: Sequence[str]) -> list[Row]:
         with self._reading() as tx:
             ids = [row_id for _, row_id in tx.cursor(self._keys).getmulti([url_key(url) for url in urls])]
-            found = [_row(item) for item in tx.cursor(self._urls).getmulti(ids)]
+            found = [unpack_row(*item) for item in tx.cursor(self._urls).getmulti(ids)]
         wanted = set(urls)
         for row in found:
             if row.url not in wanted:
@@ -96,13 +117,16 @@ class LmdbRows:
         with self._reading() as tx, tx.cursor(self._queues) as cursor:
             if not cursor.set_range_dup(url_key(host), pack_rank(start)):
                 return []
-            ranks = islice(cursor.iternext_dup(), limit)
-            return [self._get(tx, id_of_rank(rank)) for rank in ranks]
+            ids = [packed_id_of_rank(rank) for rank in islice(cursor.iternext_dup(), limit)]
+            rows = [unpack_row(row_id, row, host) for row_id, row in tx.cursor(self._urls).getmulti(ids)]
+        if len(rows) < len(ids):
+            raise StateDamaged(f"{self._path}: the queue of {host} names a row that does not exist")
+        return rows
 
     def due(self, now: float, limit: int) -> list[Row]:
         with self._reading() as tx:
             first = islice(self._delayed(tx), limit)
-            return [self._get(tx, row_id) for when, row_id in first if when <= now]
+            return [self._get(tx, pack_id(row_id)) for when, row_id in first if when <= now]
 
     def next_due(self) -> float | None:
         with self._reading() as tx:
@@ -112,28 +136,33 @@ class LmdbRows:
         first: dict[str, float] = {}
         with self._reading() as tx:
             for when, row_id in self._delayed(tx):
-                first.setdefault(self._get(tx, row_id).host, when)
+                first.setdefault(self._get(tx, pack_id(row_id)).host, when)
         return first.items()
 
     def page(self, after: int, limit: int, outcomes: frozenset[Outcome] | None) -> list[Row]:
         with self._reading() as tx, tx.cursor(self._urls) as cursor:
             if not cursor.set_range(pack_id(after + 1)):
                 return []
-            rows = map(_row, cursor.iternext())
+            rows = starmap(unpack_row, cursor.iternext())
             return list(islice((row for row in rows if outcomes is None or _is_of(row, outcomes)), limit))
 
     def attempts(self) -> Iterable[AttemptRow]:
         with self._reading() as tx:
             yield from self._attempts_after(tx, 0)
 
-    def attempts_of(self, row_id: int) -> list[AttemptRow]:
+    def attempts_of(self, row: Row) -> list[AttemptRow]:
         with self._reading() as tx:
-            return [attempt for attempt in self._attempts_after(tx, 0) if attempt.id == row_id]
+
+            def attempt(serial: int) -> AttemptRow | None:
+                packed = tx.get(pack_id(serial), db=self._attempts)
+                return None if packed is None else AttemptRow(serial, *_decode_attempt(packed))
+
+            return chain_of(row, attempt)
 
     def settled_since(self, serial: int) -> list[str]:
         with self._reading() as tx:
             ids = dict.fromkeys(attempt.id for attempt in self._attempts_after(tx, serial))
-            rows = (self._get(tx, row_id) for row_id in ids)
+            rows = (self._get(tx, pack_id(row_id)) for row_id in ids)
             return [row.url for row in rows if row.state == SETTLED]
 
     def totals(self) -> Totals:
@@ -144,10 +173,10 @@ class LmdbRows:
     def open_hosts(self) -> Iterable[OpenHost]:
         with self._reading() as tx, tx.cursor(self._queues) as cursor:
             waiting = [
-                OpenHost(self._get(tx, id_of_rank(first)).host, cursor.count(), 0)
+                OpenHost(self._get(tx, packed_id_of_rank(first)).host, cursor.count(), 0)
                 for first in cursor.iternext_nodup(keys=False, values=True)
             ]
-            delayed = Counter(self._get(tx, row_id).host for _, row_id in self._delayed(tx))
+            delayed = Counter(self._get(tx, pack_id(row_id)).host for _, row_id in self._delayed(tx))
             return waiting + [OpenHost(host, 0, n) for host, n in delayed.items()]
 
     def hosts(self) -> Iterable[HostRow]:
@@ -172,10 +201,10 @@ class LmdbRows:
         with self._reading() as tx, tx.cursor(self._notes) as cursor:
             return [_decode_note(packed) for packed in cursor.iternext(keys=False)]
 
-    def _get(self, tx: lmdb.Transaction, row_id: int) -> Row:
-        packed = tx.get(pack_id(row_id), db=self._urls)
+    def _get(self, tx: lmdb.Transaction, row_id: Packed) -> Row:
+        packed = tx.get(row_id, db=self._urls)
         if packed is None:
-            raise StateDamaged(f"{self._path}: an index names row {row_id}, which does not exist")
+            raise StateDamaged(f"{self._path}: an index names row {unpack_id(row_id)}, which does not exist")
         return unpack_row(row_id, packed)
 
     def _delayed(self, tx: lmdb.Transaction) -> Iterator[tuple[float, int]]:
@@ -196,9 +225,15 @@ class LmdbRows:
                     with self._env.begin(write=True) as tx:
                         self._put(tx, change)
                 except lmdb.MapFullError:
-                    self._env.set_mapsize(2 * self._env.info()["map_size"])
+                    self._map_anew(2)
                 else:
-                    return
+                    break
+            if mapped_bytes() > self._most_mapped:
+                self._map_anew(1)
+
+    def _map_anew(self, times: int) -> None:
+        """With so many times the room. Nobody may read meanwhile, and nobody does: calls never overlap."""
+        self._env.set_mapsize(times * self._env.info()["map_size"])
 
     def _put(self, tx: lmdb.Transaction, change: Change) -> None:
         self._insert(tx, change.inserted)
@@ -268,11 +303,6 @@ class LmdbRows:
             raise StateError(f"{self._path} was written by another version of LMDB ({error})") from error
         except lmdb.Error as error:
             raise StorageFailed(f"{self._path}: {error}; check the disk, then run again") from error
-
-
-def _row(item: tuple[Packed, Packed]) -> Row:
-    row_id, packed = item
-    return unpack_row(unpack_id(row_id), packed)
 
 
 def _is_of(row: Row, outcomes: frozenset[Outcome]) -> bool:

@@ -13,7 +13,7 @@ __all__ = ["SqliteStore"]
 
 class SqliteStore(FolderStore):
     backend = "sqlite"
-    format = 1
+    format = 2
 
     @staticmethod
     def open_rows(folder: Path, *, strict: bool) -> Rows:

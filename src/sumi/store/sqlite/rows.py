@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
 import apsw
 import msgspec
@@ -17,7 +18,17 @@ import msgspec
 from sumi.errors import StateDamaged, StateError, StateLocked, StorageFailed
 from sumi.outcomes import Outcome
 from sumi.ports import RobotsRecord
-from sumi.store.indexed.rows import AttemptRow, Change, HostRow, OpenHost, Rank, Row, Totals, url_key
+from sumi.store.indexed.rows import (
+    AttemptRow,
+    Change,
+    HostRow,
+    OpenHost,
+    Rank,
+    Row,
+    Totals,
+    chain_of,
+    url_key,
+)
 from sumi.store.sqlite import sql
 
 CACHE_KIB = 64 * 1024  # the tree of a million keys fits, so that inserting at random stays in memory
@@ -28,6 +39,9 @@ LOG_PAGES = 4096
 
 
 class SqliteRows:
+    schema: ClassVar[str] = sql.SCHEMA
+    application_id: ClassVar[int] = sql.APPLICATION_ID
+
     def __init__(self, path: Path, *, strict: bool, readonly: bool = False) -> None:
         self._path = path
         self._log_pages = 0
@@ -44,7 +58,7 @@ class SqliteRows:
         self._db.pragma("cache_size", -CACHE_KIB)
         self._db.set_wal_hook(self._logged)
         if not self._db.execute("SELECT count(*) FROM sqlite_schema").get:
-            self._db.execute(f"BEGIN IMMEDIATE; {sql.SCHEMA} COMMIT")
+            self._db.execute(f"BEGIN IMMEDIATE; {self.schema} COMMIT")
         self._log = _open_log(self._path)
 
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
@@ -82,9 +96,14 @@ class SqliteRows:
         with self._trouble_named():
             yield from map(AttemptRow._make, self._db.execute(sql.ALL_ATTEMPTS))
 
-    def attempts_of(self, row_id: int) -> list[AttemptRow]:
+    def attempts_of(self, row: Row) -> list[AttemptRow]:
         with self._trouble_named():
-            return [AttemptRow._make(row) for row in self._db.execute(sql.ATTEMPTS_OF, (row_id,))]
+            return chain_of(row, self._attempt)
+
+    def _attempt(self, serial: int) -> AttemptRow | None:
+        for found in self._db.execute(sql.ATTEMPT, (serial,)):
+            return AttemptRow._make(found)
+        return None
 
     def settled_since(self, serial: int) -> list[str]:
         with self._trouble_named():
@@ -134,16 +153,21 @@ class SqliteRows:
 
     def write(self, change: Change) -> None:
         with self._trouble_named():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
+            with self._transaction():
                 self._put(change)
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
             if self._log_pages > 4 * LOG_PAGES:
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
 
     def _put(self, change: Change) -> None:
         many = self._db.executemany
@@ -178,8 +202,8 @@ class SqliteRows:
 
     def _check_schema(self) -> None:
         made_by, version = self._db.pragma("application_id"), self._db.pragma("user_version")
-        if made_by != sql.APPLICATION_ID:
-            raise StateError(f"{self._path} is the database of another program: use another folder")
+        if made_by != self.application_id:
+            raise StateError(f"{self._path} is the database of another program or job: use another name")
         if version != sql.USER_VERSION:
             raise StateError(
                 f"{self._path} has version {version}, this version of sumi reads {sql.USER_VERSION}: "

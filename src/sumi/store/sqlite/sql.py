@@ -4,21 +4,22 @@
 from sumi.store.entries import State
 
 APPLICATION_ID = 0x53554D49  # "SUMI": lets `file` and us tell our databases from others
-USER_VERSION = 1
+USER_VERSION = 2
 
 WAITING, DELAYED, SETTLED = State.WAITING.value, State.DELAYED.value, State.SETTLED.value
 
 # In the order of the fields of Row, which are bound and read as they are.
 COLUMNS = (
     "id, url, host, hop, kind, depth, score, redirects, referrer, state, attempts, address, due, "
-    "outcome, rule, at, facts"
+    "outcome, rule, at, facts, latest"
 )
+ATTEMPT_COLUMNS = "serial, previous, url_id, at, outcome, rule"  # likewise of AttemptRow
 
 # urls: the row id is the discovery order, so that new rows are appended and the ledger streams without a
 #   sort; only the 16-byte keys are inserted all over their tree.
 # waiting, delayed: partial, so that they hold what is to be done and shrink as it is done. Sitemaps go before
 #   pages, hence ``turn``; the row id that ends every index entry completes the order.
-# attempts: appended, never searched by the crawl itself.
+# attempts: appended, never searched by the crawl itself. From the latest of a URL each names the one before.
 SCHEMA = f"""
 CREATE TABLE urls (
     id INTEGER PRIMARY KEY,
@@ -38,6 +39,7 @@ CREATE TABLE urls (
     rule TEXT NOT NULL,
     at REAL,
     facts TEXT NOT NULL,
+    latest INTEGER NOT NULL,
     key BLOB NOT NULL,
     turn INTEGER GENERATED ALWAYS AS (kind = 'page') VIRTUAL
 );
@@ -46,6 +48,7 @@ CREATE INDEX waiting ON urls (host, turn, depth, score) WHERE state = {WAITING};
 CREATE INDEX delayed ON urls (due, host) WHERE state = {DELAYED};
 CREATE TABLE attempts (
     serial INTEGER PRIMARY KEY,
+    previous INTEGER NOT NULL,
     url_id INTEGER NOT NULL,
     at REAL NOT NULL,
     outcome TEXT NOT NULL,
@@ -83,14 +86,14 @@ DUE = f"SELECT {COLUMNS} FROM urls WHERE state = {DELAYED} AND due <= ? ORDER BY
 NEXT_DUE = f"SELECT min(due) FROM urls WHERE state = {DELAYED}"
 FIRST_DUE = f"SELECT host, min(due) FROM urls WHERE state = {DELAYED} GROUP BY host"
 
-INSERT = f"INSERT INTO urls ({COLUMNS}, key) VALUES ({', '.join('?' * 18)})"
+INSERT = f"INSERT INTO urls ({COLUMNS}, key) VALUES ({', '.join('?' * 19)})"
 # Neither url, host nor key: they never change, and an index whose columns are not named is left alone.
 UPDATE = """
 UPDATE urls SET hop = ?, kind = ?, depth = ?, score = ?, redirects = ?, referrer = ?, state = ?,
-    attempts = ?, address = ?, due = ?, outcome = ?, rule = ?, at = ?, facts = ?
+    attempts = ?, address = ?, due = ?, outcome = ?, rule = ?, at = ?, facts = ?, latest = ?
 WHERE id = ?
 """
-ADD_ATTEMPT = "INSERT INTO attempts (serial, url_id, at, outcome, rule) VALUES (?, ?, ?, ?, ?)"
+ADD_ATTEMPT = f"INSERT INTO attempts ({ATTEMPT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 PUT_HOST = "INSERT OR REPLACE INTO hosts (host, crawl_delay, hold_until, hold_why) VALUES (?, ?, ?, ?)"
 PUT_ROBOTS = (
     "INSERT OR REPLACE INTO robots (origin, status, body, fetched_at, trouble) VALUES (?, ?, ?, ?, ?)"
@@ -111,9 +114,8 @@ PAGE_OF_OUTCOMES = (
     f"SELECT {COLUMNS} FROM urls WHERE id > ? "
     "AND coalesce(outcome, 'pending') IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?"
 )
-# Walks through all attempts: an index by URL would cost every page something, for a question people ask.
-ATTEMPTS_OF = "SELECT serial, url_id, at, outcome, rule FROM attempts WHERE url_id = ? ORDER BY serial"
-ALL_ATTEMPTS = "SELECT serial, url_id, at, outcome, rule FROM attempts ORDER BY serial"
+ATTEMPT = f"SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE serial = ?"
+ALL_ATTEMPTS = f"SELECT {ATTEMPT_COLUMNS} FROM attempts ORDER BY serial"
 SETTLED_SINCE = (
     "SELECT DISTINCT url FROM attempts JOIN urls ON urls.id = url_id "
     f"WHERE serial > ? AND state = {SETTLED} ORDER BY serial"
@@ -123,4 +125,4 @@ COUNT_WAITING = f"SELECT host, count(*) FROM urls WHERE state = {WAITING} GROUP 
 COUNT_DELAYED = f"SELECT host, count(*) FROM urls WHERE state = {DELAYED} GROUP BY host"
 
 # What a running crawl repeats; none may walk through the urls.
-HOT = (FIND, QUEUE, DUE, NEXT_DUE, INSERT, UPDATE, ADD_ATTEMPT, PUT_HOST, PUT_TOTALS, PAGE)
+HOT = (FIND, QUEUE, DUE, NEXT_DUE, INSERT, UPDATE, ADD_ATTEMPT, ATTEMPT, PUT_HOST, PUT_TOTALS, PAGE)

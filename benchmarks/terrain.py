@@ -1,0 +1,152 @@
+"""A synthetic web through the whole engine into a terrain map, without a network: pages a second and memory.
+
+    python -m benchmarks.terrain --pages 1000000 --domains 5000 --links 10
+
+Pages and links are computed, not stored. Every third link goes to one of few popular pages, as on the web;
+the rest lead deeper or anywhere. Fetching and parsing cost nothing here: what is measured is leasing, judging,
+settling, and writing pages, links, depths, states and the queue.
+"""
+
+import argparse
+import asyncio
+import random
+import resource
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import uvloop
+
+from sumi.engine.clock import SystemClock
+from sumi.engine.control import Control
+from sumi.engine.io import Io
+from sumi.engine.run import Crawl
+from sumi.events import Event, Progress
+from sumi.model import Candidate, Hop, Request, Response, Timing
+from sumi.outputs.terrain_output import TerrainOutput
+from sumi.parse.digest import DigestRequest, PageDigest
+from sumi.policy import Durability, FrontierPolicy, PacingPolicy, Preset, RobotsPolicy, TrapPolicy
+from sumi.recipe import Recipe
+from sumi.scope.domains import DomainClasses
+from sumi.scope.scope import Scope
+from sumi.store.terrain import COMPLETED, MapRun, TerrainStore
+
+CHILDREN = 3
+POPULAR = 1000
+TELL_SECONDS = 10.0
+UNPACED = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=4, slow_factor=0.0)
+
+
+class SyntheticWeb:
+    def __init__(self, pages: int, domains: int, links: int, clock: SystemClock) -> None:
+        self.pages, self.domains, self.links = pages, domains, links
+        self._clock = clock
+
+    def url(self, number: int) -> str:
+        return f"https://d{number % self.domains}.example/articles/{number // self.domains}/{number}"
+
+    def targets(self, number: int) -> list[str]:
+        deeper = [CHILDREN * number + n for n in range(1, CHILDREN + 1)]
+        found = {n for n in deeper if n < self.pages}
+        chance = number + 1
+        while len(found) < min(self.links, self.pages):
+            chance = chance * 6364136223846793005 + 1442695040888963407 & 2**64 - 1
+            found.add((chance >> 33) % (POPULAR if chance >> 60 < 5 else self.pages))
+        return [self.url(n) for n in found]
+
+    async def fetch(self, request: Request) -> Response:
+        now = self._clock.now()
+        body = request.url.rpartition("/")[2].encode()
+        headers = (("content-type", "text/html"),)
+        return Response(request.url, 200, headers, body, Timing(now, now, now))
+
+    async def digest(self, request: DigestRequest) -> PageDigest:
+        number = int(request.body)
+        return PageDigest(self.targets(number), title=f"Article {number}")
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+class Teller:
+    def __init__(self, started: float) -> None:
+        self._started = started
+        self._due = 0.0
+
+    def __call__(self, event: Event) -> None:
+        now = time.monotonic()
+        if isinstance(event, Progress) and now >= self._due:
+            self._due = now + TELL_SECONDS
+            rate = event.done / max(now - self._started, 0.001)
+            print(
+                f"{event.done:>9,} done {event.pending:>9,} queued {rate:>7,.0f}/s {megabytes():>5} MB",
+                flush=True,
+            )
+
+
+def megabytes() -> int:
+    """The most that was ever resident."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+async def measure(arguments: argparse.Namespace, folder: Path) -> None:
+    clock = SystemClock()
+    web = SyntheticWeb(arguments.pages, arguments.domains, arguments.links, clock)
+    quality = tuple(f"d{n}.example" for n in range(arguments.quality))
+    recipe = Recipe(
+        job="map",
+        seeds=tuple(Candidate(web.url(n), Hop.SEED) for n in range(arguments.quality)),
+        preset=Preset.MAP,
+        scope=Scope(max_depth=arguments.max_depth),
+        user_agent="bench",
+        robots=RobotsPolicy(respect=False),
+        pacing=UNPACED,
+        concurrency=arguments.concurrency,
+        record_links=True,
+        origins=quality,
+        head_first=arguments.head,
+        traps=TrapPolicy(hops=0, fruitless=0),
+    )
+    run = MapRun("bench", DomainClasses(quality), quality, arguments.max_depth)
+    store = TerrainStore(folder / "map.db", FrontierPolicy(pacing=UNPACED), clock.now(), run)
+    started = time.monotonic()
+    output = TerrainOutput(None)
+    io = Io(store, store, web, web, output, clock, Teller(started), random.random)
+    await Crawl(recipe, io, Control(), Durability.BATCH).run()
+    seconds = time.monotonic() - started
+    busy = time.process_time()
+    done = (await store.stats()).captured
+    await store.end_run(COMPLETED, clock.now())
+    await store.aclose()
+    size = sum(file.stat().st_size for file in folder.iterdir()) // 1024**2
+    print(
+        f"{done:,} pages, {done * arguments.links:,} links in {seconds:.0f} s: {done / seconds:,.0f} pages/s "
+        f"({done / busy:,.0f} per second of processor time), "
+        f"{megabytes()} MB resident at most, {size:,} MB on disk"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser("python -m benchmarks.terrain", description=__doc__)
+    parser.add_argument("--pages", type=int, default=100_000)
+    parser.add_argument("--domains", type=int, default=5_000)
+    parser.add_argument("--links", type=int, default=10)
+    parser.add_argument("--quality", type=int, default=5, help="domains that distances are measured from")
+    parser.add_argument("--max-depth", type=int, default=64)
+    parser.add_argument("--concurrency", type=int, default=100)
+    parser.add_argument("--head", action="store_true", help="HEAD before GET, as the job does")
+    parser.add_argument("--folder", type=Path, help="where the database goes; kept afterwards")
+    arguments = parser.parse_args()
+    folder = arguments.folder or Path(tempfile.mkdtemp(prefix="sumi-terrain-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(measure(arguments, folder))
+    finally:
+        if arguments.folder is None:
+            shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

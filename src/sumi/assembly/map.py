@@ -1,0 +1,170 @@
+"""A terrain map, put together: its database, its contents, its summary, and who is told of its end."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import apsw
+import msgspec
+
+from sumi.assembly.job_run import JobRun, Setting
+from sumi.assembly.parts import affordable, connected, make_folders, run_loop
+from sumi.engine.clock import SystemClock
+from sumi.engine.control import Control, obeying_signals
+from sumi.engine.descriptors import raise_limit
+from sumi.engine.io import Io
+from sumi.errors import SumiError, UsageError
+from sumi.events import Listener, Summary, Warned
+from sumi.jobs.map import map_job
+from sumi.jobs.map_webhook import Notice, deliver
+from sumi.outputs.safe_files import SafeFolder
+from sumi.outputs.terrain_markdown import summary_markdown
+from sumi.outputs.terrain_output import TerrainOutput, write_text
+from sumi.outputs.terrain_summary import TerrainSummary, read_summary
+from sumi.policy import Durability
+from sumi.ports import OutputHandler
+from sumi.recipe import Job
+from sumi.settings.map_config import MapConfig
+from sumi.store.blobs import FolderBlobs
+from sumi.store.terrain import COMPLETED, INTERRUPTED, MapRun, TerrainStore
+from sumi.store.terrain.rows import TerrainRows
+
+
+class MapRequest(msgspec.Struct, frozen=True):
+    """What is asked of this run alone; everything else is in the configuration."""
+
+    fresh: bool = False  # forget what earlier runs found
+    accept_changes: bool = False  # go on with a stopped run though the configuration has changed
+    processes: int | None = None
+    min_free: int | None = None
+    durability: Durability = Durability.BATCH
+    read_config: Callable[[], MapConfig] | None = None  # for a reload; the limits it returns are taken over
+    handlers: tuple[OutputHandler, ...] = ()
+
+
+def run_map(
+    config: MapConfig,
+    listeners: Sequence[Listener],
+    control: Control | None = None,
+    request: MapRequest | None = None,
+) -> Summary:
+    """Run a map to its end. Blocking; raises SumiError for what the user should hear about."""
+    return run_loop(map_terrain(config, listeners, control or Control(), request or MapRequest()))
+
+
+async def map_terrain(
+    config: MapConfig, listeners: Sequence[Listener], control: Control, request: MapRequest
+) -> Summary:
+    """The same within a running event loop."""
+    raise_limit()
+    job = affordable(map_job(config), request.processes)
+    database = config.output.database_path
+    if request.fresh:
+        forget_map(database)
+    make_folders(database.parent)
+    setting = Setting(
+        ", ".join(entry.domain for entry in config.quality),
+        str(database),
+        database.parent,
+        request.min_free,
+        request.durability,
+    )
+
+    async def read_job() -> Job:
+        changed = request.read_config() if request.read_config is not None else config
+        return affordable(map_job(changed), request.processes)
+
+    async with _opened(config, job, listeners, request) as (io, store, output):
+        with obeying_signals(control):
+            try:
+                summary = await JobRun(job, setting, io, store, output, control, read_job).run()
+            except SumiError as error:
+                await _end(config, io, store, INTERRUPTED, request, trouble=str(error))
+                raise
+            status = INTERRUPTED if summary.status in ("interrupted", "aborted") else COMPLETED
+            await _end(config, io, store, status, request)
+            return summary
+
+
+async def _end(
+    config: MapConfig, io: Io, store: TerrainStore, status: str, request: MapRequest, trouble: str = ""
+) -> None:
+    await store.end_run(status, io.clock.now())
+    for handler in request.handlers:
+        handler.generate_summary()
+    if not trouble:
+        write_map_summary(config)
+    for handler in request.handlers:
+        handler.finalize(status)
+    target = config.webhooks.on_error if trouble else config.webhooks.on_complete
+    if target is not None and (trouble or status == COMPLETED):
+        stats = await store.stats()
+        notice = Notice(store.run_id, status, str(config.output.database_path), stats.known, trouble)
+        problem = await deliver(io.fetcher, target, notice)
+        if problem:
+            io.tell(Warned(f"the webhook {target} was not delivered: {problem}"))
+
+
+@asynccontextmanager
+async def _opened(
+    config: MapConfig, job: Job, listeners: Sequence[Listener], request: MapRequest
+) -> AsyncIterator[tuple[Io, TerrainStore, TerrainOutput]]:
+    clock = SystemClock()
+    database = config.output.database_path
+    store = TerrainStore(
+        database, job.frontier, clock.now(), map_run(config, request), request.durability, request.handlers
+    )
+    folder = SafeFolder(contents_folder(database)) if config.content.keep else None
+    output = TerrainOutput(None if folder is None else FolderBlobs(folder, packed=True))
+    try:
+        async with connected(job, store, output, clock, listeners, request.processes, must_reach=False) as io:
+            yield io, store, output
+    finally:
+        if folder is not None:
+            folder.close()
+        await store.aclose()
+
+
+def map_run(config: MapConfig, request: MapRequest) -> MapRun:
+    origins = tuple(dict.fromkeys(entry.domain for entry in config.quality))
+    return MapRun(
+        config.config_hash, config.classes, origins, config.crawler.max_depth, request.accept_changes
+    )
+
+
+def contents_folder(database: Path) -> Path:
+    return database.with_name(f"{database.stem}-contents")
+
+
+def read_map_summary(config: MapConfig) -> TerrainSummary:
+    """Of the map's last run; raises SumiError where there is no map."""
+    database = config.output.database_path
+    if not database.is_file():
+        raise UsageError(f"{database} does not exist: there is no map yet, so run it first")
+    TerrainRows(database, strict=False, readonly=True).close()  # refuses what is damaged or no map
+    connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        return read_summary(connection)
+    finally:
+        connection.close()
+
+
+def write_map_summary(config: MapConfig) -> TerrainSummary:
+    summary = read_map_summary(config)
+    write_text(config.output.summary_path, summary_markdown(summary))
+    return summary
+
+
+def forget_map(database: Path) -> None:
+    """--fresh: remove an earlier map, and only if it is one. What was kept of contents stays: it is the same
+    for ever, and found by its hash."""
+    if not database.exists():
+        return
+    try:
+        TerrainRows(database, strict=False, readonly=True).close()
+    except SumiError as error:
+        raise UsageError(
+            f"{database} is not a map that could be started over ({error}); remove it yourself"
+        ) from error
+    for name in (database.name, f"{database.name}-wal", f"{database.name}-shm"):
+        database.with_name(name).unlink(missing_ok=True)

@@ -1,0 +1,163 @@
+"""What crawling, scraping and doing both at once are put together from: an archive and its files."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sumi.events import Listener
+from sumi.outputs.archive import Archive
+from sumi.outputs.crawl_metadata import CrawlMetadata
+from sumi.outputs.discoveries import Discoveries
+from sumi.outputs.ledger_copies import Copy, FileCopy, LedgerCopies
+from sumi.outputs.metrics_csv import MetricsCsv, PageCounts
+from sumi.outputs.page_rows import is_kept_page, second_of, was_not_modified
+from sumi.outputs.pages_csv import PagesCsv
+from sumi.outputs.safe_files import SafeFolder
+from sumi.outputs.trajectory import TrajectoryCsv
+from sumi.outputs.warc import WarcFile
+from sumi.ports import Clock, UrlRecord
+from sumi.settings.crawl_config import CrawlConfig, IndexBackend
+from sumi.settings.crawl_config_rules import crawl_profile
+from sumi.store.blobs import FolderBlobs
+from sumi.store.growing_file import GrowingFile
+from sumi.store.page_index import IndexRecord, PageIndex, open_page_index
+from sumi.store.spool import SpoolWriter, segments
+
+MEGABYTE = 1_000_000
+
+
+class Workshop:
+    """The files of one run, opened together and closed together. ``writer`` is this process's name."""
+
+    def __init__(self, config: CrawlConfig, writer: str, metrics: Path, clock: Clock) -> None:
+        self._config = config
+        self._clock = clock
+        self.files = SafeFolder(config.store.root, writer)
+        store = config.store
+        self.blobs = FolderBlobs(self.files, packed=store.compress, mode=store.permissions)
+        self.counts = PageCounts()
+        interval = config.metrics.flush_interval_sec
+        self._metrics = MetricsCsv(_growing(str(metrics)), self.counts, interval, clock)
+        self._closers: list[Callable[[], None]] = [self.files.close]
+
+    @property
+    def listeners(self) -> tuple[Listener, ...]:
+        return (self.counts, self._metrics)
+
+    def archive(
+        self,
+        copies: Sequence[Copy],
+        warc: str | None = None,
+        hearers: Sequence[Callable[[UrlRecord], None]] = (),
+        told: Callable[[Sequence[UrlRecord]], None] = lambda records: None,
+    ) -> Archive:
+        config = self._config
+        return Archive(
+            self.blobs,
+            config.store.root.relative_to(config.workspace).as_posix(),
+            crawl_profile(config).page_type,
+            LedgerCopies(copies, self._clock, told),
+            (self.counts.settled, *hearers),
+            packed=config.store.compress,
+            warc=self._opened_warc(warc),
+        )
+
+    # ── what follows the ledger ────────────────────────────────────────────────────────────────────────
+
+    def pages_csv(self) -> Copy:
+        return FileCopy("pages csv", str(self._config.pages_csv.path), PagesCsv(), _growing)
+
+    def metadata(self) -> Copy:
+        return FileCopy("metadata", str(self._config.metadata.path), CrawlMetadata(), _growing)
+
+    def trajectory(self) -> tuple[Copy, ...]:
+        section = self._config.trajectory
+        if not section.enabled:
+            return ()
+        return (FileCopy("trajectory", str(section.path), TrajectoryCsv(), _growing),)
+
+    def spool(self) -> Copy:
+        section = self._config.spool
+        segment_bytes = int(section.segment_mb * MEGABYTE)
+        writer = SpoolWriter(section.dir, segment_bytes, self._clock.now())
+        self._closers.append(writer.close)
+        return SpoolCopy(writer, section.dir, self._clock)
+
+    def index(self) -> Copy:
+        index = open_index(self._config)
+        self._closers.append(index.close)
+        return IndexCopy(index)
+
+    def close(self) -> None:
+        self._metrics.flush()
+        for close in reversed(self._closers):
+            close()
+
+    def _opened_warc(self, path: str | None) -> WarcFile | None:
+        if path is None:
+            return None
+        warc = WarcFile(Path(path), self._clock.now())
+        self._closers.append(warc.close)
+        return warc
+
+
+class SpoolCopy:
+    """The spool as a copy of the ledger: the scraper is told of every kept page once."""
+
+    name = "spool"
+
+    def __init__(self, writer: SpoolWriter, folder: Path, clock: Clock) -> None:
+        self._writer = writer
+        self._folder = folder
+        self._clock = clock
+        self._form = Discoveries()
+        self.mark = writer.segment
+
+    def present(self, mark: str) -> set[int]:
+        known: set[int] = set()
+        for name in segments(self._folder):
+            if name >= mark:
+                known.update(self._form.identities(GrowingFile(self._folder / name).whole_lines()))
+        return known
+
+    def append(self, records: Sequence[UrlRecord], mark: str) -> None:
+        lines = [line for line in map(self._form.line, records) if line is not None]
+        self._writer.append(lines, self._clock.now())
+        self._writer.sync()
+
+
+class IndexCopy:
+    """The page index as a copy of the ledger. To put a record again changes nothing."""
+
+    name = "index"
+    mark = ""
+
+    def __init__(self, index: PageIndex) -> None:
+        self._index = index
+
+    def present(self, mark: str) -> set[int]:
+        return set()
+
+    def append(self, records: Sequence[UrlRecord], mark: str) -> None:
+        kept = [record for record in records if is_kept_page(record) and not was_not_modified(record)]
+        if kept:
+            self._index.put([_index_record(record) for record in kept])
+
+
+def open_index(config: CrawlConfig) -> PageIndex:
+    return open_page_index(config.index.db_path, in_lmdb=config.index.backend is IndexBackend.LMDB)
+
+
+def _index_record(record: UrlRecord) -> IndexRecord:
+    facts = record.facts
+    return IndexRecord(
+        url=record.url,
+        sha256=facts.raw or "",
+        stored_path=facts.path or "",
+        etag=facts.etag,
+        last_modified=facts.last_modified,
+        timestamp=second_of(record),
+    )
+
+
+def _growing(path: str) -> GrowingFile:
+    return GrowingFile(Path(path))

@@ -1,0 +1,97 @@
+"""A replay: the pages CSV made again from the page index and the archive, without the network."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from sumi.assembly.parts import run_loop
+from sumi.assembly.pipeline import open_index
+from sumi.assembly.scrape import scraper_state
+from sumi.errors import UsageError
+from sumi.events import Listener, Warned
+from sumi.jobs.spool_source import MOST_BODY_BYTES
+from sumi.outputs.page_rows import PageRow, page_row
+from sumi.outputs.pages_csv import HEADER, csv_line
+from sumi.outputs.safe_files import SafeFolder
+from sumi.ports import Snapshot
+from sumi.settings.crawl_config import CrawlConfig
+from sumi.settings.crawl_config_rules import crawl_profile
+from sumi.store.blobs import FolderBlobs
+from sumi.store.page_index import IndexRecord
+from sumi.store.recognize import FORMAT_NAME, open_snapshot
+
+
+class Replayed(msgspec.Struct, frozen=True):
+    rows: int
+    missing: int  # pages of the index whose body is not in the archive, or damaged
+    path: str
+
+
+def run_replay(config: CrawlConfig, listeners: Sequence[Listener], now: float) -> Replayed:
+    """Blocking; raises UsageError if there is nothing to make it from."""
+    if not config.index.db_path.exists():
+        raise UsageError(f"there is no page index at {config.index.db_path}: run sumi scrape run first")
+    return run_loop(_replay(config, listeners, now))
+
+
+async def _replay(config: CrawlConfig, listeners: Sequence[Listener], now: float) -> Replayed:
+    ledger = _ledger(config, now)
+    index = open_index(config)
+    archive = SafeFolder(config.store.root)
+    csv = SafeFolder(config.pages_csv.path.parent)
+    blobs = FolderBlobs(archive, packed=config.store.compress)
+    profile = crawl_profile(config)
+    rows = missing = 0
+    try:
+        with csv.stream_atomic(config.pages_csv.path.name) as file:
+            file.write(HEADER)
+            for record in index.records():
+                body = blobs.open(record.sha256, MOST_BODY_BYTES)
+                if body is None:
+                    missing += 1
+                    _tell(listeners, f"{record.url}: its body is not in the archive, or damaged; no row")
+                    continue
+                row = await _row(record, ledger, len(body), profile.page_type(record.url))
+                file.write(csv_line(row) + b"\n")
+                rows += 1
+        csv.sync()
+    finally:
+        index.close()
+        archive.close()
+        csv.close()
+        if ledger is not None:
+            await ledger.aclose()
+    return Replayed(rows, missing, str(config.pages_csv.path))
+
+
+def _ledger(config: CrawlConfig, now: float) -> Snapshot | None:
+    """Whichever wrote the index: the scraper's, or that of a unified run."""
+    for state in (scraper_state(config), config.frontier.db_path):
+        if (state / FORMAT_NAME).is_file():
+            return open_snapshot(state, now)
+    return None
+
+
+async def _row(record: IndexRecord, ledger: Snapshot | None, size: int, page_type: str) -> PageRow:
+    """As it was written then, where the ledger still has the page; else what index and archive know."""
+    known = None if ledger is None else await ledger.record(record.url)
+    if known is None:
+        return PageRow(
+            record.timestamp, record.url, page_type, 0, None, 200, None, None, record.sha256, size,
+            record.stored_path, record.etag, record.last_modified, None, 0, None, {},
+        )  # fmt: skip
+    return msgspec.structs.replace(
+        page_row(known),
+        timestamp=record.timestamp,
+        http_status=known.facts.status,
+        content_sha256=record.sha256,
+        content_bytes=size,
+        stored_path=record.stored_path,
+        etag=record.etag,
+        last_modified=record.last_modified,
+    )
+
+
+def _tell(listeners: Sequence[Listener], words: str) -> None:
+    for listener in listeners:
+        listener(Warned(words))

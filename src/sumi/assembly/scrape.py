@@ -1,0 +1,154 @@
+"""A scraper, put together: the spool that it reads, its own state, the archive and the pages CSV."""
+
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from sumi.assembly.job_run import JobRun, Setting
+from sumi.assembly.parts import (
+    Store,
+    affordable,
+    connected,
+    make_folders,
+    open_store,
+    run_loop,
+    teller,
+    unmake,
+)
+from sumi.assembly.pipeline import Workshop
+from sumi.engine.clock import SystemClock
+from sumi.engine.control import Control, obeying_signals
+from sumi.engine.descriptors import raise_limit
+from sumi.engine.disk_watch import refuse_without_room
+from sumi.engine.io import Io
+from sumi.errors import UsageError
+from sumi.events import Listener, Summary
+from sumi.jobs.pipeline import fetching_job
+from sumi.jobs.spool_source import SpoolSource
+from sumi.outputs.archive import Archive
+from sumi.policy import Durability, StateBackend
+from sumi.ports import Clock
+from sumi.recipe import Job
+from sumi.settings.crawl_config import CrawlConfig
+from sumi.store.files.lock import lock_owner
+from sumi.store.spool import SpoolReader
+from sumi.urls import crawl_rules, normalize_with
+
+SCRAPER = "scraper"
+RUN_NOTE = "pipeline.run_id"
+
+
+class ScrapeOptions(msgspec.Struct, frozen=True):
+    """What is decided for one run, beside its configuration."""
+
+    follow: bool = False  # wait for more, even if no crawler is at work
+    warc: str | None = None
+    processes: int | None = None
+    min_free: int | None = None
+    durability: Durability = Durability.BATCH
+
+
+def scraper_state(config: CrawlConfig) -> Path:
+    """Beside the crawler's."""
+    suffix = "" if config.frontier.backend is StateBackend.FILES else f".{config.frontier.backend}"
+    return config.frontier.db_path.with_name(SCRAPER + suffix)
+
+
+def run_scrape(
+    config: CrawlConfig,
+    options: ScrapeOptions,
+    listeners: Sequence[Listener],
+    read_config: Callable[[], CrawlConfig] | None = None,
+    crawler_at_work: Callable[[], bool] | None = None,
+) -> Summary:
+    """Run a scraper to its end. Blocking; raises SumiError for what the user should hear about.
+
+    ``crawler_at_work`` says whether more may come; if it is not given, the crawler's lock does.
+    """
+    return run_loop(scrape(config, options, listeners, Control(), read_config, crawler_at_work))
+
+
+async def scrape(
+    config: CrawlConfig,
+    options: ScrapeOptions,
+    listeners: Sequence[Listener],
+    control: Control,
+    read_config: Callable[[], CrawlConfig] | None = None,
+    crawler_at_work: Callable[[], bool] | None = None,
+) -> Summary:
+    """The same within a running event loop."""
+    raise_limit()
+    job = affordable(fetching_job(config, SCRAPER), options.processes)
+    made = make_folders(scraper_state(config))
+    at_work = crawler_at_work or _by_lock(config, follow=options.follow)
+    try:
+        refuse_without_room(config.workspace, options.min_free)
+        async with _opened(config, options, job, listeners, at_work) as (io, store, archive):
+            await store.put_note(RUN_NOTE, config.run_id)
+
+            async def read_job() -> Job:
+                return fetching_job(read_config() if read_config is not None else config, SCRAPER)
+
+            where = str(config.pages_csv.path)
+            setting = Setting(
+                str(config.spool.dir), where, config.workspace, options.min_free, options.durability
+            )
+            with obeying_signals(control):
+                return await JobRun(job, setting, io, store, archive, control, read_job).run()
+    except UsageError:
+        unmake(made)
+        raise
+
+
+def _by_lock(config: CrawlConfig, *, follow: bool) -> Callable[[], bool]:
+    return lambda: follow or lock_owner(config.frontier.db_path) is not None
+
+
+@asynccontextmanager
+async def _opened(
+    config: CrawlConfig,
+    options: ScrapeOptions,
+    job: Job,
+    listeners: Sequence[Listener],
+    at_work: Callable[[], bool],
+) -> AsyncIterator[tuple[Io, Store, Archive]]:
+    clock = SystemClock()
+    backend, folder = config.frontier.backend, scraper_state(config)
+    store = open_store(backend, folder, job.frontier, clock.now(), options.durability)
+    try:
+        workshop = Workshop(config, SCRAPER, config.metrics.scraper_path, clock)
+        try:
+            heard = (*listeners, *workshop.listeners)
+            source = _source(config, store, workshop, clock, at_work, teller(heard))
+            copies = (workshop.index(), workshop.pages_csv())
+            archive = workshop.archive(copies, options.warc, [source.settled], source.told)
+            async with connected(job, store, archive, clock, heard, options.processes) as io:
+                yield dataclasses.replace(io, source=source), store, archive
+        finally:
+            workshop.close()
+    finally:
+        await store.aclose()
+
+
+def _source(
+    config: CrawlConfig,
+    store: Store,
+    workshop: Workshop,
+    clock: Clock,
+    at_work: Callable[[], bool],
+    tell: Listener,
+) -> SpoolSource:
+    rules = crawl_rules(config.scope.keep_query)
+    return SpoolSource(
+        SpoolReader(config.spool.dir, config.bookmark.path),
+        store,
+        workshop.blobs,
+        clock,
+        canonical=lambda url: normalize_with(url, rules),
+        crawler_at_work=at_work,
+        resumed=store.resumed,
+        tell=tell,
+    )

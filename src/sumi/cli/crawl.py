@@ -1,0 +1,57 @@
+"""``sumi crawl run``: finds pages by policy, and leaves what it found in the spool for the scraper."""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sumi.cli.parser import SentenceParser
+from sumi.cli.pipeline_options import add_config, add_running, checked, min_free, read_config, report
+from sumi.policy import Durability
+
+if TYPE_CHECKING:
+    from sumi.cli.reporters import Reporter
+    from sumi.events import Summary
+
+_EXAMPLES = """\
+examples:
+  sumi crawl run --config github.yaml               into workspace/spool/discoveries
+  sumi crawl run --config github.yaml --again       ask for known pages again, in case they changed
+  touch workspace/pause.crawler                     pause it; remove the file to go on
+  touch workspace/stop.crawler                      stop it, as one Ctrl-C does
+
+Stopped? The same command goes on where it was. sumi scrape run reads the spool, while it is written or later.
+"""
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi crawl run",
+        usage="sumi crawl run --config FILE [options]",
+        description="Crawls by policy from the seeds of a workspace; each page found is told to the scraper.",
+        epilog=_EXAMPLES,
+    )
+    add_config(parser)
+    parser.add_argument("--again", action="store_true", help="Ask for known pages again, if they changed.")
+    add_running(parser)
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_all(arguments)
+    checked(options)
+    config = read_config(options)
+
+    def crawl(reporter: "Reporter") -> "Summary":
+        # Imported here because the engine brings the network and the parser, which --help does not need.
+        from sumi.assembly.crawl import CrawlOptions, run_crawl
+
+        chosen = CrawlOptions(
+            again=options.again,
+            warc=options.warc,
+            processes=options.processes,
+            min_free=min_free(options, os.environ),
+            durability=Durability(options.durability),
+        )
+        return run_crawl(config, chosen, [reporter], lambda: read_config(options, config.run_id))
+
+    return report(options, config, crawl)

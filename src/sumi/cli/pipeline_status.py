@@ -1,0 +1,82 @@
+"""What ``crawl status`` and ``scrape status`` have in common: a stored state, looked at from outside."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from sumi.cli.parser import SentenceParser
+from sumi.cli.places import looking_at
+from sumi.cli.summary import ending_lines
+from sumi.cli.terminal import Palette, Sink, printable
+from sumi.errors import UsageError
+from sumi.events import Summary
+from sumi.outcomes import Ending, Outcome
+from sumi.store.recognize import FORMAT_NAME, lock_owner
+
+
+class StoredStatus(msgspec.Struct, frozen=True):
+    """``outcomes``, what is pending included, add up to ``discovered``."""
+
+    job: str
+    folder: str
+    state: str  # running | paused | stopped | complete
+    process: int | None
+    discovered: int
+    outcomes: dict[str, int]
+    at: float
+    files: dict[str, str | int]  # what is on the disk besides, by name
+
+
+def add_output(parser: SentenceParser) -> None:
+    parser.add_argument("--config", metavar="FILE", required=True, help="The crawl configuration (YAML).")
+    parser.add_argument("--json", action="store_true", help="A JSON object on stdout.")
+
+
+async def look(job: str, folder: Path, workspace: Path, files: dict[str, str | int]) -> StoredStatus:
+    if not (folder / FORMAT_NAME).is_file():
+        raise UsageError(f"{folder} holds no state yet: nothing has run in this workspace")
+    process = lock_owner(folder)
+    async with looking_at(folder) as store:
+        stats = await store.stats()
+    pending = {Outcome.PENDING.value: stats.pending} if stats.pending else {}
+    return StoredStatus(
+        job=job,
+        folder=str(folder),
+        state=_state(job, process, workspace, stats.pending),
+        process=process,
+        discovered=stats.known,
+        outcomes={outcome.value: count for outcome, count in stats.outcomes.items()} | pending,
+        at=time.time(),
+        files=files,
+    )
+
+
+def show(status: StoredStatus, *, as_json: bool) -> int:
+    out = Sink(sys.stdout)
+    if as_json:
+        out.line(json.dumps(msgspec.to_builtins(status)))
+        return 0
+    palette = Palette.for_sink(out, os.environ)
+    process = f" (process {status.process})" if status.process else ""
+    lines = [f"{status.job}: {status.state}{process}", ""]
+    counts = Summary(status.job, status.state, status.discovered, status.outcomes, status.folder, 0.0)
+    for ending in Ending:
+        lines += ending_lines(counts, ending, palette)
+    lines += ["", f"  discovered  {status.discovered:,}", f"  state       {printable(status.folder)}"]
+    lines += [f"  {name:<12}{_shown(value)}" for name, value in status.files.items()]
+    out.line("\n".join(lines))
+    return 0
+
+
+def _shown(value: str | int) -> str:
+    return f"{value:,}" if isinstance(value, int) else printable(value)
+
+
+def _state(job: str, process: int | None, workspace: Path, pending: int) -> str:
+    if process is not None:
+        return "paused" if (workspace / f"pause.{job}").is_file() else "running"
+    return "stopped" if pending else "complete"

@@ -1,0 +1,112 @@
+"""``sumi workspace``: makes the folder that a crawl works in, and empties it again."""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from sumi.cli.parser import SentenceParser
+from sumi.cli.terminal import Sink, printable
+from sumi.errors import StateLocked, UsageError
+from sumi.outputs.workspace import configure, count_files, empty, job_folders
+
+_DEFAULT_PLACE = "workspace"
+_DONE, _DECLINED = 0, 1
+_YES = frozenset({"y", "yes"})
+
+_EXAMPLES = """\
+examples:
+  sumi workspace configure                         ./workspace, with its folders and a seeds.txt
+  sumi workspace configure --config github.yaml    the workspace and the folders that the file names
+  sumi workspace reset                             asks, then removes all that crawls left in ./workspace
+  sumi workspace reset --config github.yaml --yes  for scripts: does not ask
+
+A reset keeps the folders themselves, seeds.txt and whatever is not the job's.
+"""
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi workspace",
+        usage="sumi workspace configure|reset [options] [DIR]",
+        description=(
+            "Makes the folder that crawl and scrape work in, with a first seeds.txt; or removes what they "
+            "left there. Only folders that were made by configure can be reset."
+        ),
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument(
+        "action", metavar="configure|reset", choices=("configure", "reset"), help="What to do."
+    )
+    parser.add_argument("folder", metavar="DIR", nargs="?", help="The workspace. Default: workspace.")
+    parser.add_argument("--config", metavar="FILE", help="The workspace of this crawl configuration.")
+    parser.add_argument("--yes", action="store_true", help="Of a reset: do not ask.")
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    parser = build_parser()
+    options = parser.parse_all(arguments)
+    if options.config is not None and options.folder is not None:
+        parser.error("give either DIR or --config, not both")
+    if options.action == "configure" and options.yes:
+        parser.error("--yes belongs to reset")
+    return _configure(options) if options.action == "configure" else _reset(options)
+
+
+def _configure(options: argparse.Namespace) -> int:
+    from sumi.settings.crawl_layout import configured_layout, default_layout
+
+    if options.config is not None:
+        layout = configured_layout(Path(options.config), time.time())
+    else:
+        layout = default_layout(Path(options.folder or _DEFAULT_PLACE))
+    new = configure(layout.workspace, layout.folders, layout.files)
+    out = Sink(sys.stdout)
+    out.line(f"{printable(str(layout.workspace))} is ready" + ("" if new else "; nothing was missing"))
+    for name in new:
+        out.line(f"  {printable(name)}")
+    return _DONE
+
+
+def _reset(options: argparse.Namespace) -> int:
+    place = _place_of(options)
+    folders = job_folders(place)
+    _refuse_while_in_use(place)
+    count = count_files(folders)
+    names = ", ".join(folder.name for folder in folders)
+    if not options.yes and not _confirmed(f"Remove {_files(count)} in {names} of {place}?"):
+        Sink(sys.stderr).line("nothing was removed")
+        return _DECLINED
+    empty(place)
+    Sink(sys.stdout).line(f"{printable(str(place))}: {_files(count)} removed")
+    return _DONE
+
+
+def _place_of(options: argparse.Namespace) -> Path:
+    if options.config is None:
+        return Path(options.folder or _DEFAULT_PLACE)
+    from sumi.settings.crawl_layout import configured_layout
+
+    return configured_layout(Path(options.config), time.time()).workspace
+
+
+def _confirmed(question: str) -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError("sumi workspace reset asks first, and nobody is there to answer; --yes goes ahead")
+    Sink(sys.stderr).write(f"{printable(question)} [y/N] ")
+    return sys.stdin.readline().strip().lower() in _YES
+
+
+def _refuse_while_in_use(place: Path) -> None:
+    from sumi.store.recognize import lock_owner
+
+    for lock in place.glob("*/**/lock"):
+        process = lock_owner(lock.parent)
+        if process is not None:
+            raise StateLocked(f"{place} is in use by process {process}: wait for it, or stop it, then reset")
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count:,} files"

@@ -1,0 +1,105 @@
+"""A page that is here already: asked for only if it may have changed, never lost to a server's bad day."""
+
+from hashlib import blake2b
+
+import msgspec
+
+from sumi.frontier.conditional import conditional_headers
+from sumi.model import Kind, Lease, PageFacts, Response
+from sumi.outcomes import Outcome, Verdict
+from sumi.parse.digest import PageDigest
+from sumi.ports import Ledger
+
+NO_HEADERS: tuple[tuple[str, str], ...] = ()
+# What says that a page does not exist any more. Everything else that can go wrong may pass.
+GONE = frozenset({Outcome.NOT_FOUND, Outcome.SOFT_404})
+
+
+class Revisits:
+    """Idle in a first run, when there is nothing to come back to."""
+
+    def __init__(self, ledger: Ledger, *, active: bool, trust_dates: bool) -> None:
+        self._ledger = ledger
+        self._active = active
+        self.wants_dates = active and trust_dates  # when a sitemap says that its pages changed matters
+        self._modified: dict[str, float] = {}
+
+    def listed(self, modified: dict[str, float]) -> None:
+        """What a sitemap says: the latest time that each page can have been changed."""
+        self._modified.update(modified)
+
+    async def before(self, lease: Lease) -> PageFacts | None:
+        """What is recorded of a page that is here, or once was; None if there never was one."""
+        if not self._active or lease.candidate.kind is not Kind.PAGE:
+            return None
+        record = await self._ledger.record(lease.url)
+        known = record is not None and (is_here(record.facts) or record.facts.was_path is not None)
+        return record.facts if record is not None and known else None
+
+    async def validators(self, lease: Lease) -> tuple[tuple[str, str], ...]:
+        """Request headers that let the server say "as you have it"."""
+        before = await self.before(lease)
+        return NO_HEADERS if before is None else conditional_headers(before.etag, before.last_modified)
+
+    async def known_fresh(self, lease: Lease) -> Verdict | None:
+        """A page that its sitemap dates before our copy need not be asked for at all."""
+        modified = self._modified.get(lease.url)
+        before = None if modified is None else await self.before(lease)
+        if modified is None or before is None or not is_here(before):
+            return None
+        if before.fetched_at is None or before.fetched_at <= modified:
+            return None
+        return Verdict(Outcome.UNCHANGED, "the sitemap says that it has not changed since")
+
+
+def is_here(facts: PageFacts) -> bool:
+    """Whether there is a copy of the page: a file of its own, or content that was recorded."""
+    return facts.path is not None or facts.sha256 is not None
+
+
+def has_file(facts: PageFacts) -> bool:
+    """Whether the job keeps pages as files, and has or had one of this."""
+    return facts.path is not None or facts.was_path is not None
+
+
+def revision_of(digest: PageDigest) -> str:
+    """Another one whenever something else would be written of the page."""
+    parts: tuple[object, ...] = (digest.title, digest.description, digest.language, digest.sha256)
+    if digest.markdown is None:  # where no text is made of it, a page is what it points to
+        parts += (digest.links, digest.raw_sha256)
+    return blake2b(repr(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def unchanged_facts(before: PageFacts, response: Response | None) -> PageFacts:
+    """As recorded, with the validators of today's answer."""
+    if response is None:
+        return before
+    return msgspec.structs.replace(
+        before,
+        etag=response.header("etag") or before.etag,
+        last_modified=response.header("last-modified") or before.last_modified,
+    )
+
+
+def ending_without_news(verdict: Verdict, before: PageFacts) -> Verdict:
+    """How a page ends that is or was here and could not be had again: gone for good, or kept as it was."""
+    if verdict.outcome in (Outcome.UNCHANGED, Outcome.REDIRECTED):
+        return verdict
+    gone = verdict.outcome in GONE or not is_here(before)
+    return Verdict(Outcome.GONE if gone else Outcome.STALE, f"{verdict.outcome.value}: {verdict.rule}")
+
+
+def facts_without_news(ending: Verdict, before: PageFacts, bare: PageFacts, now: float) -> PageFacts:
+    """What is then recorded: all that was, or for a page that has just gone, where its file was and when."""
+    if ending.outcome not in (Outcome.GONE, Outcome.REDIRECTED):
+        return before
+    if not is_here(before):
+        return msgspec.structs.replace(before, location=bare.location)
+    return msgspec.structs.replace(
+        bare, was_path=before.path, first_captured=before.first_captured, changed_at=now
+    )
+
+
+def to_be_made_again(facts: PageFacts) -> PageFacts:
+    """Of a page whose file was lost: where it belongs, but nothing that would let it be called unchanged."""
+    return msgspec.structs.replace(facts, etag=None, last_modified=None, revision=None, fetched_at=None)

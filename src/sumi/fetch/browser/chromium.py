@@ -1,0 +1,124 @@
+"""Browsers: how they start, what is switched off in them, and how they end if they do not listen."""
+
+import asyncio
+import os
+import secrets
+import shutil
+import tempfile
+from contextlib import suppress
+
+from playwright.async_api import Browser, Error, Playwright, async_playwright
+
+from sumi.fetch.browser.process_tree import argument_of, find_marked, kill_tree, private_bytes
+
+_START_SECONDS = 30.0
+_CLOSE_SECONDS = 5.0
+_FLAGS = (
+    "--disable-quic",
+    "--dns-prefetch-disable",
+    "--no-pings",
+    "--disable-sync",
+    "--disable-file-system",
+    "--disable-notifications",
+    "--disable-speech-api",
+    "--disable-webgl",
+    "--disable-3d-apis",
+    "--mute-audio",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy",
+    "--js-flags=--max-old-space-size=512",
+)
+
+
+class Chromium:
+    """One browser with all its processes, and a profile that goes with it."""
+
+    def __init__(self, browser: Browser, pid: int | None) -> None:
+        self.browser = browser
+        self._pid = pid
+        self._profile = None if pid is None else argument_of(pid, "user-data-dir")
+
+    @property
+    def is_running(self) -> bool:
+        return self.browser.is_connected()
+
+    @property
+    def memory(self) -> int:
+        return 0 if self._pid is None else private_bytes(self._pid)
+
+    def kill(self) -> None:
+        """At once, whatever it is doing."""
+        if self._pid is not None:
+            kill_tree(self._pid)
+
+    async def aclose(self) -> None:
+        """In good order if it will, otherwise not."""
+        with suppress(Error, TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self.browser.close()
+        self.kill()
+        if self._profile is not None:  # a browser that was killed leaves it behind
+            await asyncio.to_thread(shutil.rmtree, self._profile, ignore_errors=True)
+
+
+class Launcher:
+    """Starts browsers by way of Playwright's driver, one process for all; started again should it die."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._scratch: str | None = None  # what browsers leave in a temporary folder when they are killed
+        self._playwright: Playwright | None = None
+        self._starting = asyncio.Lock()
+
+    async def launch(self, proxy_url: str) -> Chromium | str:
+        """A browser that knows no other way out than the proxy; or why there is none."""
+        async with self._starting:
+            try:
+                async with asyncio.timeout(_START_SECONDS):
+                    return await self._launched(proxy_url)
+            except TimeoutError:
+                why = f"it did not start within {_START_SECONDS:g} s"
+            except (Error, OSError) as error:
+                why = _last_words(str(error))
+            await self._stop()
+            return why
+
+    async def aclose(self) -> None:
+        async with self._starting:
+            await self._stop()
+            if self._scratch is not None:
+                await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
+
+    async def _launched(self, proxy_url: str) -> Chromium:
+        if self._playwright is None:
+            self._playwright = await async_playwright().start()
+        if self._scratch is None:
+            self._scratch = tempfile.mkdtemp(prefix="sumi-browser-")
+        mark = f"--sumi-browser={secrets.token_hex(8)}"
+        browser = await self._playwright.chromium.launch(
+            executable_path=self._path,
+            args=[*_FLAGS, mark],
+            proxy={"server": proxy_url},
+            env={**os.environ, "TMPDIR": self._scratch},
+            # The superuser cannot have the sandbox: it is made of what other users may not do.
+            chromium_sandbox=os.geteuid() != 0,
+            handle_sigint=False,  # the run decides when it ends
+            handle_sigterm=False,
+            handle_sighup=False,
+        )
+        return Chromium(browser, find_marked(mark))
+
+    async def _stop(self) -> None:
+        if self._playwright is None:
+            return
+        playwright, self._playwright = self._playwright, None
+        with suppress(Error, OSError, TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await playwright.stop()
+
+
+def _last_words(text: str) -> str:
+    """The line of a browser's complaints that says what is the matter."""
+    lines = [line.strip(" -") for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if "FATAL" in line or "ERROR" in line or "exitCode" in line]
+    return (telling or lines or ["no reason given"])[0][:300]

@@ -1,0 +1,67 @@
+"""A Fetcher that shows pages to a browser on their way. The exchange itself stays the HTTP client's.
+
+So redirects, errors, limits, spacing and credentials are what they are without a browser, and a page is asked
+for once, however it is then read.
+"""
+
+import msgspec
+
+from sumi.fetch.browser.pool import TabPool
+from sumi.fetch.browser.tab import Snapshot
+from sumi.model import Request, Response, Timing
+from sumi.outcomes import Trouble
+from sumi.parse.javascript import needs_javascript
+from sumi.parse.media_type import Form, form_of
+from sumi.policy import RenderMode
+from sumi.ports import Clock, Fetcher
+
+_HTML = ("content-type", "text/html; charset=utf-8")
+# True of what the server sent. That it has not changed says nothing about what its scripts would fetch now.
+_OF_THE_SHELL = frozenset({"content-type", "etag", "last-modified"})
+
+
+class RenderingFetcher:
+    def __init__(self, http: Fetcher, mode: RenderMode, pool: TabPool, clock: Clock) -> None:
+        self._http = http
+        self._mode = mode
+        self._pool = pool
+        self._clock = clock
+
+    async def fetch(self, request: Request) -> Response | Trouble:
+        answer = await self._http.fetch(request)
+        if isinstance(answer, Trouble) or request.plain or request.method != "GET":
+            return answer
+        why = self._why(answer) if _is_page(answer) else ""
+        return await self._rendered(answer, why) if why else answer
+
+    async def aclose(self) -> None:
+        await self._pool.aclose()
+        await self._http.aclose()
+
+    def _why(self, page: Response) -> str:
+        if self._mode is not RenderMode.AUTO:
+            return self._mode.value
+        reason = needs_javascript(page.body)
+        return f"auto: {reason}" if reason else ""
+
+    async def _rendered(self, page: Response, why: str) -> Response | Trouble:
+        snapshot = await self._pool.render(page)
+        timing = Timing(
+            page.timing.started, page.timing.reached, max(page.timing.finished, self._clock.now())
+        )
+        if not isinstance(snapshot, Snapshot):
+            return Trouble(snapshot, timing)
+        return msgspec.structs.replace(
+            page,
+            headers=(*((name, value) for name, value in page.headers if name not in _OF_THE_SHELL), _HTML),
+            body=snapshot.html,
+            timing=timing,
+            rendered=why,
+            render_note=snapshot.note,
+        )
+
+
+def _is_page(answer: Response) -> bool:
+    if not 200 <= answer.status < 300:
+        return False
+    return form_of(answer.header("content-type") or "", answer.body)[0] is Form.HTML

@@ -1,0 +1,50 @@
+"""Which browser to use: the one that was named, or the first that the system has."""
+
+import os
+import shutil
+import subprocess
+
+from sumi.errors import UsageError
+
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
+PLACES = (
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+_VERSION_SECONDS = 20.0
+
+
+def find_browser(given: str | None) -> str:
+    """The path of a Chromium. Raises UsageError, saying how to come by one."""
+    if given is not None:
+        found = shutil.which(given)
+        if found is None:
+            raise UsageError(
+                f"--browser {given!r} is not a program that can be run; name a Chromium or Chrome"
+            )
+        return found
+    found = installed_browser()
+    if found is None:
+        raise UsageError(
+            "--render needs Chromium or Chrome, and none was found; install one (on Debian: apt install "
+            "chromium), name it with --browser, or leave --render out"
+        )
+    return found
+
+
+def installed_browser() -> str | None:
+    named = (shutil.which(name) for name in NAMES)
+    placed = (place for place in PLACES if os.access(place, os.X_OK))
+    return next((path for path in (*named, *placed) if path is not None), None)
+
+
+def browser_version(path: str) -> str:
+    """As the browser itself says it; "" if it says nothing."""
+    try:
+        done = subprocess.run(  # noqa: S603 - a path that the user or the system's own PATH gave
+            [path, "--version"], capture_output=True, text=True, timeout=_VERSION_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    words = done.stdout.split()
+    return next((word for word in words if word[:1].isdigit()), "")

@@ -1,0 +1,65 @@
+"""The processes of one browser, as /proc shows them. Where there is no /proc, nothing is seen."""
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+_PROC = Path("/proc")
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+def find_marked(mark: str) -> int | None:
+    """That descendant of ours which was started with ``mark`` among its arguments."""
+    wanted = mark.encode()
+    return next((pid for pid in tree(os.getpid()) if wanted in _arguments(pid)), None)
+
+
+def tree(root: int) -> list[int]:
+    """A process and all its descendants, parents first."""
+    pids = [root]
+    for pid in pids:  # grows while it is walked
+        pids += _children(pid)
+    return pids
+
+
+def private_bytes(root: int) -> int:
+    """Resident memory of a tree, without what is shared: a browser's processes map the same libraries."""
+    return sum(_private(pid) for pid in tree(root))
+
+
+def kill_tree(root: int) -> None:
+    for pid in tree(root):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _children(pid: int) -> list[int]:
+    children: list[int] = []
+    with suppress(OSError):
+        for task in (_PROC / str(pid) / "task").iterdir():  # any thread may have started one
+            with suppress(OSError):
+                children += [int(child) for child in (task / "children").read_text().split()]
+    return children
+
+
+def argument_of(pid: int, name: str) -> str | None:
+    """The value of ``--name=value`` on a process's command line."""
+    start = f"--{name}=".encode()
+    values = (word[len(start) :] for word in _arguments(pid) if word.startswith(start))
+    return next((os.fsdecode(value) for value in values), None)
+
+
+def _arguments(pid: int) -> list[bytes]:
+    try:
+        return (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def _private(pid: int) -> int:
+    try:
+        resident, shared = (_PROC / str(pid) / "statm").read_text().split()[1:3]
+    except (OSError, ValueError):
+        return 0
+    return max(0, int(resident) - int(shared)) * _PAGE_BYTES

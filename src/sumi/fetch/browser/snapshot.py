@@ -1,0 +1,101 @@
+"""What the browser shows, written down as HTML: shadow roots in their places, slots filled.
+
+The script walks with a stack of its own, for a page may be nested as deeply as it likes, and gives up at the
+size limit, so that no more than that ever leaves the browser.
+"""
+
+# Arguments: the most characters, and where a script wanted to send the reader (or null).
+SCRIPT = r"""
+([limit, sentTo]) => {
+  const VOID = new Set(['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source',
+    'track', 'wbr']);
+  const RAW = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'noframes', 'plaintext']);
+  const LEFT_OUT = new Set(['noscript', 'template']);  // for readers without scripts; for scripts
+  const parts = ['<!DOCTYPE html>'];
+  let size = 0;
+  const put = (text) => {
+    size += text.length;
+    if (size > limit) throw new RangeError('too large');
+    parts.push(text);
+  };
+  const text = (value) => value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+  const quoted = (value) => value.replace(/&/g, '&amp;').replace(/"/g, '&quot;');
+  const shown = (element) => {
+    if (element.shadowRoot) return element.shadowRoot.childNodes;
+    if (element.localName === 'slot') {
+      const assigned = element.assignedNodes();
+      if (assigned.length) return assigned;
+    }
+    return element.childNodes;
+  };
+  const open = (element) => {
+    put('<' + element.localName);
+    for (const { name, value } of element.attributes) put(' ' + name + '="' + quoted(value) + '"');
+    put('>');
+  };
+  const additions = () => {
+    // After client-side routing, relative links start from another place than the page that was asked for.
+    if (!document.querySelector('base[href]')) put('<base href="' + quoted(document.baseURI) + '">');
+    if (sentTo) put('<meta http-equiv="refresh" content="0;url=' + quoted(sentTo) + '">');
+  };
+  const stack = [document.documentElement];
+  while (stack.length) {
+    const node = stack.pop();
+    if (typeof node === 'string') { put(node); continue; }
+    if (node.nodeType === 3) { put(text(node.data)); continue; }
+    if (node.nodeType !== 1 || LEFT_OUT.has(node.localName)) continue;
+    const isSlot = node.localName === 'slot';
+    if (!isSlot) open(node);
+    if (node === document.head) additions();
+    if (VOID.has(node.localName)) continue;
+    if (RAW.has(node.localName)) {
+      put(node.textContent.replace(/<\//g, '<\\/') + '</' + node.localName + '>');
+      continue;
+    }
+    if (!isSlot) stack.push('</' + node.localName + '>');
+    const children = shown(node);
+    for (let at = children.length - 1; at >= 0; at--) stack.push(children[at]);
+  }
+  return parts.join('');
+}
+"""
+
+# Resolves once the document has been left unchanged for ``quiet`` milliseconds, after ``most`` at the latest.
+DOM_QUIET = """
+([quiet, most]) => new Promise((resolve) => {
+  let timer = setTimeout(resolve, quiet);
+  setTimeout(resolve, most);
+  new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(resolve, quiet); })
+    .observe(document, { childList: true, subtree: true, characterData: true });
+})
+"""
+
+# Scrolls down screen by screen to the end; answers how many it took, and how long the page was then.
+SCROLL = """
+async ([most, pause]) => {
+  const root = document.scrollingElement || document.documentElement;
+  let taken = 0;
+  while (taken < most) {
+    const before = root.scrollTop;
+    root.scrollTop = before + window.innerHeight;
+    taken += 1;
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    if (root.scrollTop === before) break;
+  }
+  return [taken, root.scrollHeight];
+}
+"""
+
+HEIGHT = "() => (document.scrollingElement || document.documentElement).scrollHeight"
+
+# Before any script of the page: WebRTC knows ways around a proxy.
+WITHOUT_WEBRTC = """
+for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport'])
+  delete globalThis[name];
+"""
+
+IS_SELECTOR = """
+(selector) => {
+  try { document.createDocumentFragment().querySelector(selector); return true; } catch { return false; }
+}
+"""

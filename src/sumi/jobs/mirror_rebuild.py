@@ -1,0 +1,120 @@
+"""A mirror made again from the bodies it keeps, without the network: by a better converter, after a loss."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sumi.engine.clock import SystemClock
+from sumi.engine.revisit import revision_of
+from sumi.jobs.mirror_links import local_links
+from sumi.jobs.mirror_note import recall_settings
+from sumi.model import Kind, PageFacts
+from sumi.outputs.local_links import LocalLinks
+from sumi.outputs.manifest import pages_here
+from sumi.outputs.markdown_page import recompose_page
+from sumi.outputs.markdown_tree import MarkdownTree
+from sumi.parse.digest import DigestRequest, PageDigest
+from sumi.parse.raw import unpacked
+from sumi.policy import FetchLimits, Preset
+from sumi.ports import Digester, UrlRecord
+from sumi.store.memory import MemoryStore
+from sumi.store.recognize import LOOKING, backend_named, backend_of
+
+# Enough that every worker process has the next page waiting for it.
+AT_ONCE = 32
+
+
+class Rebuilt(msgspec.Struct, frozen=True):
+    """One page made again. ``problem``: why it was left as it is."""
+
+    url: str
+    path: str
+    before: bytes | None = None  # None: its file was lost
+    after: bytes = b""
+    problem: str = ""
+
+    @property
+    def changed(self) -> bool:
+        return not self.problem and self.before != self.after
+
+
+class Rebuild:
+    """Opens the mirror's state as its only user; close it afterwards."""
+
+    def __init__(self, state: Path, digester: Digester, *, dry_run: bool) -> None:
+        self._clock = SystemClock()
+        self._store: MemoryStore = backend_named(backend_of(state))(state, LOOKING, self._clock.now())
+        self._home = state.parent
+        self._digester = digester
+        self._dry_run = dry_run
+        self._links: LocalLinks | None = None
+
+    async def pages(self) -> AsyncIterator[Rebuilt]:
+        """Every page, some at once, in the order of discovery; what is derived is written at the end."""
+        settings = await recall_settings(self._store)
+        source = "" if settings is None else settings.url
+        if settings is not None and settings.rewrite_links:
+            self._links = await local_links(self._store)
+        tree = MarkdownTree(self._home.parent, self._home.name, source, self._clock)
+        try:
+            async for batch in self._batches():
+                for rebuilt in await self._make(tree, batch):
+                    yield rebuilt
+            if not self._dry_run:
+                await tree.finish(self._store, await self._store.stats())
+                await self._store.sync(tree.sync)
+        finally:
+            tree.close()
+
+    async def aclose(self) -> None:
+        await self._store.aclose()
+
+    async def _batches(self) -> AsyncIterator[list[UrlRecord]]:
+        batch: list[UrlRecord] = []
+        async for record in pages_here(self._store):
+            if record.facts.path is not None:
+                batch.append(record)
+            if len(batch) == AT_ONCE:
+                yield batch
+                batch = []
+        yield batch
+
+    async def _make(self, tree: MarkdownTree, batch: Sequence[UrlRecord]) -> list[Rebuilt]:
+        made = await asyncio.gather(*(self._made(tree, record) for record in batch))
+        amended = {r.url: facts for r, facts in made if facts is not None and r.changed}
+        if not self._dry_run:
+            for rebuilt, facts in made:
+                if facts is not None and rebuilt.changed:
+                    tree.replace_page(facts, rebuilt.after)
+            await self._store.amend(amended)
+        return [rebuilt for rebuilt, _ in made]
+
+    async def _made(self, tree: MarkdownTree, record: UrlRecord) -> tuple[Rebuilt, PageFacts | None]:
+        path = record.facts.path or ""
+        frame = tree.raw_page(record.facts)
+        if frame is None:
+            return Rebuilt(record.url, path, problem="its page as it came was not kept"), None
+        body = unpacked(frame, FetchLimits().body_bytes)
+        if body is None:
+            return Rebuilt(record.url, path, problem="its page as it came is damaged"), None
+        digest = await self._digester.digest(_request(record, body))
+        if not isinstance(digest, PageDigest):
+            return Rebuilt(record.url, path, problem=digest.verdict.rule), None
+        data, facts = recompose_page(record, body, digest)
+        if self._links is not None:
+            data, facts = self._links.applied(data, facts)
+        facts = msgspec.structs.replace(facts, revision=revision_of(digest))
+        return Rebuilt(record.url, path, tree.read_page(record.facts), data), facts
+
+
+def _request(record: UrlRecord, body: bytes) -> DigestRequest:
+    return DigestRequest(
+        url=record.url,
+        body=body,
+        content_type=record.facts.content_type or "",
+        kind=Kind.PAGE,
+        preset=Preset.MIRROR,
+        markdown=True,
+    )

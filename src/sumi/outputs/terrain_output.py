@@ -1,0 +1,71 @@
+"""What a map writes beside its database: contents, where they are kept."""
+
+import asyncio
+import hashlib
+from pathlib import Path
+
+from sumi.model import Lease, PageFacts, Response
+from sumi.outcomes import Verdict
+from sumi.outputs.safe_files import SafeFolder
+from sumi.parse.digest import PageDigest
+from sumi.ports import Blobs, FrontierStats, Ledger
+
+
+class TerrainOutput:
+    """Implements ``sumi.ports.Output``. A page's content is found by its hash, which is in its record."""
+
+    def __init__(self, contents: Blobs | None) -> None:
+        self._contents = contents
+
+    async def recall(self, ledger: Ledger) -> None:
+        """Nothing here is a copy of what the database holds."""
+
+    def has_whole(self, facts: PageFacts) -> bool:
+        return self._contents is None or facts.sha256 is None or self._contents.has(facts.sha256)
+
+    async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
+        sha256 = digest.raw_sha256 or hashlib.sha256(response.body).hexdigest()
+        if self._contents is not None and digest.raw:
+            self._contents.put(sha256, digest.raw)
+        return PageFacts(
+            status=response.status,
+            content_type=response.header("content-type"),
+            sha256=sha256,
+            title=digest.title,
+            language=digest.language,
+            canonical=digest.canonical,
+            robots_meta=digest.robots_meta,
+            etag=response.header("etag"),
+            last_modified=response.header("last-modified"),
+            body_bytes=len(response.body),
+            latency_ms=round(response.timing.latency * 1000),
+            fetched_at=response.timing.finished,
+            links=len(digest.links) + digest.links_dropped,
+        )
+
+    async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
+        """The database says so."""
+
+    async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
+        """The database is its own record."""
+
+    async def remarks(self, ledger: Ledger) -> tuple[str, ...]:
+        """The summary file says it all."""
+        return ()
+
+    async def sync(self) -> None:
+        if self._contents is not None:
+            await asyncio.to_thread(self._contents.sync)
+
+    async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
+        """The summary is made when the run has its end on record."""
+
+
+def write_text(path: Path, text: str) -> None:
+    """A file of the user's choice, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = SafeFolder(path.parent)
+    try:
+        folder.write_atomic(path.name, text.encode())
+    finally:
+        folder.close()

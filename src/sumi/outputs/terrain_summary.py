@@ -1,0 +1,164 @@
+"""The numbers of a terrain map, read from its database in one pass over pages and one over depths.
+
+They are those of the whole map as it stands; the run that is named gives the dates and the status.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+import apsw
+import msgspec
+
+from sumi.errors import UsageError
+from sumi.outcomes import Outcome
+
+TOP: Final = 20
+
+_CRAWLED: Final = "Processed"
+_NOT_VISITED: Final = ("Blacklisted", "Stubbed")
+_FAILED: Final = ("DeadLink", "Unreachable", "RateLimited", "Failed")
+
+# One row per domain, state and depth: everything about pages is added up from these. The depth of a page is
+# its smallest, over all quality domains that it was reached from.
+_PAGE_GROUPS = """
+    WITH nearest AS MATERIALIZED (SELECT page_id, min(depth) AS depth FROM page_depths GROUP BY page_id)
+    SELECT domain, state, depth, count(*)
+    FROM pages LEFT JOIN nearest ON nearest.page_id = pages.id
+    GROUP BY domain, state, depth
+"""
+# The outcome is the crawl's own record, whose ids begin at 0.
+_ERRORS = """
+    SELECT pages.state, outcome, count(*) FROM pages JOIN urls ON urls.id = pages.id - 1
+    WHERE pages.state IN (?, ?, ?, ?) GROUP BY pages.state, outcome
+"""
+_RATE_LIMITED = "SELECT domain, request_count FROM domain_states WHERE rate_limited ORDER BY domain"
+_TOP_URLS = "SELECT url, reference_count FROM {table} ORDER BY reference_count DESC, url LIMIT ?"
+
+_KIND_OF_STATE: Final = {"DeadLink": "Dead Links (404)", "RateLimited": "Rate Limited (429)"}
+_KIND_OF_OUTCOME: Final = {
+    Outcome.CONNECT_FAILED.value: "Connection Refused",
+    Outcome.TIMED_OUT.value: "Timeout",
+    Outcome.ROBOTS_DENIED.value: "Robots Denied",
+}
+ERROR_KINDS: Final = (
+    "Dead Links (404)",
+    "Rate Limited (429)",
+    "Connection Refused",
+    "Timeout",
+    "Robots Denied",
+    "Other",
+)
+
+
+class DomainPages(msgspec.Struct, frozen=True):
+    domain: str
+    pages: int  # crawled
+    nearest: int | None
+    farthest: int | None
+
+
+class DepthPages(msgspec.Struct, frozen=True):
+    depth: int | None
+    pages: int  # crawled
+    new_domains: int  # whose nearest page is at this depth
+
+
+class TopUrls(msgspec.Struct, frozen=True):
+    rows: tuple[tuple[str, int], ...]  # URL and how often it is referred to
+    total: int
+
+
+class TerrainSummary(msgspec.Struct, frozen=True):
+    run_id: int
+    started_at: str
+    finished_at: str | None
+    status: str
+    pages_crawled: int
+    unique_domains: int
+    links: int
+    depths: tuple[DepthPages, ...]
+    quality: tuple[DomainPages, ...]
+    others: tuple[DomainPages, ...]
+    blacklisted: TopUrls
+    stubbed: TopUrls
+    errors: tuple[tuple[str, int], ...]
+    rate_limited: tuple[tuple[str, int], ...]  # domain and the number of its requests
+
+    @property
+    def error_count(self) -> int:
+        return sum(count for _, count in self.errors)
+
+
+def read_summary(db: apsw.Connection, run_id: int | None = None) -> TerrainSummary:
+    """Of the last run, if none is given."""
+    run = _run_row(db, run_id)
+    groups = list(db.execute(_PAGE_GROUPS))
+    domains = _domains(groups)
+    return TerrainSummary(
+        *run,
+        pages_crawled=sum(count for _, state, _, count in groups if state == _CRAWLED),
+        unique_domains=len(domains),
+        links=_count(db, "links"),
+        depths=_depths(groups, domains),
+        quality=tuple(one for one in domains if one.nearest == 0),
+        others=tuple(one for one in domains if one.nearest != 0),
+        blacklisted=_top(db, "blacklisted_urls"),
+        stubbed=_top(db, "stubbed_urls"),
+        errors=_errors(db.execute(_ERRORS, _FAILED)),
+        rate_limited=tuple(db.execute(_RATE_LIMITED)),
+    )
+
+
+def _run_row(db: apsw.Connection, run_id: int | None) -> tuple[int, str, str | None, str]:
+    query = "SELECT id, started_at, finished_at, status FROM runs"
+    if run_id is None:
+        row = db.execute(f"{query} ORDER BY id DESC LIMIT 1").fetchone()
+    else:
+        row = db.execute(f"{query} WHERE id = ?", (run_id,)).fetchone()
+    if row is None:
+        raise UsageError("the map has no run yet" if run_id is None else f"the map has no run {run_id}")
+    return row  # type: ignore[no-any-return]  # the columns' types are the schema's
+
+
+def _domains(groups: Iterable[tuple[str, str, int | None, int]]) -> list[DomainPages]:
+    """Domains of pages that may be visited; those with most crawled pages first."""
+    pages: Counter[str] = Counter()
+    depths: dict[str, list[int]] = {}
+    for domain, state, depth, count in groups:
+        if state in _NOT_VISITED:
+            continue
+        pages[domain] += count if state == _CRAWLED else 0
+        depths.setdefault(domain, []).extend([] if depth is None else [depth])
+    found = (
+        DomainPages(domain, count, min(depths[domain], default=None), max(depths[domain], default=None))
+        for domain, count in pages.items()
+    )
+    return sorted(found, key=lambda one: (-one.pages, one.domain))
+
+
+def _depths(
+    groups: Iterable[tuple[str, str, int | None, int]], domains: Iterable[DomainPages]
+) -> tuple[DepthPages, ...]:
+    pages: Counter[int | None] = Counter()
+    for _, state, depth, count in groups:
+        pages[depth] += count if state == _CRAWLED else 0
+    news = Counter(one.nearest for one in domains)
+    met = (depth for depth in pages.keys() | news.keys() if pages[depth] or news[depth])
+    ordered = sorted(met, key=lambda depth: (depth is None, depth or 0))
+    return tuple(DepthPages(depth, pages[depth], news[depth]) for depth in ordered)
+
+
+def _top(db: apsw.Connection, table: str) -> TopUrls:
+    return TopUrls(tuple(db.execute(_TOP_URLS.format(table=table), (TOP,))), _count(db, table))
+
+
+def _count(db: apsw.Connection, table: str) -> int:
+    return int(db.execute(f"SELECT count(*) FROM {table}").get)  # noqa: S608 - a table's name of ours
+
+
+def _errors(rows: Iterable[tuple[str, str | None, int]]) -> tuple[tuple[str, int], ...]:
+    counts: Counter[str] = Counter()
+    for state, outcome, count in rows:
+        counts[_KIND_OF_STATE.get(state) or _KIND_OF_OUTCOME.get(outcome or "", "Other")] += count
+    return tuple((kind, counts[kind]) for kind in ERROR_KINDS)

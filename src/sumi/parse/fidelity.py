@@ -1,0 +1,136 @@
+"""How much of a page arrived in its Markdown: one number between 0 and 1, and what fell short by name.
+
+Both sides are counted after everything that is not content was taken off the page, and the Markdown after a
+CommonMark parser has read it again. So a table that came out as text is a table lost.
+"""
+
+from collections import Counter
+from math import sqrt
+from typing import Final, NamedTuple
+
+from sumi.parse.holdings import (
+    Grids,
+    Holdings,
+    code_as_seen,
+    holdings_of_markdown,
+    letters_of,
+    same_letters,
+    words_of_markdown,
+    words_of_tree,
+)
+from sumi.parse.html import Element
+
+# A usual page has 30 KB of Markdown. Longer than this, counting would cost what a hundred pages do.
+LONGEST: Final = 3_000_000
+_DECIMALS: Final = 4
+
+
+class Fidelity(NamedTuple):
+    score: float
+    shortfalls: list[str]  # "tables: 0 of 1"
+
+
+class _Share(NamedTuple):
+    """Of one kind of thing, how many of those wanted are there."""
+
+    what: str
+    wanted: int
+    kept: int
+
+    @property
+    def value(self) -> float:
+        """One more on either side, so that the loss of the only one of a kind is grave, and not all."""
+        return (min(self.kept, self.wanted) + 1) / (self.wanted + 1)
+
+
+class Expected(NamedTuple):
+    """What the Markdown of a page is measured against."""
+
+    holdings: Holdings
+    root: Element  # as it was converted; only looked at where the texts differ
+    beside: int  # words of prose that are on the page, but not in what was chosen as its content
+
+
+def judge(expected: Expected, markdown: str) -> Fidelity | None:
+    """None for a page too long to be judged."""
+    if len(markdown) > LONGEST:
+        return None
+    wanted, kept = expected.holdings, holdings_of_markdown(markdown)
+    lost, total = _lost_words(expected, markdown, kept.text)
+    text, words = _text_share(lost, total, expected.beside)
+    weighty = [_code(wanted, kept), _grids(wanted.grids, kept.grids)]
+    lighter = [
+        _Share("headings", sum(wanted.headings), _common(wanted.headings, kept.headings)),
+        _Share("code languages", wanted.languages, kept.languages),
+        _Share("list items", wanted.items, kept.items),
+        _Share("links", wanted.links, kept.links),
+    ]
+    score = text
+    for share in weighty:
+        score *= share.value
+    for share in lighter:
+        score *= sqrt(share.value)
+    shortfalls = words + [
+        f"{share.what}: {share.kept:,} of {share.wanted:,}"
+        for share in (*weighty, *lighter)
+        if share.kept < share.wanted
+    ]
+    return Fidelity(round(score, _DECIMALS), shortfalls)
+
+
+def _code(wanted: Holdings, kept: Holdings) -> _Share:
+    """Blocks of which every character that is seen is there: nearly right code is wrong."""
+    same = (wanted.code & kept.code).total()
+    alike = _as_seen(wanted.code - kept.code) & _as_seen(kept.code - wanted.code)
+    return _Share("code blocks", wanted.code.total(), same + alike.total())
+
+
+def _as_seen(code: Counter[str]) -> Counter[str]:
+    seen: Counter[str] = Counter()
+    for text, times in code.items():
+        seen[code_as_seen(text)] += times
+    return seen
+
+
+def _grids(wanted: Grids, kept: Grids) -> _Share:
+    """The largest of what is missing: tables, or else rows, or else cells."""
+    shares = (
+        _Share("tables", wanted.tables, kept.tables),
+        _Share("table rows", wanted.rows, kept.rows),
+        _Share("table cells", wanted.cells, kept.cells),
+    )
+    return next((share for share in shares if share.kept < share.wanted), shares[0])
+
+
+def _common(wanted: tuple[int, ...], kept: tuple[int, ...]) -> int:
+    return sum(map(min, wanted, kept))
+
+
+def _text_share(lost: int, wanted: int, beside: int) -> tuple[float, list[str]]:
+    share = (wanted - lost) / (wanted + beside) if lost or beside else 1.0
+    shortfalls = []
+    if lost:
+        shortfalls.append(f"words: {wanted - lost:,} of {wanted:,}")
+    if beside:
+        shortfalls.append(f"words beside the chosen content: {beside:,}")
+    return share, shortfalls
+
+
+def _lost_words(expected: Expected, markdown: str, text: str) -> tuple[int, int]:
+    """And of how many. Counting words is ten times what comparing letters costs, and seldom needed."""
+    before = expected.holdings.text
+    same = same_letters(before, text)
+    if same and not expected.beside:
+        return 0, 0
+    wanted = words_of_tree(expected.root)
+    if same:
+        return 0, wanted.total()
+    lost = _missing(wanted, words_of_markdown(markdown))
+    # What was lost on the way to the tree that was converted is known in letters only.
+    letters, there = len(letters_of(before)), len(letters_of(expected.root.text))
+    unconverted = round(wanted.total() * max(0, letters - there) / max(1, there))
+    return lost + unconverted, wanted.total() + unconverted
+
+
+def _missing(wanted: Counter[str], kept: Counter[str]) -> int:
+    return (wanted - kept).total()

@@ -1,0 +1,134 @@
+"""What a page holds that its Markdown must hold too, counted on both sides in the same terms."""
+
+import re
+from collections import Counter
+from typing import Final, NamedTuple
+
+from sumi.parse.commonmark import render
+from sumi.parse.html import Element
+
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_ITEMS: Final = ("li", "dt")
+_COUNTED: Final = (*_HEADINGS, *_ITEMS, "pre", "a")
+
+_CODE: Final = re.compile(r"<pre><code[^<>]*>([^<]*)</code></pre>")
+_INLINE_TAG: Final = re.compile(r"</?(?:a|b|code|del|em|i|s|strong|sub|sup)(?:\s[^<>]*)?>")
+_TAG: Final = re.compile(r"(<[^<>]*>)")
+_WORD: Final = re.compile(r"\w+")
+_UNLETTERED: Final = bytes(code for code in range(128) if not chr(code).isalnum())
+# Seen on one side only: bullets in cells, and blanks and breaks of other kinds than the plain one.
+_UNSEEN: Final = tuple(mark.encode() for mark in "•\xa0\u200b\u2028\u2029\x85")
+
+
+class Grids(NamedTuple):
+    """Tables, and what is in their cells, where it is neither an item nor a block of its own."""
+
+    tables: int = 0
+    rows: int = 0
+    cells: int = 0
+
+
+class Holdings(NamedTuple):
+    headings: tuple[int, ...]  # of each level
+    code: Counter[str]
+    languages: int  # blocks of code that name theirs
+    grids: Grids
+    items: int
+    links: int
+    text: str
+
+
+def holdings_of_tree(root: Element) -> Holdings:
+    """Without its tables: whether one is a table, and what then counts as in its cells, is known later."""
+    counts: Counter[str] = Counter()
+    code: Counter[str] = Counter()
+    languages = 0
+    for element in root.iter_elements(_COUNTED):
+        tag = element.tag
+        if tag == "pre":
+            code[code_text(element)] += 1
+            languages += element.attr("class") is not None
+        elif tag == "a":
+            counts[tag] += element.attr("href") is not None
+        elif tag in _ITEMS or _says_anything(element):
+            counts[tag] += 1
+    return Holdings(
+        headings=tuple(counts[level] for level in _HEADINGS),
+        code=_without_blank(code),
+        languages=languages,
+        grids=Grids(),
+        items=counts["li"] + counts["dt"],
+        links=counts["a"],
+        text=root.text,
+    )
+
+
+def holdings_of_markdown(markdown: str) -> Holdings:
+    """The parser writes tags in one form only, so that they can be counted without being parsed again."""
+    html = render(markdown)
+    parts = _TAG.split(html)  # texts, and between them tags
+    tags = Counter(parts[1::2])
+    names: Counter[str] = Counter()
+    for tag, times in tags.items():
+        names[tag[1:-1].partition(" ")[0]] += times
+    return Holdings(
+        headings=tuple(names[level] for level in _HEADINGS),
+        code=_without_blank(Counter(_shown(code).strip("\n") for code in _CODE.findall(html))),
+        languages=html.count('<pre><code class="language-'),
+        grids=Grids(names["table"], names["tr"], names["td"] + names["th"]),
+        items=names["li"],
+        links=sum(times for tag, times in tags.items() if tag.startswith("<a href=")),
+        text=_shown("".join(parts[::2])),
+    )
+
+
+def code_text(pre: Element) -> str:
+    return pre.text.strip("\n")
+
+
+def code_as_seen(text: str) -> str:
+    """Without what nobody sees: blanks at the ends of lines, and whether those at the beginning are tabs."""
+    return "\n".join(line.rstrip() for line in text.expandtabs(4).strip("\n").split("\n")).strip("\n")
+
+
+def same_letters(one: str, other: str) -> bool:
+    """The cheapest way to see that two texts are the same but for their layout."""
+    left, right = letters_of(one), letters_of(other)
+    return left == right or _seen(left) == _seen(right)
+
+
+def letters_of(text: str) -> bytes:
+    """Letters and digits alone, and whatever is not ASCII."""
+    return text.encode("utf-8", "replace").translate(None, _UNLETTERED)
+
+
+def words_of_tree(root: Element) -> Counter[str]:
+    """Changes the tree: the numbers of its lists would be taken for words."""
+    for numbered in list(root.iter_elements("ol")):
+        numbered.tag = "ul"
+    return Counter(_WORD.findall(root.to_text()))
+
+
+def words_of_markdown(markdown: str) -> Counter[str]:
+    return Counter(_WORD.findall(_shown(_TAG.sub(" ", _INLINE_TAG.sub("", render(markdown))))))
+
+
+def _says_anything(heading: Element) -> bool:
+    return bool(heading.text.strip())
+
+
+def _without_blank(code: Counter[str]) -> Counter[str]:
+    return Counter({text: times for text, times in code.items() if text and not text.isspace()})
+
+
+def _shown(text: str) -> str:
+    """The parser escapes four characters and no other; the library's function would look for all."""
+    if "&" not in text:
+        return text
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
+
+
+def _seen(letters: bytes) -> bytes:
+    for mark in _UNSEEN:
+        letters = letters.replace(mark, b"")
+    return letters

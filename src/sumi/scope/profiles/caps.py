@@ -1,0 +1,111 @@
+"""How many pages of one repository a job takes: counted by distinct URL, exact whatever runs at once.
+
+The ledger is asked once for every URL that all other rules accept, and a URL that it admitted stays admitted.
+Nothing is ever given back, so a crash, a page that turns up twice or a settlement that is dropped cannot make
+it count too little. After a restart it is told again what the store holds.
+"""
+
+from typing import Final, NamedTuple
+
+import msgspec
+
+from sumi.outcomes import Outcome, Verdict
+from sumi.scope.profiles.shapes import ProfileName, shapes_of
+from sumi.urls import split
+from sumi.urls.escapes import tidy_escapes
+
+# URLs that ended in these were never asked for, so they take nobody's place.
+NOT_ASKED_FOR: Final = frozenset(
+    {
+        Outcome.BAD_URL,
+        Outcome.OUT_OF_SCOPE,
+        Outcome.EXCLUDED,
+        Outcome.TOO_DEEP,
+        Outcome.UNLISTED,
+        Outcome.ROBOTS_DENIED,
+        Outcome.TRAP,
+        Outcome.OVER_QUOTA,
+    }
+)
+
+
+class CapPolicy(msgspec.Struct, frozen=True):
+    """Limits for one group of pages, which is a repository where the profile is GitHub's. 0: no limit."""
+
+    profile: ProfileName = ProfileName.GENERIC
+    pages: int = 0  # of all types together
+    by_type: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def limits_anything(self) -> bool:
+        return bool(self.pages or any(limit for _, limit in self.by_type))
+
+
+class _Place(NamedTuple):
+    group: str
+    page_type: str
+
+
+class _Group:
+    __slots__ = ("admitted", "by_type")
+
+    def __init__(self) -> None:
+        self.admitted: set[int] = set()
+        self.by_type: dict[str, int] = {}
+
+
+class CapLedger:
+    """Keeps a hash of each admitted URL, and nothing of refused ones."""
+
+    def __init__(self, policy: CapPolicy) -> None:
+        self._policy = policy
+        self._limits = {name: limit for name, limit in policy.by_type if limit}
+        self._shapes = shapes_of(policy.profile)
+        self._groups: dict[str, _Group] = {}
+
+    def refusal(self, url: str) -> Verdict | None:
+        """What ``admits`` would say, without taking a place."""
+        place = self._place_of(url)
+        return None if place is None else self._over(place, hash(url))
+
+    def admits(self, url: str) -> Verdict | None:
+        """None if there is a place for the URL, which it now has for good; else the cap that is reached."""
+        place = self._place_of(url)
+        if place is None:
+            return None
+        refusal = self._over(place, hash(url))
+        if refusal is None:
+            self._take(place, hash(url))
+        return refusal
+
+    def recall(self, url: str) -> None:
+        """An earlier run asked for this URL: it has its place, even beyond a limit that is lower now."""
+        place = self._place_of(url)
+        if place is not None:
+            self._take(place, hash(url))
+
+    def _place_of(self, url: str) -> _Place | None:
+        """None for a URL that is not counted."""
+        if not self._policy.limits_anything:
+            return None
+        path = tidy_escapes(split(url).path)
+        group = self._shapes.group_of(path)
+        return None if group is None else _Place(group, self._shapes.page_type(path) or "")
+
+    def _take(self, place: _Place, url_hash: int) -> None:
+        group = self._groups.setdefault(place.group, _Group())
+        if url_hash not in group.admitted:
+            group.admitted.add(url_hash)
+            group.by_type[place.page_type] = group.by_type.get(place.page_type, 0) + 1
+
+    def _over(self, place: _Place, url_hash: int) -> Verdict | None:
+        group = self._groups.get(place.group)
+        if group is None or url_hash in group.admitted:
+            return None
+        name, most = place.group, self._policy.pages
+        if 0 < most <= len(group.admitted):
+            return Verdict(Outcome.OVER_QUOTA, f"{name} has its {most:,} pages")
+        most = self._limits.get(place.page_type, 0)
+        if 0 < most <= group.by_type.get(place.page_type, 0):
+            return Verdict(Outcome.OVER_QUOTA, f"{name} has its {most:,} pages of type {place.page_type}")
+        return None

@@ -1,0 +1,60 @@
+"""Where a crawl begins: a text file, one URL a line; blank lines and lines that start with # do not count."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from sumi.errors import ConfigError, UsageError
+from sumi.scope.profiles import ProfileName
+from sumi.urls import crawl_rules, normalize_with
+
+MAX_SEEDS_BYTES: Final = 64 * 1024 * 1024
+
+_HEAD: Final = "# Where the crawl begins: one URL a line. Lines that start with # do not count.\n"
+DEFAULT_SEEDS: Final = {
+    ProfileName.GITHUB: f"{_HEAD}https://github.com/topics\nhttps://github.com/trending\n",
+    ProfileName.GENERIC: f"{_HEAD}# https://docs.example.org/\n",
+}
+
+
+def load_seeds(path: Path, keep_query: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Normalized as a crawl does, each once, in order. Raises UsageError, or ConfigError for bad lines."""
+    rules = crawl_rules(keep_query)
+    seeds: dict[str, None] = {}
+    violations: list[str] = []
+    for number, line in enumerate(_text_of(path).splitlines(), 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        url = normalize_with(text, rules)
+        if url is None:
+            violations.append(f"{path}, line {number}: {text[:80]!r} is not an http or https URL")
+        else:
+            seeds[url] = None
+    if violations:
+        raise ConfigError(violations)
+    if not seeds:
+        raise UsageError(f"{path} has no URL in it; write one a line")
+    return tuple(seeds)
+
+
+def new_run_id(now: float) -> str:
+    """The minute in which a run starts: ``2025-01-09T15-30Z``."""
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H-%MZ")
+
+
+def _text_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_SEEDS_BYTES + 1)
+        if len(raw) > MAX_SEEDS_BYTES:
+            raise UsageError(
+                f"{path} is larger than {MAX_SEEDS_BYTES >> 20} MiB; seeds are for people to write"
+            )
+        return raw.decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(
+            f"the seeds in {path} cannot be read: {error.strerror}; sumi workspace configure makes one"
+        ) from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not a text in UTF-8") from None

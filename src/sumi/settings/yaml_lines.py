@@ -1,0 +1,116 @@
+"""YAML as its author sees it: every value is the text that stands there, and knows its line.
+
+What a text means is decided by the key it belongs to and not by YAML, so ``no`` is a word where a word is
+wanted and ``1:30`` is never a number. Only what a configuration needs is read: mappings, lists and scalars,
+a few levels deep. Anchors, aliases and tags are refused, which leaves nothing that could expand or construct.
+"""
+
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+import msgspec
+import yaml
+
+_DEEPEST: Final = 8
+_MOST_VALUES: Final = 20_000  # a second's work
+_SHOWN: Final = 40
+_EMPTY: Final = frozenset({"", "~", "null", "Null", "NULL"})
+
+
+class Scalar(msgspec.Struct, frozen=True):
+    line: int
+    text: str
+    empty: bool = False  # nothing stands there, or null
+
+
+class Sequence(msgspec.Struct, frozen=True):
+    line: int
+    items: list["Node"]
+
+
+class Mapping(msgspec.Struct, frozen=True):
+    """Pairs as they stand: whether a key may come twice is for the reader to say."""
+
+    line: int
+    pairs: list[tuple[Scalar, "Node"]]
+
+
+Node: TypeAlias = Scalar | Sequence | Mapping
+
+
+class NotReadable(Exception):
+    """The text is no YAML, or more of YAML than is read here."""
+
+    def __init__(self, line: int | None, what: str) -> None:
+        self.line = line
+        super().__init__(what)
+
+
+def read_yaml(text: str) -> Node:
+    """The only document of a text; an empty one is an empty mapping. Raises NotReadable."""
+    # Event by event, so that whatever is refused is refused before anything is built upon it.
+    events = _plain_events(text)
+    try:
+        node = _document(events)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise NotReadable(mark.line + 1 if mark else None, error.problem or "not valid YAML") from None
+    except yaml.YAMLError as error:
+        raise NotReadable(None, str(error).partition("\n")[0]) from None
+    return node
+
+
+def _document(events: Iterator[yaml.Event]) -> Node:
+    first = next(events, None)
+    node = Mapping(1, []) if first is None else _node(first, events, 0)
+    extra = next(events, None)
+    if extra is not None:
+        raise NotReadable(_line(extra), "a second document begins; a configuration is one")
+    return Mapping(1, []) if isinstance(node, Scalar) and node.empty else node
+
+
+def _plain_events(text: str) -> Iterator[yaml.Event]:
+    values = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
+            raise NotReadable(_line(event), "anchors (&) and aliases (*) are not used here; write it out")
+        if getattr(event, "tag", None) is not None:
+            raise NotReadable(_line(event), f"the tag {event.tag[:_SHOWN]!r} is not used here; leave it away")
+        values += isinstance(event, yaml.NodeEvent)
+        if values > _MOST_VALUES:
+            raise NotReadable(_line(event), f"more than {_MOST_VALUES:,} values, so hardly a configuration")
+        if isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
+            yield event
+
+
+def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Node:
+    line = _line(event)
+    if depth > _DEEPEST:
+        raise NotReadable(line, f"nested deeper than {_DEEPEST} levels")
+    if isinstance(event, yaml.SequenceStartEvent):
+        return Sequence(line, list(_items(events, depth)))
+    if isinstance(event, yaml.MappingStartEvent):
+        return Mapping(line, list(_pairs(events, depth)))
+    assert isinstance(event, yaml.ScalarEvent)
+    return Scalar(line, event.value, empty=event.implicit[0] and event.value in _EMPTY)
+
+
+def _items(events: Iterator[yaml.Event], depth: int) -> Iterator[Node]:
+    for event in events:
+        if isinstance(event, yaml.SequenceEndEvent):
+            return
+        yield _node(event, events, depth + 1)
+
+
+def _pairs(events: Iterator[yaml.Event], depth: int) -> Iterator[tuple[Scalar, Node]]:
+    for event in events:
+        if isinstance(event, yaml.MappingEndEvent):
+            return
+        key = _node(event, events, depth + 1)
+        if not isinstance(key, Scalar):
+            raise NotReadable(key.line, "a key must be a word")
+        yield key, _node(next(events), events, depth + 1)
+
+
+def _line(event: yaml.Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark else 0

@@ -1,0 +1,255 @@
+"""A terrain in SQLite: what the crawl writes and what follows for pages, links and depths, all in one.
+
+``pages``, ``frontier`` and ``domain_states`` are projections of the crawl's own rows, made in the transaction
+that changes those. So they cannot disagree, whenever the process dies.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sumi.errors import StateDamaged
+from sumi.model import PageFacts
+from sumi.store.entries import State
+from sumi.store.indexed.rows import Change, Row, url_key
+from sumi.store.sqlite.rows import SqliteRows
+from sumi.store.terrain import statements
+from sumi.store.terrain.changes import DepthRow, DomainRow, TerrainChange
+from sumi.store.terrain.schema import APPLICATION_ID, SCHEMA
+from sumi.store.terrain.states import BARRED, PageState, check, course, state_of
+from sumi.store.terrain.times import iso_time
+from sumi.urls.parts import split_authority
+
+NOTED = {"blacklisted": PageState.BLACKLISTED, "stubbed": PageState.STUBBED}
+OPEN = frozenset({State.WAITING.value, State.DELAYED.value})
+_decode_facts = msgspec.json.Decoder(PageFacts).decode
+
+
+class PageBatch:
+    """Bindings of the statements that bring ``pages`` and ``frontier`` up to date, one call for each."""
+
+    def __init__(self) -> None:
+        self.new: list[tuple[Any, ...]] = []
+        self.ended: list[tuple[Any, ...]] = []
+        self.moved: list[tuple[Any, ...]] = []
+        self.queued: list[tuple[Any, ...]] = []
+        self.unqueued: list[tuple[Any, ...]] = []
+        self.prioritized: list[tuple[Any, ...]] = []
+        self.history: list[tuple[Any, ...]] = []
+
+
+def page_id(row_id: int) -> int:
+    return row_id + 1
+
+
+def domain_of(host: str) -> str:
+    """A host without its port: what people call a domain."""
+    return split_authority(host)[0]
+
+
+class TerrainRows(SqliteRows):
+    schema = SCHEMA
+    application_id = APPLICATION_ID
+
+    def __init__(self, path: Path, *, strict: bool, readonly: bool = False) -> None:
+        super().__init__(path, strict=strict, readonly=readonly)
+        self.run_id = 0  # set when a run begins
+        self._barred: dict[str, PageState] = {}
+
+    # ── reading ────────────────────────────────────────────────────────────────────────────────────────
+
+    def ids_of(self, urls: Sequence[str]) -> dict[str, int]:
+        with self._trouble_named():
+            keys = [(url_key(url),) for url in urls]
+            return {url: row_id for row_id, url in self._db.executemany(statements.FIND_ID, keys)}
+
+    def by_id(self, row_ids: Iterable[int]) -> list[Row]:
+        with self._trouble_named():
+            found = self._db.executemany(statements.BY_ID, [(row_id,) for row_id in row_ids])
+            return [Row._make(row) for row in found]
+
+    def depths_of(self, page: int) -> list[tuple[str, int]]:
+        with self._trouble_named():
+            return [
+                (str(origin), int(depth)) for origin, depth in self._db.execute(statements.DEPTHS, (page,))
+            ]
+
+    def targets_of(self, page: int) -> list[int]:
+        with self._trouble_named():
+            return [target for (target,) in self._db.execute(statements.TARGETS, (page,))]
+
+    def depth_work(self, limit: int) -> list[DepthRow]:
+        with self._trouble_named():
+            return [DepthRow._make(row) for row in self._db.execute(statements.GET_WORK, (limit,))]
+
+    def domains(self) -> list[DomainRow]:
+        """Those that were asked for something in this run."""
+        with self._trouble_named():
+            rows = self._db.execute(statements.GET_DOMAINS)
+            return [DomainRow(domain, requests, bool(limited)) for domain, requests, limited in rows]
+
+    def recall_barred(self, barred: Mapping[str, PageState]) -> None:
+        """Domains that an interrupted run may not go on with; their pages were moved when it happened."""
+        self._barred.update(barred)
+
+    # ── runs ───────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    def last_run(self) -> tuple[int, str, str] | None:
+        """Number, configuration and status."""
+        return next(iter(self.run_query(statements.LAST_RUN)), None)
+
+    def in_one_transaction(self, work: Callable[[], object]) -> None:
+        with self._trouble_named(), self._transaction():
+            work()
+
+    def run_sql(self, statement: str, bindings: tuple[object, ...] = ()) -> Any:
+        """The first value of the first row, if there is any."""
+        with self._trouble_named():
+            return self._db.execute(statement, bindings).get
+
+    def run_query(self, statement: str) -> list[Any]:
+        with self._trouble_named():
+            return self._db.execute(statement).fetchall()
+
+    # ── writing ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _put(self, change: Change) -> None:
+        super()._put(change)
+        if isinstance(change, TerrainChange):
+            try:
+                self._project(change)
+            except msgspec.MsgspecError as error:
+                raise StateDamaged(f"{self._path}: the facts of a page cannot be read: {error}") from None
+
+    def _project(self, change: TerrainChange) -> None:
+        now = iso_time(change.at)
+        self._put_pages(change, now)
+        self._put_links(change)
+        many = self._db.executemany
+        many(statements.CLEAR_WORK, [(row.depth, row.page, row.origin) for row in change.work_done])
+        many(statements.PUT_DEPTH, change.depths)
+        many(statements.PUT_WORK, change.work)
+        many(statements.PUT_DOMAIN, change.domains)
+        robots = [(_site_domain(r.origin), _text(r.body), iso_time(r.fetched_at)) for r in change.robots]
+        many(statements.PUT_DOMAIN_ROBOTS, robots)
+        for domain, state in change.barred:
+            self._move_domain(domain, PageState.QUEUED, state, now)
+            self._barred[domain] = state
+        for domain in change.readmitted:
+            self._move_domain(domain, self._barred.pop(domain), PageState.QUEUED, now)
+
+    def _put_pages(self, change: TerrainChange, now: str) -> None:
+        batch = PageBatch()
+        for row in change.inserted:
+            self._enter_page(row, now, batch)
+        for old, row in change.updated:
+            self._update_page(old, row, now, batch)
+        many = self._db.executemany
+        many(statements.ADD_PAGE, batch.new)
+        self._put_noted(batch.new)
+        many(statements.END_PAGE, batch.ended)
+        many(statements.MOVE_PAGE, batch.moved)
+        many(statements.UNQUEUE_PAGE, batch.unqueued)
+        many(statements.QUEUE_PAGE, batch.queued)
+        many(statements.PRIORITIZE, batch.prioritized)
+        many(statements.ADD_HISTORY, batch.history)
+
+    def _enter_page(self, row: Row, now: str, batch: PageBatch) -> None:
+        page, run = page_id(row.id), self.run_id
+        state = PageState.DISCOVERED
+        for state in self._course(PageState.DISCOVERED, row):
+            batch.history.append((page, now, run, state, row.rule))
+        error = row.rule if state is PageState.FAILED else None
+        batch.new.append((page, row.url, domain_of(row.host), state, now, run, error, row.attempts))
+        if state is PageState.QUEUED:
+            batch.queued.append((page, row.depth, now))
+
+    def _put_noted(self, new: Iterable[tuple[Any, ...]]) -> None:
+        for name, state in NOTED.items():
+            rows = [(page, url, domain, self.run_id) for page, url, domain, at, *_ in new if at is state]
+            self._db.executemany(statements.add_noted(name), rows)
+
+    def _update_page(self, old: Row, row: Row, now: str, batch: PageBatch) -> None:
+        page, before = page_id(row.id), self._shown(old)
+        stays = self._shown(row) is before and row.outcome == old.outcome
+        states = [] if stays else list(self._course(before, row))
+        batch.history += [(page, now, self.run_id, state, row.rule) for state in states]
+        after = states[-1] if states else before
+        if row.state == State.SETTLED.value and states:
+            batch.ended.append(self._ending(page, after, row))
+        elif after is not before or row.attempts != old.attempts:
+            batch.moved.append((after, row.attempts, page))
+        was_queued, is_queued = before is PageState.QUEUED, after is PageState.QUEUED
+        if was_queued and not is_queued:
+            batch.unqueued.append((page,))
+        elif is_queued and not was_queued:
+            batch.queued.append((page, row.depth, now))
+        elif is_queued and row.depth != old.depth:
+            batch.prioritized.append((row.depth, page))
+
+    def _ending(self, page: int, state: PageState, row: Row) -> tuple[object, ...]:
+        facts = _decode_facts(row.facts) if row.facts else PageFacts()
+        visited = None if facts.status is None or row.at is None else iso_time(row.at)
+        error = None if state is PageState.PROCESSED else row.rule
+        return (
+            state,
+            facts.title,
+            facts.status,
+            facts.content_type,
+            facts.last_modified,
+            visited,
+            error,
+            row.attempts,
+            facts.sha256,
+            self.run_id,
+            page,
+        )
+
+    def _shown(self, row: Row) -> PageState:
+        """As ``pages`` has it: what waits on a domain that is out of this run is not in the queue."""
+        state = state_of(row.outcome)
+        return self._barred.get(domain_of(row.host), state) if state is PageState.QUEUED else state
+
+    def _course(self, before: PageState, row: Row) -> Iterator[PageState]:
+        target = state_of(row.outcome)
+        if before in BARRED and target is not PageState.QUEUED:
+            yield from course(before, PageState.QUEUED)  # it was being fetched when its domain was barred
+            before = PageState.QUEUED
+        yield from course(before, target)
+        bar = self._barred.get(domain_of(row.host)) if target is PageState.QUEUED else None
+        if bar is not None:
+            yield from (bar,)
+            check(PageState.QUEUED, bar)
+
+    def _put_links(self, change: TerrainChange) -> None:
+        many, run = self._db.executemany, self.run_id
+        for page, targets in change.revisited:
+            known = self.targets_of(page)
+            many(statements.ADD_VANISHED, [(page, target, run) for target in known if target not in targets])
+            many(statements.FORGET_VANISHED, [(page, target) for target in targets])
+        many(statements.ADD_LINK, [(*edge, run) for edge in change.edges])
+        for name, edge in change.references:
+            self._db.execute(statements.add_reference(name), (edge.target, edge.source, run))
+
+    def _move_domain(self, domain: str, old: PageState, new: PageState, now: str) -> None:
+        check(old, new)
+        self._db.execute(statements.NOTE_MOVED, (now, self.run_id, new, "as its whole domain", domain, old))
+        if old is PageState.QUEUED:
+            self._db.execute(statements.UNQUEUE_DOMAIN, (domain, old))
+        else:
+            self._db.execute(statements.QUEUE_DOMAIN, (now, domain, old))
+        self._db.execute(statements.MOVE_DOMAIN, (new, domain, old))
+
+
+def _site_domain(site: str) -> str:
+    return domain_of(site.partition("://")[2])
+
+
+def _text(body: bytes) -> str:
+    return body.decode("utf-8", "replace")

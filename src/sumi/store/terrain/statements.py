@@ -1,0 +1,91 @@
+"""Every statement that a terrain runs beside the crawl's own, and why it is as it is."""
+
+from typing import Final
+
+from sumi.store.entries import State
+from sumi.store.sqlite import sql
+
+WAITING, DELAYED, SETTLED, REFUSED = (
+    State.WAITING.value,
+    State.DELAYED.value,
+    State.SETTLED.value,
+    State.REFUSED.value,
+)
+
+LAST_RUN: Final = "SELECT id, config_hash, status FROM runs ORDER BY id DESC LIMIT 1"
+
+FIND_ID: Final = "SELECT id, url FROM urls WHERE key = ?"
+BY_ID: Final = f"SELECT {sql.COLUMNS} FROM urls WHERE id = ?"  # noqa: S608 - constants only
+
+ADD_PAGE: Final = (
+    "INSERT INTO pages (id, url, domain, state, discovered_at, discovered_run, error_message, retry_count) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+# What a page was called when it last answered stays on record when it no longer does.
+END_PAGE: Final = """
+UPDATE pages SET state = ?1, title = coalesce(?2, title), status_code = ?3, content_type = ?4,
+    last_modified = coalesce(?5, last_modified), visited_at = coalesce(?6, visited_at), error_message = ?7,
+    retry_count = ?8, changed_run = CASE WHEN ?9 IS NULL OR ?9 IS content_hash THEN changed_run ELSE ?10 END,
+    content_hash = coalesce(?9, content_hash)
+WHERE id = ?11
+"""
+MOVE_PAGE: Final = "UPDATE pages SET state = ?, retry_count = ? WHERE id = ?"
+ADD_HISTORY: Final = "INSERT INTO page_history (page_id, at, run, state, why) VALUES (?, ?, ?, ?, ?)"
+
+QUEUE_PAGE: Final = (
+    "INSERT OR REPLACE INTO frontier (id, page_id, priority, added_at) VALUES (?1, ?1, ?2, ?3)"
+)
+PRIORITIZE: Final = "UPDATE frontier SET priority = ? WHERE id = ?"
+UNQUEUE_PAGE: Final = "DELETE FROM frontier WHERE id = ?"
+
+ADD_LINK: Final = "INSERT OR IGNORE INTO links (from_page_id, to_page_id, discovered_run) VALUES (?, ?, ?)"
+TARGETS: Final = "SELECT to_page_id FROM links WHERE from_page_id = ?"
+ADD_VANISHED: Final = "INSERT OR IGNORE INTO vanished_links (from_page_id, to_page_id, run) VALUES (?, ?, ?)"
+FORGET_VANISHED: Final = "DELETE FROM vanished_links WHERE from_page_id = ? AND to_page_id = ?"
+
+DEPTHS: Final = "SELECT quality_origin, depth FROM page_depths WHERE page_id = ?"
+PUT_DEPTH: Final = (
+    "INSERT INTO page_depths (page_id, quality_origin, depth) VALUES (?, ?, ?) "
+    "ON CONFLICT (page_id, quality_origin) DO UPDATE SET depth = excluded.depth"
+)
+GET_WORK: Final = "SELECT page_id, origin, depth FROM depth_work ORDER BY depth LIMIT ?"
+CLEAR_WORK: Final = "DELETE FROM depth_work WHERE depth = ? AND page_id = ? AND origin = ?"
+PUT_WORK: Final = "INSERT OR IGNORE INTO depth_work (page_id, origin, depth) VALUES (?, ?, ?)"
+
+PUT_DOMAIN: Final = (
+    "INSERT INTO domain_states (domain, request_count, rate_limited) VALUES (?, ?, ?) "
+    "ON CONFLICT (domain) DO UPDATE SET request_count = excluded.request_count, "
+    "rate_limited = excluded.rate_limited"
+)
+PUT_DOMAIN_ROBOTS: Final = (
+    "INSERT INTO domain_states (domain, robots_txt, robots_fetched_at) VALUES (?, ?, ?) "
+    "ON CONFLICT (domain) DO UPDATE SET robots_txt = excluded.robots_txt, "
+    "robots_fetched_at = excluded.robots_fetched_at"
+)
+GET_DOMAINS: Final = (
+    "SELECT domain, request_count, rate_limited FROM domain_states WHERE request_count OR rate_limited"
+)
+
+# All pages of a domain that are in one state, to another one.
+NOTE_MOVED: Final = (
+    "INSERT INTO page_history (page_id, at, run, state, why) "
+    "SELECT id, ?, ?, ?, ? FROM pages WHERE domain = ? AND state = ?"
+)
+MOVE_DOMAIN: Final = "UPDATE pages SET state = ? WHERE domain = ? AND state = ?"
+UNQUEUE_DOMAIN: Final = (
+    "DELETE FROM frontier WHERE id IN (SELECT id FROM pages WHERE domain = ? AND state = ?)"
+)
+QUEUE_DOMAIN: Final = (
+    "INSERT OR REPLACE INTO frontier (id, page_id, priority, added_at) "
+    "SELECT pages.id, pages.id, depth, ? FROM pages JOIN urls ON urls.id = pages.id - 1 "
+    "WHERE domain = ? AND pages.state = ?"
+)
+
+
+def add_noted(table: str) -> str:
+    """A blacklisted or stubbed address; its references are counted as they come."""
+    return f"INSERT OR IGNORE INTO {table}_urls (id, url, domain, reference_count, first_seen_run) VALUES (?, ?, ?, 0, ?)"  # noqa: E501, S608
+
+
+def add_reference(table: str) -> str:
+    return f"INSERT OR IGNORE INTO {table}_referrers ({table}_url_id, referrer_page_id, discovered_run) VALUES (?, ?, ?)"  # noqa: E501, S608

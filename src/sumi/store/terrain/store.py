@@ -1,0 +1,247 @@
+"""Frontier and Ledger of a terrain map: what the crawl settles, and the terrain that follows from it.
+
+Each settlement brings all links of its page. In the transaction that settles it they are recorded, distances
+from the origins are brought up to date, and pages that came within reach join the queue.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from sumi.frontier.pacing import SUSPENDED
+from sumi.model import Hop
+from sumi.outcomes import Ending, Outcome
+from sumi.policy import Durability, FrontierPolicy
+from sumi.ports import Deferral, FrontierStats, Judged, OutputHandler, Settlement
+from sumi.scope.domains import DomainClass
+from sumi.store.entries import Entry, State
+from sumi.store.files.lock import FolderLock
+from sumi.store.indexed.store import IndexedStore
+from sumi.store.terrain.changes import DomainRow, Edge, TerrainChange
+from sumi.store.terrain.depths import MOST_AT_ONCE, Depths
+from sumi.store.terrain.page_numbers import PageNumbers
+from sumi.store.terrain.rows import TerrainRows, domain_of, page_id
+from sumi.store.terrain.runs import MapRun, begin_run, end_run
+from sumi.store.terrain.states import PageState
+
+FOREVER = float("inf")
+NOTED = {DomainClass.BLACKLISTED: "blacklisted", DomainClass.STUBBED: "stubbed"}
+
+
+class TerrainStore(IndexedStore):
+    change_type = TerrainChange
+    _draft: TerrainChange
+
+    def __init__(
+        self,
+        path: Path,
+        policy: FrontierPolicy,
+        opened_at: float,
+        run: MapRun,
+        durability: Durability = Durability.BATCH,
+        handlers: Sequence[OutputHandler] = (),
+    ) -> None:
+        self._handlers = handlers
+        self._lock = FolderLock(path.parent, f"{path.name}.lock")
+        try:
+            self._terrain = TerrainRows(path, strict=durability is Durability.STRICT)
+            self._revisiting = begin_run(self._terrain, run, opened_at)
+            self._run = run
+            self._at = opened_at
+            self._new: list[Entry] = []
+            self._units: list[Settlement] = []
+            self._suspended: set[str] = set()
+            self._carried: dict[str, int] = {}  # requests of this run, before it was taken up again
+            self._depths = Depths(run.origins, self._terrain)
+            self._numbers = PageNumbers(self._terrain)
+            self._unfinished = bool(self._terrain.depth_work(1))
+            super().__init__(self._terrain, policy, opened_at)
+            self._recall_domains()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    @property
+    def run_id(self) -> int:
+        return self._terrain.run_id
+
+    async def end_run(self, status: str, now: float) -> None:
+        async with self._turn:
+            end_run(self._terrain, status, now)
+
+    async def aclose(self) -> None:
+        await super().aclose()
+        self._lock.release()
+
+    # ── Frontier ───────────────────────────────────────────────────────────────────────────────────────
+
+    async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
+        """Whoever settles tells of every link: only what nobody knows has to be judged."""
+        async with self._turn:
+            known = self._numbers.of(urls)
+            return [url for url in urls if url not in known]
+
+    async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
+        answers = await super().settle(units)
+        for unit, settled in zip(units, answers, strict=True):
+            if settled and isinstance(unit, Settlement):
+                for handler in self._handlers:
+                    self._hand_over(unit, handler)
+        return answers
+
+    def _hand_over(self, unit: Settlement, handler: OutputHandler) -> None:
+        url = unit.lease.url
+        if unit.verdict.ending is Ending.DONE:
+            handler.record_page(url, unit.facts)
+        else:
+            handler.record_error(url, unit.verdict)
+        for target in unit.links or ():
+            handler.record_link(url, target)
+            match self._numbers.class_of(target, self._run.classes):
+                case DomainClass.BLACKLISTED:
+                    handler.record_blacklisted(target, url)
+                case DomainClass.STUBBED:
+                    handler.record_stubbed(target, url)
+
+    async def stats(self) -> FrontierStats:
+        """Nobody may think that all is done while pages may still come within reach."""
+        while self._unfinished and not self._open.total():
+            async with self._turn:
+                self._write()
+        return await super().stats()
+
+    async def retune(self, policy: FrontierPolicy) -> None:
+        async with self._turn:
+            barred = self._over_budget()
+            await super().retune(policy)
+            self._draft.readmitted += sorted(barred - self._over_budget())
+            self._write()
+
+    def _over_budget(self) -> set[str]:
+        pacing = self._policy.pacing
+        return {domain_of(host) for host, pace in self._schedule.paces() if pace.over_budget(pacing)}
+
+    # ── what a unit changes ────────────────────────────────────────────────────────────────────────────
+
+    def _apply(self, unit: Settlement | Deferral) -> list[Judged] | None:
+        news = super()._apply(unit)
+        if news is not None:
+            self._at = max(self._at, unit.at)
+            self._count_requests(unit)
+            if isinstance(unit, Settlement):
+                self._units.append(unit)
+        return news
+
+    def _register(self, item: Judged) -> None:
+        super()._register(item)
+        self._new.append(self._working[item.candidate.url])
+
+    def _open_entry(self, entry: Entry) -> None:
+        super()._open_entry(entry)
+        if self._suspended or self._carried:
+            self._recall_domain(entry.host)
+
+    def _write(self) -> None:
+        """What is written is complete: links, distances, and what came within reach by them."""
+        self._draft.at = self._at
+        if self._new or self._units or self._unfinished:
+            self._chart()
+        if self._draft == TerrainChange(at=self._at):
+            self._draft.at = 0.0
+        super()._write()
+        self._depths.forget()
+
+    def _chart(self) -> None:
+        new, self._new = self._new, []
+        units, self._units = self._units, []
+        for entry in new:
+            self._numbers.learn(entry.candidate.url, page_id(entry.sequence))
+            self._depths.enter(page_id(entry.sequence), self._run.classes.origin_of(domain_of(entry.host)))
+        edges = self._edges(units)
+        draft = self._draft
+        draft.work_done = self._terrain.depth_work(MOST_AT_ONCE) if self._unfinished else []
+        self._depths.resume(draft.work_done)
+        self._depths.spread(edges)
+        draft.depths, closer, draft.work = self._depths.take_changes()
+        self._bring_closer(closer, {page_id(entry.sequence): entry for entry in new})
+        self._unfinished = bool(draft.work) or len(draft.work_done) == MOST_AT_ONCE
+
+    def _edges(self, units: Sequence[Settlement]) -> dict[int, list[int]]:
+        pointing = [unit for unit in units if unit.links is not None]
+        numbers = self._numbers.of(url for unit in pointing for url in (unit.lease.url, *(unit.links or ())))
+        edges: dict[int, list[int]] = {}
+        for unit in pointing:
+            source = numbers[unit.lease.url]
+            targets = edges[source] = [numbers[url] for url in unit.links or () if url in numbers]
+            self._draft.edges += [Edge(source, target) for target in targets]
+            self._note_references(source, unit.links or (), numbers)
+            if self._revisiting:
+                self._draft.revisited.append((source, set(targets)))
+        return edges
+
+    def _note_references(self, source: int, links: Sequence[str], numbers: dict[str, int]) -> None:
+        for url in links:
+            name = NOTED.get(self._numbers.class_of(url, self._run.classes))
+            if name is not None and url in numbers:
+                self._draft.references.append((name, Edge(source, numbers[url])))
+
+    # ── what came within reach ─────────────────────────────────────────────────────────────────────────
+
+    def _bring_closer(self, pages: Sequence[int], new: dict[int, Entry]) -> None:
+        known = [page for page in pages if page not in new]
+        entries = [(page, new[page]) for page in pages if page in new]
+        for row in self._terrain.by_id(page - 1 for page in known):
+            held = row.url in self._working
+            entries.append((page_id(row.id), self._working[row.url] if held else self._working.adopt(row)))
+        for page, entry in entries:
+            depth = self._depths.least(page)
+            if depth != entry.candidate.depth:
+                self._set_depth(entry, depth)
+
+    def _set_depth(self, entry: Entry, depth: int) -> None:
+        candidate = msgspec.structs.replace(entry.candidate, depth=depth)
+        too_deep = entry.verdict is not None and entry.verdict.outcome is Outcome.TOO_DEEP
+        reachable = too_deep and depth <= self._run.max_depth
+        if entry.state is State.REFUSED and reachable:
+            self._lift(entry, candidate)
+        elif entry.state is State.WAITING:
+            self._shorten(entry, candidate)
+        else:
+            entry.candidate = candidate
+            if entry.state is State.SETTLED and reachable:
+                self._requeue(candidate.url)
+
+    # ── domains ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _count_requests(self, unit: Settlement | Deferral) -> None:
+        host, domain = unit.lease.host, domain_of(unit.lease.host)
+        pace = self._schedule.pace(host)
+        limited = isinstance(unit, Settlement) and unit.verdict.outcome is Outcome.RATE_LIMITED
+        if limited and domain not in self._suspended:
+            self._suspended.add(domain)
+            self._draft.barred.append((domain, PageState.RATE_LIMITED))
+            pace.hold(FOREVER, SUSPENDED)
+            self._offer_if_busy(host)
+        elif pace.over_budget(self._policy.pacing) and domain not in self._suspended:
+            self._draft.barred.append((domain, PageState.REQUEST_LIMIT_HIT))
+        self._draft.domains.append(DomainRow(domain, pace.budget_used, domain in self._suspended))
+
+    def _recall_domains(self) -> None:
+        """An interrupted run goes on with what it had spent; who said 429 is not asked again in it."""
+        for domain, requests, suspended in self._terrain.domains():
+            self._carried[domain] = requests
+            if suspended:
+                self._suspended.add(domain)
+        for host in list(self._queues):
+            self._recall_domain(host)
+        budget = self._policy.pacing.host_budget
+        barred = {d: PageState.REQUEST_LIMIT_HIT for d, n in self._carried.items() if budget and n >= budget}
+        self._terrain.recall_barred(barred | dict.fromkeys(self._suspended, PageState.RATE_LIMITED))
+
+    def _recall_domain(self, host: str) -> None:
+        domain, pace = domain_of(host), self._schedule.pace(host)
+        pace.budget_used = max(pace.budget_used, self._carried.get(domain, 0))
+        if domain in self._suspended:
+            pace.hold(FOREVER, SUSPENDED)
+        self._offer_if_busy(host)

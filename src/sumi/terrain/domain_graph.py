@@ -1,0 +1,65 @@
+"""Every domain of a map, and how many links lead from each to each."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import apsw
+
+from sumi.terrain.graph import Column, ColumnType, Graph, Link, Row
+from sumi.terrain.kinds import domain_kinds
+from sumi.terrain.page_graph import page_graph
+
+CRAWLED = "Processed"  # the state of pages that were read
+
+COLUMNS = (
+    Column("domain", ColumnType.TEXT),
+    Column("kind", ColumnType.TEXT),
+    Column("pages", ColumnType.WHOLE),
+    Column("crawled", ColumnType.WHOLE),
+    Column("depth", ColumnType.WHOLE),
+)
+
+
+class Grouping(NamedTuple):
+    """The nodes of a page graph by domain."""
+
+    graph: Graph  # of the domains
+    domain_of: Sequence[int]  # position of a page -> position of its domain
+
+
+def domain_graph(db: apsw.Connection) -> Graph:
+    return group_by_domain(db, page_graph(db)).graph
+
+
+def group_by_domain(db: apsw.Connection, pages: Graph) -> Grouping:
+    """Links within a domain are left out: they say nothing about the terrain between domains."""
+    kinds = domain_kinds(db)
+    numbers: dict[str, int] = {}
+    sizes: Counter[str] = Counter()
+    crawled: Counter[str] = Counter()
+    depths: dict[str, int] = {}
+    domain_of = array("q")
+    for _, domain, _, state, _, _, depth in pages.nodes():
+        assert isinstance(domain, str)
+        domain_of.append(numbers.setdefault(domain, len(numbers)))
+        sizes[domain] += 1
+        crawled[domain] += state == CRAWLED
+        if isinstance(depth, int):
+            depths[domain] = min(depth, depths.get(domain, depth))
+
+    def nodes() -> Iterator[Row]:
+        for domain in numbers:
+            yield domain, kinds[domain], sizes[domain], crawled[domain], depths.get(domain)
+
+    def links() -> Iterator[Link]:
+        # A pair as one number: a tuple for each of millions of links would be most of the time and memory.
+        width = len(numbers)
+        pairs = Counter(domain_of[source] * width + domain_of[target] for source, target, _ in pages.links())
+        for pair, weight in pairs.items():
+            source, target = divmod(pair, width)
+            if source != target:
+                yield source, target, weight
+
+    return Grouping(Graph(COLUMNS, len(numbers), nodes, links, weighted=True), domain_of)

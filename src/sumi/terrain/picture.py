@@ -1,0 +1,112 @@
+"""The terrain as one HTML file that opens in a browser without a network.
+
+What came from the web is data in it: JSON that only a JSON parser reads, shown as text, never as markup. The
+page's policy allows its own script, by its hash, and no other.
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from itertools import islice
+from typing import Any, BinaryIO, Final
+
+import apsw
+import msgspec
+
+from sumi.terrain.domain_graph import group_by_domain
+from sumi.terrain.graph import Graph, Level, Row
+from sumi.terrain.measures import measure
+from sumi.terrain.page_graph import page_graph
+from sumi.terrain.selection import MOST_LINKS, MOST_NODES, Selection, in_degrees, select
+
+_MOST_ROADS: Final = 3000
+_MOST_TITLE: Final = 200
+
+
+def write_picture(db: apsw.Connection, level: Level, file: BinaryIO) -> None:
+    data = _data(db, level)
+    template = _part("picture.html")
+    script = _part("picture.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    before, _, rest = template.replace("SCRIPT_HASH", digest).partition("TERRAIN_DATA")
+    file.write(before.encode())
+    # "<" begins a tag, and so could end the element that the data is in; within JSON it may be written so.
+    file.write(msgspec.json.encode(data).replace(b"<", b"\\u003c"))
+    file.write(rest.replace("SCRIPT_TEXT", script).encode())
+
+
+def _part(name: str) -> str:
+    return resources.files("sumi.terrain").joinpath(name).read_text(encoding="utf-8")
+
+
+def _data(db: apsw.Connection, level: Level) -> dict[str, Any]:
+    pages = page_graph(db)
+    grouping = group_by_domain(db, pages)
+    domains = list(grouping.graph.nodes())
+    linked = in_degrees(pages)
+    measures = measure(grouping.graph)
+    chosen = select(grouping.domain_of, len(domains), linked, MOST_NODES)
+    if level is Level.DOMAIN:
+        chosen = Selection(chosen.domains, [[] for _ in chosen.domains])
+    areas = _areas(chosen, domains, measures.community, level)
+    return {
+        "level": level.value,
+        "totals": {"domains": len(domains), "pages": pages.size},
+        "domains": [
+            [row[0], row[1], row[2], round(area.x, 1), round(area.y, 1), round(area.r, 1), rank]
+            for row, area, rank in (
+                (domains[number], area, measures.in_degree[number])
+                for number, area in zip(chosen.domains, areas, strict=True)
+            )
+        ],
+        "roads": _roads(grouping.graph, chosen.domains),
+        **_dots(pages, chosen, areas, linked),
+    }
+
+
+def _areas(chosen: Selection, domains: Sequence[Row], communities: Sequence[int], level: Level) -> list[Any]:
+    from sumi.terrain.layout import area_radius, lay_out  # here, because it needs numpy: see measures
+
+    sizes = (
+        [len(pages) for pages in chosen.pages]
+        if level is Level.PAGE
+        else [int(domains[number][2] or 1) for number in chosen.domains]
+    )
+    return lay_out([area_radius(size) for size in sizes], [communities[number] for number in chosen.domains])
+
+
+def _roads(graph: Graph, shown: Sequence[int]) -> list[tuple[int, int, int]]:
+    """The strongest connections between domains that are drawn."""
+    number_of = {domain: number for number, domain in enumerate(shown)}
+    links = [link for link in graph.links() if link[0] in number_of and link[1] in number_of]
+    links.sort(key=lambda link: (-link[2], link))
+    return [(number_of[source], number_of[target], weight) for source, target, weight in links[:_MOST_ROADS]]
+
+
+def _dots(pages: Graph, chosen: Selection, areas: Sequence[Any], linked: Sequence[int]) -> dict[str, Any]:
+    from sumi.terrain.layout import dots
+
+    number_of: dict[int, int] = {}
+    table: list[list[Any]] = []
+    for domain, (group, area) in enumerate(zip(chosen.pages, areas, strict=True)):
+        for page, (x, y) in zip(group, dots(area, len(group)), strict=True):
+            number_of[page] = len(table)
+            table.append(["", "", "", domain, round(x, 1), round(y, 1), linked[page]])
+    for page, row in enumerate(pages.nodes()):
+        if page in number_of:
+            table[number_of[page]][:3] = row[0], str(row[4] or "")[:_MOST_TITLE], row[3]
+    within = list(islice(_links_between(pages, number_of), MOST_LINKS + 1))
+    return {
+        "pages": table,
+        "links": [end for link in within[:MOST_LINKS] for end in link],
+        "links_cut": len(within) > MOST_LINKS,
+    }
+
+
+def _links_between(pages: Graph, number_of: dict[int, int]) -> Iterator[tuple[int, int]]:
+    if not number_of:
+        return
+    for source, target, _ in pages.links():
+        if source in number_of and target in number_of and source != target:
+            yield number_of[source], number_of[target]

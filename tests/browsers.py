@@ -1,0 +1,13 @@
+"""The Chromium that tests render with; without one they are skipped, saying so."""
+
+import importlib.util
+
+import pytest
+
+from sumi.fetch.browser.find import installed_browser
+
+BROWSER = installed_browser()
+needs_browser = pytest.mark.skipif(
+    BROWSER is None or importlib.util.find_spec("playwright") is None,
+    reason="rendering needs a Chromium on this machine (apt install chromium) and pip install 'sumi[render]'",
+)

@@ -1,0 +1,75 @@
+"""Blobs: what is put is there, whole, under its hash, once; nothing else is ever found."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumi.outputs.safe_files import SafeFolder
+from sumi.parse.raw import packed
+from sumi.ports import Blobs
+from sumi.store.blobs import FolderBlobs
+
+MOST = 1 << 20
+
+
+@contextmanager
+def open_blobs(folder: Path, *, pack: bool) -> Iterator[Blobs]:
+    with closing(SafeFolder(folder)) as files:
+        yield FolderBlobs(files, packed=pack)
+
+
+@pytest.mark.parametrize("pack", [True, False])
+@given(bodies=st.lists(st.binary(max_size=200), max_size=8))
+def test_what_is_put_is_found_and_no_more(
+    tmp_path_factory: pytest.TempPathFactory, bodies: list[bytes], pack: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("blobs")
+    absent = hashlib.sha256(b"\0absent").hexdigest()
+    with open_blobs(folder, pack=pack) as blobs:
+        for body in (*bodies, *bodies):
+            digest, frame = packed(body)
+            path = blobs.put(digest, frame if pack else body)
+            assert path == f"{digest[:2]}/{digest[2:4]}/{digest}.html" + (".zst" if pack else "")
+        blobs.sync()
+        for body in bodies:
+            digest = hashlib.sha256(body).hexdigest()
+            assert blobs.has(digest)
+            assert blobs.open(digest, MOST) == body
+        assert not blobs.has(absent)
+        assert blobs.open(absent, MOST) is None
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert len(files) == len(set(bodies))
+
+
+def test_a_blob_is_never_written_twice(tmp_path: Path) -> None:
+    with open_blobs(tmp_path, pack=True) as blobs:
+        digest, frame = packed(b"once")
+        place = tmp_path / blobs.put(digest, frame)
+        before = place.stat().st_ino
+        blobs.put(digest, frame)
+    assert place.stat().st_ino == before
+
+
+def test_damage_and_bombs_are_not_given_out(tmp_path: Path) -> None:
+    with open_blobs(tmp_path, pack=True) as blobs:
+        digest, frame = packed(b"x" * 100_000)
+        place = tmp_path / blobs.put(digest, frame)
+        assert blobs.open(digest, 99_999) is None
+        place.write_bytes(frame[:-5])
+        assert blobs.open(digest, MOST) is None
+
+
+def test_a_name_that_is_no_hash_leads_nowhere(tmp_path: Path) -> None:
+    with open_blobs(tmp_path, pack=True) as blobs:
+        for name in ("../../etc/passwd", "", "A" * 64, "a" * 63, "a" * 64 + "\n"):
+            assert not blobs.has(name)
+            assert blobs.open(name, MOST) is None
+            with pytest.raises(ValueError, match="not a SHA-256"):
+                blobs.put(name, b"")
+    assert os.listdir(tmp_path) == []

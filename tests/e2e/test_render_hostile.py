@@ -1,0 +1,111 @@
+"""A page in the browser reaches nobody whom the crawler may not, and what it breaks costs one page."""
+
+import os
+import select
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from sumi.fetch.browser.process_tree import argument_of, tree
+from tests.browsers import needs_browser
+from tests.commands import RunSumi, SpawnedSumi, SpawnSumi
+from tests.e2e.test_render import QUICK, pages, text_of
+from tests.site import MakeSite, RunningSite, SitemapPreset
+from tests.site.apps import ARTICLES
+
+pytestmark = needs_browser
+
+
+def test_no_way_leads_inward(
+    make_site: MakeSite, small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    """The seed opens its own port on this machine; another port is as closed as any private address."""
+    inner = make_site(pages=3)
+    address = f"127.0.0.1:{inner.port}"
+    run = run_sumi("mirror", f"{small_site.url}/app/inward?{address}", *QUICK, "--render", "balanced")
+    text = text_of(tmp_path, pages(run)[f"inward?{address}"])
+    for way in ("fetch", "redirect", "script", "image", "socket", "worker"):
+        assert f"{way} failed" in text
+    assert "got through" not in text
+    assert "rtc undefined" in text
+    assert inner.requests() == []
+
+
+def test_a_script_without_end_costs_its_page_only(
+    make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    site = make_site(pages=3, sitemap=SitemapPreset.NONE)
+    limits = ("--render", "fast", "--render-timeout", "5", "--render-tabs", "1")
+    run = run_sumi("mirror", f"{site.url}/app/spins", *QUICK, *limits)
+    assert pages(run)["spins"]["outcome"] == "render_failed"
+    assert "within 5 s" in pages(run)["spins"]["rule"]
+    assert run.returncode == 1
+    again = run_sumi("mirror", f"{site.url}/app/spins", *QUICK, "--render", "none", "-o", "plain")
+    assert pages(again)["spins"]["outcome"] == "captured"
+
+
+def test_memory_and_size_are_bounded(small_site: RunningSite, run_sumi: RunSumi) -> None:
+    swollen = run_sumi(
+        "mirror", f"{small_site.url}/app/swells", *QUICK, "--render", "balanced", "--render-memory", "300MiB"
+    )
+    assert pages(swollen)["swells"]["outcome"] == "render_failed"
+    assert "300 MiB" in pages(swollen)["swells"]["rule"]
+    grown = run_sumi(
+        "mirror", f"{small_site.url}/app/grows", *QUICK, "--render", "fast", "--max-body", "1MiB"
+    )
+    assert pages(grown)["grows"]["outcome"] == "too_large"
+
+
+def test_a_killed_browser_is_replaced_and_its_page_tried_again(
+    make_site: MakeSite, spawn_sumi: SpawnSumi, tmp_path: Path
+) -> None:
+    site = make_site(pages=3, sitemap=SitemapPreset.NONE)
+    render = ("--render", "balanced", "--render-tabs", "1", "--retries", "3")
+    run = spawn_sumi("mirror", f"{site.url}/app/routed", *QUICK, *render)
+    _until(run, lambda: bool(site.requests_to("/app/router")))
+    os.kill(_browser_of(run), signal.SIGKILL)
+    assert run.process.wait(timeout=90) == 0, run.stderr.read_text()
+    captured = [event["url"] for event in run.events if event.get("outcome") == "captured"]
+    assert len(captured) == len(ARTICLES) + 1
+
+
+def test_killing_the_crawler_leaves_no_browser_behind(make_site: MakeSite, spawn_sumi: SpawnSumi) -> None:
+    site = make_site(pages=3, sitemap=SitemapPreset.NONE)
+    run = spawn_sumi("mirror", f"{site.url}/app/spins", *QUICK, "--render", "fast")
+    _until(run, lambda: bool(_browsers(run)))
+    browser = _browser_of(run)
+    profile = argument_of(browser, "user-data-dir")
+    assert profile is not None
+    assert Path(profile).parent == Path(tempfile.gettempdir())
+    watch = os.pidfd_open(browser)
+    os.kill(run.process.pid, signal.SIGKILL)
+    run.process.wait()
+    _await_end(watch)
+
+
+def _browsers(run: SpawnedSumi) -> list[int]:
+    """The main processes of a run's browsers."""
+    own = (pid for pid in tree(run.process.pid) if argument_of(pid, "sumi-browser") is not None)
+    return [pid for pid in own if argument_of(pid, "type") is None]
+
+
+def _browser_of(run: SpawnedSumi) -> int:
+    return _browsers(run)[0]
+
+
+def _until(run: SpawnedSumi, happened: Callable[[], bool]) -> None:
+    """Looks every twentieth of a second; a command that ends before fails the test with its own words."""
+    while not happened():
+        with suppress(subprocess.TimeoutExpired):
+            run.process.wait(timeout=0.05)
+            raise AssertionError(run.stderr.read_text())
+
+
+def _await_end(watch: int) -> None:
+    poller = select.poll()
+    poller.register(watch, select.POLLIN)
+    assert poller.poll(30_000), "the browser outlived the crawler"
+    os.close(watch)

@@ -1,0 +1,150 @@
+"""A mirror brought up to date: only what changed is fetched and rewritten, and nothing is ever lost to it."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands import FinishedSumi, RunSumi
+from tests.folder_site import FolderSite, folder_site
+
+FAST = ("--rate-limit", "0", "--json", "--retries", "0")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[FolderSite]:
+    with folder_site(tmp_path / "site") as site:
+        names = [f"p{number}" for number in range(12)]
+        site.write("index.html", "".join(f'<p>To <a href="{name}.html">{name}</a>.</p>' for name in names))
+        for name in names:
+            site.write(f"{name}.html", f"<p>All there is to know of {name}, and more of it.</p>")
+        yield site
+
+
+def mirror(run_sumi: RunSumi, site: FolderSite, *options: str) -> FinishedSumi:
+    return run_sumi("mirror", site.url, *FAST, *options)
+
+
+def manifest(tmp_path: Path, site: FolderSite) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((tmp_path / "output" / site.home / "_manifest.json").read_text())
+    return content
+
+
+def stamps(tmp_path: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in (tmp_path / "output").rglob("index.md")}
+
+
+def changes(tmp_path: Path, site: FolderSite) -> dict[str, int]:
+    head = manifest(tmp_path, site)["last_update"]
+    return {name: number for name, number in head.items() if name != "since" and number}
+
+
+@pytest.mark.parametrize("state", ["files", "sqlite", "lmdb"])
+def test_an_unchanged_site_is_not_transferred_and_no_file_is_touched(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path, state: str
+) -> None:
+    assert mirror(run_sumi, site, "--state", state).returncode == 0
+    before = stamps(tmp_path)
+    site.answers.clear()
+    again = mirror(run_sumi, site, "--update", "--state", state)
+    assert again.returncode == 0
+    assert stamps(tmp_path) == before
+    pages = [answer.status for answer in site.answers if answer.path.endswith(".html")]
+    assert pages == [304] * 12
+    assert changes(tmp_path, site) == {"unchanged": 13}
+
+
+def test_added_changed_moved_and_removed_pages_are_told_apart(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    mirror(run_sumi, site)
+    before = stamps(tmp_path)
+    site.write("p3.html", "<p>Something entirely different about p3 is written here.</p>")
+    site.write("new.html", "<p>A page that was not there the first time around.</p>")
+    site.write("index.html", (site.folder / "index.html").read_text() + '<a href="new.html">new</a>')
+    site.remove("p5.html")
+    site.moved["/p7.html"] = "/new.html"
+    again = mirror(run_sumi, site, "--update")
+    assert changes(tmp_path, site) == {"added": 1, "changed": 2, "gone": 1, "moved": 1, "unchanged": 9}
+    home = tmp_path / "output" / site.home
+    assert "entirely different" in (home / "p3.html" / "index.md").read_text()
+    assert not (home / "p5.html" / "index.md").exists()
+    assert "know of p5" in (home / "_gone" / site.home / "p5.html" / "index.md").read_text()
+    gone = {page["url"]: page for page in manifest(tmp_path, site)["gone_pages"]}
+    assert gone[f"{site.url}p7.html"]["moved_to"] == f"{site.url}new.html"
+    untouched = {path for path, stamp in before.items() if stamps(tmp_path).get(path) == stamp}
+    assert len(untouched) == 9
+    assert any(note.startswith("update: 1 added") for note in again.events[-1]["notes"])
+
+
+def test_a_page_that_went_stays_gone_and_may_come_back(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    mirror(run_sumi, site)
+    text = (site.folder / "p5.html").read_text()
+    site.remove("p5.html")
+    mirror(run_sumi, site, "--update")
+    mirror(run_sumi, site, "--update")
+    assert changes(tmp_path, site) == {"unchanged": 12}
+    assert [page["url"] for page in manifest(tmp_path, site)["gone_pages"]] == [f"{site.url}p5.html"]
+    (site.folder / "p5.html").write_text(text)
+    mirror(run_sumi, site, "--update")
+    home = tmp_path / "output" / site.home
+    assert (home / "p5.html" / "index.md").is_file()
+    assert not (home / "_gone" / site.home / "p5.html" / "index.md").exists()
+
+
+def test_a_dead_server_destroys_nothing(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
+    mirror(run_sumi, site)
+    before = stamps(tmp_path)
+    site.stop()
+    dead = mirror(run_sumi, site, "--update")
+    assert dead.returncode == 2
+    assert "cannot reach" in dead.stderr
+    assert stamps(tmp_path) == before
+    assert run_sumi("state", "check", "--deep").returncode == 0
+
+
+def test_a_server_that_fails_on_every_page_leaves_the_copies(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    mirror(run_sumi, site)
+    before = stamps(tmp_path)
+    for number in range(12):
+        site.moved[f"/p{number}.html"] = ""  # a redirect to nowhere
+    failing = mirror(run_sumi, site, "--update")
+    assert failing.returncode == 1
+    assert stamps(tmp_path) == before
+    assert changes(tmp_path, site) == {"unchanged": 1, "not_checked": 12}
+    assert manifest(tmp_path, site)["successful"] == 13
+
+
+def test_pages_that_the_sitemap_dates_before_our_copy_are_not_asked_for(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    entry = "<url><loc>{url}p{number}.html</loc><lastmod>{date}</lastmod></url>"
+    dates = ["2020-01-02", "2020-01-02T03:04:05Z", "2999-01-01"]
+    urls = "".join(entry.format(url=site.url, number=n, date=date) for n, date in enumerate(dates))
+    xmlns = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    site.write("sitemap.xml", f'<?xml version="1.0"?><urlset xmlns="{xmlns}">{urls}</urlset>')
+    mirror(run_sumi, site)
+    site.answers.clear()
+    mirror(run_sumi, site, "--update")
+    asked = {answer.path for answer in site.answers if re.match(r"/p\d", answer.path)}
+    assert asked == {"/p2.html"}
+    site.answers.clear()
+    mirror(run_sumi, site, "--update", "--no-trust-lastmod")
+    asked = {answer.path for answer in site.answers if re.match(r"/p\d", answer.path)}
+    assert asked == {"/p0.html", "/p1.html", "/p2.html"}
+
+
+def test_a_lost_file_is_made_again(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
+    mirror(run_sumi, site)
+    lost = tmp_path / "output" / site.home / "p4.html" / "index.md"
+    text = lost.read_text()
+    lost.unlink()
+    mirror(run_sumi, site, "--update")
+    assert lost.read_text().partition("sha256")[2] == text.partition("sha256")[2]

@@ -1,0 +1,52 @@
+"""What failed pages mean for a run: passed over, tried once more at the end, or its end; and it does end."""
+
+from itertools import count
+
+from sumi.outcomes import Outcome
+from sumi.policy import OnError, PacingPolicy, RetryPolicy
+from tests.engine.world import Answer, crawled, recipe_for, web_of
+
+SEED = "https://a.test/"
+PAGES = tuple(f"https://a.test/{number}" for number in range(5))
+
+
+def test_passing_failures_get_a_second_chance_after_everything_else() -> None:
+    tries = count()
+
+    def web(url: str, _now: float) -> Answer:
+        if url == SEED:
+            return Answer(links=PAGES)
+        return Answer(503 if next(tries) == 0 else 200) if url == PAGES[0] else Answer()
+
+    recipe = recipe_for([SEED], retry=RetryPolicy(retries=0), on_error=OnError.RETRY)
+    world = crawled(web, recipe)
+    assert world.outcomes[PAGES[0]] == Outcome.CAPTURED
+    assert [each.url for each in world.log][-1] == PAGES[0]
+
+
+def test_what_fails_again_ends_the_second_pass() -> None:
+    pages = {SEED: Answer(links=PAGES), PAGES[0]: Answer(503)} | {page: Answer() for page in PAGES[1:]}
+    recipe = recipe_for([SEED], retry=RetryPolicy(retries=0), on_error=OnError.RETRY)
+    world = crawled(web_of(pages), recipe)
+    assert len(world.asked(PAGES[0])) == 2
+    assert world.outcomes[PAGES[0]] == Outcome.SERVER_ERROR
+
+
+def test_a_failed_page_can_end_the_run_with_everything_saved() -> None:
+    pages = {SEED: Answer(links=PAGES), PAGES[1]: Answer(404)} | {page: Answer() for page in PAGES[2:]}
+    world = crawled(web_of(pages), recipe_for([SEED], on_error=OnError.ABORT, concurrency=1))
+    assert world.outcomes[PAGES[0]] == Outcome.NOT_FOUND  # the first to fail
+    assert world.stats.pending == 4
+    assert sum(world.stats.outcomes.values()) + world.stats.pending == world.stats.known
+
+
+def test_a_dead_host_does_not_keep_a_run_from_ending() -> None:
+    dead = tuple(f"https://dead.test/{number}" for number in range(50))
+    pages = {SEED: Answer(links=dead + PAGES)} | {page: Answer() for page in PAGES}
+    pages |= {page: Answer(trouble=Outcome.CONNECT_FAILED) for page in dead}
+    pacing = PacingPolicy(0.1, 0.1, circuit_failures=5, circuit_hold=60.0, circuit_openings=2)
+    world = crawled(web_of(pages), recipe_for([SEED], pacing=pacing, retry=RetryPolicy(retries=0)))
+    assert all(world.outcomes[page] == Outcome.CAPTURED for page in PAGES)
+    assert len([each for each in world.log if "dead.test" in each.url]) < 12
+    assert world.stats.pending > 0
+    assert any("dead.test does not answer any more" in note for note in world.summary.notes)

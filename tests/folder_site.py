@@ -1,0 +1,85 @@
+"""A site whose pages a test writes, changes and removes: a folder behind a real server that answers 304."""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Answered(NamedTuple):
+    path: str
+    status: int
+
+
+class FolderSite:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.answers: list[Answered] = []
+        self.moved: dict[str, str] = {}  # path to Location
+        self._server: ThreadingHTTPServer | None = None
+        self._clock = 1_700_000_000
+
+    @property
+    def url(self) -> str:
+        assert self._server is not None
+        return f"http://127.0.0.1:{self._server.server_port}/"
+
+    @property
+    def home(self) -> str:
+        return self.url.removeprefix("http://").rstrip("/").replace(":", "_")
+
+    def write(self, name: str, text: str, title: str = "") -> None:
+        """A page of its own; each writing is a little later than the one before."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        head = f"<html lang=en><title>{title or name}</title><body><main><h1>{title or name}</h1>"
+        path.write_text(text if name.endswith((".xml", ".txt")) else f"{head}{text}</main>")
+        self._clock += 1
+        os.utime(path, (self._clock, self._clock))
+
+    def remove(self, name: str) -> None:
+        (self.folder / name).unlink()
+
+    def stop(self) -> None:
+        """Nobody answers any more."""
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+
+    def start(self) -> None:
+        site = self
+
+        class Handler(SimpleHTTPRequestHandler):
+            def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+                site.answers.append(Answered(self.path, int(code)))
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+            def do_GET(self) -> None:
+                if self.path in site.moved:
+                    self.send_response(301)
+                    self.send_header("Location", site.moved[self.path])
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
+                super().do_GET()
+
+        handler = partial(Handler, directory=str(self.folder))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+
+
+@contextmanager
+def folder_site(folder: Path) -> Iterator[FolderSite]:
+    folder.mkdir()
+    site = FolderSite(folder)
+    site.start()
+    try:
+        yield site
+    finally:
+        site.stop()

@@ -1,0 +1,46 @@
+"""Scripts are kept for the run where their server allows it, within bounds."""
+
+import pytest
+
+from sumi.fetch.browser.shelf import Shelf
+from sumi.model import Response, Timing
+
+URL = "http://site.test/app.js"
+
+
+def response(*headers: tuple[str, str], status: int = 200, body: bytes = b"1") -> Response:
+    return Response(URL, status, headers, body, Timing(0, 0, 0))
+
+
+def test_what_may_be_kept_is_kept() -> None:
+    shelf = Shelf()
+    shelf.put(URL, response(("cache-control", "public, max-age=60"), ("vary", "accept-encoding")))
+    assert shelf.get(URL) is not None
+    assert shelf.get(URL + "?2") is None
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        response(("cache-control", "no-store")),
+        response(("cache-control", "Private, max-age=60")),
+        response(("cache-control", "max-age=0, must-revalidate")),
+        response(("set-cookie", "a=b")),
+        response(("vary", "Origin")),
+        response(status=404),
+    ],
+)
+def test_what_may_not_is_not(refused: Response) -> None:
+    shelf = Shelf()
+    shelf.put(URL, refused)
+    assert shelf.get(URL) is None
+
+
+def test_the_least_recently_wanted_goes_first() -> None:
+    shelf = Shelf()
+    large = bytes(20 * 1024 * 1024)
+    for name in "abc":
+        shelf.put(name, response(body=large))
+    assert shelf.get("a") is not None
+    shelf.put("d", response(body=large))
+    assert [shelf.get(name) is not None for name in "abcd"] == [True, False, True, True]

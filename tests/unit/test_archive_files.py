@@ -1,0 +1,127 @@
+"""The lines of an archive's files read back as what was written, whatever sites put into them."""
+
+import csv
+import gzip
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from warcio.archiveiterator import ArchiveIterator
+
+from sumi.model import Hop, Kind, PageFacts, Response, Timing
+from sumi.outcomes import Outcome
+from sumi.outputs.crawl_metadata import CrawlMetadata
+from sumi.outputs.discoveries import Discoveries, read_discovery
+from sumi.outputs.page_rows import identity
+from sumi.outputs.pages_csv import COLUMNS, PagesCsv
+from sumi.outputs.trajectory import TrajectoryCsv
+from sumi.outputs.warc import OPEN_SUFFIX, WarcFile
+from sumi.ports import UrlRecord
+from sumi.store.page_index import IndexRecord, open_page_index
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+FACTS = st.builds(
+    PageFacts,
+    status=st.just(200),
+    content_type=TEXT,
+    path=st.just("store/html/aa/bb/x.html"),
+    raw=st.just("a" * 64),
+    title=TEXT,
+    etag=TEXT,
+    last_modified=TEXT,
+    body_bytes=st.integers(0, 10**9),
+    charset=TEXT,
+    page_type=TEXT,
+)
+RECORDS = st.builds(
+    UrlRecord,
+    url=st.just("https://example.org/"),
+    hop=st.just(Hop.LINK),
+    kind=st.just(Kind.PAGE),
+    depth=st.integers(0, 9),
+    referrer=st.none() | TEXT,
+    outcome=st.just(Outcome.CAPTURED),
+    rule=st.just("HTTP 200"),
+    at=st.floats(1, 4e9),
+    attempts=st.integers(0, 3),
+    facts=FACTS,
+)
+
+
+@given(RECORDS)
+def test_a_csv_row_is_one_line_of_seventeen_cells_none_of_them_a_formula(record: UrlRecord) -> None:
+    line = PagesCsv().line(record)
+    assert line is not None
+    assert b"\n" not in line
+    assert b"\r" not in line
+    (cells,) = csv.reader([line.decode()])
+    assert len(cells) == len(COLUMNS) == 17
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t")) for cell in cells)
+
+
+@given(RECORDS)
+def test_every_form_of_line_tells_which_settlement_it_is_of(record: UrlRecord) -> None:
+    for form in (PagesCsv(), CrawlMetadata(), TrajectoryCsv(), Discoveries()):
+        line = form.line(record)
+        assert line is not None
+        told = list(form.identities(iter([form.header, line + b"\n", b'\xff"\x00torn'])))
+        assert told == [identity(record.url, int(record.at or 0))]
+
+
+@given(st.binary(max_size=200))
+def test_no_line_of_a_spool_breaks_its_reader(line: bytes) -> None:
+    found = read_discovery(line)
+    assert found is None or isinstance(found.url, str)
+
+
+@pytest.mark.parametrize("in_lmdb", [True, False])
+def test_an_index_holds_the_last_record_of_every_url(tmp_path: Path, in_lmdb: bool) -> None:
+    path = tmp_path / "index"
+    long = "https://example.org/" + "a" * 2000
+    urls = ("https://example.org/", long, long + "b")
+    for stamp in (1, 2):
+        index = open_page_index(path, in_lmdb=in_lmdb)
+        index.put([IndexRecord(url, "0" * 64, "p", None, "then", stamp) for url in urls])
+        index.close()
+    index = open_page_index(path, in_lmdb=in_lmdb)
+    assert sorted((record.url, record.timestamp) for record in index.records()) == [(url, 2) for url in urls]
+    assert index.get(long) == IndexRecord(long, "0" * 64, "p", None, "then", 2)
+    assert index.get("https://example.org/unknown") is None
+    index.close()
+
+
+def test_a_warc_that_a_kill_tore_keeps_its_whole_records(tmp_path: Path) -> None:
+    path = tmp_path / "pages.warc.gz"
+    warc = WarcFile(path, 1.0)
+    for number in range(3):
+        warc.add(_response(number))
+    warc.close()
+    torn = path.rename(path.with_name(path.name + OPEN_SUFFIX))
+    torn.write_bytes(torn.read_bytes()[:-20])
+    WarcFile(path, 2.0).close()
+    assert not torn.exists()
+    assert _uris(path) == ["https://example.org/0", "https://example.org/1"]
+    assert _uris(tmp_path / "pages-2.warc.gz") == []
+
+
+def test_headers_of_the_transfer_are_not_stored(tmp_path: Path) -> None:
+    path = tmp_path / "pages.warc.gz"
+    warc = WarcFile(path, 1.0)
+    warc.add(_response(0))
+    warc.close()
+    text = gzip.decompress(path.read_bytes())
+    assert b"content-encoding" not in text
+    assert b"content-length: 4\r\n" in text
+
+
+def _response(number: int) -> Response:
+    headers = (("content-type", "text/html"), ("content-encoding", "gzip"), ("content-length", "99"))
+    url = f"https://example.org/{number}"
+    return Response(url, 200, headers, b"body", Timing(1.0, 2.0, 3.0), peer="192.0.2.1:443")
+
+
+def _uris(path: Path) -> list[str]:
+    records = ArchiveIterator(io.BytesIO(path.read_bytes()), check_digests="raise")
+    return [r.rec_headers.get_header("WARC-Target-URI") for r in records if r.rec_type == "response"]

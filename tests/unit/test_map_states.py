@@ -1,0 +1,60 @@
+"""A page on a map moves only as its table of states allows, and every outcome has a state."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumi.errors import IllegalTransition
+from sumi.outcomes import Outcome
+from sumi.store.terrain.states import ANSWERED, REOPENED, TRANSITIONS, PageState, check, course, state_of
+
+# As the specification draws it, beside what it says in words: HEAD may show something else than HTML, all
+# pages of a domain may be held back, a failed try is repeated.
+DRAWN = {
+    (PageState.DISCOVERED, PageState.BLACKLISTED),
+    (PageState.DISCOVERED, PageState.STUBBED),
+    (PageState.DISCOVERED, PageState.QUEUED),
+    (PageState.QUEUED, PageState.DEPTH_EXCEEDED),
+    (PageState.QUEUED, PageState.REQUEST_LIMIT_HIT),
+    (PageState.QUEUED, PageState.FETCHING),
+    (PageState.FETCHING, PageState.DEAD_LINK),
+    (PageState.FETCHING, PageState.UNREACHABLE),
+    (PageState.FETCHING, PageState.RATE_LIMITED),
+    (PageState.FETCHING, PageState.FAILED),
+    (PageState.FETCHING, PageState.PROCESSED),
+}
+IN_WORDS = {
+    (PageState.FETCHING, PageState.CONTENT_MISMATCH),
+    (PageState.FETCHING, PageState.QUEUED),
+    (PageState.QUEUED, PageState.RATE_LIMITED),
+}
+ANEW = {(state, PageState.QUEUED) for state in REOPENED}
+
+any_state = st.sampled_from(PageState)
+
+
+@given(any_state, any_state)
+def test_only_allowed_moves_are_made(old: PageState, new: PageState) -> None:
+    if (old, new) in DRAWN | IN_WORDS | ANEW:
+        check(old, new)
+    else:
+        with pytest.raises(IllegalTransition, match=f"is {old} cannot become {new}"):
+            check(old, new)
+
+
+def test_nothing_ends_for_ever() -> None:
+    assert set(TRANSITIONS) == set(PageState)
+
+
+@given(st.sampled_from(Outcome))
+def test_every_outcome_is_reached_from_discovery_by_allowed_moves(outcome: Outcome) -> None:
+    target = state_of(outcome.value)
+    way = list(course(PageState.DISCOVERED, target))
+    assert way[-1] is target
+    assert (PageState.FETCHING in way) == (target in ANSWERED)
+
+
+@given(st.sampled_from(sorted(ANSWERED)), st.sampled_from(sorted(ANSWERED)))
+def test_one_ending_does_not_follow_another_without_a_fetch(old: PageState, new: PageState) -> None:
+    with pytest.raises(IllegalTransition):
+        list(course(old, new))
