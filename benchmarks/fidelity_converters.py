@@ -146,7 +146,6 @@ CONVERTERS: Final[dict[str, tuple[str, Callable[[], Convert]]]] = {
 }
 # Looked for and not found, so that nobody looks again in vain.
 MISSING: Final = {
-    "mdream": "on npm only; no Python package",
+    "mdream": "not on PyPI",
     "magic-html": "needs Python 3.12",
-    "rs-trafilatura": "no wheel, and its crate is not packaged",
 }

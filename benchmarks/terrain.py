@@ -3,7 +3,7 @@
     python -m benchmarks.terrain --pages 1000000 --domains 5000 --links 10
 
 Pages and links are computed, not stored. Every third link goes to one of few popular pages, as on the web;
-the rest lead deeper or anywhere. Fetching and parsing cost nothing here: what is measured is leasing, judging,
+the rest lead deeper or anywhere. Fetching and parsing cost nothing here: what counts is leasing, judging,
 settling, and writing pages, links, depths, states and the queue.
 """
 

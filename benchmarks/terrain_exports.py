@@ -39,6 +39,11 @@ def make_map(path: Path, pages: int, links: int) -> None:
     db.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000")
     with db:
         db.execute(SCHEMA)
+        # Filling the tables first and the indexes afterwards takes a fraction of the time.
+        indexes = db.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql <> ''"
+        ).fetchall()
+        db.execute(";".join(f"DROP INDEX {name}" for name, _ in indexes))
         db.execute(
             "INSERT INTO runs VALUES (1, '2026-01-01T00:00:00Z', '2026-01-01T04:00:00Z', '', 'completed')"
         )
@@ -65,6 +70,7 @@ def make_map(path: Path, pages: int, links: int) -> None:
             "INSERT OR IGNORE INTO links (from_page_id, to_page_id, discovered_run) VALUES (?, ?, 1)",
             _links(pages, links, chance),
         )
+        db.execute(";".join(str(statement) for _, statement in indexes))
     db.close()
 
 

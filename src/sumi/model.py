@@ -19,6 +19,7 @@ class Hop(StrEnum):
     MANIFEST = "manifest"  # listed in a sitemap
     ROBOTS = "robots"  # a Sitemap: line of robots.txt
     GUESS = "guess"  # one of the usual places; nobody promised that it exists
+    EMBED = "embed"  # an image that a page shows
 
 
 class Kind(StrEnum):
@@ -27,6 +28,11 @@ class Kind(StrEnum):
     PAGE = "page"
     SITEMAP = "sitemap"
     PROBE = "probe"  # a page that cannot exist, to learn how its host says so
+    IMAGE = "image"  # shown by a page; kept as it comes
+    FILE = "file"  # linked from a page and named like something to download; kept as it comes
+
+
+ASSETS = frozenset({Kind.IMAGE, Kind.FILE})
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
@@ -147,3 +153,4 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     render_note: str | None = None  # what that browser waited for in vain
     fidelity: float | None = None  # how much of the page is in its Markdown, 0 to 1
     shortfalls: tuple[str, ...] = ()  # what of it is not: "tables: 0 of 1"
+    asset: bool = False  # ``path`` is an image or a file as it came, which others may share, and no page's

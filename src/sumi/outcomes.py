@@ -28,6 +28,7 @@ class Outcome(StrEnum):
     READ = "read"
     PROBED = "probed"
     GONE = "gone"
+    STORED = "stored"
 
     BAD_URL = "bad_url"
     OUT_OF_SCOPE = "out_of_scope"
@@ -44,6 +45,9 @@ class Outcome(StrEnum):
     OVER_CAP = "over_cap"
     OVER_BUDGET = "over_budget"
     OVER_QUOTA = "over_quota"
+    ASSET_TOO_LARGE = "asset_too_large"
+    ASSETS_FULL = "assets_full"
+    NOT_AN_ASSET = "not_an_asset"
 
     NOT_FOUND = "not_found"
     SOFT_404 = "soft_404"
@@ -93,6 +97,9 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.DONE,
         "It was here, and the site says that it does not exist any more; its file is under _gone/.",
         "",
+    ),
+    Outcome.STORED: Meaning(
+        Ending.DONE, "An image or a file, kept as it came under _assets/; no page, and not counted as one.", ""
     ),
     Outcome.BAD_URL: Meaning(
         Ending.PASSED_OVER, "Not an http(s) URL that can be requested.", "Usually a typing error on the page."
@@ -152,6 +159,21 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.PASSED_OVER,
         "Its repository already has as many pages, or pages of this type, as the caps allow.",
         "Raise the cap that the rule is about: caps.per_repo_max_pages, _issues or _prs.",
+    ),
+    Outcome.ASSET_TOO_LARGE: Meaning(
+        Ending.PASSED_OVER,
+        "An image or a file larger than one may be; nothing of it was kept.",
+        "Run again with a larger --max-asset-size.",
+    ),
+    Outcome.ASSETS_FULL: Meaning(
+        Ending.PASSED_OVER,
+        "An image or a file for which there is no room left in what all of them together may take.",
+        "Run again with a larger --max-assets-total.",
+    ),
+    Outcome.NOT_AN_ASSET: Meaning(
+        Ending.PASSED_OVER,
+        "An image or a file was expected, and something else came: a web page, or no image at all.",
+        "Usually a dead image of the site.",
     ),
     Outcome.NOT_FOUND: Meaning(
         Ending.FAILED, "404 or 410: the page does not exist.", "A dead link of the site."

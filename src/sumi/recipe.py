@@ -54,6 +54,7 @@ class Recipe(msgspec.Struct, frozen=True):
     trust_dates: bool = True  # a page that its sitemap dates before our copy is not asked for again
     keep_duplicates: bool = True  # False: of pages with the same title and text only the first is kept
     min_fidelity: float = 0.0  # pages whose Markdown holds less of them are kept, and make the run partial
+    asset_bytes: int = 0  # images that pages show and files that they link to are kept up to this size; 0: none
 
 
 class Job(msgspec.Struct, frozen=True):

@@ -347,6 +347,47 @@ def test_notes_and_robots_are_kept(run: Run) -> None:
     run(scenario)
 
 
+def test_amended_facts_replace_those_of_settled_pages_and_nothing_else(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/done"), page("/waiting")])
+        [lease] = await store.lease(1, 0.0)
+        await finish(store, lease, facts=PageFacts(title="before"))
+        before = await store.stats()
+        facts = {
+            f"https://a.test/{name}": PageFacts(title="after") for name in ("done", "waiting", "unknown")
+        }
+        await store.amend(facts)
+        done, waiting = (
+            await store.record("https://a.test/done"),
+            await store.record("https://a.test/waiting"),
+        )
+        assert done is not None
+        assert (done.outcome, done.facts.title) == (Outcome.CAPTURED, "after")
+        assert waiting is not None
+        assert waiting.facts.title is None
+        assert await store.record("https://a.test/unknown") is None
+        assert await store.stats() == before
+
+    run(scenario)
+
+
+def test_facts_outlive_being_queued_again(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1")])
+        [lease] = await store.lease(1, 0.0)
+        await finish(store, lease, facts=PageFacts(etag='"x"', path="a/index.md"))
+        assert await store.requeue(["https://a.test/1"], 2.0) == 1
+        record = await store.record("https://a.test/1")
+        assert record is not None
+        assert (record.outcome, record.facts.etag, record.facts.path) == (
+            Outcome.PENDING,
+            '"x"',
+            "a/index.md",
+        )
+
+    run(scenario)
+
+
 @pytest.fixture(params=sorted(DURABLE))
 def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Awaitable[Store]]:
     """Open the same durable store again and again."""

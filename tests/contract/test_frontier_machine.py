@@ -206,6 +206,14 @@ class FrontierMachine(RuleBasedStateMachine):
         assert self.run(self.store.renew([ours], self.now)) == self.run(self.model.renew([theirs], self.now))
 
     @precondition(lambda self: self.known)
+    @rule(chosen=st.lists(numbers, max_size=5), title=st.text(max_size=5))
+    def amend(self, chosen: list[int], title: str) -> None:
+        known = sorted(self.known)
+        urls = ["https://nobody.test/", *(known[number % len(known)] for number in chosen if known)]
+        facts = {url: PageFacts(title=title) for url in urls}
+        self.run(self.store.amend(facts))
+        self.run(self.model.amend(facts))
+
     @rule(chosen=st.lists(numbers, max_size=5))
     def requeue(self, chosen: list[int]) -> None:
         known = sorted(self.known)

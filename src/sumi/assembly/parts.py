@@ -23,7 +23,7 @@ from sumi.policy import Durability, FrontierPolicy, ParseLimits, StateBackend
 from sumi.ports import Clock, Digester, Fetcher, Output
 from sumi.recipe import Job
 from sumi.store.files import FilesStore
-from sumi.store.folder import refuse_other_backend
+from sumi.store.folder import backend_to_use
 from sumi.store.indexed import FolderStore
 from sumi.store.lmdb import LmdbStore
 from sumi.store.sqlite import SqliteStore
@@ -41,10 +41,10 @@ T = TypeVar("T")
 
 
 def open_store(
-    backend: StateBackend, folder: Path, policy: FrontierPolicy, now: float, durability: Durability
+    backend: StateBackend | None, folder: Path, policy: FrontierPolicy, now: float, durability: Durability
 ) -> Store:
-    refuse_other_backend(folder, backend)
-    return STORES[backend](folder, policy, now, durability)
+    """``backend``: None for whatever is there already."""
+    return STORES[backend_to_use(folder, backend)](folder, policy, now, durability)
 
 
 @asynccontextmanager

@@ -71,6 +71,7 @@ class Crawl:
             await self._drain()
         finally:
             await _cancelled(*keepers, *self._visits)
+            await self._settler.at_rest()
         self._raise_failures()
         await self._settler.sync()
         await self._tally.tell(self._recipe, force=True)
@@ -157,9 +158,9 @@ class Crawl:
         if self._visits or self._io.source.more_to_come:
             return False
         stats = await self._io.frontier.stats()
-        capped = bool(self._recipe.max_pages) and stats.captured >= self._recipe.max_pages
+        # Also if the limit on pages is reached: then nothing more is handed out.
         stuck = stats.pending > 0 and await self._io.frontier.next_ready(self._io.clock.now()) is None
-        return stats.pending == 0 or capped or stuck
+        return stats.pending == 0 or stuck
 
     async def _last_chance(self) -> bool:
         """Whether that was all. Passing failures may be wanted once more, after everything else."""

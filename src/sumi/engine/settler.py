@@ -54,6 +54,12 @@ class Settler:
     async def sync(self) -> None:
         await self._io.frontier.sync(self._io.output.sync)
 
+    async def at_rest(self) -> None:
+        """What was handed over is written. A visit may be cancelled; a write that has begun must not be left
+        to a store that is about to be closed."""
+        if self._writer is not None:
+            await asyncio.wait([self._writer])
+
     async def _write_batches(self) -> None:
         try:
             while self._waiting:

@@ -1,6 +1,6 @@
 """How long a host is left alone: spacing, adaptive slow-down, Retry-After, and the circuit breaker."""
 
-from sumi.model import Kind
+from sumi.model import ASSETS, Kind
 from sumi.policy import PacingPolicy
 
 # A fast average follows the host as it is now, a slow one remembers what it is like when well.
@@ -53,7 +53,7 @@ class HostPace:
 
     def delay(self, kind: Kind, policy: PacingPolicy) -> float:
         """Seconds between requests, as things stand."""
-        asked = policy.delay if kind is Kind.PAGE else policy.manifest_delay
+        asked = policy.delay if kind is Kind.PAGE or kind in ASSETS else policy.manifest_delay
         return max(asked, self.crawl_delay) * self._slowdown(policy)
 
     def ready_at(self, policy: PacingPolicy) -> float:

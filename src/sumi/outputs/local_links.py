@@ -12,7 +12,7 @@ from urllib.parse import unquote, urldefrag
 import msgspec
 
 from sumi.model import PageFacts
-from sumi.outputs.markdown_links import replace_targets
+from sumi.parse.link_targets import replace_targets
 from sumi.outputs.markdown_page import HEAD_END
 from sumi.outputs.plain_text import markdown_target
 from sumi.policy import Preset

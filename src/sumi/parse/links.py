@@ -28,6 +28,11 @@ def page_links(
     return list(found), dropped + sum(1 for _ in waiting)
 
 
+def download_hrefs(document: Document) -> list[str]:
+    """What the page itself calls something to save; see ``_hrefs``."""
+    return [link.attr("href") or "" for link in document.select("a[download]") if link.attr("href")]
+
+
 def _hrefs(document: Document) -> list[str]:
     links = _links(document)
     if document.select_one("a[download]") is not None or document.select_one("area[download]") is not None:

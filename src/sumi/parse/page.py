@@ -1,6 +1,7 @@
 """Digestion of the kinds of bodies there are. ``sumi.parse.digest`` is the way in."""
 
 import hashlib
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -13,7 +14,8 @@ from sumi.parse.digest import DigestRequest, PageDigest, Undigested
 from sumi.parse.fidelity import Fidelity, judge
 from sumi.parse.fingerprint import simhash, vocabulary, words_of
 from sumi.parse.html import Document, count_nodes, is_deeper_than, parse_html, to_plain_text
-from sumi.parse.links import page_links
+from sumi.parse.link_targets import image_targets
+from sumi.parse.links import download_hrefs, page_links
 from sumi.parse.markdown import page_markdown
 from sumi.parse.media_type import Form, form_of
 from sumi.parse.metadata import Metadata, read_metadata
@@ -125,7 +127,18 @@ def _digest_html(request: DigestRequest) -> PageDigest:
         fidelity=None if fidelity is None else fidelity.score,
         shortfalls=[] if fidelity is None else fidelity.shortfalls,
     )
+    if request.assets:
+        digest = _with_assets(digest, download_hrefs(document), normalizer, request.max_links)
     return digest if markdown is None else _with_signals(digest, markdown, request)
+
+
+def _with_assets(
+    digest: PageDigest, downloads: list[str], normalizer: LinkNormalizer, most: int
+) -> PageDigest:
+    images = islice(dict.fromkeys(image_targets(digest.markdown or "")), most)
+    return msgspec.structs.replace(
+        digest, images=normalizer.many(images), downloads=normalizer.many(downloads[:most])
+    )
 
 
 def _with_signals(digest: PageDigest, text: str, request: DigestRequest) -> PageDigest:

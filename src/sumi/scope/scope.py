@@ -37,12 +37,13 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
         """None if the candidate is taken, else the rule that refused it.
 
         A sitemap lies where its site put it, so rules that say which pages are wanted (path prefixes,
-        include, allow) do not bind it; the others do.
+        include, allow) do not bind it; the others do. An image belongs to the page that shows it, wherever
+        it lies: only what is expressly left out binds it.
         """
         parts = split(candidate.url)
         path = tidy_escapes(parts.path)
         subject = checks.Subject(candidate.url, parts.host, parts.port, path, candidate.depth)
-        for check in self._page_checks if candidate.kind is Kind.PAGE else self._sitemap_checks:
+        for check in self._checks_of(candidate.kind):
             verdict = check(subject)
             if verdict is not None:
                 return verdict
@@ -51,6 +52,11 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
     def allowed_by(self, url: str) -> str | None:
         """The allow pattern that takes a URL, for people who ask; None if none does."""
         return next((text for text in self.allow if url_pattern(text).matches(url)), None)
+
+    def _checks_of(self, kind: Kind) -> tuple[checks.Check, ...]:
+        if kind is Kind.IMAGE:
+            return self._image_checks
+        return self._page_checks if kind in (Kind.PAGE, Kind.FILE) else self._sitemap_checks
 
     # Kept with the instance rather than in a cache keyed by it: hashing hundreds of patterns costs more than
     # judging a URL. These are no fields, so comparing, copying and encoding do not see them.
@@ -61,6 +67,10 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _sitemap_checks(self) -> tuple[checks.Check, ...]:
         return tuple(_in_order(self, Kind.SITEMAP))
+
+    @cached_property
+    def _image_checks(self) -> tuple[checks.Check, ...]:
+        return tuple(_in_order(msgspec.structs.replace(self, hosts=(), max_depth=None), Kind.IMAGE))
 
 
 def _in_order(scope: Scope, kind: Kind) -> Iterator[checks.Check]:

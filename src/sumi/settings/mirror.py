@@ -21,7 +21,7 @@ class MirrorSettings(msgspec.Struct, frozen=True, kw_only=True):
     trust_lastmod: bool = True
     raw: bool = True
     rewrite_links: bool = False
-    state: StateBackend = StateBackend.FILES
+    state: StateBackend | None = None
     durability: Durability = Durability.BATCH
     min_free: int | None = None
     processes: int | None = None

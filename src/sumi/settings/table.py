@@ -471,6 +471,7 @@ SETTINGS: tuple[Setting, ...] = (
         OUTPUT,
         "What the state is kept in: files are readable text and fastest for one site; sqlite and lmdb keep "
         "memory small over millions of URLs.",
+        otherwise="what it is kept in already, files for a new mirror",
     ),
     Setting(
         "durability",

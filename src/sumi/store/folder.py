@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from sumi.errors import StateError
+from sumi.policy import StateBackend
 from sumi.store.files.faults import explained
 from sumi.store.files.journal import sync_folder
 
@@ -15,20 +16,26 @@ FORMAT_NAME = "format.json"
 def claim_folder(folder: Path, backend: str, version: int, *, must_exist: bool = False) -> None:
     """Mark a new folder as this backend's; raise StateError if it is another's, or of another version."""
     path = folder / FORMAT_NAME
-    if not path.exists():
+    if not path.exists() and not must_exist:
         _mark(path, f'{{"sumi-state": "{backend}", "format": {version}}}\n')
         return
     owner, found = _read(path)
     if owner != backend:
-        raise StateError(
-            f"{folder} was made with --state {owner}, not {backend}: go on with --state {owner}, "
-            "or convert it with `sumi state migrate`"
-        )
+        raise _of_another(folder, owner, backend)
     if found != version:
-        raise StateError(
-            f"{path} says format {found}, this version of sumi reads format {version}: "
-            "use the version that wrote it, or start over with --fresh"
+        raise StateError(f"{path} says format {found}, {_what_to_do(backend, found, version)}")
+
+
+def _what_to_do(backend: str, found: object, version: int) -> str:
+    """An older database is not read here, but the sumi that wrote it can turn it into lines of text, which
+    every version reads."""
+    reads = f"this version of sumi reads format {version}"
+    if isinstance(found, int) and found < version and backend != StateBackend.FILES:
+        return (
+            f"{reads}: with the older version that wrote it, copy it by "
+            "`sumi state migrate --to files` and put the copy in its place, or start over with --fresh"
         )
+    return f"{reads}: use the version that wrote it, or start over with --fresh"
 
 
 def _mark(path: Path, text: str) -> None:
@@ -43,15 +50,27 @@ def _mark(path: Path, text: str) -> None:
         sync_folder(path.parent)
 
 
-def refuse_other_backend(folder: Path, backend: str) -> None:
-    """Raise StateError if there is state of another backend; a folder without any is fine."""
+def backend_to_use(folder: Path, wanted: StateBackend | None) -> StateBackend:
+    """That of the state in the folder, if there is any; raise StateError if another was asked for by name."""
     path = folder / FORMAT_NAME
-    owner = _read(path)[0] if path.exists() else backend
-    if owner != backend:
+    if not path.exists():
+        return wanted or StateBackend.FILES
+    owner = _read(path)[0]
+    if owner not in set(StateBackend):
         raise StateError(
-            f"{folder} was made with --state {owner}, not {backend}: go on with --state {owner}, "
-            "or convert it with `sumi state migrate`"
+            f"{path} does not say what the state is kept in: restore the file from a copy, "
+            "or start over with --fresh"
         )
+    if wanted is not None and wanted != owner:
+        raise _of_another(folder, owner, wanted)
+    return StateBackend(owner)
+
+
+def _of_another(folder: Path, owner: object, backend: str) -> StateError:
+    return StateError(
+        f"{folder} was made with --state {owner}, not {backend}: leave --state away to go on with {owner}, "
+        "or convert it with `sumi state migrate`"
+    )
 
 
 def _read(path: Path) -> tuple[object, object]:

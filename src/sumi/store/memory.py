@@ -13,7 +13,7 @@ import msgspec
 from sumi.frontier.delayed import DelayedUrls
 from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP
 from sumi.frontier.schedule import HostSchedule
-from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
+from sumi.model import ASSETS, Candidate, Hop, Kind, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy
 from sumi.ports import (
@@ -51,6 +51,7 @@ class MemoryStore:
         self._delayed = DelayedUrls()
         self._deadlines: list[tuple[float, int, str]] = []
         self._parked: set[str] = set()  # hosts whose pages wait for the sitemaps
+        self._sitemaps_out_of_reach = False  # what is left of them is with hosts that are not asked any more
         self._outcomes: Counter[Outcome] = Counter()
         self._open: Counter[Kind] = Counter()  # waiting, delayed or leased
         self._leased: Counter[Kind] = Counter()
@@ -119,6 +120,8 @@ class MemoryStore:
         self._open_of[entry.host] += 1
         if candidate.hop is Hop.MANIFEST and candidate.kind is Kind.PAGE:
             self._listed += 1
+        if candidate.kind is Kind.SITEMAP:
+            self._sitemaps_out_of_reach = False
 
     def _shorten(self, entry: Entry, candidate: Candidate) -> None:
         """A shorter way was found: the depth drops, and with it the place in the queue. What was taken for a
@@ -142,7 +145,7 @@ class MemoryStore:
         for url in self._delayed.take_due(now):
             self._rejoin(url, now)
         leases: list[Lease] = []
-        while len(leases) < limit and not self._cap_reached():
+        while len(leases) < limit and not self._nothing_wanted():
             host = self._schedule.take(now)
             if host is None:
                 break
@@ -153,8 +156,18 @@ class MemoryStore:
         return leases
 
     async def next_ready(self, now: float) -> float | None:
-        if self._cap_reached():
+        if self._nothing_wanted():
             return None
+        ready = self._first_time()
+        if ready is None and self._sitemaps_hold_pages() and not self._leased.total():
+            # Every one that is left belongs to a host whose budget is spent, or that is given up: for this
+            # run they will not come, and the pages of others need not wait for them.
+            self._sitemaps_out_of_reach = True
+            self._unpark_all()
+            ready = self._first_time()
+        return ready
+
+    def _first_time(self) -> float | None:
         times = [t for t in (self._schedule.next_at(), self._delayed.next_at()) if t is not None]
         return min(times, default=None)
 
@@ -190,6 +203,10 @@ class MemoryStore:
         cap = self._policy.max_pages
         return bool(cap) and self._captured + self._leased[Kind.PAGE] >= cap
 
+    def _nothing_wanted(self) -> bool:
+        """The limit is on pages: what they show and link to is still wanted once it is reached."""
+        return self._cap_reached() and not any(self._open[kind] for kind in ASSETS)
+
     def _rejoin(self, url: str, now: float) -> None:
         entry = self._entries[url]
         if entry.state is State.DELAYED and entry.deadline <= now:
@@ -202,7 +219,7 @@ class MemoryStore:
             rank, url = queue[0]
             entry = self._entries[url]
             stale = entry.state is not State.WAITING or entry.rank != rank
-            if not stale and self._must_wait_for_sitemaps(entry):
+            if not stale and self._must_wait(entry):
                 self._parked.add(host)
                 return None
             heapq.heappop(queue)
@@ -211,10 +228,13 @@ class MemoryStore:
         del self._queues[host]
         return None
 
-    def _must_wait_for_sitemaps(self, entry: Entry) -> bool:
-        return (
-            self._policy.sitemaps_first and entry.candidate.kind is Kind.PAGE and self._open[Kind.SITEMAP] > 0
-        )
+    def _must_wait(self, entry: Entry) -> bool:
+        """Pages do, for sitemaps, and for another page to fail where there is a limit on them."""
+        return entry.candidate.kind is Kind.PAGE and (self._sitemaps_hold_pages() or self._cap_reached())
+
+    def _sitemaps_hold_pages(self) -> bool:
+        open_ones = self._open[Kind.SITEMAP] > 0 and not self._sitemaps_out_of_reach
+        return self._policy.sitemaps_first and open_ones
 
     def _lease_out(self, entry: Entry, now: float) -> Lease:
         self._last_token += 1
@@ -260,6 +280,8 @@ class MemoryStore:
         self._leased[entry.candidate.kind] -= 1
         self._leased_of[entry.host] -= 1
         entry.token = 0
+        if entry.candidate.kind is Kind.PAGE and self._policy.max_pages and self._parked:
+            self._unpark_all()
         if entry.holds_host:  # settled without a word on the network: the host is free again
             entry.holds_host = False
             self._schedule.pace(entry.host).unused()
@@ -348,7 +370,9 @@ class MemoryStore:
 
     async def retune(self, policy: FrontierPolicy) -> None:
         self._policy = policy
+        self._sitemaps_out_of_reach = False  # with a larger budget they may be
         self._schedule.retune(policy.pacing)
+        self._unpark_all()
         for host in self._queues:
             self._offer_if_busy(host)
 

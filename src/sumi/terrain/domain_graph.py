@@ -3,6 +3,7 @@
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import apsw
@@ -53,11 +54,15 @@ def group_by_domain(db: apsw.Connection, pages: Graph) -> Grouping:
         for domain in numbers:
             yield domain, kinds[domain], sizes[domain], crawled[domain], depths.get(domain)
 
-    def links() -> Iterator[Link]:
+    width = len(numbers)
+
+    @cache  # every look at the links would read millions of them again
+    def pairs() -> Counter[int]:
         # A pair as one number: a tuple for each of millions of links would be most of the time and memory.
-        width = len(numbers)
-        pairs = Counter(domain_of[source] * width + domain_of[target] for source, target, _ in pages.links())
-        for pair, weight in pairs.items():
+        return Counter(domain_of[source] * width + domain_of[target] for source, target, _ in pages.links())
+
+    def links() -> Iterator[Link]:
+        for pair, weight in pairs().items():
             source, target = divmod(pair, width)
             if source != target:
                 yield source, target, weight

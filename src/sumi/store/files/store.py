@@ -6,13 +6,9 @@ opening, whatever was leased is simply waiting again.
 """
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
-import msgspec
-
-from sumi.errors import StateError
 from sumi.model import Lease, PageFacts
 from sumi.policy import Durability, FrontierPolicy
 from sumi.ports import (
@@ -28,7 +24,6 @@ from sumi.ports import (
     StoredUrl,
 )
 from sumi.store.entries import State
-from sumi.store.files.faults import explained
 from sumi.store.files.journal import Journal, Place
 from sumi.store.files.lock import FolderLock
 from sumi.store.files.records import (
@@ -48,9 +43,10 @@ from sumi.store.files.records import (
 )
 from sumi.store.files.replay import FilesSnapshot, ReplayedStore
 from sumi.store.files.view import JournalView
+from sumi.store.folder import claim_folder
 
+BACKEND = "files"
 FORMAT = 1
-FORMAT_NAME = "format.json"
 
 
 class FilesStore(ReplayedStore):
@@ -63,7 +59,7 @@ class FilesStore(ReplayedStore):
     ) -> None:
         self._strict = durability is Durability.STRICT
         self._lock = FolderLock(folder)
-        check_format(folder)
+        claim_folder(folder, BACKEND, FORMAT)
         self._journal = Journal(folder)
         super().__init__(self._journal, policy, opened_at)
         self._synced_to = self._journal.end if self._journal.ends_synced else Place(0)
@@ -72,7 +68,7 @@ class FilesStore(ReplayedStore):
     @classmethod
     def reading(cls, folder: Path, policy: FrontierPolicy, opened_at: float) -> "FilesSnapshot":
         """What is there now, without the lock and without touching anything; a run may be going on."""
-        check_format(folder, must_exist=True)
+        claim_folder(folder, BACKEND, FORMAT, must_exist=True)
         return FilesSnapshot(JournalView(folder), policy, opened_at)
 
     @property
@@ -201,31 +197,3 @@ def _record_of_stored(item: Stored) -> Record:
             return Carried(item)
         case StoredListing():
             return ListingSet(item.pages)
-
-
-def _mark_format(path: Path) -> None:
-    """Whole or not at all: a marker cut short by a kill would be refused for ever after."""
-    unfinished = path.with_suffix(".tmp")
-    with explained(path):
-        with unfinished.open("w") as file:
-            file.write(f'{{"sumi-state": "files", "format": {FORMAT}}}\n')
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-
-
-def check_format(folder: Path, *, must_exist: bool = False) -> None:
-    """Refuse state of another format before touching it; mark a new folder as ours."""
-    path = folder / FORMAT_NAME
-    if not must_exist and not path.exists():
-        _mark_format(path)
-        return
-    try:
-        found = msgspec.json.decode(path.read_bytes(), type=dict[str, str | int]).get("format")
-    except (OSError, msgspec.MsgspecError):
-        found = None
-    if found != FORMAT:
-        raise StateError(
-            f"{path} says format {found}, this version of sumi reads format {FORMAT}: "
-            "use the version that wrote it, or start over with --fresh"
-        )

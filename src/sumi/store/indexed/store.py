@@ -227,7 +227,7 @@ class IndexedStore(MemoryStore):
             del self._queues[host]
             return None
         entry = self._working.adopt(row)
-        if self._must_wait_for_sitemaps(entry):
+        if self._must_wait(entry):
             self._parked.add(host)
             return None
         second = self._ahead.take(host, row.rank)

@@ -49,7 +49,7 @@ from sumi.store.lmdb.residency import mapped_bytes
 MAP_BYTES = 64 * 1024 * 1024  # doubled whenever it is full
 # Pages of the file that were looked at count as our memory until the file is mapped anew; the system keeps
 # them cached all the same. To look how much it is takes ten microseconds, to write takes milliseconds.
-MOST_MAPPED_BYTES = 96 * 1024 * 1024
+MOST_MAPPED_BYTES = 128 * 1024 * 1024
 TOTALS_KEY = b"totals"
 WAITING, DELAYED, SETTLED = State.WAITING.value, State.DELAYED.value, State.SETTLED.value
 

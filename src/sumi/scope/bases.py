@@ -1,0 +1,89 @@
+"""Base URLs: the parts of sites that a job is about, each a host and what lies below a path of it.
+
+What is under a base is at depth 0, wherever it was found. Everything else is external: one step further from
+the bases than the page that led to it.
+"""
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import Final
+
+import msgspec
+
+from sumi.model import Candidate, Hop, Kind
+from sumi.scope.hosts import is_address
+from sumi.urls import DEFAULT_PORTS, split
+from sumi.urls.escapes import tidy_escapes
+
+_WWW: Final = "www."
+_WEB_PORTS: Final = tuple(DEFAULT_PORTS.values())
+
+
+class BaseUrls:
+    """``loose``: a path takes all that begins with the same characters, and not only what lies below it."""
+
+    def __init__(self, bases: Sequence[str], *, loose: bool) -> None:
+        self._loose = loose
+        self._by_site: dict[tuple[str, int], list[tuple[str, int]]] = {}
+        for number, base in enumerate(bases):
+            for site in _sites(base):
+                self._by_site.setdefault(site, []).append((_folder(base), number))
+        for prefixes in self._by_site.values():
+            prefixes.sort(key=lambda entry: (-len(entry[0]), entry[1]))
+
+    def of(self, url: str) -> int | None:
+        """The number of the base that a URL is under, the most specific if there are several."""
+        parts = split(url)
+        path = tidy_escapes(parts.path)
+        for prefix, number in self._by_site.get((parts.host, parts.port), ()):
+            if self._below(path, prefix):
+                return number
+        return None
+
+    def charged(self, url: str) -> int:
+        """The base against whose limit a page counts: its own; for an external page one of the same site, and
+        the first where there is none."""
+        own = self.of(url)
+        if own is not None:
+            return own
+        parts = split(url)
+        return min((number for _, number in self._by_site.get((parts.host, parts.port), ())), default=0)
+
+    def has_site_of(self, url: str) -> bool:
+        parts = split(url)
+        return (parts.host, parts.port) in self._by_site
+
+    def placed(self, candidate: Candidate, hops: int) -> Candidate:
+        """The candidate at its depth as bases count it. That a sitemap lists an external page makes it no
+        closer: it is out of reach until a link leads there."""
+        if candidate.kind is not Kind.PAGE:
+            return candidate
+        if self.of(candidate.url) is not None:
+            depth = 0
+        elif candidate.hop is Hop.MANIFEST:
+            depth = hops + 1
+        else:
+            depth = max(1, candidate.depth)
+        return candidate if depth == candidate.depth else msgspec.structs.replace(candidate, depth=depth)
+
+    def _below(self, path: str, prefix: str) -> bool:
+        if not path.startswith(prefix):
+            return False
+        return self._loose or len(path) == len(prefix) or path[len(prefix)] == "/"
+
+
+def _sites(base: str) -> list[tuple[str, int]]:
+    """Host and port of a base: http and https are one site, and so are the names with and without www."""
+    parts = split(base)
+    hosts = [parts.host]
+    bare = parts.host.removeprefix(_WWW)
+    if "." in bare and not is_address(bare):
+        hosts = [bare, _WWW + bare]
+    ports = _WEB_PORTS if parts.port in _WEB_PORTS else (parts.port,)
+    return [(host, port) for host in hosts for port in ports]
+
+
+def _folder(base: str) -> str:
+    """Below which path a base's pages lie: that of a file is its folder. No slash at the end."""
+    path = PurePosixPath(tidy_escapes(split(base).path))
+    return str(path.parent if path.suffix else path).rstrip("/")
