@@ -5,6 +5,9 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
+# Tests at once. Most of a test's time goes to processes that it waits for.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
 .DEFAULT_GOAL := help
 .PHONY: help install demo test lint types layers unit format torture bench docs clean fuzz urls
 
@@ -30,7 +33,7 @@ layers: $(VENV)/.developer ## who may import whom
 
 unit: $(VENV)/.developer ## the tests alone, with coverage
 	$(PY) -m coverage erase
-	$(PY) -m coverage run -m pytest
+	$(PY) -m coverage run -m pytest -n $(JOBS)
 	$(PY) -m coverage combine --quiet
 	$(PY) -m coverage report
 

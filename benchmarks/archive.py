@@ -1,17 +1,23 @@
 """Crawl a simulated GitHub by policy into an archive: ``python -m benchmarks.archive [--pages N]``.
 
-The site is served by one process on the same machine, which takes its share of the cores. Two modes are
-measured: unified, and crawler and scraper apart. In both, archive, index and files are durable.
+The site is served by one process on the same machine, which takes its share of the cores; its time is told
+apart. Two modes are measured: unified, and crawler and scraper apart. In both, archive, index and files are
+durable. With other work on the machine the rate means little and the CPU time per page still much, so the
+load is told, too.
 """
 
 import argparse
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.measuring import Cost, run_measured
-from tests.site import running_site
+from benchmarks.serving import free_port, wait_until_open
 from tests.site.github import GithubWorld
 
 SEED = 1
@@ -27,10 +33,11 @@ def main() -> None:
     print(f"{pages:,} pages in {repositories} repositories, state in {arguments.backend}")
     for mode in arguments.mode.split(","):
         with tempfile.TemporaryDirectory(prefix="sumi-archive-") as folder:
-            cost = crawl(Path(folder), repositories, pages, mode, arguments.backend)
+            cost, server_seconds = crawl(Path(folder), repositories, pages, mode, arguments.backend)
         print(
             f"{mode:<10} {pages / cost.wall_seconds:7.0f} pages/s  {cost.wall_seconds:6.1f} s  "
-            f"CPU {cost.cpu_seconds:6.1f} s  memory {cost.tree_mb:.0f} MB, main process {cost.main_mb:.0f} MB"
+            f"CPU {1000 * cost.cpu_seconds / pages:5.2f} ms/page (server {1000 * server_seconds / pages:.2f})  "
+            f"memory {cost.tree_mb:.0f} MB, main process {cost.main_mb:.0f} MB  load {os.getloadavg()[0]:.1f}"
         )
 
 
@@ -42,31 +49,56 @@ def world_of(wanted: int) -> tuple[int, int]:
     return repositories, pages
 
 
-def crawl(folder: Path, repositories: int, pages: int, mode: str, backend: str) -> Cost:
-    with running_site(pages=1, seed=SEED, github=repositories) as site:
+@contextmanager
+def served(repositories: int) -> Iterator[tuple[int, int]]:
+    """The port and the process that answers on it."""
+    port = free_port()
+    words = [str(repositories), str(SEED), str(port)]
+    with subprocess.Popen([sys.executable, "-m", "benchmarks.github_server", *words]) as server:
+        try:
+            wait_until_open(port, server)
+            yield port, server.pid
+        finally:
+            server.terminate()
+
+
+def crawl(folder: Path, repositories: int, pages: int, mode: str, backend: str) -> tuple[Cost, float]:
+    """What the crawl took, and the CPU seconds of the server meanwhile."""
+    with served(repositories) as (port, server):
         (folder / "workspace").mkdir()
-        origin = f"http://github.com:{site.port}"
+        origin = f"http://github.com:{port}"
         (folder / "workspace" / "seeds.txt").write_text(f"{origin}/topics\n{origin}/trending\n")
         config = folder / "crawl.yaml"
         config.write_text(f"""
 user_agent: benchmark/1.0 (+https://example.org/bot)
-scope: {{allowed_hosts: ["github.com:{site.port}"]}}
+scope: {{allowed_hosts: ["github.com:{port}"]}}
 limits: {{req_per_sec: 10000, global_concurrency: 64, per_host_concurrency: 64}}
-network: {{allow_private: true, resolve: ["github.com:{site.port}:127.0.0.1"]}}
+network: {{allow_private: true, resolve: ["github.com:{port}:127.0.0.1"]}}
 frontier: {{backend: {backend}}}
 index: {{backend: {"lmdb" if backend == "lmdb" else "files"}}}
 store: {{compress: true}}
 """)
         words = ["run", "--config", str(config), "--run-id", "one", "--min-free", "0", "-q"]
         words += ["--unified"] if mode == "unified" else []
+        before = cpu_seconds(server)
         cost = run_measured([sys.executable, "-m", "sumi", *words], folder / "log")
+        server_seconds = cpu_seconds(server) - before
     told = "metadata/crawl_metadata.jsonl" if mode == "unified" else "logs/pages-one.csv"
     with (folder / "workspace" / told).open("rb") as lines:
         count = sum(1 for _ in lines) - (mode != "unified")
     if count != pages:
         raise SystemExit(f"{count} pages in {told}, not {pages}")
     shutil.rmtree(folder / "workspace")
-    return cost
+    return cost, server_seconds
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system; 0 where there is no /proc."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

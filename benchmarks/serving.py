@@ -44,7 +44,7 @@ def served(folder: Path, port: int) -> Iterator[str]:
         name, command = _server(folder, port, Path(run))
         with subprocess.Popen(command) as server:
             try:
-                _wait_until_open(port, server)
+                wait_until_open(port, server)
                 yield name
             finally:
                 server.terminate()
@@ -73,7 +73,7 @@ def _server(folder: Path, port: int, run: Path) -> tuple[str, list[str]]:
     return "nginx", [nginx, "-p", str(run), "-e", str(run / "error.log"), "-c", str(config)]
 
 
-def _wait_until_open(port: int, server: subprocess.Popen[bytes]) -> None:
+def wait_until_open(port: int, server: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and server.poll() is None:
         with socket.socket() as probe:

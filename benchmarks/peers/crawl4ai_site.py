@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crawl4ai import AsyncWebCrawler, CacheMode, CrawlerRunConfig, HTTPCrawlerConfig
 from crawl4ai.async_crawler_strategy import AsyncHTTPCrawlerStrategy
-from crawl4ai.async_dispatcher import SemaphoreDispatcher
+from crawl4ai.async_dispatcher import MemoryAdaptiveDispatcher
 
 from benchmarks.peers.kept_pages import CONCURRENCY, KeptPages, wanted
 
@@ -19,7 +19,7 @@ async def crawl(origin: str, output: Path) -> None:
     pages = KeptPages(origin, output, ".md")
     strategy = AsyncHTTPCrawlerStrategy(browser_config=HTTPCrawlerConfig(), max_connections=CONCURRENCY)
     config = CrawlerRunConfig(cache_mode=CacheMode.BYPASS, check_robots_txt=False, verbose=False, stream=True)
-    dispatcher = SemaphoreDispatcher(semaphore_count=CONCURRENCY)
+    dispatcher = MemoryAdaptiveDispatcher(max_session_permit=CONCURRENCY)
     waiting = [f"{origin}/index.html"]
     known = set(waiting)
     async with AsyncWebCrawler(crawler_strategy=strategy, verbose=False) as crawler:

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { createWriteStream, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-const { CheerioCrawler, Configuration, log, LogLevel } = createRequire(process.cwd() + "/")("crawlee");
+const { CheerioCrawler, Configuration, log, LogLevel } = createRequire(process.cwd() + "/")("@crawlee/cheerio");
 const CONCURRENCY = 16;
 const [origin, output] = process.argv.slice(2);
 mkdirSync(output, { recursive: true });

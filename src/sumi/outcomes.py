@@ -99,7 +99,9 @@ MEANINGS: dict[Outcome, Meaning] = {
         "",
     ),
     Outcome.STORED: Meaning(
-        Ending.DONE, "An image or a file, kept as it came under _assets/; no page, and not counted as one.", ""
+        Ending.DONE,
+        "An image or a file, kept as it came under _assets/; no page, and not counted as one.",
+        "",
     ),
     Outcome.BAD_URL: Meaning(
         Ending.PASSED_OVER, "Not an http(s) URL that can be requested.", "Usually a typing error on the page."

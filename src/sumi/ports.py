@@ -319,6 +319,14 @@ class Output(Protocol):
         ...
 
 
+class AssetKeeper(Protocol):
+    """Keeps images and files as they came. Idempotent, and done before their settlement, as ``Output`` is."""
+
+    async def keep(self, lease: Lease, response: Response) -> PageFacts | Verdict:
+        """Write it and tell what to record of it, or why it is not kept."""
+        ...
+
+
 class Blobs(Protocol):
     """Contents by their SHA-256. What is there is whole, and stays."""
 

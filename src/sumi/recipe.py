@@ -53,8 +53,12 @@ class Recipe(msgspec.Struct, frozen=True):
     caps: CapPolicy = CapPolicy()  # of one repository, where the job's pages belong to such
     trust_dates: bool = True  # a page that its sitemap dates before our copy is not asked for again
     keep_duplicates: bool = True  # False: of pages with the same title and text only the first is kept
+    titles_count: bool = True  # False: pages of the same text are the same, whatever they are called
+    pages_per_base: int = 0  # kept for each base of the scope; max_pages is then the sum; 0 = no limit
     min_fidelity: float = 0.0  # pages whose Markdown holds less of them are kept, and make the run partial
-    asset_bytes: int = 0  # images that pages show and files that they link to are kept up to this size; 0: none
+    asset_bytes: int = (
+        0  # images that pages show and files that they link to are kept up to this size; 0: none
+    )
 
 
 class Job(msgspec.Struct, frozen=True):

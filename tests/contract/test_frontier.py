@@ -250,6 +250,26 @@ def test_pages_wait_for_the_sitemaps_where_asked(run: Run) -> None:
     run(scenario, FrontierPolicy(pacing=UNPACED, sitemaps_first=True))
 
 
+def test_nobody_waits_for_sitemaps_that_will_not_come(run: Run) -> None:
+    """Their host's budget is spent: pages of other hosts go on, its own wait for the next run."""
+
+    async def scenario(store: Store) -> None:
+        await store.add([sitemap("/s1.xml"), page("/"), page("/b", host="b.test")])
+        [lease] = await store.lease(9, 0.0)
+        assert await store.lease(9, 0.0) == []
+        assert await store.next_ready(0.0) is None  # it may still bring pages
+        await finish(store, lease, Verdict(Outcome.READ), found=(sitemap("/s2.xml"),))
+        assert await store.lease(9, 0.0) == []
+        assert await store.next_ready(0.0) == 0.0
+        assert urls(await store.lease(9, 0.0)) == ["https://b.test/b"]
+        await store.retune(FrontierPolicy(UNPACED, sitemaps_first=True))
+        await store.add([page("/c", host="c.test")])
+        assert urls(await store.lease(9, 0.0)) == ["/s2.xml"]
+
+    once = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100, host_budget=1)
+    run(scenario, FrontierPolicy(pacing=once, sitemaps_first=True))
+
+
 def test_the_page_cap_is_reserved_when_leasing(run: Run) -> None:
     async def scenario(store: Store) -> None:
         await store.add([page(f"/{n}") for n in range(9)])

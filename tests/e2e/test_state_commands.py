@@ -249,3 +249,35 @@ def test_misuse_is_one_sentence(run_sumi: RunSumi, words: tuple[str, ...]) -> No
     run = run_sumi("state", *words)
     assert run.returncode == 2
     assert len(run.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("state", ["sqlite", "lmdb"])
+def test_a_job_goes_on_with_what_its_state_is_kept_in(
+    make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path, state: str
+) -> None:
+    site = make_site(pages=20, seed=4)
+    run_sumi("mirror", site.url, *FAST, "--state", state, "--max-pages", "8")
+    mirrored = Mirrored(site, tmp_path / "output" / f"127.0.0.1_{site.port}", run_sumi)
+    refused = run_sumi("mirror", site.url, *FAST, "--state", "files")
+    assert refused.returncode == 2
+    assert f"made with --state {state}, not files" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    mirrored.again()
+    assert mirrored.agrees_with_its_site()
+    assert not mirrored.journal.exists()
+
+
+@pytest.mark.parametrize("state", ["sqlite", "lmdb"])
+def test_state_that_an_older_version_wrote_is_refused_with_advice(
+    make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path, state: str
+) -> None:
+    site = make_site(pages=12, seed=4)
+    run_sumi("mirror", site.url, *FAST, "--state", state)
+    mirrored = Mirrored(site, tmp_path / "output" / f"127.0.0.1_{site.port}", run_sumi)
+    (mirrored.state / "format.json").write_text(f'{{"sumi-state": "{state}", "format": 1}}')
+    for words in (("mirror", site.url), ("state", "check"), ("state", "migrate", "output", "copy")):
+        run = run_sumi(*words)
+        assert run.returncode == 2, run.stderr
+        assert "says format 1" in run.stderr
+        assert "sumi state migrate --to files" in run.stderr
+    assert run_sumi("mirror", site.url, *FAST, "--fresh").returncode in (0, 1)

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from sumi.errors import StateDamaged, StateError, StateLocked
 from sumi.model import Candidate, PageFacts
 from sumi.outcomes import Outcome, Verdict
-from sumi.policy import Durability, FrontierPolicy, PacingPolicy
+from sumi.policy import Durability, FrontierPolicy, PacingPolicy, StateBackend
 from sumi.ports import Deferral, HostWait, Judged, Settlement
 from sumi.store.files import FilesStore
-from sumi.store.folder import refuse_other_backend
+from sumi.store.folder import backend_to_use
 from sumi.store.indexed import FolderStore
 from sumi.store.indexed.rows import Change, Rank, Row
 from sumi.store.lmdb import LmdbStore
@@ -172,15 +172,34 @@ def test_a_folder_of_another_backend_is_refused(store: type[FolderStore], tmp_pa
     with pytest.raises(StateError, match=r"made with --state files.*sumi state migrate"):
         store(tmp_path, POLICY, 0.0)
     with pytest.raises(StateError, match="made with --state files"):
-        refuse_other_backend(tmp_path, "lmdb")
+        backend_to_use(tmp_path, StateBackend.LMDB)
     asyncio.run(FilesStore(tmp_path, POLICY, 0.0).aclose())  # nobody kept its lock
 
 
 @each_store
-def test_state_of_a_later_version_is_refused(store: type[FolderStore], tmp_path: Path) -> None:
-    (tmp_path / "format.json").write_text(f'{{"sumi-state": "{store.backend}", "format": 99}}')
-    with pytest.raises(StateError, match="says format 99"):
-        store(tmp_path, POLICY, 0.0)
+def test_who_names_no_backend_gets_the_one_that_is_there(store: type[FolderStore], tmp_path: Path) -> None:
+    assert backend_to_use(tmp_path, None) == "files"
+    assert backend_to_use(tmp_path, StateBackend.LMDB) == "lmdb"
+    asyncio.run(store(tmp_path, POLICY, 0.0).aclose())
+    assert backend_to_use(tmp_path, None) == store.backend
+    for damage in ("", "{}", '{"sumi-state": "punch cards", "format": 1}'):
+        (tmp_path / "format.json").write_text(damage)
+        with pytest.raises(StateError, match="does not say what the state is kept in"):
+            backend_to_use(tmp_path, None)
+
+
+@each_store
+@pytest.mark.parametrize(
+    ("version", "advice"), [(99, "use the version"), (1, "sumi state migrate --to files")]
+)
+def test_state_of_another_version_is_refused_with_advice(
+    store: type[FolderStore], version: int, advice: str, tmp_path: Path
+) -> None:
+    (tmp_path / "format.json").write_text(f'{{"sumi-state": "{store.backend}", "format": {version}}}')
+    for use in (store, store.reading):
+        with pytest.raises(StateError, match=rf"says format {version}, .*{advice}.*--fresh"):
+            use(tmp_path, POLICY, 0.0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["format.json", "lock"]
 
 
 def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:

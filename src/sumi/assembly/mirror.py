@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -26,8 +27,9 @@ from sumi.engine.io import Io
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, Progress, Summary
 from sumi.jobs.mirror import mirror_home, mirror_job
+from sumi.jobs.mirror_assets import EarlierAssets, forget_assets, retry_passed_over
 from sumi.jobs.mirror_links import link_pages
-from sumi.jobs.mirror_note import remember_settings
+from sumi.jobs.mirror_note import recall_settings, remember_settings
 from sumi.jobs.mirror_update import begin_update
 from sumi.outputs.markdown_tree import MarkdownTree
 from sumi.ports import Clock
@@ -93,11 +95,19 @@ class _Mirroring:
         self._store = store
         self._tree = tree
         self._read_settings = read_settings
+        self._linked = False
 
     async def run(self, job: Job, control: Control) -> Summary:
         settings, store, tree = self._settings, self._store, self._tree
         place = Setting(settings.url, settings.output, self._home, settings.min_free, settings.durability)
+        before = await recall_settings(store)
+        await retry_passed_over(store, store, before, settings, self._io.clock.now())
         await remember_settings(store, settings)
+        if not settings.assets:
+            await forget_assets(store)
+        self._linked = any(
+            each.rewrite_links or each.assets for each in (before, settings) if each is not None
+        )
         if settings.update and store.resumed:
             await begin_update(store, store, self._io.clock.now(), tree.has_whole)
         run = JobRun(job, place, self._io, store, tree, control, self._read_job, self._complete)
@@ -112,8 +122,15 @@ class _Mirroring:
         return _job_for(changed)
 
     async def _complete(self) -> None:
-        if self._settings.rewrite_links:
-            await link_pages(self._store, self._store, self._tree)
+        if self._linked:  # also by an earlier run, whose links may not be wanted any more
+            wanted = self._settings
+            await link_pages(
+                self._store,
+                self._store,
+                self._tree,
+                to_pages=wanted.rewrite_links,
+                to_assets=wanted.assets,
+            )
 
 
 def _with_room_notes(job: Job, settings: MirrorSettings, home: Path) -> Job:
@@ -132,12 +149,14 @@ async def _opened(
 ) -> AsyncIterator[tuple[Io, Store, MarkdownTree]]:
     clock = SystemClock()
     store = open_store(settings.state, home / STATE_FOLDER, job.frontier, clock.now(), settings.durability)
-    tree = MarkdownTree(home.parent, home.name, settings.url, clock)
+    tree = MarkdownTree(home.parent, home.name, settings.url, clock, settings.max_assets_total)
     heard: list[Listener] = [*listeners, _ProgressFile(tree, clock)]
     try:
         # With nothing to lose yet, and before anything is asked again, a dead server is said to be one.
         must_reach = settings.update or not store.resumed
         async with connected(job, store, tree, clock, heard, settings.processes, must_reach=must_reach) as io:
+            if settings.assets:
+                io = replace(io, assets=tree, source=EarlierAssets(store, store, tree))  # noqa: PLW2901 - the same, and more
             yield io, store, tree
     finally:
         tree.close()

@@ -74,7 +74,7 @@ def run_reported(
 ) -> Summary:
     """Run the job to its end with ``reporter`` listening; ``read_settings`` gives the limits of a reload."""
     # Imported here because the engine brings the network and the parser, which --help does not need.
-    from sumi.assembly import run_mirror
+    from sumi.assembly.mirror import run_mirror
 
     # Before the run listens and after it no longer does, these would kill the process by default.
     for number in (signal.SIGHUP, signal.SIGUSR1):

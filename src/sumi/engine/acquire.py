@@ -11,10 +11,11 @@ from sumi.engine.revisit import Revisits
 from sumi.engine.robots_desk import RobotsDesk, Turn
 from sumi.engine.verdicts import REDIRECTS, host_report, location_of, verdict_on
 from sumi.frontier.conditional import is_conditional
-from sumi.model import Kind, Lease, Request, Response
+from sumi.model import ASSETS, Kind, Lease, Request, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.ports import HostReport
 
+PLAIN = ASSETS | {Kind.SITEMAP}
 NO_LOCATION = Verdict(Outcome.BAD_HTTP, "a redirect without a Location")
 
 
@@ -39,12 +40,20 @@ class Ended(msgspec.Struct, frozen=True):
     response: Response | None = None
 
 
-Acquired: TypeAlias = Fetched | Redirected | Ended | Turn
+class Crowded(msgspec.Struct, frozen=True):
+    """Its base has as many pages in flight as it may still have: nothing was asked for."""
+
+    report: HostReport | None = None
+
+
+Acquired: TypeAlias = Fetched | Redirected | Ended | Turn | Crowded
 
 
 async def acquire(
     lease: Lease, gate: Gate, desk: RobotsDesk, revisits: Revisits, heads: Heads, io: Io
 ) -> Acquired:
+    if gate.refuses_now(lease.candidate) is None and not gate.places.claim(lease.candidate):
+        return Crowded()
     held = io.source.at_hand(lease)
     if held is not None and gate.refuses_now(lease.candidate) is None:
         return classify(Request(lease.target, await revisits.validators(lease)), held, None)
@@ -59,7 +68,7 @@ async def acquire(
     # Of a page that is here the type is known.
     only_head = heads.due(lease) and await revisits.before(lease) is None
     method = "HEAD" if only_head else "GET"
-    request = Request(lease.target, validators, method=method, plain=lease.candidate.kind is Kind.SITEMAP)
+    request = Request(lease.target, validators, method=method, plain=lease.candidate.kind in PLAIN)
     answer = await io.fetcher.fetch(request)
     report = host_report(answer, desk.crawl_delay(lease.target))
     if only_head and not concludes(answer):

@@ -80,6 +80,8 @@ class Contents:
             if record.kind is not Kind.PAGE:
                 continue
             self._gate.traps.recall(record.url, record.at or 0.0, record.facts)
+            if record.outcome in KEPT:
+                self._gate.places.recall(record.url)
             if record.outcome in KEPT and record.facts.content_key is not None:
                 self._index.recall(record.facts.content_key, record.url)
 
@@ -89,7 +91,7 @@ class Contents:
         revision = revision_of(digest)
         if before is not None and before.revision == revision:
             return SAME_CONTENT, unchanged_facts(before, response)
-        key = content_key(digest)
+        key = content_key(digest, titles_count=self._recipe.titles_count)
         if self._recipe.keep_duplicates:
             original = self._index.first_of(key, lease.url)
         else:
@@ -98,7 +100,8 @@ class Contents:
             verdict = Verdict(Outcome.CAPTURED, f"HTTP {response.status}")
             facts = await self._io.output.accept(lease, response, digest)
         else:
-            verdict = Verdict(Outcome.DUPLICATE, f"the same title and text as {original}")
+            what = "title and text" if self._recipe.titles_count else "text"
+            verdict = Verdict(Outcome.DUPLICATE, f"the same {what} as {original}")
             facts = bare_facts(response, None)
         now = self._io.clock.now()
         return verdict, msgspec.structs.replace(
@@ -120,10 +123,12 @@ class Contents:
         self._index.settled(unit.lease.url, unit.facts.content_key, kept=kept)
 
 
-def content_key(digest: PageDigest) -> str | None:
-    """Of title and text. None for a page without text: that two pages say nothing does not make them one."""
+def content_key(digest: PageDigest, *, titles_count: bool = True) -> str | None:
+    """Of title and text, or of the text alone. None for a page without text: that two pages say nothing does not make them one."""
     if digest.sha256 is None or not (digest.markdown or "").strip():
         return None
+    if not titles_count:
+        return digest.sha256
     return blake2b(
         f"{digest.title or ''}\0{digest.sha256}".encode("utf-8", "replace"), digest_size=8
     ).hexdigest()

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from sumi.engine.acquire import Acquired, Ended, Fetched, Redirected
-from sumi.engine.contents import Contents
+from sumi.engine.acquire import Acquired, Crowded, Ended, Fetched, Redirected
+from sumi.engine.assets import Assets
+from sumi.engine.contents import KEPT, Contents
 from sumi.engine.cookie_walls import CookieWalls
 from sumi.engine.facts import bare_facts
 from sumi.engine.gate import Gate
@@ -25,7 +26,7 @@ from sumi.engine.robots_desk import Turn
 from sumi.engine.scrutiny import Scrutiny, probed
 from sumi.events import PageDeferred, Warned
 from sumi.frontier.retry import retry_delay
-from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
+from sumi.model import ASSETS, Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
 from sumi.parse.sitemap import called_like_a_sitemap
@@ -56,8 +57,10 @@ class Digestion:
         self._revisits = revisits
         self._scrutiny = Scrutiny(recipe, io, gate)
         self._contents = Contents(recipe, io, gate, revisits)
+        self._assets = Assets(recipe, io, gate, revisits)
         self._walls = CookieWalls()
         self._homes = DomainClasses(recipe.origins, recipe.scope.blacklist, recipe.scope.stub)
+        self._has_homes = bool(recipe.origins or recipe.scope.bases)
 
     async def recall(self) -> None:
         """Take up what earlier runs learnt about traps and contents."""
@@ -65,6 +68,8 @@ class Digestion:
 
     def settled(self, unit: Settlement | Deferral, accepted: bool) -> None:
         """What became of a unit that ``conclude`` made."""
+        kept = accepted and isinstance(unit, Settlement) and unit.verdict.outcome in KEPT
+        self._gate.places.settled(unit.lease.url, kept=kept)
         if isinstance(unit, Settlement):
             self._contents.settled(unit, accepted)
             self._walls.settled(unit.lease.url)
@@ -74,6 +79,9 @@ class Digestion:
             case Turn():
                 found = await self._gate.judge(acquired.found)
                 return Deferral(lease, self._now(), acquired.not_before, found=found)
+            case Crowded():
+                await self._gate.places.wait(lease.candidate)
+                return Deferral(lease, self._now(), self._now())
             case Ended():
                 return await self._ended(lease, acquired)
             case Redirected():
@@ -104,6 +112,7 @@ class Digestion:
             return self._probed(lease, response, None)
         if lease.candidate.hop is Hop.GUESS and verdict.outcome in NOT_THERE:
             verdict = Verdict(Outcome.ABSENT, verdict.rule)
+        verdict = self._assets.verdict_on(lease, verdict)
         now = self._now()
         before = await self._revisits.before(lease)
         if before is not None and (has_file(before) or verdict.outcome is Outcome.UNCHANGED):
@@ -155,6 +164,8 @@ class Digestion:
     def _warn_if_the_seed_leads_astray(self, candidate: Candidate, target: str) -> None:
         if candidate.depth or candidate.kind is not Kind.PAGE:
             return
+        if self._recipe.scope.bases and candidate.hop is not Hop.SEED:
+            return  # everything under a base is at depth 0, so that depth does not tell a seed
         if self._recipe.scope.judge(Candidate(target, Hop.REDIRECT)) is not None:
             self._io.tell(
                 Warned(f"{candidate.url} redirects to {target}, outside of what was asked for: try that URL")
@@ -176,8 +187,12 @@ class Digestion:
     # ── content ────────────────────────────────────────────────────────────────────────────────────────
 
     async def _fetched(self, lease: Lease, response: Response) -> Settlement | Deferral:
+        if lease.candidate.kind in ASSETS:
+            return await self._asset(lease, response)
         digest = await self._io.digester.digest(self._request(lease, response))
         if isinstance(digest, Undigested):
+            if self._assets.takes(lease, digest.verdict):
+                return await self._asset(lease, response)
             return await self._without_content(lease, digest.verdict, response)
         if digest.problem:
             self._io.tell(Warned(f"{lease.url}: {digest.problem}"))
@@ -200,10 +215,17 @@ class Digestion:
         links = self._recorded((*digest.links, digest.refresh, digest.canonical))
         return Settlement(lease, verdict, self._now(), facts, found, links)
 
+    async def _asset(self, lease: Lease, response: Response) -> Settlement:
+        kept = await self._assets.keep(lease, response)
+        if isinstance(kept, Verdict):
+            return await self._without_content(lease, kept, response)
+        verdict, facts = kept
+        return Settlement(lease, verdict, self._now(), facts)
+
     def _request(self, lease: Lease, response: Response) -> DigestRequest:
         recipe = self._recipe
         return DigestRequest(
-            url=lease.target,
+            url=response.url,
             body=response.body,
             content_type=response.header("content-type") or "",
             kind=Kind.PAGE if lease.candidate.kind is Kind.PROBE else lease.candidate.kind,
@@ -216,6 +238,7 @@ class Digestion:
             raw=recipe.keep_raw and lease.candidate.kind is Kind.PAGE,
             dates=self._revisits.wants_dates,
             vocabulary=self._gate.traps.watches(lease.url),
+            assets=bool(recipe.asset_bytes),
         )
 
     async def _sitemap(self, lease: Lease, response: Response, digest: PageDigest) -> Settlement:
@@ -251,6 +274,11 @@ class Digestion:
         if not self._recipe.take_links:
             return ()
         found = await self._judge_new(digest.links, lease, Hop.LINK)
+        if self._recipe.asset_bytes:
+            files, images = self._assets.wanted_of(digest, found), digest.images
+            found += await self._judge_new(files, lease, Hop.LINK, Kind.FILE)
+            # First: a link to an image elsewhere is nothing, but the image may be shown as well.
+            found = await self._judge_new(images, lease, Hop.EMBED, Kind.IMAGE) + found
         if digest.refresh is not None:
             found += await self._judge_new([digest.refresh], lease, Hop.REDIRECT)
         if digest.canonical is not None and digest.canonical != lease.url:
@@ -272,10 +300,13 @@ class Digestion:
         redirects = source.redirects + 1 if hop is Hop.REDIRECT else 0
         fresh = await self._io.frontier.unseen(urls, depth, hop)
         found = _candidates(fresh, hop, kind, depth, source.url, redirects)
-        return await self._gate.judge(map(self._at_home, found) if self._recipe.origins else found)
+        return await self._gate.judge(map(self._at_home, found) if self._has_homes else found)
 
     def _at_home(self, candidate: Candidate) -> Candidate:
-        """A page of an origin is where the job starts from, however far it was found."""
+        """A page of an origin, or under a base, is where the job starts from, however far it was found."""
+        scope = self._recipe.scope
+        if scope.bases:
+            return scope.base_urls.placed(candidate, scope.external_hops)
         if self._homes.origin_of(split(candidate.url).host) is None:
             return candidate
         return msgspec.structs.replace(candidate, depth=0)
@@ -294,7 +325,7 @@ def _without_news(
 ) -> Settlement:
     """A page that is or was here brought nothing when it was asked for again."""
     ending = ending_without_news(verdict, before)
-    if ending.outcome is Outcome.UNCHANGED:
+    if ending.outcome in (Outcome.UNCHANGED, Outcome.STORED):
         return Settlement(lease, ending, now, unchanged_facts(before, response))
     facts = facts_without_news(ending, before, bare_facts(response, location), now)
     return Settlement(lease, ending, now, facts)
@@ -308,7 +339,8 @@ def _candidates(
 
 def _kind_behind(lease: Lease, target: str) -> Kind:
     """A moved sitemap is one still, if called like one: many sites send every strange path to a page."""
-    return lease.candidate.kind if called_like_a_sitemap(split(target).path) else Kind.PAGE
+    kind = lease.candidate.kind
+    return kind if kind in ASSETS or called_like_a_sitemap(split(target).path) else Kind.PAGE
 
 
 def _only_sends_on(digest: PageDigest) -> bool:

@@ -11,6 +11,7 @@ from itertools import islice
 import msgspec
 
 from sumi.engine.io import Io
+from sumi.engine.places import Places
 from sumi.engine.robots_desk import RobotsDesk
 from sumi.engine.traps import TrapWatch
 from sumi.model import Candidate, Hop, Kind
@@ -37,6 +38,7 @@ class Gate:
         self._desk = desk
         self.traps = TrapWatch(recipe.traps)
         self._caps = CapLedger(recipe.caps)
+        self.places = Places(recipe)
         # A seed may redirect to another path of its host: the user asked for what it leads to.
         self._seed_scope = msgspec.structs.replace(recipe.scope, paths=())
 
@@ -72,6 +74,7 @@ class Gate:
             self._malformed(candidate)
             or self._outside(candidate)
             or self.traps.refusal(candidate)
+            or self.places.refusal(candidate)
             or (self._caps.refusal(candidate.url) if candidate.kind is Kind.PAGE else None)
         )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sumi.engine.sources import NO_SOURCE
 from sumi.events import Listener
-from sumi.ports import Clock, Digester, Fetcher, Frontier, Ledger, Output, Source
+from sumi.ports import AssetKeeper, Clock, Digester, Fetcher, Frontier, Ledger, Output, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +19,4 @@ class Io:
     tell: Listener
     jitter: Callable[[], float]  # uniform in [0, 1)
     source: Source = NO_SOURCE
+    assets: AssetKeeper | None = None  # for a recipe with ``asset_bytes``

@@ -5,11 +5,12 @@ from hashlib import blake2b
 import msgspec
 
 from sumi.frontier.conditional import conditional_headers
-from sumi.model import Kind, Lease, PageFacts, Response
+from sumi.model import ASSETS, Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.digest import PageDigest
 from sumi.ports import Ledger
 
+COME_BACK_TO = ASSETS | {Kind.PAGE}
 NO_HEADERS: tuple[tuple[str, str], ...] = ()
 # What says that a page does not exist any more. Everything else that can go wrong may pass.
 GONE = frozenset({Outcome.NOT_FOUND, Outcome.SOFT_404})
@@ -30,7 +31,7 @@ class Revisits:
 
     async def before(self, lease: Lease) -> PageFacts | None:
         """What is recorded of a page that is here, or once was; None if there never was one."""
-        if not self._active or lease.candidate.kind is not Kind.PAGE:
+        if not self._active or lease.candidate.kind not in COME_BACK_TO:
             return None
         record = await self._ledger.record(lease.url)
         known = record is not None and (is_here(record.facts) or record.facts.was_path is not None)
@@ -83,6 +84,8 @@ def unchanged_facts(before: PageFacts, response: Response | None) -> PageFacts:
 
 def ending_without_news(verdict: Verdict, before: PageFacts) -> Verdict:
     """How a page ends that is or was here and could not be had again: gone for good, or kept as it was."""
+    if verdict.outcome is Outcome.UNCHANGED and before.asset:
+        return Verdict(Outcome.STORED, verdict.rule)
     if verdict.outcome in (Outcome.UNCHANGED, Outcome.REDIRECTED):
         return verdict
     gone = verdict.outcome in GONE or not is_here(before)
@@ -96,7 +99,11 @@ def facts_without_news(ending: Verdict, before: PageFacts, bare: PageFacts, now:
     if not is_here(before):
         return msgspec.structs.replace(before, location=bare.location)
     return msgspec.structs.replace(
-        bare, was_path=before.path, first_captured=before.first_captured, changed_at=now
+        bare,
+        was_path=before.path,
+        asset=before.asset,
+        first_captured=before.first_captured,
+        changed_at=now,
     )
 
 

@@ -154,7 +154,11 @@ class RobotsDesk:
         return Turn(now, found=self._named_sitemaps(record, self._rule(record)))
 
     def _named_sitemaps(self, record: RobotsRecord, ruling: Ruling) -> tuple[Candidate, ...]:
-        wanted = self._recipe.find_sitemaps and ruling.reachable
+        wanted = (
+            self._recipe.find_sitemaps
+            and ruling.reachable
+            and self._recipe.scope.wants_sitemaps_of(record.origin)
+        )
         return self._sitemaps(record.origin, record) if wanted else ()
 
     async def _ask(self, site: str) -> Turn:

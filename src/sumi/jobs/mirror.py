@@ -66,6 +66,7 @@ def mirror_job(settings: MirrorSettings) -> Job:
         min_fidelity=settings.min_fidelity,
         keep_raw=settings.raw,
         on_error=settings.on_error,
+        asset_bytes=settings.max_asset_size if settings.assets else 0,
         trust_dates=settings.trust_lastmod,
     )
     return Job(
@@ -127,14 +128,16 @@ def _seconds_between(requests_per_second: float) -> float:
 
 
 def _limits(settings: MirrorSettings) -> FetchLimits:
+    # What is to be kept must be let through. One byte more tells that it is too large.
+    asset = settings.max_asset_size + 1 if settings.assets else 0
     return FetchLimits(
         connect=settings.connect_timeout,
         first_byte=settings.first_byte_timeout,
         idle=settings.idle_timeout,
         total=settings.timeout,
         min_bytes_per_second=settings.min_speed,
-        wire_bytes=settings.max_wire,
-        body_bytes=settings.max_body,
+        wire_bytes=max(settings.max_wire, asset),
+        body_bytes=max(settings.max_body, asset),
         ratio=settings.max_ratio,
         codings=settings.max_codings,
         header_bytes=settings.max_header_bytes,

@@ -12,6 +12,7 @@ from sumi.errors import StateDamaged
 from sumi.jobs.mirror_note import recall_settings
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
+from sumi.outputs.assets import assets_here, is_whole_asset
 from sumi.outputs.job_logs import PROCESSED, processed_line
 from sumi.outputs.manifest import DONE, pages_here, relative_to_home
 from sumi.outputs.markdown_page import is_whole
@@ -81,6 +82,8 @@ class _Check:
             yield Finding(words)
         async for finding in self._pages(deep):
             yield finding
+        async for finding in self._assets(deep):
+            yield finding
         async for finding in self._strays():
             yield finding
         if _standing(self._home) != RUNNING:  # a killed run's copies are behind, and made anew by the next
@@ -99,6 +102,12 @@ class _Check:
             words = _trouble_with(self._root, path, record.facts, deep)
             if words:
                 yield Finding(f"{record.url}: {path} {words}", requeue=record.url)
+
+    async def _assets(self, deep: bool) -> AsyncIterator[Finding]:
+        async for record in assets_here(self._store):
+            words = _trouble_with(self._root, record.facts.path or "", record.facts, deep)
+            if words:
+                yield Finding(f"{record.url}: {record.facts.path} {words}", requeue=record.url)
 
     async def _strays(self) -> AsyncIterator[Finding]:
         """Files that no record names. Those of pages in flight when a run was killed are to be expected."""
@@ -164,7 +173,8 @@ def _trouble_with(root: Path, path: str, facts: PageFacts, deep: bool) -> str:
         return "is not a file of its own"
     if status.st_size != facts.size:
         return f"has {status.st_size:,} bytes, recorded are {facts.size:,}"
-    if deep and not is_whole(file.read_bytes(), facts):
+    whole = is_whole_asset if facts.asset else is_whole
+    if deep and not whole(file.read_bytes(), facts):
         return "does not hash to what is recorded"
     return ""
 

@@ -1,7 +1,8 @@
-"""After a crawl: links between mirrored pages are pointed at their files."""
+"""After a crawl: links to what is here, pages or images and files, are pointed at it."""
 
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
+from sumi.outputs.assets import assets_here
 from sumi.outputs.local_links import LocalLinks
 from sumi.outputs.manifest import pages_here
 from sumi.outputs.markdown_tree import MarkdownTree
@@ -11,9 +12,11 @@ BATCH = 500
 MOVED = frozenset({Outcome.REDIRECTED, Outcome.DUPLICATE, Outcome.GONE})
 
 
-async def link_pages(ledger: Ledger, frontier: Frontier, tree: MarkdownTree) -> int:
+async def link_pages(
+    ledger: Ledger, frontier: Frontier, tree: MarkdownTree, *, to_pages: bool, to_assets: bool
+) -> int:
     """Bring every file's links in line with what is here; how many files were rewritten."""
-    links = await local_links(ledger)
+    links = await local_links(ledger, to_pages=to_pages, to_assets=to_assets)
     rewritten = 0
     amended: dict[str, PageFacts] = {}
     async for record in pages_here(ledger):
@@ -33,13 +36,17 @@ async def link_pages(ledger: Ledger, frontier: Frontier, tree: MarkdownTree) -> 
     return rewritten
 
 
-async def local_links(ledger: Ledger) -> LocalLinks:
+async def local_links(ledger: Ledger, *, to_pages: bool, to_assets: bool) -> LocalLinks:
     links = LocalLinks()
     async for record in pages_here(ledger):
-        links.learn(record)
+        links.learn(record, wanted=to_pages)
+    async for record in assets_here(ledger):
+        links.learn(record, wanted=to_assets)
+    targets: dict[str, str] = {}
     async for record in ledger.records(MOVED):
         links.learn(record)
         target = record.facts.location or record.facts.duplicate_of
         if target is not None:
-            links.learn_alias(record.url, target)
+            targets[record.url] = target
+    links.learn_aliases(targets)
     return links

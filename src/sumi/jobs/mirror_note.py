@@ -25,6 +25,9 @@ KEPT = (
     "user_agent",
     "contact",
     "rewrite_links",
+    "assets",
+    "max_asset_size",
+    "max_assets_total",
 )
 
 

@@ -55,8 +55,10 @@ class Rebuild:
         """Every page, some at once, in the order of discovery; what is derived is written at the end."""
         settings = await recall_settings(self._store)
         source = "" if settings is None else settings.url
-        if settings is not None and settings.rewrite_links:
-            self._links = await local_links(self._store)
+        if settings is not None and (settings.rewrite_links or settings.assets):
+            self._links = await local_links(
+                self._store, to_pages=settings.rewrite_links, to_assets=settings.assets
+            )
         tree = MarkdownTree(self._home.parent, self._home.name, source, self._clock)
         try:
             async for batch in self._batches():

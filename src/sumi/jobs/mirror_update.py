@@ -22,6 +22,8 @@ ASKED_AGAIN = frozenset(
         Outcome.NOT_FOUND,
         Outcome.SOFT_404,
         Outcome.FORBIDDEN,
+        Outcome.STORED,
+        Outcome.NOT_AN_ASSET,
     }
 )
 

@@ -125,9 +125,7 @@ async def make_plan(
         framework=made_by.most_common(1)[0][0] if made_by else "",
         need_javascript=sum(bool(page.javascript) for page in sample.pages),
         seconds_between_requests=pause,
-        least_seconds=None
-        if wanted is None
-        else wanted * per_page,
+        least_seconds=None if wanted is None else wanted * per_page,
         disk_bytes=None if wanted is None or not sample.pages else wanted * _bytes_per_page(settings, sample),
         inodes=None if wanted is None else wanted * (4 if settings.raw else 2),
     )

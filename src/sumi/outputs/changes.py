@@ -61,7 +61,7 @@ async def changes_of(ledger: Ledger) -> Changes | None:
         return None
     changes = Changes(last.began)
     async for record in ledger.records(None):
-        if record.kind is Kind.PAGE:
+        if record.kind is Kind.PAGE and not record.facts.asset:
             _count(record, changes)
     return changes
 

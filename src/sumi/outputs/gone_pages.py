@@ -27,7 +27,8 @@ class GonePages:
         data = self._files.read_bytes(facts.was_path)
         if data is not None:
             self._files.write_atomic(self._place(facts.was_path), data)
-            self._files.remove(facts.was_path)
+            if not facts.asset:  # others may hold the same content; what nobody does is swept up at the end
+                self._files.remove(facts.was_path)
             self._present = True
 
     def returned(self, path: str) -> None:

@@ -1,7 +1,7 @@
-"""Links between mirrored pages that work offline: each points at the file of its page, fragments kept.
+"""Links that work offline: to the files of mirrored pages, fragments kept, and to images and other files.
 
-A link whose page is not here points at the web, also after it has pointed at a file that is gone since. So
-the same pass over a file can be made any number of times, and brings it in line with what is here today.
+A link whose target is not here, or not to be linked to, points at the web, also after it has pointed at a
+file. So the same pass over a page can be made any number of times, and brings it in line with today.
 """
 
 import posixpath
@@ -22,6 +22,7 @@ from sumi.urls import normalize
 _HASH_LINE = re.compile(rb'^sha256: "[0-9a-f]*"$', re.MULTILINE)
 # A relative path of ours has no scheme; what has one, or is empty, was never made by us.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|\Z")
+MOST_HOPS = 32  # of redirects in a row; also the end of a circle
 
 
 class LocalLinks:
@@ -31,20 +32,25 @@ class LocalLinks:
         self._paths: dict[str, str] = {}
         self._urls: dict[str, str] = {}
 
-    def learn(self, record: UrlRecord) -> None:
-        """A page with a file, or one whose file is gone."""
+    def learn(self, record: UrlRecord, *, wanted: bool = True) -> None:
+        """Something with a file, or whose file is gone. Not ``wanted``: links to it point at the web."""
         facts = record.facts
         if facts.path is not None:
-            self._paths[record.url] = facts.path
+            if wanted:
+                self._paths[record.url] = facts.path
             self._urls[facts.path] = record.url
-        elif facts.was_path is not None:
+        if facts.was_path is not None:
             self._urls.setdefault(facts.was_path, record.url)
 
-    def learn_alias(self, url: str, target: str) -> None:
-        """A URL that redirects to a page, or is its duplicate: its links lead there too."""
-        path = self._paths.get(target)
-        if path is not None:
-            self._paths.setdefault(url, path)
+    def learn_aliases(self, targets: dict[str, str]) -> None:
+        """URLs that redirect to what is here, also by way of others, or are duplicates: their links lead there.
+
+        What is linked is then the file, so what such a link was before is not known any more; if the file
+        goes, it will point at where it led."""
+        for url in targets:
+            path = self._paths.get(_end_of(url, targets))
+            if path is not None:
+                self._paths.setdefault(url, path)
 
     def applied(self, data: bytes, facts: PageFacts) -> tuple[bytes, PageFacts]:
         """A page's file with its links as they should be today, and what is then recorded of it."""
@@ -69,4 +75,16 @@ class LocalLinks:
         url = self._urls.get(path)
         if url is None or self._paths.get(url) == path:
             return None
+        # As with an image whose content changed: the same address has another file.
+        new = self._paths.get(url)
+        if new is not None:
+            return markdown_target(posixpath.relpath(new, folder)) + suffix
         return f"<{url}{suffix}>" if set(url) & set(" ()<>") else url + suffix
+
+
+def _end_of(url: str, targets: dict[str, str]) -> str:
+    for _ in range(MOST_HOPS):
+        if url not in targets:
+            break
+        url = targets[url]
+    return url

@@ -12,6 +12,7 @@ import msgspec
 
 from sumi.model import Kind
 from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.outputs.assets import assets_here
 from sumi.outputs.changes import Changes, changes_of
 from sumi.outputs.plain_text import escape_marks, iso_utc, one_line
 from sumi.ports import FrontierStats, Ledger, UrlRecord
@@ -74,6 +75,21 @@ class _PageEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     shortfalls: tuple[str, ...] = ()
 
 
+class _AssetEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    url: str
+    path: str
+    size_bytes: int | None
+    sha256: str | None
+    fetched_at: str | None
+    outcome: str
+    kind: Kind
+    content_type: str | None = None
+    referrer: str | None = None  # the page that it was first seen on
+    etag: str | None = None
+    last_modified: str | None = None
+    robots_rule: str | None = None
+
+
 class _LackingEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     url: str
     outcome: str
@@ -95,6 +111,8 @@ class _GoneEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 async def pages_here(ledger: Ledger) -> AsyncIterator[UrlRecord]:
     """Every page with a file: settled ones, and those that an unfinished update has yet to ask for again."""
     async for record in ledger.records(PAGES | {Outcome.PENDING}):
+        if record.facts.asset:
+            continue
         if record.outcome is not Outcome.PENDING or record.facts.path is not None:
             yield record
 
@@ -138,6 +156,8 @@ async def write_manifest(
     await _write_list(file, "failed_pages", (_lacking(record) async for record in ledger.records(FAILED)))
     file.write(b",\n")
     await _write_list(file, "skipped_pages", (_lacking(record) async for record in ledger.records(SKIPPED)))
+    file.write(b",\n")
+    await _write_list(file, "assets", (_asset(record, mirror.home) async for record in assets_here(ledger)))
     file.write(b",\n")
     await _write_list(file, "gone_pages", (_gone(page, mirror.home) async for page in _gone_pages(ledger)))
     file.write(b"\n}\n")
@@ -206,6 +226,24 @@ def _page(record: UrlRecord, home: str) -> _PageEntry:
         raw_sha256=facts.raw,
         first_captured=None if facts.first_captured is None else iso_utc(facts.first_captured),
         changed_at=None if facts.changed_at is None else iso_utc(facts.changed_at),
+    )
+
+
+def _asset(record: UrlRecord, home: str) -> _AssetEntry:
+    facts = record.facts
+    return _AssetEntry(
+        url=one_line(record.url),
+        path=relative_to_home(facts.path or "", home),
+        size_bytes=facts.size,
+        sha256=facts.sha256,
+        fetched_at=None if facts.fetched_at is None else iso_utc(facts.fetched_at),
+        outcome=record.outcome.value,
+        kind=record.kind,
+        content_type=_clean(facts.content_type),
+        referrer=_clean(record.referrer),
+        etag=_clean(facts.etag),
+        last_modified=_clean(facts.last_modified),
+        robots_rule=_clean(facts.robots_rule),
     )
 
 

@@ -2,8 +2,8 @@
 
 Pages go to ``<root>/<host>/…/index.md``. The job's own files live in ``<root>/<home>/``:
 ``_manifest.json``, ``_index.md``, ``_processed.txt``, ``_failed.log``, ``_checkpoint.json``,
-``_progress.json``, ``_failed/`` and ``_skipped/``. All but the pages and the placeholders are
-projections: written anew from the ledger at every start and every orderly end.
+``_progress.json``, ``_failed/``, ``_skipped/`` and ``_assets/``. All but the pages, the placeholders and the
+assets are projections: written anew from the ledger at every start and every orderly end.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ import msgspec
 from sumi.events import Progress
 from sumi.model import Lease, PageFacts, Response
 from sumi.outcomes import MEANINGS, Ending, Verdict
+from sumi.outputs.assets import AssetFolder, is_whole_asset
 from sumi.outputs.changes import changes_of, end_update
 from sumi.outputs.checkpoint import Standing, checkpoint_json, progress_json, running, stopped
 from sumi.outputs.contents import read_entries, write_contents
@@ -34,9 +35,11 @@ DONE = frozenset(outcome for outcome, meaning in MEANINGS.items() if meaning.end
 
 
 class MarkdownTree:
-    """Implements ``sumi.ports.Output``. Await ``recall`` before the first ``accept``."""
+    """Implements ``sumi.ports.Output`` and ``AssetKeeper``. Await ``recall`` before the first ``accept``."""
 
-    def __init__(self, root: Path, home: str, source_url: str, clock: Clock) -> None:
+    def __init__(
+        self, root: Path, home: str, source_url: str, clock: Clock, most_asset_bytes: int = 0
+    ) -> None:
         self._files = SafeFolder(root)
         self._mirror = Mirror(home, source_url, clock.now())
         self._clock = clock
@@ -44,6 +47,7 @@ class MarkdownTree:
         self._placeholders = Placeholders(self._files, home)
         self._raw = RawPages(self._files, home)
         self._gone = GonePages(self._files, home)
+        self._assets = AssetFolder(self._files, home, most_asset_bytes)
 
     async def recall(self, ledger: Ledger) -> None:
         """Take up what the ledger knows: the path of every page, the time of the first start, the logs."""
@@ -52,6 +56,7 @@ class MarkdownTree:
             if record.facts.path is not None:
                 self._paths.restore(record.url, record.facts.path)
         await self._gone.recall(ledger)
+        await self._assets.recall(ledger)
         await self._remove_stale_placeholders(ledger)
         await rebuild_logs(self._files, self._mirror.home, ledger)
 
@@ -65,6 +70,13 @@ class MarkdownTree:
         self._placeholders.remove(lease.url)
         self._gone.returned(path)
         return msgspec.structs.replace(facts, path=path, raw=digest.raw_sha256)
+
+    async def keep(self, lease: Lease, response: Response) -> PageFacts | Verdict:
+        """An image or a file, as it came."""
+        kept = self._assets.keep(lease.url, lease.candidate.kind, response)
+        if isinstance(kept, PageFacts):
+            self._placeholders.remove(lease.url)
+        return kept
 
     def raw_page(self, facts: PageFacts) -> bytes | None:
         """The packed body that a page was made from; None if it was not kept."""
@@ -83,7 +95,8 @@ class MarkdownTree:
         if facts.path is None:
             return True
         data = self._files.read_bytes(facts.path)
-        return data is not None and is_whole(data, facts)
+        whole = is_whole_asset if facts.asset else is_whole
+        return data is not None and whole(data, facts)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
         """Leave a placeholder that says why there is no page."""
@@ -107,6 +120,7 @@ class MarkdownTree:
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
         await self.recall(ledger)
+        self._assets.sweep()
         if not stats.pending:
             await end_update(ledger, self._clock.now())
         found = await survey(ledger)

@@ -69,6 +69,26 @@ class SafeFolder:
         with self._replacing(rel_path, mode) as descriptor:
             _write_all(descriptor, data)
 
+    def link_atomic(self, rel_path: str, existing: str) -> bool:
+        """Put another file's content there without a second copy; False where the disk cannot do that."""
+        (folder, name), (other_folder, other_name) = self._located(rel_path), self._located(existing)
+        temporary = f".{name}.tmp"
+        with self._explained(rel_path):
+            # A copy of the descriptor: the folder stays open only until the next is asked for.
+            other = os.dup(self._folder(other_folder, create=False))
+            try:
+                place = self._folder(folder, create=True)
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=place)
+                os.link(other_name, temporary, src_dir_fd=other, dst_dir_fd=place, follow_symlinks=False)
+            except OSError:
+                return False
+            finally:
+                os.close(other)
+            os.replace(temporary, name, src_dir_fd=place, dst_dir_fd=place)
+        self._written(rel_path)
+        return True
+
     @contextlib.contextmanager
     def stream_atomic(self, rel_path: str, mode: int = 0o644) -> Iterator[BinaryIO]:
         """As ``write_atomic``, for content made piece by piece. Nothing is replaced if the block raises."""

@@ -55,7 +55,15 @@ _SVG: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 # Programs of Windows, Linux and macOS, Java classes, scripts that name their interpreter, Windows links.
-_PROGRAMS: Final = (b"MZ", b"\x7fELF", b"\xfe\xed\xfa", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"#!", b"L\0\0\0")
+_PROGRAMS: Final = (
+    b"MZ",
+    b"\x7fELF",
+    b"\xfe\xed\xfa",
+    b"\xcf\xfa\xed\xfe",
+    b"\xca\xfe\xba\xbe",
+    b"#!",
+    b"L\0\0\0",
+)
 _EXTENSION: Final = re.compile(r"\.([A-Za-z0-9]{1,8})\Z")
 _BINARY: Final = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 _LOOKED_AT: Final = 4096
@@ -86,7 +94,9 @@ def file_extension(url: str, content_type: str, body: bytes) -> str | None:
     extension = url_extension(url)
     if extension in KEPT_EXTENSIONS and extension not in _IMAGES.split():
         return extension
-    return _MEDIA_TYPES.get(media_type(content_type)) or ("bin" if _BINARY.search(body[:_LOOKED_AT]) else "txt")
+    return _MEDIA_TYPES.get(media_type(content_type)) or (
+        "bin" if _BINARY.search(body[:_LOOKED_AT]) else "txt"
+    )
 
 
 def named_like_a_file(url: str) -> bool:

@@ -108,6 +108,7 @@ def _digest_html(request: DigestRequest) -> PageDigest:
     normalizer = LinkNormalizer(rules, base)
     links, dropped = page_links(document, normalizer, request.max_links, _late_refresh(facts))
     licenses = licenses_of(document, request.body, normalizer, links)  # before the document is changed
+    downloads = download_hrefs(document) if request.assets else []
     written = _write(document, base, request) if request.markdown else _NOT_WRITTEN
     markdown, fidelity = written.markdown, written.fidelity
     digest = PageDigest(
@@ -128,7 +129,7 @@ def _digest_html(request: DigestRequest) -> PageDigest:
         shortfalls=[] if fidelity is None else fidelity.shortfalls,
     )
     if request.assets:
-        digest = _with_assets(digest, download_hrefs(document), normalizer, request.max_links)
+        digest = _with_assets(digest, downloads, normalizer, request.max_links)
     return digest if markdown is None else _with_signals(digest, markdown, request)
 
 

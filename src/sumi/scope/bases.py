@@ -4,8 +4,8 @@ What is under a base is at depth 0, wherever it was found. Everything else is ex
 the bases than the page that led to it.
 """
 
+import re
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 from typing import Final
 
 import msgspec
@@ -17,6 +17,8 @@ from sumi.urls.escapes import tidy_escapes
 
 _WWW: Final = "www."
 _WEB_PORTS: Final = tuple(DEFAULT_PORTS.values())
+# What a page's own file is called. Not any dot: the folder of a release may be called v1.2.
+_FILE: Final = re.compile(r"/[^/]*\.(?:x?html?|php|aspx?|jsp|cgi|md)\Z", re.IGNORECASE)
 
 
 class BaseUrls:
@@ -85,5 +87,4 @@ def _sites(base: str) -> list[tuple[str, int]]:
 
 def _folder(base: str) -> str:
     """Below which path a base's pages lie: that of a file is its folder. No slash at the end."""
-    path = PurePosixPath(tidy_escapes(split(base).path))
-    return str(path.parent if path.suffix else path).rstrip("/")
+    return _FILE.sub("", tidy_escapes(split(base).path)).rstrip("/")

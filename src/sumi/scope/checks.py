@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from sumi.outcomes import Outcome, Verdict
+from sumi.scope.bases import BaseUrls
 from sumi.scope.domains import DomainClass, DomainClasses
 from sumi.scope.hosts import HostMatcher
 from sumi.scope.patterns import Pattern
@@ -76,6 +77,31 @@ def prefix_check(prefixes: Sequence[str], loose: bool) -> Check:
 
     def check(subject: Subject) -> Verdict | None:
         return None if subject.path.startswith(starts) or subject.path in exact else refusal
+
+    return check
+
+
+def base_check(bases: BaseUrls, named: Sequence[str], hops: int) -> Check:
+    """Under a base, or close enough by links. Too far by links is no property of the URL: a shorter way to it
+    may be found."""
+    outside = Verdict(Outcome.OUT_OF_SCOPE, f"not under {_listed(named)}")
+    too_far = Verdict(Outcome.TOO_DEEP, f"more than {hops} links away from {_listed(named)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        if bases.of(subject.url) is not None:
+            return None
+        if not hops:
+            return outside
+        return too_far if subject.depth > hops else None
+
+    return check
+
+
+def base_site_check(bases: BaseUrls, named: Sequence[str]) -> Check:
+    refusal = Verdict(Outcome.OUT_OF_SCOPE, f"not on a site of {_listed(named)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return None if bases.has_site_of(subject.url) else refusal
 
     return check
 

@@ -8,6 +8,7 @@ import msgspec
 from sumi.model import Candidate, Kind
 from sumi.outcomes import Verdict
 from sumi.scope import checks
+from sumi.scope.bases import BaseUrls
 from sumi.scope.patterns import path_pattern, url_pattern
 from sumi.scope.profiles import ProfileName
 from sumi.urls import split
@@ -32,6 +33,10 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
     profile: ProfileName | None = None  # only pages that this profile has a name for
     blacklist: tuple[str, ...] = ()  # domain patterns, see sumi.scope.domains: counted, never visited
     stub: tuple[str, ...] = ()  # likewise: noted by address, never visited
+    # Base URLs, see sumi.scope.bases: only what is under one of them, or a few links away. Hosts and paths
+    # would not do: they take every path on every host.
+    bases: tuple[str, ...] = ()
+    external_hops: int = 0  # links from what is under a base
 
     def judge(self, candidate: Candidate) -> Verdict | None:
         """None if the candidate is taken, else the rule that refused it.
@@ -58,6 +63,14 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
             return self._image_checks
         return self._page_checks if kind in (Kind.PAGE, Kind.FILE) else self._sitemap_checks
 
+    @cached_property
+    def base_urls(self) -> BaseUrls:
+        return BaseUrls(self.bases, loose=self.loose_paths)
+
+    def wants_sitemaps_of(self, site: str) -> bool:
+        """Sites that are only linked to are not to be taken as a whole."""
+        return not self.bases or self.base_urls.has_site_of(site)
+
     # Kept with the instance rather than in a cache keyed by it: hashing hundreds of patterns costs more than
     # judging a URL. These are no fields, so comparing, copying and encoding do not see them.
     @cached_property
@@ -81,6 +94,10 @@ def _in_order(scope: Scope, kind: Kind) -> Iterator[checks.Check]:
     yield from _of_hosts(scope)
     yield from _of_paths(scope, wanted)
     yield from _of_urls(scope, wanted)
+    if scope.bases and wanted:
+        yield checks.base_check(scope.base_urls, scope.bases, scope.external_hops)
+    if scope.bases and kind is Kind.SITEMAP:
+        yield checks.base_site_check(scope.base_urls, scope.bases)
     if scope.max_depth is not None:
         yield checks.depth_check(scope.max_depth)
 

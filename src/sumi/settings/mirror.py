@@ -33,6 +33,9 @@ class MirrorSettings(msgspec.Struct, frozen=True, kw_only=True):
     loose_paths: bool = False
     max_pages: int = 10_000
     max_depth: int | None = None
+    assets: bool = False
+    max_asset_size: int = 20 * MIB
+    max_assets_total: int = 1024 * MIB
 
     rate_limit: float = 1.0
     content_rate_limit: float | None = None

@@ -124,6 +124,27 @@ SETTINGS: tuple[Setting, ...] = (
         otherwise="no limit",
     ),
     Setting(
+        "assets",
+        SWITCH,
+        TAKE,
+        "Also keep the images that pages show, from any host, and the files that they link to within the "
+        "scope, and link to them locally.",
+    ),
+    Setting(
+        "max-asset-size",
+        size(KIB, 4 * GIB),
+        TAKE,
+        "With --assets: a larger image or file is passed over.",
+        "bytes",
+    ),
+    Setting(
+        "max-assets-total",
+        size(0, 1024 * GIB),
+        TAKE,
+        "With --assets: what all of them together may take; what would go beyond is passed over.",
+        "bytes",
+    ),
+    Setting(
         "drop-duplicates",
         SWITCH,
         TAKE,

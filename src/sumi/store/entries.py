@@ -18,9 +18,7 @@ class State(Enum):
 LIFTED_BY_LISTING = frozenset({Outcome.UNLISTED})
 LIFTED_BY_SHORTER_WAY = frozenset({Outcome.TOO_DEEP})
 # What is no page that is wanted may still be an image that such a page shows.
-LIFTED_BY_SHOWING = frozenset(
-    {Outcome.OUT_OF_SCOPE, Outcome.EXCLUDED, Outcome.UNLISTED, Outcome.TOO_DEEP}
-)
+LIFTED_BY_SHOWING = frozenset({Outcome.OUT_OF_SCOPE, Outcome.EXCLUDED, Outcome.UNLISTED, Outcome.TOO_DEEP})
 
 
 class Entry:

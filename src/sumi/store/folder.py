@@ -66,16 +66,16 @@ def backend_to_use(folder: Path, wanted: StateBackend | None) -> StateBackend:
     return StateBackend(owner)
 
 
-def _of_another(folder: Path, owner: object, backend: str) -> StateError:
+def _of_another(folder: Path, owner: str, backend: str) -> StateError:
     return StateError(
         f"{folder} was made with --state {owner}, not {backend}: leave --state away to go on with {owner}, "
         "or convert it with `sumi state migrate`"
     )
 
 
-def _read(path: Path) -> tuple[object, object]:
+def _read(path: Path) -> tuple[str, object]:
     try:
         said = msgspec.json.decode(path.read_bytes(), type=dict[str, str | int])
     except (OSError, msgspec.MsgspecError):
         said = {}
-    return said.get("sumi-state", "something unknown"), said.get("format")
+    return str(said.get("sumi-state", "something unknown")), said.get("format")

@@ -1,0 +1,105 @@
+"""Everything the commands do, from Python: each job is one awaitable that returns its summary.
+
+``listeners`` are called with every event of ``sumi.events``; a ``Control`` pauses, resumes and stops the run.
+What a user would be told as an error is raised as a ``sumi.errors.SumiError``; trouble on the web never is.
+"""
+
+from collections.abc import Sequence
+
+from sumi.assembly.crawl import CrawlOptions
+from sumi.assembly.crawl import crawl as _crawl
+from sumi.assembly.listing import list_site as _list_site
+from sumi.assembly.listing import plan_site as _plan_site
+from sumi.assembly.map import MapRequest
+from sumi.assembly.map import map_terrain as _map_terrain
+from sumi.assembly.mirror import mirror as _mirror
+from sumi.assembly.scrape import ScrapeOptions
+from sumi.assembly.scrape import scrape as _scrape
+from sumi.engine.control import Control
+from sumi.events import Listener, Summary
+from sumi.jobs.plan import Plan
+from sumi.outputs.listing import Listing
+from sumi.settings import MirrorSettings
+from sumi.settings.crawl_config import CrawlConfig
+from sumi.settings.crawl_config_file import load_crawl_config
+from sumi.settings.map_config import MapConfig
+from sumi.settings.map_config_file import load_map_config
+
+__all__ = [
+    "Control",
+    "CrawlConfig",
+    "CrawlOptions",
+    "Listing",
+    "MapConfig",
+    "MapRequest",
+    "MirrorSettings",
+    "Plan",
+    "ScrapeOptions",
+    "Summary",
+    "crawl",
+    "list_site",
+    "load_crawl_config",
+    "load_map_config",
+    "map_terrain",
+    "mirror",
+    "plan_site",
+    "scrape",
+]
+
+
+async def mirror(
+    settings: MirrorSettings, *, listeners: Sequence[Listener] = (), control: Control | None = None
+) -> Summary:
+    """``sumi mirror``: a site as a tree of Markdown."""
+    return await _mirror(settings, listeners, control or Control())
+
+
+async def plan_site(
+    settings: MirrorSettings,
+    *,
+    sample: int = 12,
+    listeners: Sequence[Listener] = (),
+    control: Control | None = None,
+) -> Plan:
+    """``sumi plan``: what a mirror with these settings would be like."""
+    return await _plan_site(settings, sample, listeners, control or Control())
+
+
+async def list_site(
+    settings: MirrorSettings, *, listeners: Sequence[Listener] = (), control: Control | None = None
+) -> Listing:
+    """``sumi sitemap``: the pages that a mirror with these settings would take from the sitemaps."""
+    return await _list_site(settings, listeners, control or Control())
+
+
+async def crawl(
+    config: CrawlConfig,
+    options: CrawlOptions | None = None,
+    *,
+    listeners: Sequence[Listener] = (),
+    control: Control | None = None,
+) -> Summary:
+    """``sumi crawl run``; with ``CrawlOptions(unified=True)``, ``sumi run --unified``."""
+    return await _crawl(config, options or CrawlOptions(), listeners, control or Control())
+
+
+async def scrape(
+    config: CrawlConfig,
+    options: ScrapeOptions | None = None,
+    *,
+    listeners: Sequence[Listener] = (),
+    control: Control | None = None,
+) -> Summary:
+    """``sumi scrape run``: archive what a crawler found."""
+    return await _scrape(config, options or ScrapeOptions(), listeners, control or Control())
+
+
+async def map_terrain(
+    config: MapConfig,
+    request: MapRequest | None = None,
+    *,
+    listeners: Sequence[Listener] = (),
+    control: Control | None = None,
+) -> Summary:
+    """``sumi map``: the link terrain around chosen domains, into the configuration's database."""
+    return await _map_terrain(config, listeners, control or Control(), request or MapRequest())

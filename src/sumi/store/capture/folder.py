@@ -1,0 +1,102 @@
+"""A folder of captures as users name it: where its database and its jobs are, and who is at work in it."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+
+import msgspec
+
+from sumi.errors import StateLocked, UsageError
+from sumi.store.capture.database import CaptureDatabase
+from sumi.store.capture.rows import UNDER_WAY, CaptureJob, JobStatus
+from sumi.store.files.lock import FolderLock, lock_owner
+
+DATABASE_NAME = "captures.sqlite"
+JOB_NAME = "capture"  # what flag files in a job's folder end in
+
+
+class CaptureFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def owner(self) -> int | None:
+        """The process whose capture is going on here."""
+        return lock_owner(self.path)
+
+    def home_of(self, job_id: str) -> Path:
+        return self.path / "jobs" / job_id
+
+    @contextmanager
+    def working(self) -> Iterator[CaptureDatabase]:
+        """To run a capture, or to delete one. Only one process may: StateLocked for the others. The lock ends
+        with its owner, so jobs that seem under way are then known to have lost theirs."""
+        try:
+            lock = FolderLock(self.path)
+        except StateLocked as error:
+            raise StateLocked(f"a capture is already in progress: {error}") from None
+        try:
+            database = CaptureDatabase(self.path / DATABASE_NAME)
+            try:
+                self._interrupt_orphans(database)
+                yield database
+            finally:
+                database.close()
+        finally:
+            lock.release()
+
+    @contextmanager
+    def looking(self) -> Iterator[CaptureDatabase]:
+        """To read, whoever else is at work."""
+        path = self.path / DATABASE_NAME
+        if not path.is_file():
+            raise UsageError(f"{self.path} holds no captures; give their folder with --store")
+        database = CaptureDatabase(path, readonly=True)
+        try:
+            yield database
+        finally:
+            database.close()
+
+    def jobs(self, database: CaptureDatabase) -> list[CaptureJob]:
+        """As they are: what a dead process left under way is interrupted."""
+        jobs = database.jobs()
+        if self.owner is not None:
+            return jobs
+        return [_interrupted(job) if job.status in UNDER_WAY else job for job in jobs]
+
+    def job(self, database: CaptureDatabase, job_id: str) -> CaptureJob:
+        """By its id, or by a beginning of it that no other has."""
+        found = [job for job in self.jobs(database) if job.id.startswith(job_id)]
+        exact = [job for job in found if job.id == job_id]
+        if len(exact or found) == 1:
+            return (exact or found)[0]
+        known = "several jobs begin so" if found else "no such job"
+        raise UsageError(f"{job_id}: {known}; sumi capture list shows them all")
+
+    def active(self, database: CaptureDatabase) -> CaptureJob | None:
+        """The one that is going on, if one is."""
+        return next((job for job in reversed(self.jobs(database)) if job.status in UNDER_WAY), None)
+
+    def forget_home(self, job_id: str) -> None:
+        home = self.home_of(job_id)
+        if home.is_symlink():
+            raise UsageError(f"{home} is a symbolic link: remove it yourself")
+        shutil.rmtree(home, ignore_errors=True)
+
+    @staticmethod
+    def _interrupt_orphans(database: CaptureDatabase) -> None:
+        for job in database.jobs():
+            if job.status in UNDER_WAY:
+                database.put_job(_interrupted(job))
+
+
+def _interrupted(job: CaptureJob) -> CaptureJob:
+    return msgspec.structs.replace(job, status=JobStatus.INTERRUPTED)
+
+
+def new_job_id(now: float) -> str:
+    """Sorts by time, and is short enough to be typed."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}-{token_hex(2)}"

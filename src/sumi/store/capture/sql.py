@@ -1,0 +1,94 @@
+"""The statements of a capture database.
+
+A page belongs to its job alone; contents are shared by all. What a later job finds in its cache are the pages
+of earlier ones, by URL or by address, the youngest first.
+"""
+# ruff: noqa: S608 - what is put together here are our own names of columns
+
+from typing import Final
+
+from sumi.store.capture.rows import CapturedPage, CaptureJob
+
+APPLICATION_ID: Final = 0x53756D43  # "SumC"
+USER_VERSION: Final = 1
+
+SCHEMA: Final = f"""
+CREATE TABLE jobs(
+  id TEXT PRIMARY KEY, base_urls TEXT NOT NULL, status TEXT NOT NULL, created REAL NOT NULL,
+  settings TEXT NOT NULL, started REAL, ended REAL, pages_found INTEGER NOT NULL,
+  pages_processed INTEGER NOT NULL, pages_failed INTEGER NOT NULL, queue_size INTEGER NOT NULL
+) STRICT;
+CREATE TABLE pages(
+  number INTEGER PRIMARY KEY,
+  job TEXT NOT NULL, url TEXT NOT NULL, address TEXT NOT NULL, text TEXT NOT NULL, body TEXT, title TEXT,
+  base INTEGER NOT NULL, depth INTEGER NOT NULL, status INTEGER NOT NULL, content_type TEXT, etag TEXT,
+  last_modified TEXT, rendered TEXT, must_ask INTEGER NOT NULL, cached TEXT NOT NULL,
+  fetched_at REAL NOT NULL, duplicate_of TEXT,
+  UNIQUE(job, url)
+) STRICT;
+CREATE INDEX pages_by_url ON pages(url, fetched_at);
+CREATE INDEX pages_by_address ON pages(address, fetched_at) WHERE address <> url;
+CREATE INDEX pages_by_text ON pages(text);
+CREATE INDEX pages_by_body ON pages(body);
+CREATE TABLE failures(
+  job TEXT NOT NULL, url TEXT NOT NULL, error TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY(job, url)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE contents(hash TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT;
+PRAGMA application_id={APPLICATION_ID};
+PRAGMA user_version={USER_VERSION};
+"""
+
+JOB_COLUMNS: Final = ", ".join(CaptureJob.__struct_fields__)
+PAGE_COLUMNS: Final = ", ".join(CapturedPage.__struct_fields__)
+
+
+def _marks(columns: str) -> str:
+    return ", ".join("?" * (columns.count(",") + 1))
+
+
+PUT_JOB: Final = f"INSERT OR REPLACE INTO jobs({JOB_COLUMNS}) VALUES ({_marks(JOB_COLUMNS)})"
+GET_JOB: Final = f"SELECT {JOB_COLUMNS} FROM jobs WHERE id = ?"
+ALL_JOBS: Final = f"SELECT {JOB_COLUMNS} FROM jobs ORDER BY created, id"
+# Not REPLACE: a page that is put again keeps its number, and with it its place among the alternates.
+PUT_PAGE: Final = (
+    f"INSERT INTO pages(job, {PAGE_COLUMNS}) VALUES (?, {_marks(PAGE_COLUMNS)}) "
+    "ON CONFLICT(job, url) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in CapturedPage.__struct_fields__[1:])
+)
+# A kept page comes before its duplicates: those wait for it to be settled.
+PAGES: Final = (
+    f"SELECT number, {PAGE_COLUMNS} FROM pages "
+    "WHERE job = ? AND number > ? AND duplicate_of IS NULL ORDER BY number LIMIT ?"
+)
+PAGE_URLS: Final = "SELECT url FROM pages WHERE job = ?"
+DROP_PAGE: Final = "DELETE FROM pages WHERE job = ? AND url = ?"
+COUNT_PAGES: Final = "SELECT count(*) FROM pages WHERE job = ? AND duplicate_of IS NULL"
+COUNT_BASES: Final = (
+    "SELECT base, count(*) FROM pages WHERE job = ? AND duplicate_of IS NULL GROUP BY base ORDER BY base"
+)
+COUNT_LEVELS: Final = "SELECT cached, count(*) FROM pages WHERE job = ? GROUP BY cached"
+ALTERNATES: Final = "SELECT url FROM pages WHERE job = ?1 AND text = ?2 AND duplicate_of = ?3 ORDER BY number"
+CACHED: Final = f"SELECT {PAGE_COLUMNS} FROM pages WHERE url = ? ORDER BY fetched_at DESC LIMIT 1"
+CACHED_AT: Final = (
+    f"SELECT * FROM (SELECT {PAGE_COLUMNS} FROM pages WHERE url = ?1 AND address = ?1 "
+    "ORDER BY fetched_at DESC LIMIT 1) "
+    f"UNION ALL SELECT * FROM (SELECT {PAGE_COLUMNS} FROM pages WHERE address = ?1 AND address <> url "
+    "ORDER BY fetched_at DESC LIMIT 1) ORDER BY fetched_at DESC LIMIT 1"
+)
+
+PUT_FAILURE: Final = "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?)"
+DROP_FAILURE: Final = "DELETE FROM failures WHERE job = ? AND url = ?"
+FAILURES: Final = "SELECT url, error, at FROM failures WHERE job = ? ORDER BY at, url"
+COUNT_FAILURES: Final = "SELECT count(*) FROM failures WHERE job = ?"
+
+PUT_CONTENT: Final = "INSERT OR IGNORE INTO contents VALUES (?, ?)"
+GET_CONTENT: Final = "SELECT data FROM contents WHERE hash = ?"
+HAS_CONTENT: Final = "SELECT 1 FROM contents WHERE hash = ?"
+
+DROP_JOB: Final = (
+    "DELETE FROM jobs WHERE id = ?1; DELETE FROM pages WHERE job = ?1; DELETE FROM failures WHERE job = ?1"
+)
+DROP_UNUSED: Final = (
+    "DELETE FROM contents WHERE NOT EXISTS (SELECT 1 FROM pages WHERE text = hash) "
+    "AND NOT EXISTS (SELECT 1 FROM pages WHERE body = hash)"
+)
