@@ -1,7 +1,8 @@
 """``python -m benchmarks.fidelity``: how much of real pages arrives in Markdown, by converter, and how fast.
 
-Converters have a process each, one after the other, and the same pages. One that is too slow for its share of
-time is measured on the first so many, which are of all sources.
+Every converter has a process of its own, one after the other. The first ``--common`` pages, which are of all
+sources in turn, are converted by all of them and make the first table. Those that are through with all pages
+within ``--seconds`` make the second.
 """
 
 import argparse
@@ -10,7 +11,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -25,38 +26,55 @@ RESULTS: Final = Path(__file__).parent / "results"
 _KINDS: Final = ("words", "headings", "code blocks", "code languages", "table", "list items", "links")
 
 
-def measure(name: str, most: int, seconds: float) -> dict[str, Any]:
+class Tally:
+    """What one converter made of the pages so far."""
+
+    def __init__(self) -> None:
+        self.judged: list[Page] = []
+        self._scores: defaultdict[str, list[float]] = defaultdict(list)
+        self._purity: list[float] = []
+        self._short: Counter[str] = Counter()
+
+    def add(self, page: Page, expected: Expected, markdown: str) -> None:
+        fidelity = judge(expected, markdown)
+        if fidelity is None:
+            return
+        self.judged.append(page)
+        self._scores[page.source.generator].append(fidelity.score)
+        self._purity.append(_purity(expected, markdown))
+        self._short.update({one for one in _KINDS for words in fidelity.shortfalls if words.startswith(one)})
+
+    def result(self) -> dict[str, Any]:
+        return {
+            "pages": len(self.judged),
+            "fidelity": statistics.fmean(score for each in self._scores.values() for score in each),
+            "purity": statistics.fmean(self._purity),
+            "short": {kind: self._short[kind] / len(self.judged) for kind in _KINDS},
+            "generators": {name: statistics.fmean(each) for name, each in self._scores.items()},
+        }
+
+
+def measure(name: str, most: int, common: int, seconds: float) -> dict[str, Any]:
     """Quality first; then speed, over the same pages again: by then whatever can be cached is."""
     package, make = CONVERTERS[name]
     convert = make()
-    corpus = [(page, expected) for page in pages(most) if (expected := reference(page)) is not None]
-    scores: defaultdict[str, list[float]] = defaultdict(list)
-    purity: list[float] = []
-    short: defaultdict[str, int] = defaultdict(int)
+    tally = Tally()
     deadline = time.perf_counter() + seconds
-    judged: list[Page] = []
-    for page, expected in corpus:
-        if time.perf_counter() > deadline:
+    shared: dict[str, Any] = {}
+    corpus = pages(most)
+    for number, page in enumerate(corpus):
+        if number == common:
+            shared = tally.result() | _speed(convert, tally.judged, seconds)
+            deadline = time.perf_counter() + seconds
+        if number > common and time.perf_counter() > deadline:
             break
-        markdown = _convert(convert, page)
-        fidelity = judge(expected, markdown)
-        if fidelity is None:
-            continue
-        judged.append(page)
-        scores[page.source.generator].append(fidelity.score)
-        purity.append(_purity(expected, markdown))
-        for kind in {one for one in _KINDS for words in fidelity.shortfalls if words.startswith(one)}:
-            short[kind] += 1
-    return {
-        "name": name,
-        "version": _version(package),
-        "pages": len(judged),
-        "fidelity": statistics.fmean(score for each in scores.values() for score in each),
-        "purity": statistics.fmean(purity),
-        "short": {kind: short[kind] / len(judged) for kind in _KINDS},
-        "generators": {name: statistics.fmean(each) for name, each in scores.items()},
-        **_speed(convert, judged, seconds),
-    }
+        expected = reference(page)
+        if expected is not None:
+            tally.add(page, expected, _convert(convert, page))
+    else:
+        everything = tally.result() | _speed(convert, tally.judged, seconds)
+        return {"name": name, "version": _version(package), "common": shared or everything, "all": everything}
+    return {"name": name, "version": _version(package), "common": shared, "all": None}
 
 
 def _speed(convert: Convert, corpus: Sequence[Page], seconds: float) -> dict[str, float]:
@@ -94,32 +112,45 @@ def _version(package: str) -> str:
         return ""
 
 
-def table(results: list[dict[str, Any]], absent: dict[str, str]) -> str:
+def report(results: list[dict[str, Any]], absent: dict[str, str]) -> str:
+    through = [one for one in results if one["all"]]
+    parts = [
+        *_table("common", results),
+        *(_table("all", through) if through else []),
+        *_by_generator(results),
+        *(f"- {name}: not measured, {why}." for name, why in absent.items()),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _table(which: str, results: list[dict[str, Any]]) -> list[str]:
     lines = [
         f"| converter | pages | fidelity | purity | {' | '.join(_KINDS)} | ms/page | MB/s |",
-        "| --- |" + " ---: |" * 12,
+        "| --- |" + " ---: |" * (len(_KINDS) + 5),
     ]
-    for one in sorted(results, key=lambda one: -one["fidelity"] * one["purity"]):
+    for named in sorted(results, key=lambda named: -named[which]["fidelity"] * named[which]["purity"]):
+        one = named[which]
         short = " | ".join(f"{one['short'][kind]:.0%}" for kind in _KINDS)
         lines.append(
-            f"| {one['name']} {one['version']} | {one['pages']:,} | {one['fidelity']:.3f} "
+            f"| {named['name']} {named['version']} | {one['pages']:,} | {one['fidelity']:.3f} "
             f"| {one['purity']:.3f} | {short} | {one['ms_per_page']:.2f} | {one['mb_per_s']:.1f} |"
         )
-    lines += ["", "| generator | " + " | ".join(one["name"] for one in results) + " |"]
+    return [*lines, ""]
+
+
+def _by_generator(results: list[dict[str, Any]]) -> list[str]:
+    lines = ["| generator | " + " | ".join(one["name"] for one in results) + " |"]
     lines.append("| --- |" + " ---: |" * len(results))
     for generator in dict.fromkeys(source.generator for source in SOURCES):
-        cells = (
-            f"{one['generators'][generator]:.3f}" if generator in one["generators"] else "" for one in results
-        )
+        cells = (f"{one['common']['generators'].get(generator, 0):.3f}" for one in results)
         lines.append(f"| {generator} | {' | '.join(cells)} |")
-    lines += ["", *(f"- {name}: not measured, {why}." for name, why in absent.items())]
-    return "\n".join(lines) + "\n"
+    return [*lines, ""]
 
 
 def _in_process(name: str, options: argparse.Namespace) -> dict[str, Any] | str:
     """Its result, or why there is none."""
     command = [sys.executable, "-m", "benchmarks.fidelity", "--only", name, "--each", str(options.each)]
-    command += ["--seconds", str(options.seconds)]
+    command += ["--common", str(options.common), "--seconds", str(options.seconds)]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=600 + 4 * options.seconds)
     except subprocess.TimeoutExpired:
@@ -133,13 +164,12 @@ def _in_process(name: str, options: argparse.Namespace) -> dict[str, Any] | str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--each", type=int, default=220, help="pages of each source, at most")
-    parser.add_argument(
-        "--seconds", type=float, default=60.0, help="for each converter, quality and speed apart"
-    )
+    parser.add_argument("--common", type=int, default=200, help="pages that every converter gets")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for the other pages, of each converter")
     parser.add_argument("--only", choices=tuple(CONVERTERS), help="one converter, its result as JSON")
     options = parser.parse_args()
     if options.only:
-        print(json.dumps(measure(options.only, options.each, options.seconds)))
+        print(json.dumps(measure(options.only, options.each, options.common, options.seconds)))
         return
     results: list[dict[str, Any]] = []
     absent = dict(MISSING)
@@ -149,10 +179,10 @@ def main() -> None:
             absent[name] = result
         else:
             results.append(result)
-            print(f"{name}: {result['fidelity']:.4f}, {result['ms_per_page']:.2f} ms", file=sys.stderr)
+            print(f"{name}: {result['common']['fidelity']:.4f}", file=sys.stderr)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "fidelity.json").write_text(json.dumps({"results": results, "absent": absent}, indent=1))
-    text = table(results, absent)
+    text = report(results, absent)
     (RESULTS / "fidelity.md").write_text(text)
     print(text)
 

@@ -1,10 +1,12 @@
 """Run a command and learn what it took: wall time, processor time and memory of its whole process tree."""
 
+import contextlib
 import os
+import signal
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,25 +19,48 @@ class Cost(NamedTuple):
     cpu_seconds: float  # user and system, of the process and all its descendants
     tree_mb: float  # the largest sum over all processes alive at once; shared pages count in each
     main_mb: float  # the first process alone
+    cut: bool = False  # ended by us because its time was up
 
 
-def run_measured(command: Sequence[str], log: Path) -> Cost:
-    """Raises SystemExit, with the end of what the command said, if it fails."""
+def run_measured(
+    command: Sequence[str],
+    log: Path,
+    *,
+    folder: Path | None = None,
+    limit_seconds: float = 0.0,
+    fine: Collection[int] = (0,),
+) -> Cost:
+    """Raises SystemExit, with the end of what the command said, if it ends with a code that is not fine."""
     with log.open("wb") as out:
         started = time.perf_counter()
-        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
-        watch = _MemoryWatch(process.pid)
-        # wait4 counts children too, once their parent has waited for them.
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - started
+        # A group of its own, so that all of it can be ended.
+        process = subprocess.Popen(
+            command, stdout=out, stderr=subprocess.STDOUT, cwd=folder, start_new_session=True
+        )
+        watch = MemoryWatch(process.pid)
+        limit = threading.Timer(limit_seconds or threading.TIMEOUT_MAX, end_group, [process.pid])
+        limit.start()
+        try:
+            # wait4 counts children too, once their parent has waited for them.
+            _, status, usage = os.wait4(process.pid, 0)
+            wall = time.perf_counter() - started
+        finally:
+            end_group(process.pid)  # also when we are interrupted ourselves
+            limit.cancel()
+            watch.stop()
+    cut = 0.0 < limit_seconds <= wall
     process.returncode = os.waitstatus_to_exitcode(status)
-    watch.stop()
-    if process.returncode != 0:
+    if process.returncode not in fine and not cut:
         raise SystemExit(f"{command[:4]} failed with {process.returncode}:\n{log.read_text()[-2000:]}")
-    return Cost(wall, usage.ru_utime + usage.ru_stime, watch.tree_mb, watch.main_mb)
+    return Cost(wall, usage.ru_utime + usage.ru_stime, watch.tree_mb, watch.main_mb, cut)
 
 
-class _MemoryWatch:
+def end_group(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+class MemoryWatch:
     """Looks at /proc in a thread; where there is no /proc, it sees nothing and says 0."""
 
     def __init__(self, pid: int) -> None:
@@ -55,6 +80,11 @@ class _MemoryWatch:
             sizes = [_resident_mb(pid) for pid in _tree(self._pid)]
             self.tree_mb = max(self.tree_mb, sum(sizes))
             self.main_mb = max(self.main_mb, *sizes[:1], 0.0)
+
+
+def memory_of_tree(pid: int) -> float:
+    """Megabytes resident now, of a process and all its descendants."""
+    return sum(_resident_mb(each) for each in _tree(pid))
 
 
 def _tree(pid: int) -> list[int]:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import uvloop
 
+from benchmarks.computed_web import ComputedWeb
 from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control
 from sumi.engine.io import Io
@@ -32,28 +33,14 @@ from sumi.scope.domains import DomainClasses
 from sumi.scope.scope import Scope
 from sumi.store.terrain import COMPLETED, MapRun, TerrainStore
 
-CHILDREN = 3
-POPULAR = 1000
 TELL_SECONDS = 10.0
 UNPACED = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=4, slow_factor=0.0)
 
 
-class SyntheticWeb:
+class SyntheticWeb(ComputedWeb):
     def __init__(self, pages: int, domains: int, links: int, clock: SystemClock) -> None:
-        self.pages, self.domains, self.links = pages, domains, links
+        super().__init__(pages, domains, links)
         self._clock = clock
-
-    def url(self, number: int) -> str:
-        return f"https://d{number % self.domains}.example/articles/{number // self.domains}/{number}"
-
-    def targets(self, number: int) -> list[str]:
-        deeper = [CHILDREN * number + n for n in range(1, CHILDREN + 1)]
-        found = {n for n in deeper if n < self.pages}
-        chance = number + 1
-        while len(found) < min(self.links, self.pages):
-            chance = chance * 6364136223846793005 + 1442695040888963407 & 2**64 - 1
-            found.add((chance >> 33) % (POPULAR if chance >> 60 < 5 else self.pages))
-        return [self.url(n) for n in found]
 
     async def fetch(self, request: Request) -> Response:
         now = self._clock.now()

@@ -20,6 +20,7 @@ class FolderSite:
         self.folder = folder
         self.answers: list[Answered] = []
         self.moved: dict[str, str] = {}  # path to Location
+        self.bodies: dict[str, bytes] = {}  # path, as requested, to what is sent as if of no known type
         self._server: ThreadingHTTPServer | None = None
         self._clock = 1_700_000_000
 
@@ -38,6 +39,14 @@ class FolderSite:
         path.parent.mkdir(parents=True, exist_ok=True)
         head = f"<html lang=en><title>{title or name}</title><body><main><h1>{title or name}</h1>"
         path.write_text(text if name.endswith((".xml", ".txt")) else f"{head}{text}</main>")
+        self._clock += 1
+        os.utime(path, (self._clock, self._clock))
+
+    def put(self, name: str, content: bytes) -> None:
+        """A file as it is."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
         self._clock += 1
         os.utime(path, (self._clock, self._clock))
 
@@ -66,6 +75,12 @@ class FolderSite:
                     self.send_header("Location", site.moved[self.path])
                     self.send_header("Content-Length", "0")
                     self.end_headers()
+                    return
+                if self.path in site.bodies:
+                    self.send_response(200)
+                    self.send_header("Content-Length", str(len(site.bodies[self.path])))
+                    self.end_headers()
+                    self.wfile.write(site.bodies[self.path])
                     return
                 super().do_GET()
 

@@ -24,7 +24,8 @@ const crawler = new CheerioCrawler(
     maxRequestRetries: 0,
     useSessionPool: false,
     respectRobotsTxtFile: false,
-    async requestHandler({ request, $, body, crawler }) {
+    async requestHandler({ request, response, $, body, crawler }) {
+      if (response.statusCode !== 200) return;
       const links = new Set();
       $("a[href]").each((_, link) => { links.add(wanted($(link).attr("href"), request.url)); });
       links.delete("");

@@ -82,6 +82,17 @@ class Retuned(msgspec.Struct, frozen=True, tag_field="event", tag="retuned"):
     max_pages: int  # 0: no limit
 
 
+class CaptureProgress(msgspec.Struct, frozen=True, tag_field="event", tag="capture"):
+    """How a capture stands, after each of its pages."""
+
+    job: str
+    pages_found: int  # waiting, in progress and processed
+    pages_processed: int  # pages of their own text that are here
+    pages_failed: int
+    queue_size: int
+    in_progress: tuple[str, ...] = ()  # URLs being visited
+
+
 class WaitingHost(msgspec.Struct, frozen=True):
     host: str
     pending: int
@@ -125,6 +136,7 @@ Event: TypeAlias = (
     | Progress
     | StateChanged
     | Retuned
+    | CaptureProgress
     | Status
     | Summary
 )

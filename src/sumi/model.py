@@ -73,7 +73,7 @@ class Request(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
     max_bytes: int | None = None  # of the decoded body; the fetcher's limit if not given
     method: str = "GET"
-    body: bytes = b""  # of a POST, which only ever goes to who the user named: a webhook
+    body: bytes = b""  # of a POST: to a webhook that the user named, or by a script of a rendered page
     plain: bool = False  # never rendered in a browser: robots.txt, a sitemap
 
 
@@ -153,4 +153,5 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     render_note: str | None = None  # what that browser waited for in vain
     fidelity: float | None = None  # how much of the page is in its Markdown, 0 to 1
     shortfalls: tuple[str, ...] = ()  # what of it is not: "tables: 0 of 1"
+    cached: str | None = None  # how much of it an earlier job had: full or partial; None: nothing
     asset: bool = False  # ``path`` is an image or a file as it came, which others may share, and no page's

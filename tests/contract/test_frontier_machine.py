@@ -205,7 +205,6 @@ class FrontierMachine(RuleBasedStateMachine):
         theirs, ours = self.pick(number)
         assert self.run(self.store.renew([ours], self.now)) == self.run(self.model.renew([theirs], self.now))
 
-    @precondition(lambda self: self.known)
     @rule(chosen=st.lists(numbers, max_size=5), title=st.text(max_size=5))
     def amend(self, chosen: list[int], title: str) -> None:
         known = sorted(self.known)
@@ -214,6 +213,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.run(self.store.amend(facts))
         self.run(self.model.amend(facts))
 
+    @precondition(lambda self: self.known)
     @rule(chosen=st.lists(numbers, max_size=5))
     def requeue(self, chosen: list[int]) -> None:
         known = sorted(self.known)

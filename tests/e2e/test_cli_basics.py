@@ -114,7 +114,7 @@ def test_without_a_command_the_help_is_shown_as_an_error() -> None:
             ["mirror", "example.org", "--out", "x"],
             "sumi mirror: unknown option --out; did you mean --output?",
         ),
-        (["mirror", "a.example", "b.example"], "sumi mirror: unexpected argument 'b.example'"),
+        (["sitemap", "a.example", "b.example"], "sumi sitemap: unexpected argument 'b.example'"),
         (["mirror", "example.org", "--output"], "sumi mirror: -o/--output: expected one argument"),
         (
             ["mirror", "example.org", "-q", "-v"],

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from sumi.cli.crash_site import TrialPage
 from sumi.cli.crash_trial import examine
 from sumi.cli.doctor_versions import as_numbers, version_checks
+from sumi.policy import StateBackend
 from tests.commands import RunSumi
 
 
@@ -18,12 +20,14 @@ def test_versions_and_the_disk(run_sumi: RunSumi, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_trial_holds_and_cleans_up(run_sumi: RunSumi, tmp_path: Path) -> None:
-    done = run_sumi("doctor", "--crash", str(tmp_path), "--kills", "3", "--seed", "2")
+@pytest.mark.parametrize("state", StateBackend)
+def test_the_trial_holds_and_cleans_up(run_sumi: RunSumi, tmp_path: Path, state: StateBackend) -> None:
+    done = run_sumi("doctor", "--crash", str(tmp_path), "--state", state, "--kills", "3", "--seed", "2")
     assert done.returncode == 0, done.stdout
     lines = done.stdout.splitlines()
     assert sum("killed;" in line for line in lines) >= 2
-    assert lines[-1] == "verdict: nothing lost, nothing twice"
+    assert f"state in {state}" in lines[0]
+    assert lines[-1] == f"verdict on {state}: nothing lost, nothing twice"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -32,7 +36,9 @@ def test_a_folder_that_is_not_there_is_refused(run_sumi: RunSumi, tmp_path: Path
         done = run_sumi("doctor", *arguments)
         assert done.returncode == 2
         assert "is not a folder" in done.stderr
-    assert run_sumi("doctor", "--crash", str(tmp_path), "--kills", "0").returncode == 2
+    for words in (("--kills", "0"), ("--state", "punch-cards")):
+        done = run_sumi("doctor", "--crash", str(tmp_path), *words)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
 
 
 def test_every_floor_is_met_where_these_tests_run() -> None:
@@ -53,5 +59,6 @@ def test_the_trial_would_notice(tmp_path: Path) -> None:
     assert "lost: /b" in faults
     assert "recorded 2 times: http://h/a" in faults
     assert "a.md: No such file or directory" in faults
+    assert [fault for fault in faults if fault.startswith("the state cannot be read")]
     nothing = list(examine(tmp_path / "none", tmp_path / "whole", "http://h", expected))
     assert nothing == ["there is no manifest"]

@@ -105,7 +105,6 @@ def test_a_page_that_never_falls_silent_or_grows_for_ever_is_taken_as_far_as_it_
         (("--wait-for", "(("), "--wait-for '((' is not a CSS selector"),
         (("--browser", "no-such-browser"), "--browser 'no-such-browser' is not a program"),
         (("--browser", "false"), "the browser cannot be started"),
-        (("--proxy", "http://127.0.0.1:9"), "--render cannot go through --proxy"),
     ],
 )
 def test_what_cannot_work_is_said_before_anything_is_made(
@@ -128,28 +127,3 @@ def test_without_a_browser_the_way_to_one_is_told(
     doctor = run_sumi("doctor", str(tmp_path), env=nowhere)
     assert doctor.returncode == 0
     assert "none found" in doctor.stdout
-
-
-def test_what_scripts_ask_for_brings_the_job_s_headers_and_no_referer(
-    small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path
-) -> None:
-    plain = run_sumi("mirror", f"{small_site.url}/app/told", *QUICK, "--render", "balanced")
-    text = text_of(tmp_path, pages(plain)["told"])
-    assert "user-agent=sumi/" in text
-    assert "referer=" not in text
-    assert "x-key=" not in text
-    keyed = run_sumi(
-        *("mirror", f"{small_site.url}/app/told", *QUICK, "--render", "balanced", "-o", "keyed"),
-        *("--header", "X-Key: abc"),
-    )
-    text = (tmp_path / "keyed" / pages(keyed)["told"]["path"]).read_text()
-    assert "x-key=abc;" in text
-    assert "referer=" not in text
-
-
-def test_a_site_whose_authority_only_the_crawler_knows(
-    small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path
-) -> None:
-    trust = ("--ca-file", str(small_site.ca_file))
-    run = run_sumi("mirror", f"{small_site.tls_url}/app/routed/paper", *QUICK, "--render", "balanced", *trust)
-    assert ARTICLES["paper"].strip() in text_of(tmp_path, pages(run)["routed/paper"])

@@ -27,11 +27,33 @@ def test_no_way_leads_inward(
     address = f"127.0.0.1:{inner.port}"
     run = run_sumi("mirror", f"{small_site.url}/app/inward?{address}", *QUICK, "--render", "balanced")
     text = text_of(tmp_path, pages(run)[f"inward?{address}"])
-    for way in ("fetch", "redirect", "script", "image", "socket", "worker"):
+    for way in ("fetch", "redirect", "script", "image", "socket", "worker", "workersocket"):
         assert f"{way} failed" in text
     assert "got through" not in text
     assert "rtc undefined" in text
     assert inner.requests() == []
+
+
+def test_the_same_ways_lead_to_whom_the_user_named(
+    small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    """What the test before relies on: these requests are really made, and all but sockets and images work."""
+    address = f"127.0.0.1:{small_site.port}"
+    run = run_sumi("mirror", f"{small_site.url}/app/inward?{address}", *QUICK, "--render", "balanced")
+    text = text_of(tmp_path, pages(run)[f"inward?{address}"])
+    for way in ("fetch", "redirect", "script", "worker"):
+        assert f"{way} got through" in text
+    for way in ("image", "socket", "workersocket"):
+        assert f"{way} failed" in text
+    assert small_site.requests_to("/app/socket") == []
+
+
+def test_nothing_but_the_web_is_opened(small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path) -> None:
+    run = run_sumi("mirror", f"{small_site.url}/app/schemes", *QUICK, "--render", "balanced")
+    text = text_of(tmp_path, pages(run)["schemes"])
+    assert "control got through" in text
+    assert text.count("got through") == 1
+    assert text.count("failed") == 10
 
 
 def test_a_script_without_end_costs_its_page_only(
@@ -72,7 +94,9 @@ def test_a_killed_browser_is_replaced_and_its_page_tried_again(
     assert len(captured) == len(ARTICLES) + 1
 
 
-def test_killing_the_crawler_leaves_no_browser_behind(make_site: MakeSite, spawn_sumi: SpawnSumi) -> None:
+def test_killing_the_crawler_leaves_nothing_behind_for_long(
+    make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi
+) -> None:
     site = make_site(pages=3, sitemap=SitemapPreset.NONE)
     run = spawn_sumi("mirror", f"{site.url}/app/spins", *QUICK, "--render", "fast")
     _until(run, lambda: bool(_browsers(run)))
@@ -81,9 +105,18 @@ def test_killing_the_crawler_leaves_no_browser_behind(make_site: MakeSite, spawn
     assert profile is not None
     assert Path(profile).parent == Path(tempfile.gettempdir())
     watch = os.pidfd_open(browser)
+    left = {path for path in Path(tempfile.gettempdir()).glob("sumi-browser-*") if _is_used_by(path, browser)}
+    assert left
     os.kill(run.process.pid, signal.SIGKILL)
     run.process.wait()
     _await_end(watch)
+    run_sumi("mirror", f"{site.url}/app/told", *QUICK, "--render", "fast", "-o", "next")
+    assert not any(path.exists() for path in left)  # what a killed run leaves goes with the next one
+    assert not Path(profile).exists()
+
+
+def _is_used_by(folder: Path, browser: int) -> bool:
+    return f"TMPDIR={folder}".encode() in Path(f"/proc/{browser}/environ").read_bytes().split(b"\0")
 
 
 def _browsers(run: SpawnedSumi) -> list[int]:

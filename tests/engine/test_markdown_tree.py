@@ -293,6 +293,7 @@ def test_the_manifest_lists_what_is_here_and_what_is_not(mirror: Mirror) -> None
         "outcomes": {"captured": 2, "read": 2, "out_of_scope": 1, "not_html": 1, "not_found": 1},
         "discovered": 7,
         "last_update": None,
+        "assets": [],
     }
     assert manifest["total_pages"] == 4
     assert [page["path"] for page in manifest["pages"]] == ["a/index.md", "../other.example/b/index.md"]

@@ -6,6 +6,8 @@
 import json
 from dataclasses import replace
 
+from tests.site.app_probes import PROBES
+from tests.site.app_shell import inline, shell
 from tests.site.wire import Asked, Handler, Reply, Script, Stall, head, page, table
 
 PREFIX = "/app/"
@@ -31,20 +33,6 @@ async function show() {
 }
 show();
 """
-
-
-def shell(script: str, body: str = '<div id="root"></div>') -> Reply:
-    return Reply(
-        200,
-        (
-            '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>App</title></head><body>'
-            f"<noscript>You need to enable JavaScript to run this app.</noscript>{body}{script}</body></html>"
-        ).encode(),
-    )
-
-
-def inline(code: str, body: str = '<div id="root"></div>') -> Reply:
-    return shell(f"<script>{code}</script>", body)
 
 
 def routed(asked: Asked) -> Reply:
@@ -173,62 +161,6 @@ def swells(_: Asked) -> Reply:
     return inline("const held = []; setInterval(() => held.push(new Uint8Array(50e6).fill(1)), 20)")
 
 
-def inward(asked: Asked) -> Reply:
-    """Tries every way there is to reach ``?host:port``, and shows what came of each."""
-    inner = asked.target.partition("?")[2]
-    return inline(
-        f"""
-        const root = document.getElementById('root');
-        const say = (what) => root.insertAdjacentHTML('beforeend', '<p>' + what + '</p>');
-        const attempt = (name, promise) =>
-          promise.then(() => say(name + ' got through'), () => say(name + ' failed'));
-        const http = 'http://{inner}/';
-        const load = (tag, attribute) => new Promise((done, failed) => {{
-          const element = document.createElement(tag);
-          element.onload = done; element.onerror = failed;
-          element[attribute] = http; document.body.append(element);
-        }});
-        attempt('fetch', fetch(http, {{ mode: 'no-cors' }}));
-        attempt('redirect', fetch('/app/away?{inner}', {{ mode: 'no-cors' }}));
-        attempt('script', load('script', 'src'));
-        attempt('image', load('img', 'src'));
-        load('iframe', 'src');
-        attempt('socket', new Promise((done, failed) => {{
-          const socket = new WebSocket('ws://{inner}/'); socket.onopen = done;
-          socket.onerror = failed; socket.onclose = failed;
-        }}));
-        const work = "fetch('" + http + "', {{ mode: 'no-cors' }})" +
-          ".then(() => postMessage(1), () => postMessage(0))";
-        const worker = new Worker(URL.createObjectURL(new Blob([work])));
-        attempt('worker', new Promise((done, failed) => {{
-          worker.onmessage = (event) => event.data ? done() : failed();
-        }}));
-        say('rtc ' + typeof RTCPeerConnection);
-        window.open(http);
-        say('tried');
-        """
-    )
-
-
-def told(_: Asked) -> Reply:
-    """Shows which headers came with what its script asked for."""
-    return inline(
-        "fetch('/app/headers').then((answer) => answer.text()).then((text) => "
-        "{ document.getElementById('root').textContent = text; })"
-    )
-
-
-def headers(asked: Asked) -> Reply:
-    """The headers of the request, one after the other."""
-    lines = " ".join(f"{name}={value};" for name, value in sorted(asked.headers.items()))
-    return Reply(200, lines.encode(), "text/plain")
-
-
-def away(asked: Asked) -> Reply:
-    """Redirects to ``?host:port``."""
-    return Reply(302, b"", headers=(("Location", f"http://{asked.target.partition('?')[2]}/"),))
-
-
 ROUTES: dict[str, Handler] = table(
     routed,
     router,
@@ -245,10 +177,7 @@ ROUTES: dict[str, Handler] = table(
     silence,
     grows,
     swells,
-    inward,
-    away,
-    told,
-    headers,
+    *PROBES,
 )
 READABLE = ("routed", "hydrated", "lazy", "endless", "shadow")
 

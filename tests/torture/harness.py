@@ -16,6 +16,7 @@ from sumi.settings import SETTINGS
 from tests.commands import sumi_command, sumi_environment
 from tests.site import RunningSite
 from tests.site.oracle import check_mirror
+from tests.torture.disk_log import CALLS, STRACE_OPTIONS, Event, read_log
 from tests.torture.inspection import state_faults
 
 CONCURRENCY = 8
@@ -100,6 +101,14 @@ class Bench:
         ended = self.run(output, wrapper=(*_strace(DURABLE_CALLS), "-y", "-o", str(log)))
         assert ended.code in (0, 1), ended.error
         return _read_trace(log.read_text(errors="replace"), output)
+
+    def record(self, output: Path, names: tuple[str, ...]) -> list[Event]:
+        """Run to the end and note all that is written to these files of the state, and every sync of them."""
+        log, state = self.folder / "written", self.home(output) / ".sumi"
+        paths = [word for name in names for word in ("-P", str(state / name))]
+        ended = self.run(output, wrapper=(*_strace(CALLS), *STRACE_OPTIONS, *paths, "-o", str(log)))
+        assert ended.code in (0, 1), ended.error
+        return read_log(self.folder.glob("written.*"))
 
     def inject(self, output: Path, paths: tuple[str, ...], call: str, fault: str) -> Ended:
         """Run with a fault at one call that is about one of ``paths``."""

@@ -54,8 +54,8 @@ class Finished:
         lines = [line for line in journal.read_bytes().splitlines(keepends=True) if not _is_mark(line)]
         safe, tail = b"".join(lines[:synced]), b"".join(lines[synced:])
         journal.write_bytes(safe + harm(tail, chance))
-        for path in _files_of(lines[synced:]):
-            _harm_file(output / path, chance)
+        for path in _files_of(lines[synced:], home):
+            _harm_file(path, chance)
         for name in ("_manifest.json", "_index.md", "_progress.json", "_checkpoint.json", "_processed.txt"):
             _harm_file(home / name, chance)
         return output
@@ -65,11 +65,13 @@ def _is_mark(line: bytes) -> bool:
     return b'"type":"sync"' in line
 
 
-def _files_of(lines: list[bytes]) -> Iterator[str]:
+def _files_of(lines: list[bytes], home: Path) -> Iterator[Path]:
+    """The page and its body as it came; bodies that an earlier page brought are safe."""
     for line in lines:
         record = decode(line[18:-1])
         if isinstance(record, Ended) and record.facts.path is not None:
-            yield record.facts.path
+            yield home.parent / record.facts.path
+            yield from home.glob(f".sumi/raw/*/*/{record.facts.raw}.html.zst")
 
 
 def _harm_file(path: Path, chance: random.Random) -> None:

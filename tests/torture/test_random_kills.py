@@ -85,7 +85,7 @@ def test_a_page_limit_is_met_exactly_under_kills(make_site: MakeSite, tmp_path: 
     assert len(list(bench.home(output).rglob("index.md"))) <= 40 + 6 * CONCURRENCY
 
 
-@pytest.mark.parametrize("owner", ["1", str(os.getpid()), "not a number", ""])
+@pytest.mark.parametrize("owner", ["1", str(os.getpid()), "not a number", ""], ids=["1", "own", "no", "none"])
 def test_a_lock_that_its_process_left_behind_holds_nobody_up(
     make_site: MakeSite, tmp_path: Path, owner: str
 ) -> None:

@@ -161,9 +161,12 @@ class JobRun:
 
     async def _summary(self, *, aborted: bool = False, gave_up: str = "") -> Summary:
         notes: Sequence[str] = (f"ended by --on-error abort: {gave_up}",) if gave_up else ()
-        if not aborted:
-            notes = (*notes, *await self._output.remarks(self._store), *await findings(self._store))
-        fidelity = await report_fidelity(self._store, self._job.recipe.min_fidelity)
+        below = 0
+        if not aborted:  # otherwise the disk may have failed, and the records are not to be read
+            fidelity = await report_fidelity(self._store, self._job.recipe.min_fidelity)
+            below = fidelity.below
+            remarks = await self._output.remarks(self._store)
+            notes = (*notes, *remarks, *await findings(self._store), *fidelity.notes)
         return summarize(
             self._job.recipe,
             await self._store.stats(),
@@ -172,6 +175,6 @@ class JobRun:
             self._io.clock.now() - self._started,
             stopped=self._control.was_stopped,
             aborted=aborted or bool(gave_up),
-            notes=(*self._job.notes, *notes, *fidelity.notes),
-            below_fidelity=fidelity.below,
+            notes=(*self._job.notes, *notes),
+            below_fidelity=below,
         )

@@ -32,6 +32,7 @@ from sumi.jobs.mirror_links import link_pages
 from sumi.jobs.mirror_note import recall_settings, remember_settings
 from sumi.jobs.mirror_update import begin_update
 from sumi.outputs.markdown_tree import MarkdownTree
+from sumi.outputs.overview import write_overview
 from sumi.ports import Clock
 from sumi.recipe import Job
 from sumi.settings import MirrorSettings
@@ -71,10 +72,12 @@ async def mirror(
         refuse_without_room(home, settings.min_free)
         job = _with_room_notes(job, settings, home)
         async with _opened(settings, job, home, listeners) as (io, store, tree):
-            return await _Mirroring(settings, home, io, store, tree, read_settings).run(job, control)
+            summary = await _Mirroring(settings, home, io, store, tree, read_settings).run(job, control)
     except UsageError:
         unmake(made)
         raise
+    write_overview(home.parent)
+    return summary
 
 
 class _Mirroring:

@@ -1,5 +1,6 @@
 """Mirrors a site again and again, killing every run but the last, and examines what is there."""
 
+import asyncio
 import contextlib
 import io
 import math
@@ -13,6 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -22,9 +24,11 @@ import msgspec
 from sumi.cli.crash_site import TrialPage, write_site
 from sumi.cli.demo_server import serving
 from sumi.errors import SumiError, UsageError
+from sumi.outcomes import Outcome
 from sumi.outputs.markdown_page import HEAD_END
-from sumi.store.files.journal import Journal
-from sumi.store.files.records import Again, Ended, decode
+from sumi.policy import StateBackend
+from sumi.store.check import ledger_violations
+from sumi.store.recognize import STATE_FOLDER, open_snapshot
 
 _PAGES = 200
 # Slow enough that ten runs, each cut short, do not finish the site between them.
@@ -55,8 +59,9 @@ class Limit(NamedTuple):
 
 
 class CrashTrial:
-    def __init__(self, below: Path, kills: int, seed: int, tell: Tell) -> None:
+    def __init__(self, below: Path, state: StateBackend, kills: int, seed: int, tell: Tell) -> None:
         self._below = below
+        self._state = state
         self._kills = kills
         self._chance = random.Random(seed)  # noqa: S311 - which moment, not which secret
         self._tell = tell
@@ -84,7 +89,9 @@ class CrashTrial:
         pages = write_site(folder / "site", _PAGES)
         # A connection that a kill cut off is no news; the server would print a traceback for each.
         with contextlib.redirect_stderr(io.StringIO()), serving(folder / "site") as origin:
-            self._tell(f"crash trial in {folder}: a site of {len(pages)} pages at {origin}")
+            self._tell(
+                f"crash trial in {folder}: a site of {len(pages)} pages at {origin}, state in {self._state}"
+            )
             seconds, failure = self._left_alone(origin, folder / "whole", "for comparison")
             if failure:
                 return [failure]
@@ -102,7 +109,7 @@ class CrashTrial:
     def _left_alone(self, origin: str, output: Path, which: str) -> tuple[float, str]:
         """How long it took, and what went wrong."""
         started = time.monotonic()
-        with _mirroring(origin, output) as process:
+        with self._mirroring(origin, output) as process:
             code = process.wait(_PATIENCE_SECONDS)
         seconds = time.monotonic() - started
         self._tell(f"  {which}: left alone, {seconds:.1f} s, exit code {code}")
@@ -129,7 +136,7 @@ class CrashTrial:
 
     def _killed_at(self, limit: Limit, origin: str, output: Path) -> bool:
         started = time.monotonic()
-        with _mirroring(origin, output) as process:
+        with self._mirroring(origin, output) as process:
             while process.poll() is None:
                 if time.monotonic() - started >= limit.seconds or recorded(output) >= limit.urls:
                     return True
@@ -137,15 +144,18 @@ class CrashTrial:
                     process.wait(_LOOK_SECONDS)
         return False
 
+    def _mirroring(self, origin: str, output: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
+        words = ["mirror", f"{origin}/", "--output", str(output), "--state", self._state]
+        pace = ["--rate-limit", "0", "--content-rate-limit", str(_PAGES_PER_SECOND), "--per-host", "4"]
+        return _running([*words, *pace, "--quiet", "--min-free", "0"], _log_of(output))
+
 
 @contextlib.contextmanager
-def _mirroring(origin: str, output: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _running(words: list[str], log_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A run of its own; when the block ends it is killed with all its workers, as a power button would."""
-    words = ["mirror", f"{origin}/", "--output", str(output), "--quiet", "--min-free", "0"]
-    pace = ["--rate-limit", "0", "--content-rate-limit", str(_PAGES_PER_SECOND), "--per-host", "4"]
-    with _log_of(output).open("wb") as log:
+    with log_path.open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-m", "sumi", *words, *pace],
+            [sys.executable, "-m", "sumi", *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=log,
@@ -185,7 +195,7 @@ def examine(output: Path, whole: Path, origin: str, expected: list[TrialPage]) -
         wrong = _file_fault(home / page.path, page, sentences.get(page.url, ""))
         if wrong or hashes.get(page.url) != page.sha256:
             yield f"{page.path}: {wrong or 'differs from the mirror that was left alone'}"
-    yield from _settled_twice(home)
+    yield from asyncio.run(_state_faults(home / STATE_FOLDER))
 
 
 def _manifest(output: Path) -> tuple[Path, _Manifest] | None:
@@ -206,18 +216,18 @@ def _file_fault(path: Path, page: _Listed, sentence: str) -> str:
     return "" if sentence.encode() in body else "another page's content"
 
 
-def _settled_twice(home: Path) -> Iterator[str]:
-    """In the journal a page ends once, and again only after it was put back by name."""
-    ended: Counter[str] = Counter()
+async def _state_faults(state: Path) -> list[str]:
+    """What the stored state says against itself. A page ends well once, whatever was killed on the way."""
     try:
-        journal = Journal(home / ".sumi")
-        for _, payload in journal.replay():
-            record = decode(payload)
-            if isinstance(record, Ended):
-                ended[record.url] += 1
-            elif isinstance(record, Again):
-                ended.subtract(record.urls)
-        journal.close()
-    except (SumiError, msgspec.MsgspecError, OSError) as error:
-        yield f"the journal cannot be read: {error}"
-    yield from (f"settled {count} times: {url}" for url, count in ended.items() if count > 1)
+        store = open_snapshot(state, time.time())
+    except (SumiError, OSError) as error:
+        return [f"the state cannot be read: {error}"]
+    try:
+        faults = [words async for words in ledger_violations(store, 0)]
+        async for record in store.records({Outcome.CAPTURED}):
+            times = sum(attempt.outcome is Outcome.CAPTURED for attempt in await store.history(record.url))
+            if times != 1:
+                faults.append(f"settled {times} times: {record.url}")
+    finally:
+        await store.aclose()
+    return faults

@@ -7,6 +7,7 @@ from pathlib import Path
 from sumi.cli.parser import SentenceParser
 from sumi.cli.terminal import Sink, printable
 from sumi.errors import UsageError
+from sumi.policy import StateBackend
 
 _FINE, _NOT_FINE = 0, 1
 _MOST_KILLS = 1000
@@ -15,20 +16,26 @@ _EXAMPLES = """\
 examples:
   sumi doctor                          versions, and facts about the current folder's disk
   sumi doctor /data                    the same for another disk
-  sumi doctor --crash /data            mirror a small site there and kill it ten times on the way
-  sumi doctor --crash /data --kills 50 --seed 7
+  sumi doctor --crash /data            mirror a small site there, killed ten times, with each kind of state
+  sumi doctor --crash /data --state lmdb --kills 50 --seed 7
 """
 
 
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi doctor",
-        usage="sumi doctor [DIR] | sumi doctor --crash DIR [--kills N] [--seed N]",
+        usage="sumi doctor [DIR] | sumi doctor --crash DIR [--state BACKEND] [--kills N] [--seed N]",
         description="Checks versions and the disk. With --crash, proves that a kill loses nothing there.",
         epilog=_EXAMPLES,
     )
     parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help="Whose disk to look at.")
     parser.add_argument("--crash", metavar="DIR", help="Crawl in a new folder there, and kill it at random.")
+    parser.add_argument(
+        "--state",
+        metavar="BACKEND",
+        choices=list(StateBackend),
+        help="Only with state kept in files, sqlite or lmdb. Default: each in turn.",
+    )
     parser.add_argument("--kills", metavar="N", type=int, default=10, help="How often. Default: 10.")
     parser.add_argument("--seed", metavar="N", type=int, default=1, help="Of chance. Default: 1.")
     return parser
@@ -43,7 +50,8 @@ def run(arguments: Sequence[str]) -> int:
         raise UsageError(f"--kills must be from 1 to {_MOST_KILLS:,}, but is {options.kills:,}")
     out = Sink(sys.stdout)
     if options.crash:
-        return _prove(folder, options.kills, options.seed, out)
+        states = [StateBackend(options.state)] if options.state else list(StateBackend)
+        return max(_prove(folder, state, options.kills, options.seed, out) for state in states)
     return _examine(folder, out)
 
 
@@ -62,12 +70,13 @@ def _examine(folder: Path, out: Sink) -> int:
     return _FINE if all(check.met for check in checks) else _NOT_FINE
 
 
-def _prove(folder: Path, kills: int, seed: int, out: Sink) -> int:
+def _prove(folder: Path, state: StateBackend, kills: int, seed: int, out: Sink) -> int:
     from sumi.cli.crash_trial import CrashTrial
 
-    trial = CrashTrial(folder, kills, seed, lambda line: out.line(printable(line)))
+    trial = CrashTrial(folder, state, kills, seed, lambda line: out.line(printable(line)))
     faults = trial.run()
     for fault in faults:
         out.line(f"  broken: {printable(fault)}")
-    out.line("verdict: " + ("the promise is BROKEN here" if faults else "nothing lost, nothing twice"))
+    verdict = "the promise is BROKEN here" if faults else "nothing lost, nothing twice"
+    out.line(f"verdict on {state}: {verdict}")
     return _NOT_FINE if faults else _FINE

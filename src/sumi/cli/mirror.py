@@ -10,11 +10,11 @@ from sumi.cli.options import add_settings, given_flags
 from sumi.cli.parser import SentenceParser
 from sumi.cli.reporters import Reporter, choose_reporter
 from sumi.cli.sitemap import add_format, print_listing
-from sumi.cli.summary import exit_code
+from sumi.cli.summary import exit_code, worst_of
 from sumi.cli.terminal import Sink
 from sumi.errors import StorageFailed
 from sumi.events import Summary
-from sumi.settings import MirrorSettings, load_settings
+from sumi.settings import SETTINGS, URLS, MirrorSettings, load_sites
 
 _EXAMPLES = """\
 examples:
@@ -22,20 +22,26 @@ examples:
   sumi mirror https://docs.example.org/guide        only what lies under /guide/
   sumi mirror docs.example.org -o docs --max-pages 200
   sumi mirror docs.example.org --follow-links --exclude '/blog/*' --contact me@example.org
+  sumi mirror docs.example.org api.example.com      two sites, one after the other, into one folder
+  sumi mirror docs.example.org --assets --rewrite-links
+  sumi mirror docs.example.org --update
   sumi mirror --config site.toml --json
 
 Stopped with Ctrl-C? The same command goes on where it was.
 """
 
 
+TABLE = (URLS, *(setting for setting in SETTINGS if setting.name != "url"))
+
+
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi mirror",
-        usage="sumi mirror [options] URL",
+        usage="sumi mirror [options] URL...",
         description="Mirrors a site into a tree of Markdown files, politely; goes on after any interruption.",
         epilog=_EXAMPLES,
     )
-    add_settings(parser)
+    add_settings(parser, TABLE)
     report = parser.add_argument_group("reporting")
     report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
     report.add_argument(
@@ -53,20 +59,23 @@ def build_parser() -> SentenceParser:
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
-    flags = given_flags(options)
+    flags = given_flags(options, TABLE)
 
-    def read_settings() -> MirrorSettings:
-        return load_settings(flags, os.environ, options.config)
+    def read_sites() -> list[MirrorSettings]:
+        return load_sites(flags, os.environ, options.config)
 
-    settings = read_settings()
+    sites = read_sites()
     if options.list_only:
-        return print_listing(settings, options.format, quiet=options.quiet)
+        return max([print_listing(site, options.format, quiet=options.quiet) for site in sites])
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
     reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
-    summary = run_reported(settings, reporter, read_settings)
+    if len(sites) > 1:
+        code = _run_several(sites, reporter, read_sites)
+    else:
+        code = exit_code(run_reported(sites[0], reporter, lambda: read_sites()[0]))
     _complain_if_cut_short(out)
-    return exit_code(summary)
+    return code
 
 
 def run_reported(
@@ -76,13 +85,32 @@ def run_reported(
     # Imported here because the engine brings the network and the parser, which --help does not need.
     from sumi.assembly.mirror import run_mirror
 
-    # Before the run listens and after it no longer does, these would kill the process by default.
-    for number in (signal.SIGHUP, signal.SIGUSR1):
-        signal.signal(number, signal.SIG_IGN)
+    _ignore_questions()
     try:
         return run_mirror(settings, [reporter], read_settings=read_settings)
     finally:
         reporter.close()
+
+
+def _run_several(
+    sites: list[MirrorSettings], reporter: Reporter, read_sites: Callable[[], list[MirrorSettings]]
+) -> int:
+    from sumi.assembly.sites import run_sites
+
+    _ignore_questions()
+    try:
+        ends = run_sites(sites, [reporter], read_sites)
+    finally:
+        reporter.close()
+    codes = [exit_code(end.summary) for end in ends if end.summary is not None]
+    codes += [end.error.exit_code for end in ends if end.error is not None]
+    return worst_of(codes)
+
+
+def _ignore_questions() -> None:
+    """Before the run listens and after it no longer does, these would kill the process by default."""
+    for number in (signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _complain_if_cut_short(out: Sink) -> None:

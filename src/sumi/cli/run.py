@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sumi.cli.parser import SentenceParser
 from sumi.cli.pipeline_options import add_config, add_running, checked, min_free, read_config, report
 from sumi.cli.scrape import run_scraper
-from sumi.cli.summary import ABORTED, INTERRUPTED, WITH_FAILURES
+from sumi.cli.summary import ABORTED, worst_of
 from sumi.policy import Durability
 
 if TYPE_CHECKING:
@@ -104,6 +104,4 @@ def _crawler(options: argparse.Namespace, config: "CrawlConfig") -> "Iterator[su
 
 def _worse(one: int, other: int) -> int:
     """What went wrong on either side is told; a crawler that was stopped with us is no fault."""
-    codes = {one, other if other >= 0 else ABORTED}
-    order = (ABORTED, 2, INTERRUPTED, WITH_FAILURES)
-    return next((code for code in order if code in codes), 0)
+    return worst_of((one, other if other >= 0 else ABORTED))

@@ -1,5 +1,7 @@
 """The end of a run in words, and as an exit code."""
 
+from collections.abc import Iterable
+
 from sumi.cli.terminal import Palette, duration, printable
 from sumi.events import Summary
 from sumi.outcomes import MEANINGS, Ending, Outcome
@@ -28,6 +30,13 @@ def exit_code(summary: Summary) -> int:
             return INTERRUPTED
         case _:
             return ABORTED
+
+
+def worst_of(codes: Iterable[int]) -> int:
+    """Of several runs: what went wrong in any of them is told."""
+    found = set(codes)
+    order = (ABORTED, BAD_USAGE, INTERRUPTED, WITH_FAILURES)
+    return next((code for code in order if code in found), COMPLETE)
 
 
 def count_of(summary: Summary, ending: Ending) -> int:

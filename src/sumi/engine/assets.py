@@ -33,7 +33,7 @@ class Assets:
         ]
         return [*digest.downloads, *filter(named_like_a_file, unlisted)]
 
-    def takes(self, lease: Lease, verdict: Verdict) -> bool:
+    def takes(self, verdict: Verdict) -> bool:
         """Whether what turned out to be no page is kept as what it is."""
         return bool(self._most_bytes) and verdict.outcome is Outcome.NOT_HTML
 

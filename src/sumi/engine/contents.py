@@ -124,7 +124,8 @@ class Contents:
 
 
 def content_key(digest: PageDigest, *, titles_count: bool = True) -> str | None:
-    """Of title and text, or of the text alone. None for a page without text: that two pages say nothing does not make them one."""
+    """Of title and text, or of the text alone. None for a page without text: that two pages say nothing does
+    not make them one."""
     if digest.sha256 is None or not (digest.markdown or "").strip():
         return None
     if not titles_count:

@@ -191,9 +191,7 @@ class Digestion:
             return await self._asset(lease, response)
         digest = await self._io.digester.digest(self._request(lease, response))
         if isinstance(digest, Undigested):
-            if self._assets.takes(lease, digest.verdict):
-                return await self._asset(lease, response)
-            return await self._without_content(lease, digest.verdict, response)
+            return await self._undigested(lease, response, digest.verdict)
         if digest.problem:
             self._io.tell(Warned(f"{lease.url}: {digest.problem}"))
         if digest.links_dropped:
@@ -214,6 +212,11 @@ class Digestion:
         found = await self._links(lease, digest)
         links = self._recorded((*digest.links, digest.refresh, digest.canonical))
         return Settlement(lease, verdict, self._now(), facts, found, links)
+
+    async def _undigested(self, lease: Lease, response: Response, verdict: Verdict) -> Settlement:
+        if self._assets.takes(verdict):
+            return await self._asset(lease, response)
+        return await self._without_content(lease, verdict, response)
 
     async def _asset(self, lease: Lease, response: Response) -> Settlement:
         kept = await self._assets.keep(lease, response)
@@ -275,10 +278,10 @@ class Digestion:
             return ()
         found = await self._judge_new(digest.links, lease, Hop.LINK)
         if self._recipe.asset_bytes:
-            files, images = self._assets.wanted_of(digest, found), digest.images
-            found += await self._judge_new(files, lease, Hop.LINK, Kind.FILE)
-            # First: a link to an image elsewhere is nothing, but the image may be shown as well.
-            found = await self._judge_new(images, lease, Hop.EMBED, Kind.IMAGE) + found
+            files = await self._judge_new(self._assets.wanted_of(digest, found), lease, Hop.LINK, Kind.FILE)
+            images = await self._judge_new(digest.images, lease, Hop.EMBED, Kind.IMAGE)
+            # Before the links: of one URL the first finding counts, and as links they were refused.
+            found = images + files + found
         if digest.refresh is not None:
             found += await self._judge_new([digest.refresh], lease, Hop.REDIRECT)
         if digest.canonical is not None and digest.canonical != lease.url:

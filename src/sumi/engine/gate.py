@@ -110,6 +110,8 @@ class Gate:
     def _unlisted(self, candidate: Candidate, listed: bool) -> Verdict | None:
         if candidate.hop not in LINKED or self._recipe.follow_links is FollowLinks.ALWAYS:
             return None
+        if candidate.kind is Kind.FILE:
+            return None  # sitemaps list pages
         if self._recipe.follow_links is FollowLinks.NEVER:
             return NOT_FOLLOWED
         return UNLISTED if listed else None

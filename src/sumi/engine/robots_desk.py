@@ -247,6 +247,8 @@ class RobotsDesk:
         named = parse_robots(record.body, self._policy.max_bytes).sitemaps
         places = [(url, Hop.ROBOTS) for url in named] or [(url, Hop.GUESS) for url in usual_places(site)]
         robots_url = f"{site}/robots.txt"
+        if self._recipe.scope.judge(Candidate(robots_url, kind=Kind.SITEMAP)) is not None:
+            return ()  # no page of this host is wanted, only images that others show
         candidates = []
         for place, hop in places:
             url = normalize(place, self._recipe.preset, robots_url)

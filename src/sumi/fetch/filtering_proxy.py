@@ -1,36 +1,47 @@
-"""The browser's only way out: a proxy on loopback that dials nobody whom the crawler itself would not.
+"""The browser's only way out: a proxy on loopback behind which stands the crawler's own client.
 
 Whatever a page makes the browser ask for (a script, a redirect's target, a worker's request) and the
-browser's own chatter arrive here, because the browser knows no other way. Each page has a pass with a secret
-and a budget; without one nothing is dialled, so no other program on the machine can use it as a relay.
+browser's own chatter arrive here, because the browser knows no other way; in a tunnel, too, since its TLS
+ends here. So every request is one of the client's: the same checks of addresses, authorities, proxies and
+limits as for any page. Each page has a pass with a secret and a budget; without one nothing is asked for, so
+no other program on the machine can use it as a relay.
 """
 
 import asyncio
 import base64
 import secrets
+import ssl
 from contextlib import suppress
+from typing import NamedTuple
 
-from sumi.fetch.address_book import AddressBook, Found
+from sumi.fetch.browser.shelf import Shelf
 from sumi.fetch.filtering_proxy_wire import (
-    FORBIDDEN,
     HEAD_BYTES,
     NEEDS_PASS,
     TUNNEL_OPEN,
-    UNREACHABLE,
     Wanted,
-    answer_head,
+    answer_bytes,
     read_request,
 )
-from sumi.fetch.guard import AddressGuard
-from sumi.fetch.resolver import Resolver, SystemResolver
-from sumi.fetch.target import Target
+from sumi.fetch.target import Origin
 from sumi.fetch.trackers import is_tracker
-from sumi.outcomes import Verdict
-from sumi.policy import FetchLimits, NetworkPolicy
-from sumi.ports import Clock
+from sumi.model import Request, Response
+from sumi.outcomes import Trouble
+from sumi.policy import FetchLimits
+from sumi.ports import Fetcher
 
-_CHUNK = 64 * 1024
-_TLS_HANDSHAKE = b"\x16"  # first byte of a TLS connection; anything else in a tunnel is not the web
+# What reads. A script that means to change or delete something gets no answer.
+_METHODS = frozenset({"GET", "HEAD", "POST"})
+_MOST_OF_ONE = 16 * 1024 * 1024  # bytes of one answer
+_AT_ONCE = 8  # requests of one page; with the line above, what they can take of our memory
+_WORTHLESS = 407  # about a proxy, and there is none between the site and the browser but this
+
+
+class Clients(NamedTuple):
+    """Who makes the requests."""
+
+    own: Fetcher  # of the run, with its cookies and credentials: for a page's own origin
+    others: Fetcher  # without any: a page of one site speaks for nobody at another
 
 
 class Pass:
@@ -40,6 +51,8 @@ class Pass:
         self.name = name
         self.secret = secret
         self.bytes_left = bytes_left
+        self.origin: Origin | None = None  # of the page, once it is known
+        self.turns = asyncio.Semaphore(_AT_ONCE)
         self.tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -54,18 +67,11 @@ class Pass:
 class FilteringProxy:
     """To be used within one running event loop; listens from ``start`` to ``aclose``."""
 
-    def __init__(
-        self,
-        limits: FetchLimits,
-        network: NetworkPolicy,
-        clock: Clock,
-        *,
-        resolver: Resolver | None = None,
-    ) -> None:
+    def __init__(self, clients: Clients, limits: FetchLimits, tls: ssl.SSLContext) -> None:
+        self._clients = clients
         self._limits = limits
-        self._https_only = network.https_only
-        self._guard = AddressGuard(network)
-        self._book = AddressBook(resolver or SystemResolver(limits.connect), self._guard, clock)
+        self._tls = tls
+        self._shelf = Shelf()
         self._passes: dict[str, Pass] = {}
         self._issued = 0
         self._server: asyncio.Server | None = None
@@ -92,11 +98,12 @@ class FilteringProxy:
         await _ended(issued.tasks)
 
     async def aclose(self) -> None:
+        """The run's own client is the caller's to close."""
         if self._server is not None:
             self._server.close()
             await _ended(self._tasks)
             await self._server.wait_closed()
-        await self._book.aclose()
+        await self._clients.others.aclose()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -105,12 +112,12 @@ class FilteringProxy:
         try:
             # Cancelled only by us, to end the connection; the stream server would log it as an error.
             with suppress(OSError, asyncio.CancelledError, TimeoutError):
-                await self._answer(reader, writer, task)
+                await self._admit(reader, writer, task)
         finally:
             self._tasks.discard(task)
             await _closed(writer)
 
-    async def _answer(
+    async def _admit(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, task: "asyncio.Task[None]"
     ) -> None:
         wanted = await read_request(reader, self._limits.first_byte)
@@ -122,105 +129,71 @@ class FilteringProxy:
             return
         held.tasks.add(task)
         try:
-            await self._connect(held, wanted, reader, writer)
+            if wanted.is_tunnel:
+                await self._tunnel(held, wanted, reader, writer)
+            else:
+                await self._converse(held, wanted, reader, writer)
         finally:
             held.tasks.discard(task)
 
-    async def _connect(
-        self, held: Pass, wanted: Wanted, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        found = await self._found(wanted)
-        if found is None:
-            if wanted.is_tunnel:  # any answer to a plain request would look to the page like the site's own
-                await _say(writer, FORBIDDEN)
-            return
-        line = await self._dial(wanted.target, found)
-        if line is None:
-            if wanted.is_tunnel:
-                await _say(writer, UNREACHABLE)
-            return
-        far_reader, far_writer = line
-        try:
-            if wanted.is_tunnel:
-                await self._tunnel(held, reader, writer, far_reader, far_writer)
-            else:
-                await self._forward(held, wanted, writer, far_reader, far_writer)
-        finally:
-            await _closed(far_writer)
-
-    async def _found(self, wanted: Wanted) -> Found | None:
-        """Checked addresses; None where there are none, or nobody may be asked."""
-        target = wanted.target
-        if is_tracker(target.host) or (self._https_only and not wanted.is_tunnel):
-            return None
-        if self._guard.check_target(target) is not None:
-            return None
-        found = await self._book.find(target.host, target.port)
-        return None if isinstance(found, Verdict) else found
-
-    async def _dial(
-        self, target: Target, found: Found
-    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
-        for address in found.addresses or (target.host.strip("[]"),):
-            try:
-                async with asyncio.timeout(self._limits.connect):
-                    line = await asyncio.open_connection(address, target.port, limit=HEAD_BYTES)
-            except (OSError, TimeoutError):
-                continue
-            peer = str(line[1].get_extra_info("peername")[0])
-            if self._guard.check_peer(target.host, target.port, peer) is None:
-                return line
-            await _closed(line[1])
-        return None
-
     async def _tunnel(
-        self,
-        held: Pass,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        far_reader: asyncio.StreamReader,
-        far_writer: asyncio.StreamWriter,
+        self, held: Pass, wanted: Wanted, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         await _say(writer, TUNNEL_OPEN)
         async with asyncio.timeout(self._limits.first_byte):
-            first = await reader.read(_CHUNK)
-        if not first.startswith(_TLS_HANDSHAKE):
-            return
-        await _say(far_writer, first)
-        ways = [
-            asyncio.create_task(self._pump(held, reader, far_writer)),
-            asyncio.create_task(self._pump(held, far_reader, writer)),
-        ]
-        try:
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            await _ended(set(ways))
+            await writer.start_tls(self._tls)
+        origin = wanted.target.url.removesuffix("/")
+        first = await read_request(reader, self._limits.idle, origin)
+        if first is not None:
+            await self._converse(held, first, reader, writer, origin)
 
-    async def _forward(
+    async def _converse(
         self,
         held: Pass,
-        wanted: Wanted,
+        first: Wanted,
+        reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        far_reader: asyncio.StreamReader,
-        far_writer: asyncio.StreamWriter,
+        origin: str = "",
     ) -> None:
-        """One request and its answer. Nothing more is taken from the browser on this connection: what came
-        next could be meant for another host, which nobody would have checked."""
-        await _say(far_writer, wanted.head + wanted.body)
-        head = await answer_head(far_reader, self._limits.first_byte)
-        if head is None:
-            return
-        await _say(writer, head)
-        await self._pump(held, far_reader, writer)
+        """One request after the other, each looked at by itself. To what is refused there is no answer: it
+        would look to the page like the site's own."""
+        wanted: Wanted | None = first
+        while wanted is not None and (origin or self._passes.get(wanted.authorization) is held):
+            answer = await self._answer(held, wanted)
+            if answer is None or not held.spend(len(answer.body)):
+                return
+            await _say(writer, answer_bytes(answer, wanted.method))
+            wanted = await read_request(reader, self._limits.idle, origin)
 
-    async def _pump(self, held: Pass, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-        with suppress(OSError, TimeoutError):
-            while True:
-                async with asyncio.timeout(self._limits.idle):
-                    data = await source.read(_CHUNK)
-                if not data or not held.spend(len(data)):
-                    return
-                await _say(sink, data)
+    async def _answer(self, held: Pass, wanted: Wanted) -> Response | None:
+        target = wanted.target
+        if wanted.method not in _METHODS or is_tracker(target.host):
+            return None
+        is_own = target.origin == held.origin
+        kept = self._shelf.get((is_own, target.url)) if wanted.method == "GET" else None
+        if kept is not None:
+            return kept
+        async with held.turns:
+            answer = await self._fetched(held, wanted, self._clients.own if is_own else self._clients.others)
+        if answer is not None and wanted.method == "GET":
+            self._shelf.put((is_own, target.url), answer)
+        return answer
+
+    async def _fetched(self, held: Pass, wanted: Wanted, client: Fetcher) -> Response | None:
+        most = max(0, min(_MOST_OF_ONE, held.bytes_left))
+        answer = await client.fetch(
+            Request(
+                wanted.target.url,
+                wanted.headers,
+                max_bytes=most + 1,
+                method=wanted.method,
+                body=wanted.body,
+                plain=True,
+            )
+        )
+        if isinstance(answer, Trouble) or answer.status == _WORTHLESS or len(answer.body) > most:
+            return None
+        return answer
 
 
 async def _say(writer: asyncio.StreamWriter, data: bytes) -> None:

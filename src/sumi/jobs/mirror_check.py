@@ -16,7 +16,7 @@ from sumi.outputs.assets import assets_here, is_whole_asset
 from sumi.outputs.job_logs import PROCESSED, processed_line
 from sumi.outputs.manifest import DONE, pages_here, relative_to_home
 from sumi.outputs.markdown_page import is_whole
-from sumi.ports import Snapshot
+from sumi.ports import Snapshot, UrlRecord
 from sumi.store.check import ledger_violations
 from sumi.store.files.salvage import damages
 from sumi.store.recognize import backend_of, open_snapshot
@@ -93,7 +93,7 @@ class _Check:
     async def _pages(self, deep: bool) -> AsyncIterator[Finding]:
         async for record in pages_here(self._store):
             path = record.facts.path
-            if path is None:
+            if path is None or _is_to_be_made(record):
                 continue
             twin = self._files.setdefault(_folded(path), record.url)
             if twin != record.url:
@@ -159,6 +159,11 @@ def _standing(home: Path) -> str:
         return msgspec.json.decode((home / "_progress.json").read_bytes(), type=_Standing).status
     except (OSError, msgspec.MsgspecError):
         return RUNNING
+
+
+def _is_to_be_made(record: UrlRecord) -> bool:
+    """Queued because its file was lost: that there is none, or a wrong one, is known."""
+    return record.outcome is Outcome.PENDING and record.facts.fetched_at is None
 
 
 def _trouble_with(root: Path, path: str, facts: PageFacts, deep: bool) -> str:

@@ -1,7 +1,7 @@
 """``_assets/``: images and files as they came, under names that say what they are.
 
-A name is made of what the URL calls it, of the URL's hash, and of an extension that the content itself vouches
-for: every URL has its own, the same for ever. A content that several URLs have is on the disk once.
+A name is made of what the URL calls it, of the URL's hash, and of an extension that the content vouches for:
+every URL has its own, the same for ever. A content that several URLs have is on the disk once.
 """
 
 import re

@@ -12,9 +12,9 @@ from urllib.parse import unquote, urldefrag
 import msgspec
 
 from sumi.model import PageFacts
-from sumi.parse.link_targets import replace_targets
 from sumi.outputs.markdown_page import HEAD_END
 from sumi.outputs.plain_text import markdown_target
+from sumi.parse.link_targets import replace_targets
 from sumi.policy import Preset
 from sumi.ports import UrlRecord
 from sumi.urls import normalize
@@ -43,10 +43,7 @@ class LocalLinks:
             self._urls.setdefault(facts.was_path, record.url)
 
     def learn_aliases(self, targets: dict[str, str]) -> None:
-        """URLs that redirect to what is here, also by way of others, or are duplicates: their links lead there.
-
-        What is linked is then the file, so what such a link was before is not known any more; if the file
-        goes, it will point at where it led."""
+        """URLs that redirect to what is here, also by way of others, or are duplicates of it."""
         for url in targets:
             path = self._paths.get(_end_of(url, targets))
             if path is not None:

@@ -17,10 +17,10 @@ from sumi.outcomes import MEANINGS, Ending, Verdict
 from sumi.outputs.assets import AssetFolder, is_whole_asset
 from sumi.outputs.changes import changes_of, end_update
 from sumi.outputs.checkpoint import Standing, checkpoint_json, progress_json, running, stopped
-from sumi.outputs.contents import read_entries, write_contents
+from sumi.outputs.contents import PARTS, Entry, read_entries, write_contents
 from sumi.outputs.gone_pages import GonePages
 from sumi.outputs.job_logs import FAILED_LOG, PROCESSED, failed_line, processed_line, rebuild_logs
-from sumi.outputs.manifest import Mirror, pages_here, survey, write_manifest
+from sumi.outputs.manifest import Mirror, Survey, pages_here, survey, write_manifest
 from sumi.outputs.markdown_page import compose_page, is_whole
 from sumi.outputs.placeholders import Placeholders
 from sumi.outputs.raw_pages import RawPages
@@ -91,12 +91,14 @@ class MarkdownTree:
             self._files.write_atomic(facts.path, data)
 
     def has_whole(self, facts: PageFacts) -> bool:
-        """Whether the page's file is there as it was accepted; True for what has no file."""
+        """Whether the page's files are there as they were accepted; True for what has none."""
         if facts.path is None:
             return True
         data = self._files.read_bytes(facts.path)
         whole = is_whole_asset if facts.asset else is_whole
-        return data is not None and whole(data, facts)
+        if data is None or not whole(data, facts):
+            return False
+        return facts.raw is None or self._raw.has_whole(facts.raw)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
         """Leave a placeholder that says why there is no page."""
@@ -126,10 +128,16 @@ class MarkdownTree:
         found = await survey(ledger)
         with self._files.stream_atomic(self._own("_manifest.json")) as file:
             await write_manifest(file, self._mirror, ledger, found, stats)
-        entries = await read_entries(ledger)
-        with self._files.stream_atomic(self._own("_index.md")) as file:
-            write_contents(lambda text: file.write(text.encode()), self._mirror, entries, found)
+        self._write_contents(await read_entries(ledger), found)
         self._write_standing(stopped(stats))
+
+    def _write_contents(self, entries: list[Entry], found: Survey) -> None:
+        written = write_contents(
+            lambda name: self._files.stream_atomic(self._own(name)), self._mirror, entries, found
+        )
+        for name in self._files.names(self._own(PARTS)):
+            if f"{PARTS}/{name}" not in written:
+                self._files.remove(self._own(f"{PARTS}/{name}"))
 
     async def remarks(self, ledger: Ledger) -> tuple[str, ...]:
         changes = await changes_of(ledger)

@@ -1,8 +1,10 @@
 """``.sumi/raw/``: the bodies that a mirror was made from, as they came, each a zstd frame under its hash."""
 
 from sumi.outputs.safe_files import SafeFolder
+from sumi.parse.raw import unpacked
 
 FOLDER = ".sumi/raw"
+MOST_BYTES = 1024**3  # of a body; more than any limit on bodies lets in
 
 
 class RawPages:
@@ -11,10 +13,14 @@ class RawPages:
         self._folder = f"{home}/{FOLDER}"
 
     def put(self, sha256: str, frame: bytes) -> None:
-        """Kept once, however many pages have that body."""
+        """Kept once, however many pages have that body. After a power cut the file may be there and empty."""
         path = self._path(sha256)
-        if not self._files.exists(path):
+        if self._files.read_bytes(path) != frame:
             self._files.write_atomic(path, frame)
+
+    def has_whole(self, sha256: str) -> bool:
+        frame = self.read(sha256)
+        return frame is not None and unpacked(frame, MOST_BYTES) is not None
 
     def read(self, sha256: str) -> bytes | None:
         return self._files.read_bytes(self._path(sha256))

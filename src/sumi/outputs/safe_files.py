@@ -24,8 +24,11 @@ from sumi.errors import OutputRefused, StorageFailed, SumiError, UsageError
 
 # Every page has its own folder: this many parents stay open, but no more than one in eight of the
 # descriptors a process may have, so that under a tight limit the connections still find theirs.
-OPEN_FOLDERS = 128
+OPEN_FOLDERS = 512
 DESCRIPTOR_SHARE = 8
+# Names of folders that are there: to ask the system to make one again costs as much as to write a page. Some
+# 10 MB; when it is full it is forgotten and learnt anew.
+KNOWN_FOLDERS = 50_000
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -61,6 +64,8 @@ class SafeFolder:
             raise UsageError(f"cannot use {root} as the output folder: {error.strerror}") from error
         self._folders: OrderedDict[str, int] = OrderedDict()
         self._most_folders = _affordable_folders()
+        self._known: set[str] = set()
+        self._just_made = ""  # a folder that nothing has been put into yet
         self._syncfs = _find_syncfs()
         self._unsynced: set[str] = set()  # stays empty where syncfs makes it superfluous
 
@@ -106,8 +111,8 @@ class SafeFolder:
                 os.close(descriptor)
         self._written(rel_path)
 
-    def read_bytes(self, rel_path: str) -> bytes | None:
-        """The file's content; None if there is none."""
+    def read_bytes(self, rel_path: str, most: int = -1) -> bytes | None:
+        """The file's content, or its first ``most`` bytes; None if there is none."""
         folder, name = self._located(rel_path)
         with self._explained(rel_path):
             try:
@@ -116,7 +121,7 @@ class SafeFolder:
                 return None
             with open(descriptor, "rb") as file:
                 _refuse_unless_regular(os.fstat(descriptor))
-                return file.read()
+                return file.read(most)
 
     def exists(self, rel_path: str) -> bool:
         folder, name = self._located(rel_path)
@@ -126,6 +131,16 @@ class SafeFolder:
             except FileNotFoundError:
                 return False
             return True
+
+    def is_folder(self, rel_path: str) -> bool:
+        """And no symbolic link to one."""
+        folder, name = self._located(rel_path)
+        with self._explained(rel_path):
+            try:
+                status = os.stat(name, dir_fd=self._folder(folder, create=False), follow_symlinks=False)
+            except FileNotFoundError:
+                return False
+            return stat.S_ISDIR(status.st_mode)
 
     def names(self, rel_folder: str) -> list[str]:
         """What is in a folder; nothing if there is none."""
@@ -184,10 +199,17 @@ class SafeFolder:
 
     def _create(self, folder: str, name: str, temporary: str, mode: int) -> int:
         try:
-            return _create_beside(self._folder(folder, create=True), name, temporary, mode)
+            return self._create_beside(folder, name, temporary, mode)
         except FileNotFoundError:  # somebody removed a folder that we hold open
             self._forget_folders()
-            return _create_beside(self._folder(folder, create=True), name, temporary, mode)
+            return self._create_beside(folder, name, temporary, mode)
+
+    def _create_beside(self, folder: str, name: str, temporary: str, mode: int) -> int:
+        place = self._folder(folder, create=True)
+        if folder != self._just_made:
+            _refuse_unless_regular_or_absent(name, place)
+        self._just_made = ""
+        return _create_file(place, temporary, mode)
 
     def _open_existing_or_new(self, folder: str, name: str) -> int:
         try:
@@ -206,10 +228,20 @@ class SafeFolder:
         place = self._folders[known] if known else self._root
         while known != folder:
             name = folder[len(known) :].removeprefix("/").partition("/")[0]
-            place = _step_down(place, name, create=create)
             known = f"{known}/{name}" if known else name
+            place = self._step_down(place, name, known, create=create)
             self._remember(known, place)
         return place
+
+    def _step_down(self, above: int, name: str, folder: str, *, create: bool) -> int:
+        if create and folder not in self._known:
+            if len(self._known) >= KNOWN_FOLDERS:
+                self._known.clear()
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(name, 0o777, dir_fd=above)
+                self._just_made = folder
+            self._known.add(folder)
+        return os.open(name, _FOLDER, dir_fd=above)
 
     def _remember(self, folder: str, place: int) -> None:
         self._folders[folder] = place
@@ -217,6 +249,8 @@ class SafeFolder:
             os.close(self._folders.popitem(last=False)[1])
 
     def _forget_folders(self) -> None:
+        self._known.clear()
+        self._just_made = ""
         while self._folders:
             os.close(self._folders.popitem()[1])
 
@@ -266,16 +300,7 @@ def _affordable_folders() -> int:
     return OPEN_FOLDERS if limit < 0 else max(1, min(OPEN_FOLDERS, limit // DESCRIPTOR_SHARE))
 
 
-def _step_down(above: int, name: str, *, create: bool) -> int:
-    if create:
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(name, 0o777, dir_fd=above)
-    return os.open(name, _FOLDER, dir_fd=above)
-
-
-def _create_beside(folder: int, name: str, temporary: str, mode: int) -> int:
-    with contextlib.suppress(FileNotFoundError):
-        _refuse_unless_regular(os.stat(name, dir_fd=folder, follow_symlinks=False))
+def _create_file(folder: int, temporary: str, mode: int) -> int:
     try:
         descriptor = os.open(temporary, _NEW_FILE, mode, dir_fd=folder)
     except FileExistsError:
@@ -284,6 +309,11 @@ def _create_beside(folder: int, name: str, temporary: str, mode: int) -> int:
     if mode != _USUAL_MODE:  # somebody chose it, so the process's mask does not take any of it away
         os.fchmod(descriptor, mode)
     return descriptor
+
+
+def _refuse_unless_regular_or_absent(name: str, folder: int) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        _refuse_unless_regular(os.stat(name, dir_fd=folder, follow_symlinks=False))
 
 
 def _refuse_unless_regular(status: os.stat_result) -> None:

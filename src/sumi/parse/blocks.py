@@ -6,6 +6,7 @@ from sumi.parse.html import Element, Node, Text, element_children, new_element
 
 _LARGEST_NUMBER: Final = 999_999_999  # of a list item, by CommonMark
 _DEFINITIONS: Final = "sumi-definitions"
+_LONE_MEANING: Final = "sumi-meaning"
 
 
 def list_definitions(definitions: Element) -> None:
@@ -24,9 +25,15 @@ def list_definitions(definitions: Element) -> None:
             term.append(part)
         else:
             part.tag = "li"
+            part.attrs["class"] = _LONE_MEANING
     definitions.tag = "ul"
     definitions.attrs["class"] = _DEFINITIONS
     _join_to_previous(definitions)
+
+
+def is_lone_meaning(item: Element) -> bool:
+    """Made an item for want of a term to stand under; on the page it was none."""
+    return item.attr("class") == _LONE_MEANING
 
 
 def gather_stray_terms(term: Element) -> None:

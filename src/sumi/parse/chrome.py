@@ -118,7 +118,11 @@ _CHROME_WORDS: Final = frozenset(
     }
 )
 _LONGEST_WORDS: Final = 60
-_FIRST_LETTERS: Final = frozenset("".join(words[0] + words[0].upper() for words in _CHROME_WORDS))
+_BLANKS: Final = frozenset(letter for letter in map(chr, range(0x3001)) if letter.isspace())
+# What a link can begin with that says one of these, or nothing: by it nearly all others are told apart.
+_BEGINNINGS: Final = (
+    _BLANKS | {"", *(words[0] for words in _CHROME_WORDS)} | {words[0].upper() for words in _CHROME_WORDS}
+)
 
 
 def part_of(classes: str) -> Part:
@@ -156,7 +160,7 @@ def drop_chrome_links(links: list[Element]) -> None:
             _drop_with_blank(link)
             continue
         text = link.text
-        if len(text) < _LONGEST_WORDS and _says_chrome(link, text):
+        if text[:1] in _BEGINNINGS and len(text) < _LONGEST_WORDS and _says_chrome(link, text):
             link.decompose()
 
 
@@ -170,8 +174,6 @@ def _drop_with_blank(link: Element) -> None:
 
 def _says_chrome(link: Element, text: str) -> bool:
     """By what it says: "Edit this page" has as many classes as there are themes. Or if it says nothing."""
-    if text and text[0] not in _FIRST_LETTERS and not text[0].isspace():
-        return False  # nearly all, by the cheapest test there is
     words = text.strip().lower()
     return words in _CHROME_WORDS or (not words and link.select_one("img") is None)
 

@@ -7,6 +7,7 @@ candidate: it must hold at least half of the page's text, or the next wider one 
 from collections.abc import Iterator
 from typing import Final
 
+from sumi.parse.article import narrowed
 from sumi.parse.chrome import is_chrome_aside, link_share
 from sumi.parse.html import Document, Element, new_element, select_each
 from sumi.parse.named import Names, named_bars
@@ -53,7 +54,7 @@ def content_root(document: Document, body: Element, names: Names) -> Bulk:
     landmarks = _only_ones(body, names)
     if not landmarks:
         remove_soft_chrome(document, body, names)
-        return Bulk(body)
+        return Bulk(narrowed(body))
     for landmark in landmarks:
         weight = _weight(landmark)
         weight_beside, words_beside = _beside(landmark, body)
@@ -64,7 +65,7 @@ def content_root(document: Document, body: Element, names: Names) -> Bulk:
     for landmark in landmarks:
         if _unlinked_weight(landmark) >= _ENOUGH * total:
             return Bulk(landmark, words_beside=_beside(landmark, body)[1])
-    return Bulk(body)
+    return Bulk(narrowed(body))
 
 
 def _only_ones(body: Element, names: Names) -> list[Element]:

@@ -21,9 +21,8 @@ woff woff2 ttf otf npz npy h5 parquet sqlite ipynb iso img
 _IMAGES: Final = "png jpg jpeg gif webp avif heic bmp ico tif tiff svg"
 KEPT_EXTENSIONS: Final = frozenset(f"{_DOCUMENTS} {_IMAGES}".split())
 # Links to these are to things, not to pages, also where their extension is not kept.
-_DOWNLOADS: Final = KEPT_EXTENSIONS - {"md", "rst", "txt"} | frozenset(
-    "exe msi dmg pkg deb rpm apk jar xml js css py c h cpp sh ps1 bat".split()
-)
+_PROGRAM_FILES: Final = "exe msi dmg pkg deb rpm apk jar xml js css py c h cpp sh ps1 bat"
+_DOWNLOADS: Final = KEPT_EXTENSIONS - {"md", "rst", "txt"} | frozenset(_PROGRAM_FILES.split())
 _MEDIA_TYPES: Final = {
     "application/pdf": "pdf",
     "application/epub+zip": "epub",

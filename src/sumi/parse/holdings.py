@@ -5,15 +5,13 @@ from collections import Counter
 from typing import Final, NamedTuple
 
 from sumi.parse.commonmark import render
-from sumi.parse.html import Element
+from sumi.parse.html import Document, Element, parse_text
 
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
-_ITEMS: Final = ("li", "dt")
-_COUNTED: Final = (*_HEADINGS, *_ITEMS, "pre", "a")
+_COUNTED: Final = (*_HEADINGS, "pre")
 
-_CODE: Final = re.compile(r"<pre><code[^<>]*>([^<]*)</code></pre>")
 _INLINE_TAG: Final = re.compile(r"</?(?:a|b|code|del|em|i|s|strong|sub|sup)(?:\s[^<>]*)?>")
-_TAG: Final = re.compile(r"(<[^<>]*>)")
+_TAG: Final = re.compile(r"<[^<>]*>")
 _WORD: Final = re.compile(r"\w+")
 _UNLETTERED: Final = bytes(code for code in range(128) if not chr(code).isalnum())
 # Seen on one side only: bullets in cells, and blanks and breaks of other kinds than the plain one.
@@ -40,46 +38,47 @@ class Holdings(NamedTuple):
 
 def holdings_of_tree(root: Element) -> Holdings:
     """Without its tables: whether one is a table, and what then counts as in its cells, is known later."""
-    counts: Counter[str] = Counter()
+    headings: Counter[str] = Counter()
     code: Counter[str] = Counter()
     languages = 0
     for element in root.iter_elements(_COUNTED):
-        tag = element.tag
-        if tag == "pre":
+        if element.tag == "pre":
             code[code_text(element)] += 1
             languages += element.attr("class") is not None
-        elif tag == "a":
-            counts[tag] += element.attr("href") is not None
-        elif tag in _ITEMS or _says_anything(element):
-            counts[tag] += 1
+        elif _says_anything(element):
+            headings[element.tag] += 1
     return Holdings(
-        headings=tuple(counts[level] for level in _HEADINGS),
+        headings=tuple(headings[level] for level in _HEADINGS),
         code=_without_blank(code),
         languages=languages,
         grids=Grids(),
-        items=counts["li"] + counts["dt"],
-        links=counts["a"],
+        # Counted where the parser does it: these are most of a page's elements.
+        items=len(root.select("li, dt")),
+        links=len(root.select("a[href]")),
         text=root.text,
     )
 
 
 def holdings_of_markdown(markdown: str) -> Holdings:
-    """The parser writes tags in one form only, so that they can be counted without being parsed again."""
-    html = render(markdown)
-    parts = _TAG.split(html)  # texts, and between them tags
-    tags = Counter(parts[1::2])
-    names: Counter[str] = Counter()
-    for tag, times in tags.items():
-        names[tag[1:-1].partition(" ")[0]] += times
+    """By the parser that read the page, asked of the whole document: see ``select_each``."""
+    document = parse_text(render(markdown))
     return Holdings(
-        headings=tuple(names[level] for level in _HEADINGS),
-        code=_without_blank(Counter(_shown(code).strip("\n") for code in _CODE.findall(html))),
-        languages=html.count('<pre><code class="language-'),
-        grids=Grids(names["table"], names["tr"], names["td"] + names["th"]),
-        items=names["li"],
-        links=sum(times for tag, times in tags.items() if tag.startswith("<a href=")),
-        text=_shown("".join(parts[::2])),
+        headings=tuple(_number_of(document, level) for level in _HEADINGS),
+        code=_without_blank(Counter(map(code_text, document.select("pre")))),
+        languages=_number_of(document, "code[class]"),
+        grids=Grids(
+            _number_of(document, "table"),
+            _number_of(document, "tr"),
+            _number_of(document, "td") + _number_of(document, "th"),
+        ),
+        items=_number_of(document, "li"),
+        links=_number_of(document, "a[href]"),
+        text="" if document.root is None else document.root.text,
     )
+
+
+def _number_of(document: Document, selector: str) -> int:
+    return len(document.select(selector))
 
 
 def code_text(pre: Element) -> str:

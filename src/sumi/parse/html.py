@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 import turbohtml.detect  # noqa: F401 - registers the whatwg-* codecs
-from turbohtml import Document, Element, Markdown, Namespace, Node, Text, parse
+from turbohtml import Document, Element, Markdown, Namespace, Node, Text, XPath, parse
 
 __all__ = [
     "Document",
@@ -12,6 +12,7 @@ __all__ = [
     "Node",
     "RenderTag",
     "Text",
+    "XPath",
     "body_of",
     "collapse",
     "count_nodes",
@@ -21,6 +22,7 @@ __all__ = [
     "is_html_element",
     "new_element",
     "parse_html",
+    "parse_text",
     "select_each",
     "to_markdown",
     "to_plain_text",
@@ -37,6 +39,10 @@ def parse_html(body: bytes, label: str | None) -> Document:
         except LookupError:
             pass  # a label nobody knows counts as none
     return parse(body, detect_encoding=True, positions=False)
+
+
+def parse_text(html: str) -> Document:
+    return parse(html, positions=False)
 
 
 def decode_bytes(body: bytes, label: str) -> str | None:

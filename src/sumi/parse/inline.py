@@ -60,11 +60,14 @@ def link_from_code(root: Element) -> None:
 
 
 def _outermost_code(link: Element) -> Element:
-    outermost = link
-    for ancestor in link.ancestors:
-        if isinstance(ancestor, Element) and ancestor.tag == "code":
-            outermost = ancestor
-    return outermost
+    code = link
+    while (around := _code_around(code)) is not None:
+        code = around
+    return code
+
+
+def _code_around(element: Element) -> Element | None:
+    return element.parent.closest("code") if isinstance(element.parent, Element) else None
 
 
 def _part_at_links(code: Element) -> None:

@@ -1,7 +1,7 @@
 """What a user decides, wherever it was written: one table, one frozen result."""
 
 from sumi.settings.mirror import MirrorSettings
-from sumi.settings.sources import Given, load_settings
-from sumi.settings.table import GROUPS, SETTINGS, Setting
+from sumi.settings.sources import Given, load_settings, load_sites
+from sumi.settings.table import GROUPS, SETTINGS, URLS, Setting
 
-__all__ = ["GROUPS", "SETTINGS", "Given", "MirrorSettings", "Setting", "load_settings"]
+__all__ = ["GROUPS", "SETTINGS", "URLS", "Given", "MirrorSettings", "Setting", "load_settings", "load_sites"]

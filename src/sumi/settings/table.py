@@ -519,6 +519,9 @@ SETTINGS: tuple[Setting, ...] = (
     ),
 )
 
+# Of the mirror command, which takes several: each becomes the ``url`` of settings of its own.
+URLS = Setting("urls", many(URL), TAKE, "The sites, or parts of them under a path, one after the other.")
+
 _DEFAULTS: dict[str, object] = {
     field.name: None if field.required else field.default for field in msgspec.structs.fields(MirrorSettings)
 }

@@ -43,7 +43,7 @@ class FolderBlobs:
 
     def put(self, digest: str, data: bytes) -> str:
         path = self.path_of(digest)
-        if not self._files.exists(path):
+        if self._files.read_bytes(path) != data:  # after a power cut it may be there and empty
             self._files.write_atomic(path, data, self._mode)
         return path
 

@@ -1,5 +1,6 @@
 """The parts of a URL that is already normalized, by plain string operations."""
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -16,6 +17,8 @@ class UrlParts(NamedTuple):
     query: str  # without the question mark
 
 
+# One URL is asked for its parts by several rules in a row; few URLs come back much later.
+@lru_cache(maxsize=512)
 def split(url: str) -> UrlParts:
     scheme, _, rest = url.partition("://")
     rest, _, query = rest.partition("?")

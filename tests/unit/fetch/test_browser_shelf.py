@@ -6,17 +6,20 @@ from sumi.fetch.browser.shelf import Shelf
 from sumi.model import Response, Timing
 
 URL = "http://site.test/app.js"
+KEY = (True, URL)
+SCRIPT = ("content-type", "text/javascript; charset=utf-8")
 
 
 def response(*headers: tuple[str, str], status: int = 200, body: bytes = b"1") -> Response:
-    return Response(URL, status, headers, body, Timing(0, 0, 0))
+    return Response(URL, status, (SCRIPT, *headers), body, Timing(0, 0, 0))
 
 
 def test_what_may_be_kept_is_kept() -> None:
     shelf = Shelf()
-    shelf.put(URL, response(("cache-control", "public, max-age=60"), ("vary", "accept-encoding")))
-    assert shelf.get(URL) is not None
-    assert shelf.get(URL + "?2") is None
+    shelf.put(KEY, response(("cache-control", "public, max-age=60"), ("vary", "accept-encoding")))
+    assert shelf.get(KEY) is not None
+    assert shelf.get((True, URL + "?2")) is None
+    assert shelf.get((False, URL)) is None  # a page of another site is not given what came with credentials
 
 
 @pytest.mark.parametrize(
@@ -28,19 +31,20 @@ def test_what_may_be_kept_is_kept() -> None:
         response(("set-cookie", "a=b")),
         response(("vary", "Origin")),
         response(status=404),
+        Response(URL, 200, (("content-type", "application/json"),), b"1", Timing(0, 0, 0)),
     ],
 )
 def test_what_may_not_is_not(refused: Response) -> None:
     shelf = Shelf()
-    shelf.put(URL, refused)
-    assert shelf.get(URL) is None
+    shelf.put(KEY, refused)
+    assert shelf.get(KEY) is None
 
 
 def test_the_least_recently_wanted_goes_first() -> None:
     shelf = Shelf()
     large = bytes(20 * 1024 * 1024)
     for name in "abc":
-        shelf.put(name, response(body=large))
-    assert shelf.get("a") is not None
-    shelf.put("d", response(body=large))
-    assert [shelf.get(name) is not None for name in "abcd"] == [True, False, True, True]
+        shelf.put((True, name), response(body=large))
+    assert shelf.get((True, "a")) is not None
+    shelf.put((True, "d"), response(body=large))
+    assert [shelf.get((True, name)) is not None for name in "abcd"] == [True, False, True, True]

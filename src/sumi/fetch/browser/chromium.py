@@ -4,12 +4,12 @@ import asyncio
 import os
 import secrets
 import shutil
-import tempfile
 from contextlib import suppress
 
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
 from sumi.fetch.browser.process_tree import argument_of, find_marked, kill_tree, private_bytes
+from sumi.fetch.browser.scratch import Scratch
 
 _START_SECONDS = 30.0
 _CLOSE_SECONDS = 5.0
@@ -62,11 +62,15 @@ class Chromium:
 
 
 class Launcher:
-    """Starts browsers by way of Playwright's driver, one process for all; started again should it die."""
+    """Starts browsers by way of Playwright's driver, one process for all; started again should it die.
 
-    def __init__(self, path: str) -> None:
+    ``key_hash``: of the one key that they are to believe whatever its certificate says, the proxy's.
+    """
+
+    def __init__(self, path: str, key_hash: str) -> None:
         self._path = path
-        self._scratch: str | None = None  # what browsers leave in a temporary folder when they are killed
+        self._believed = f"--ignore-certificate-errors-spki-list={key_hash}"
+        self._scratch: Scratch | None = None
         self._playwright: Playwright | None = None
         self._starting = asyncio.Lock()
 
@@ -87,19 +91,19 @@ class Launcher:
         async with self._starting:
             await self._stop()
             if self._scratch is not None:
-                await asyncio.to_thread(shutil.rmtree, self._scratch, ignore_errors=True)
+                await asyncio.to_thread(self._scratch.remove)
 
     async def _launched(self, proxy_url: str) -> Chromium:
         if self._playwright is None:
             self._playwright = await async_playwright().start()
         if self._scratch is None:
-            self._scratch = tempfile.mkdtemp(prefix="sumi-browser-")
+            self._scratch = await asyncio.to_thread(Scratch)
         mark = f"--sumi-browser={secrets.token_hex(8)}"
         browser = await self._playwright.chromium.launch(
             executable_path=self._path,
-            args=[*_FLAGS, mark],
+            args=[*_FLAGS, self._believed, mark],
             proxy={"server": proxy_url},
-            env={**os.environ, "TMPDIR": self._scratch},
+            env={**os.environ, "TMPDIR": self._scratch.path},
             # The superuser cannot have the sandbox: it is made of what other users may not do.
             chromium_sandbox=os.geteuid() != 0,
             handle_sigint=False,  # the run decides when it ends

@@ -76,11 +76,11 @@ async ([most, pause]) => {
   const root = document.scrollingElement || document.documentElement;
   let taken = 0;
   while (taken < most) {
-    const before = root.scrollTop;
+    const before = root.scrollTop, height = root.scrollHeight;
     root.scrollTop = before + window.innerHeight;
     taken += 1;
     await new Promise((resolve) => setTimeout(resolve, pause));
-    if (root.scrollTop === before) break;
+    if (root.scrollTop === before && root.scrollHeight === height) break;
   }
   return [taken, root.scrollHeight];
 }

@@ -1,18 +1,15 @@
 """One browser that renders one page at a time, each in a context without a past, and is watched meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from playwright.async_api import BrowserContext, Error, Page, WebSocketRoute
+from playwright.async_api import Error
 
 from sumi.fetch.browser.chromium import Chromium
-from sumi.fetch.browser.snapshot import IS_SELECTOR, SCRIPT, WITHOUT_WEBRTC
-from sumi.fetch.browser.sub_requests import Assistance, SubRequests
-from sumi.fetch.browser.traffic import Traffic
+from sumi.fetch.browser.snapshot import IS_SELECTOR, SCRIPT
+from sumi.fetch.browser.stage import Stage
 from sumi.fetch.browser.waiting import Patience, go, settle
-from sumi.fetch.filtering_proxy import FilteringProxy, Pass
 from sumi.model import Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import RenderPolicy
@@ -27,34 +24,44 @@ class Snapshot(NamedTuple):
 
 
 class Tab:
+    """``set_stage`` makes the browser ready for a page; the next page's is set while one is waited for."""
+
     def __init__(
         self,
         chromium: Chromium,
-        proxy: FilteringProxy,
+        set_stage: Callable[[Chromium], Awaitable[Stage]],
         policy: RenderPolicy,
-        assistance: Assistance,
-        user_agent: str,
         most_bytes: int,
     ) -> None:
         self._chromium = chromium
-        self._proxy = proxy
+        self._set_stage = set_stage
         self._policy = policy
-        self._assistance = assistance
-        self._user_agent = user_agent
         self._most_bytes = most_bytes
         self._rendered = 0
         self._swollen = False
+        self._next: asyncio.Task[Stage] | None = None
+        self._clearing: set[asyncio.Task[None]] = set()
 
     @property
     def is_fit(self) -> bool:
         """Whether it may take another page."""
         return (
             self._chromium.is_running
-            and self._rendered < self._policy.recycle
+            and not self._is_worn_out
             and self._chromium.memory <= self._policy.memory
         )
 
+    @property
+    def _is_worn_out(self) -> bool:
+        return self._rendered >= self._policy.recycle
+
     async def aclose(self) -> None:
+        pending: list[asyncio.Task[Stage] | asyncio.Task[None]] = [*self._clearing]
+        if self._next is not None:
+            pending.append(self._next)
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
         await self._chromium.aclose()
 
     async def bad_selector(self) -> str | None:
@@ -85,36 +92,28 @@ class Tab:
             await asyncio.gather(watch, return_exceptions=True)
 
     async def _render(self, document: Response) -> Snapshot | Verdict:
-        issued = self._proxy.issue(self._policy.sub_bytes)
+        stage = await self._take_stage()
         try:
-            async with self._context(issued) as context:
-                return await self._photograph(await context.new_page(), document)
+            return await self._photograph(stage, document)
         finally:
-            await self._proxy.revoke(issued)
+            clearing = asyncio.create_task(stage.clear())
+            self._clearing.add(clearing)
+            clearing.add_done_callback(self._clearing.discard)
 
-    @asynccontextmanager
-    async def _context(self, issued: Pass) -> AsyncIterator[BrowserContext]:
-        context = await self._chromium.browser.new_context(
-            user_agent=self._user_agent,
-            service_workers="block",
-            accept_downloads=False,
-            proxy={"server": self._proxy.url, "username": issued.name, "password": issued.secret},
-        )
-        try:
-            await context.add_init_script(WITHOUT_WEBRTC)
-            await context.route_web_socket("**/*", _hang_up)
-            yield context
-        finally:
-            with suppress(Error):
-                await context.close()
+    async def _take_stage(self) -> Stage:
+        prepared, self._next = self._next, None
+        return await self._set_stage(self._chromium) if prepared is None else await prepared
 
-    async def _photograph(self, page: Page, document: Response) -> Snapshot | Verdict:
-        requests = SubRequests(page, document, self._policy.sub_requests, self._assistance)
-        page.on("popup", _dismiss)
-        await page.context.route("**/*", requests.handle)
-        traffic, patience = Traffic(page), Patience(self._policy)
+    def _prepare_next(self) -> None:
+        if not self._is_worn_out:
+            self._next = asyncio.ensure_future(self._set_stage(self._chromium))
+
+    async def _photograph(self, stage: Stage, document: Response) -> Snapshot | Verdict:
+        page, requests, patience = stage.page, stage.requests, Patience(self._policy)
+        stage.expect(document)
         await go(page, document.url, self._policy.mode, patience, requests.leaving)
-        note = await settle(page, traffic, self._policy, patience)
+        self._prepare_next()
+        note = await settle(page, stage.traffic, self._policy, patience)
         html: str = await page.evaluate(SCRIPT, [self._most_bytes, requests.sent_to])
         encoded = html.encode("utf-8", "replace")
         if len(encoded) > self._most_bytes:
@@ -137,17 +136,6 @@ class Tab:
                 self._swollen = True
                 self._chromium.kill()
                 return
-
-
-async def _hang_up(socket: WebSocketRoute) -> None:
-    """Without an answer it would wait; closed at once, a page goes on as it does when it is offline."""
-    with suppress(Error):
-        await socket.close()
-
-
-async def _dismiss(page: Page) -> None:
-    with suppress(Error):
-        await page.close()
 
 
 def _failed(why: str) -> Verdict:

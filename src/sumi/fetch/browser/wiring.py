@@ -15,13 +15,12 @@ def rendering(
     """
     if policy.mode is RenderMode.NONE:
         return fetcher
-    if network.proxies:
-        raise UsageError("--render cannot go through --proxy yet: leave one of them out")
     path = find_browser(policy.browser)
     try:
         from sumi.fetch.browser.assembled import browser_behind
     except ImportError:
         raise UsageError(
-            "--render needs the package playwright, which is not installed: pip install 'sumi[render]'"
+            "--render needs packages that are not installed (playwright, cryptography): "
+            "pip install 'sumi[render]'"
         ) from None
     return browser_behind(fetcher, path, policy, limits, network, clock)

@@ -13,6 +13,7 @@ Everything else is none of the profile's pages: owners, trees, commits, searches
 """
 
 import re
+from functools import lru_cache
 from typing import Final
 
 # Names of accounts are letters, digits and hyphens, with an underscore before the name of a company that
@@ -38,15 +39,7 @@ class GithubShapes:
     page_types: Final = ("topic", "trending", "repo_root", "blob", "issues", "pull")
 
     def page_type(self, path: str) -> str | None:
-        match path.split("/", 5)[1:]:
-            case ["topics"] | ["topics", _]:
-                return "topic" if path != "/topics/" else None
-            case ["trending"]:
-                return "trending"
-            case [owner, repo, *rest] if _is_repository(owner, repo):
-                return _type_within(rest)
-            case _:
-                return None
+        return _page_type(path)
 
     def group_of(self, path: str) -> str | None:
         """``owner/repo`` in lower case: GitHub shows the same repository however it is spelled."""
@@ -56,6 +49,22 @@ class GithubShapes:
         return "/".join(segments).lower()
 
 
+# The scope, the caps and the archive each want to know what a page is, one after the other.
+@lru_cache(maxsize=512)
+def _page_type(path: str) -> str | None:
+    match path.split("/", 5)[1:]:
+        case ["topics"] | ["topics", _]:
+            return "topic" if path != "/topics/" else None
+        case ["trending"]:
+            return "trending"
+        case [owner, repo, *rest] if _is_repository(owner, repo):
+            return _type_within(rest)
+        case _:
+            return None
+
+
+# A page links mostly to pages of its own repository.
+@lru_cache(maxsize=512)
 def _is_repository(owner: str, repo: str) -> bool:
     if _OWNER.fullmatch(owner) is None or _REPOSITORY.fullmatch(repo) is None:
         return False

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import apsw
 import msgspec
@@ -17,6 +17,8 @@ from sumi.errors import StateDamaged, StateError, StateLocked, StorageFailed
 from sumi.parse.raw import unpacked
 from sumi.store.capture import sql
 from sumi.store.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage
+
+SqlValue: TypeAlias = str | int | float | bytes | None
 
 BUSY_MS = 5000
 PAGES_AT_ONCE = 200
@@ -146,7 +148,7 @@ class CaptureDatabase:
         bases = msgspec.json.encode(job.base_urls).decode()
         self._db.execute(sql.PUT_JOB, [*(msgspec.structs.asdict(job) | {"base_urls": bases}).values()])
 
-    def _rows(self, statement: str, bindings: Sequence[apsw.SQLiteValue]) -> list[tuple[Any, ...]]:
+    def _rows(self, statement: str, bindings: Sequence[SqlValue]) -> list[tuple[Any, ...]]:
         with self._trouble_named():
             return list(self._db.execute(statement, bindings))
 
@@ -189,17 +191,17 @@ class CaptureDatabase:
 _JOB_FIELDS = CaptureJob.__struct_fields__
 
 
-def _values(row: CapturedPage | FailedPage) -> tuple[apsw.SQLiteValue, ...]:
+def _values(row: CapturedPage | FailedPage) -> tuple[SqlValue, ...]:
     return msgspec.structs.astuple(row)
 
 
-def _job(row: Sequence[apsw.SQLiteValue]) -> CaptureJob:
+def _job(row: Sequence[SqlValue]) -> CaptureJob:
     named = dict(zip(_JOB_FIELDS, row, strict=True))
     named["base_urls"] = msgspec.json.decode(str(named["base_urls"]))
     return msgspec.convert(named, CaptureJob)
 
 
-def _page(row: Sequence[apsw.SQLiteValue]) -> CapturedPage:
+def _page(row: Sequence[SqlValue]) -> CapturedPage:
     named = dict(zip(CapturedPage.__struct_fields__, row, strict=True))
     return msgspec.convert(named | {"must_ask": bool(named["must_ask"])}, CapturedPage)
 

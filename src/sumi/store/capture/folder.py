@@ -11,7 +11,7 @@ import msgspec
 
 from sumi.errors import StateLocked, UsageError
 from sumi.store.capture.database import CaptureDatabase
-from sumi.store.capture.rows import UNDER_WAY, CaptureJob, JobStatus
+from sumi.store.capture.rows import CaptureJob, JobStatus
 from sumi.store.files.lock import FolderLock, lock_owner
 
 DATABASE_NAME = "captures.sqlite"
@@ -65,7 +65,7 @@ class CaptureFolder:
         jobs = database.jobs()
         if self.owner is not None:
             return jobs
-        return [_interrupted(job) if job.status in UNDER_WAY else job for job in jobs]
+        return [_interrupted(job) if job.is_under_way else job for job in jobs]
 
     def job(self, database: CaptureDatabase, job_id: str) -> CaptureJob:
         """By its id, or by a beginning of it that no other has."""
@@ -78,7 +78,19 @@ class CaptureFolder:
 
     def active(self, database: CaptureDatabase) -> CaptureJob | None:
         """The one that is going on, if one is."""
-        return next((job for job in reversed(self.jobs(database)) if job.status in UNDER_WAY), None)
+        return next((job for job in reversed(self.jobs(database)) if job.is_under_way), None)
+
+    def pause_flag(self, job_id: str) -> Path:
+        """While there is such a file, a run fetches nothing new."""
+        return self.home_of(job_id) / f"pause.{JOB_NAME}"
+
+    def stop_flag(self, job_id: str) -> Path:
+        """A run that finds such a file ends in good order."""
+        return self.home_of(job_id) / f"stop.{JOB_NAME}"
+
+    def lower_flags(self, job_id: str) -> None:
+        for flag in (self.pause_flag(job_id), self.stop_flag(job_id)):
+            flag.unlink(missing_ok=True)
 
     def forget_home(self, job_id: str) -> None:
         home = self.home_of(job_id)
@@ -89,7 +101,7 @@ class CaptureFolder:
     @staticmethod
     def _interrupt_orphans(database: CaptureDatabase) -> None:
         for job in database.jobs():
-            if job.status in UNDER_WAY:
+            if job.is_under_way:
                 database.put_job(_interrupted(job))
 
 

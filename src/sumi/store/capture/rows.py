@@ -38,6 +38,11 @@ class CaptureJob(msgspec.Struct, frozen=True):
     pages_failed: int = 0
     queue_size: int = 0
 
+    @property
+    def is_under_way(self) -> bool:
+        """As far as the record says; whoever was at work on it may have died since."""
+        return self.status in UNDER_WAY
+
 
 class CapturedPage(msgspec.Struct, frozen=True):
     """One URL of a job that brought content. ``duplicate_of``: the page of the job that has the same text."""

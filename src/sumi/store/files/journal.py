@@ -180,7 +180,9 @@ class Journal:
 
     def _reader(self, number: int) -> int:
         if number not in self._readers:
-            self._readers[number] = os.open(self._path(number), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            path = self._path(number)
+            with explained(path):
+                self._readers[number] = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         return self._readers[number]
 
     def _numbers(self) -> list[int]:

@@ -41,8 +41,13 @@ class ReadAhead:
         if ahead and rank < ahead[0].rank:
             self.forget(host)
 
+    def changing(self, host: str, rank: Rank) -> None:
+        """The waiting row with this rank is about to change; further back it has not been read yet."""
+        ahead = self._ahead.get(host)
+        if ahead and rank <= ahead[0].rank:
+            self.forget(host)
+
     def forget(self, host: str) -> None:
-        """A waiting row of this host changed."""
         self._count -= len(self._ahead.pop(host, ()))
 
     def _read(self, host: str, start: Rank) -> list[Row]:

@@ -1,5 +1,11 @@
-"""What one call adds to a terrain beside the rows of the crawl itself."""
+"""What one call adds to a terrain beside the rows of the crawl itself.
 
+Links and distances come by the thousand, so they are numbers in arrays, bound to one statement as they are:
+two numbers below 2**32 are one of 64 bits.
+"""
+
+from array import array
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from msgspec import field
@@ -8,15 +14,15 @@ from sumi.store.indexed.rows import Change
 from sumi.store.terrain.states import PageState
 
 
-class Edge(NamedTuple):
-    source: int
-    target: int
+def pairs(items: Iterable[tuple[int, int]] = ()) -> "array[int]":
+    return array("q", [first << 32 | second for first, second in items])
 
 
-class DepthRow(NamedTuple):
-    page: int
-    origin: str
+class Work(NamedTuple):
+    """A page that came closer, and whose links have not been told yet."""
+
     depth: int
+    page: int
 
 
 class DomainRow(NamedTuple):
@@ -27,17 +33,14 @@ class DomainRow(NamedTuple):
 
 class TerrainChange(Change):
     at: float = 0.0
-    edges: list[Edge] = field(default_factory=list)
-    references: list[tuple[str, Edge]] = field(
-        default_factory=list
-    )  # "blacklisted" or "stubbed", and who points to it
+    links: "array[int]" = field(default_factory=pairs)  # source and target
     revisited: list[tuple[int, set[int]]] = field(
         default_factory=list
     )  # pages read again, and all that they point to now
-    depths: list[DepthRow] = field(default_factory=list)
-    work_done: list[DepthRow] = field(default_factory=list)  # of the stored depth work, what was taken up
-    work: list[DepthRow] = field(default_factory=list)  # and what is left to do
-    domains: list[DomainRow] = field(default_factory=list)
+    depths: "dict[str, array[int]]" = field(default_factory=dict)  # by origin: page and distance
+    work_done: list[Work] = field(default_factory=list)  # of the stored work, what was taken up
+    work: list[Work] = field(default_factory=list)  # and what is left to do
+    domains: dict[str, DomainRow] = field(default_factory=dict)
     barred: list[tuple[str, PageState]] = field(
         default_factory=list
     )  # domains whose waiting pages are out of this run from here on

@@ -1,125 +1,174 @@
 """How far pages are from each origin: the least number of links, kept right whatever the order of fetching.
 
 Depths only ever drop. When a page comes closer, so may all that it points to: this is told from page to page,
-nearest first, so that each page is told once. How much is done at a time is bounded; the rest is kept in the
+nearest first, so that few are told twice. How much is done at a time is bounded; the rest is kept in the
 database and goes on with the next write, or before the run ends.
 """
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Protocol
+from array import array
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Protocol
 
-from sumi.store.terrain.changes import DepthRow
+import msgspec
 
-FAR: Final = 2**31
-# About 40 MB with ten origins. When full it is emptied: pages that everybody points to are soon back.
-CACHED_PAGES: Final = 100_000
-# Pages told per write: a tenth of a second or so, in which nobody else gets a turn.
-MOST_AT_ONCE: Final = 5_000
+from sumi.store.terrain.changes import Work, pairs
+from sumi.store.terrain.vectors import Vector, Vectors
 
-Vector = list[int]  # by number of the origin
+# Pages whose stored links are read by one query.
+READ_AT_ONCE = 200
+
+
+class DepthBounds(msgspec.Struct, frozen=True):
+    # Links told per write: less than a tenth of a second, in which nobody else gets a turn.
+    links_at_once: int = 100_000
+    # About 50 MB. When full it is emptied: pages that everybody points to are soon back.
+    cached_pages: int = 500_000
+
+
+USUAL_BOUNDS = DepthBounds()
 
 
 class StoredDepths(Protocol):
-    def depths_of(self, page: int) -> Iterable[tuple[str, int]]: ...
+    def depths_of(self, pages: Collection[int]) -> Iterable[tuple[int, str, int]]:
+        """Page, origin and distance."""
+        ...
 
-    def targets_of(self, page: int) -> list[int]: ...
+    def targets_of(self, pages: Collection[int]) -> dict[int, list[int]]: ...
 
 
 class Depths:
-    def __init__(self, origins: Sequence[str], stored: StoredDepths) -> None:
+    def __init__(self, origins: Sequence[str], stored: StoredDepths, bounds: DepthBounds) -> None:
         self._origins = origins
         self._number = {origin: number for number, origin in enumerate(origins)}
         self._stored = stored
+        self._bounds = bounds
+        self._all = Vectors(len(origins))
         self._vectors: dict[int, Vector] = {}
-        self._changed: set[tuple[int, int]] = set()
-        self._closer: dict[int, None] = {}
-        self._barren: set[int] = set()  # pages known to point nowhere, as all that were not read yet
-        self._to_tell: list[tuple[int, int, int]] = []  # a heap of depth, page, origin
-
-    @property
-    def unfinished(self) -> bool:
-        return bool(self._to_tell)
+        self._before: dict[int, Vector] = {}  # pages that changed since the last write, as they were
+        self._to_tell: list[Work] = []  # a heap
+        self._waiting: set[int] = set()  # the pages in it
+        self._unread = UnreadPages()
 
     def enter(self, page: int, origin: str | None) -> None:
         """A new page; all pages of an origin are at depth 0."""
-        self._vectors[page] = [FAR] * len(self._origins)
-        self._barren.add(page)
+        self._vectors[page] = self._all.nowhere
+        self._unread.enter(page)
         if origin is not None:
-            self._drop(page, self._number[origin], 0)
+            self._move(page, self._all.of({self._number[origin]: 0}))
 
     def least(self, page: int) -> int:
         """From the nearest origin."""
-        return min(self._of(page))
+        return min(self._vectors[page])
 
-    def resume(self, work: Iterable[DepthRow]) -> None:
+    def resume(self, work: Iterable[Work]) -> None:
         """Take up what an earlier write left."""
-        for page, origin, depth in work:
-            number = self._number.get(origin)
-            if number is not None:
-                heapq.heappush(self._to_tell, (depth, page, number))
+        pages = [page for _, page in work]
+        self._load(pages)
+        for page in pages:
+            self._before.setdefault(page, self._vectors[page])  # so that its stored links are told too
+            self._await_turn(page)
 
     def spread(self, edges: Mapping[int, Sequence[int]]) -> None:
         """Pages with the links that were just read from them, and all that follows."""
-        self._barren.difference_update(edges)
-        for page, targets in edges.items():
-            for number, depth in enumerate(self._of(page)):
-                if depth < FAR:
-                    self._tell(targets, number, depth + 1)
-        read: dict[int, Sequence[int]] = {}
-        while self._to_tell and len(read) < MOST_AT_ONCE:
-            depth, page, number = heapq.heappop(self._to_tell)
-            if self._of(page)[number] == depth:
-                if page not in read:
-                    read[page] = self._targets(page, edges)
-                self._tell(read[page], number, depth + 1)
+        self._load(edges)
+        for page in edges:
+            self._unread.read(page)
+            self._await_turn(page)
+        told = 0
+        while self._to_tell and told < self._bounds.links_at_once:
+            told += self._tell_nearest(edges)
 
-    def take_changes(self) -> tuple[list[DepthRow], list[int], list[DepthRow]]:
+    def take_changes(self) -> "tuple[dict[str, array[int]], list[int], list[Work]]":
         """New depth records, the pages whose least depth dropped, and the work that is left."""
-        rows = [
-            DepthRow(page, self._origins[number], self._vectors[page][number])
-            for page, number in self._changed
+        changed = [
+            (page, before, self._vectors[page])
+            for page, before in sorted(self._before.items())
+            if self._vectors[page] != before
         ]
-        work = [DepthRow(page, self._origins[number], depth) for depth, page, number in self._to_tell]
-        closer = list(self._closer)
-        self._changed.clear()
-        self._closer.clear()
-        self._to_tell.clear()
-        return sorted(rows), closer, work
+        closer = [page for page, before, now in changed if min(now) < min(before)]
+        rows = {
+            origin: pairs((page, now[at]) for page, before, now in changed if now[at] < before[at])
+            for at, origin in enumerate(self._origins)
+        }
+        work = self._to_tell
+        self._before, self._to_tell, self._waiting = {}, [], set()
+        return {origin: some for origin, some in rows.items() if some}, closer, work
 
     def forget(self) -> None:
         """Between writes, when everything that changed is written."""
-        if len(self._vectors) > CACHED_PAGES:
+        self._all.forget()
+        if len(self._vectors) > self._bounds.cached_pages:
             self._vectors.clear()
-            self._barren.clear()
 
-    def _targets(self, page: int, edges: Mapping[int, Sequence[int]]) -> Sequence[int]:
-        targets = [*self._stored.targets_of(page), *edges.get(page, ())]
-        if not targets:
-            self._barren.add(page)
-        return targets
+    def _tell_nearest(self, edges: Mapping[int, Sequence[int]]) -> int:
+        """Some pages that are equally near; how many links they had."""
+        nearest = self._to_tell[0].depth
+        pages: list[int] = []
+        while self._to_tell and self._to_tell[0].depth == nearest and len(pages) < READ_AT_ONCE:
+            pages.append(heapq.heappop(self._to_tell).page)
+        self._waiting.difference_update(pages)
+        # What is stored was told when it was found: again only if the page has come closer since.
+        stored = self._stored.targets_of([page for page in pages if page in self._before])
+        targets = {page: {*stored.get(page, ()), *edges.get(page, ())} for page in pages}
+        self._load(target for some in targets.values() for target in some)
+        for page, some in targets.items():
+            self._tell(some, self._all.further(self._vectors[page]))
+        return sum(map(len, targets.values())) + len(pages)
 
-    def _tell(self, targets: Iterable[int], number: int, depth: int) -> None:
+    def _tell(self, targets: Iterable[int], told: Vector) -> None:
+        vectors, nearer = self._vectors, self._all.nearer
         for target in targets:
-            vector = self._vectors.get(target) or self._of(target)
-            if vector[number] > depth:
-                self._drop(target, number, depth)
-                if target not in self._barren:
-                    heapq.heappush(self._to_tell, (depth, target, number))
+            before = vectors[target]
+            now = nearer(before, told)
+            if now is not before and now != before:
+                self._move(target, now)
 
-    def _drop(self, page: int, number: int, depth: int) -> None:
-        vector = self._vectors[page]
-        if depth < min(vector):
-            self._closer[page] = None
-        vector[number] = depth
-        self._changed.add((page, number))
+    def _move(self, page: int, now: Vector) -> None:
+        self._before.setdefault(page, self._vectors[page])
+        self._vectors[page] = now
+        if page not in self._unread:
+            self._await_turn(page)
 
-    def _of(self, page: int) -> Vector:
-        vector = self._vectors.get(page)
-        if vector is None:
-            vector = self._vectors[page] = [FAR] * len(self._origins)
-            for origin, depth in self._stored.depths_of(page):
-                number = self._number.get(origin)
-                if number is not None:
-                    vector[number] = depth
-        return vector
+    def _await_turn(self, page: int) -> None:
+        if page not in self._waiting:
+            self._waiting.add(page)
+            heapq.heappush(self._to_tell, Work(min(self._vectors[page]), page))
+
+    def _load(self, pages: Iterable[int]) -> None:
+        missing = {page for page in pages if page not in self._vectors}
+        if not missing:
+            return
+        found: dict[int, dict[int, int]] = {}
+        for page, origin, depth in self._stored.depths_of(missing):
+            number = self._number.get(origin)
+            if number is not None:
+                found.setdefault(page, {})[number] = depth
+        for page in missing:
+            self._vectors[page] = self._all.of(found[page]) if page in found else self._all.nowhere
+
+
+class UnreadPages:
+    """Pages that this process entered and nobody has read yet: they surely point nowhere. One bit each."""
+
+    def __init__(self) -> None:
+        self._first: int | None = None
+        self._read = bytearray()
+
+    def enter(self, page: int) -> None:
+        if self._first is None:
+            self._first = page
+
+    def read(self, page: int) -> None:
+        place = page if self._first is None else page - self._first
+        if self._first is None or place < 0:
+            return
+        if place >> 3 >= len(self._read):
+            self._read.extend(bytes((place >> 3) + 1024 - len(self._read)))
+        self._read[place >> 3] |= 1 << (place & 7)
+
+    def __contains__(self, page: int) -> bool:
+        if self._first is None or page < self._first:
+            return False
+        place = page - self._first
+        return place >> 3 >= len(self._read) or not self._read[place >> 3] >> (place & 7) & 1

@@ -7,8 +7,9 @@ from sumi.scope.domains import DomainClass, DomainClasses
 from sumi.urls import origin
 from sumi.urls.parts import split_authority
 
-# About 30 MB. When full it is emptied, as links that are on every page are soon back.
-CACHED_URLS: Final = 150_000
+# Together about 80 MB. When the younger half is full, the elder one is forgotten: what is asked for again and
+# again, as links that are on every page, moves to the younger half each time.
+CACHED_URLS: Final = 200_000
 CACHED_SITES: Final = 20_000
 
 
@@ -19,22 +20,37 @@ class StoredNumbers(Protocol):
 class PageNumbers:
     def __init__(self, stored: StoredNumbers) -> None:
         self._stored = stored
-        self._numbers: dict[str, int] = {}
+        self._younger: dict[str, int] = {}
+        self._elder: dict[str, int] = {}
         self._classes: dict[str, DomainClass] = {}
 
     def learn(self, url: str, number: int) -> None:
-        self._numbers[url] = number
+        if len(self._younger) >= CACHED_URLS:
+            self._elder, self._younger = self._younger, {}
+        self._younger[url] = number
 
     def of(self, urls: Iterable[str]) -> dict[str, int]:
         """Those that are known, each with its number."""
-        wanted = dict.fromkeys(urls)
-        found = {url: self._numbers[url] for url in wanted if url in self._numbers}
-        read = self._stored.ids_of([url for url in wanted if url not in found])
-        read = {url: row_id + 1 for url, row_id in read.items()}
-        if len(self._numbers) > CACHED_URLS:
-            self._numbers.clear()
-        self._numbers.update(read)
-        return found | read
+        found: dict[str, int] = {}
+        missing: list[str] = []
+        for url in dict.fromkeys(urls):
+            number = self._remembered(url)
+            if number is None:
+                missing.append(url)
+            else:
+                found[url] = number
+        for url, row_id in self._stored.ids_of(missing).items():
+            found[url] = row_id + 1
+            self.learn(url, row_id + 1)
+        return found
+
+    def _remembered(self, url: str) -> int | None:
+        number = self._younger.get(url)
+        if number is None:
+            number = self._elder.get(url)
+            if number is not None:
+                self.learn(url, number)
+        return number
 
     def class_of(self, url: str, classes: DomainClasses) -> DomainClass:
         site = origin(url)

@@ -4,10 +4,13 @@
 that changes those. So they cannot disagree, whenever the process dies.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import apsw
 import msgspec
 
 from sumi.errors import StateDamaged
@@ -16,7 +19,7 @@ from sumi.store.entries import State
 from sumi.store.indexed.rows import Change, Row, url_key
 from sumi.store.sqlite.rows import SqliteRows
 from sumi.store.terrain import statements
-from sumi.store.terrain.changes import DepthRow, DomainRow, TerrainChange
+from sumi.store.terrain.changes import DomainRow, TerrainChange, Work
 from sumi.store.terrain.schema import APPLICATION_ID, SCHEMA
 from sumi.store.terrain.states import BARRED, PageState, check, course, state_of
 from sumi.store.terrain.times import iso_time
@@ -44,6 +47,7 @@ def page_id(row_id: int) -> int:
     return row_id + 1
 
 
+@lru_cache(maxsize=20_000)
 def domain_of(host: str) -> str:
     """A host without its port: what people call a domain."""
     return split_authority(host)[0]
@@ -70,19 +74,22 @@ class TerrainRows(SqliteRows):
             found = self._db.executemany(statements.BY_ID, [(row_id,) for row_id in row_ids])
             return [Row._make(row) for row in found]
 
-    def depths_of(self, page: int) -> list[tuple[str, int]]:
+    def depths_of(self, pages: Collection[int]) -> list[tuple[int, str, int]]:
         with self._trouble_named():
-            return [
-                (str(origin), int(depth)) for origin, depth in self._db.execute(statements.DEPTHS, (page,))
-            ]
+            found: list[Any] = self._db.execute(statements.DEPTHS, (_bound(sorted(pages)),)).fetchall()
+            return found
 
-    def targets_of(self, page: int) -> list[int]:
-        with self._trouble_named():
-            return [target for (target,) in self._db.execute(statements.TARGETS, (page,))]
+    def targets_of(self, pages: Collection[int]) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        if pages:
+            with self._trouble_named():
+                for source, target in self._db.execute(statements.TARGETS, (_bound(pages),)):
+                    found.setdefault(source, []).append(target)
+        return found
 
-    def depth_work(self, limit: int) -> list[DepthRow]:
+    def depth_work(self, limit: int) -> list[Work]:
         with self._trouble_named():
-            return [DepthRow._make(row) for row in self._db.execute(statements.GET_WORK, (limit,))]
+            return [Work._make(row) for row in self._db.execute(statements.GET_WORK, (limit,))]
 
     def domains(self) -> list[DomainRow]:
         """Those that were asked for something in this run."""
@@ -132,10 +139,11 @@ class TerrainRows(SqliteRows):
         self._put_pages(change, now)
         self._put_links(change)
         many = self._db.executemany
-        many(statements.CLEAR_WORK, [(row.depth, row.page, row.origin) for row in change.work_done])
-        many(statements.PUT_DEPTH, change.depths)
+        for origin, distances in change.depths.items():
+            self._db.execute(statements.PUT_DEPTHS, (_bound(distances), origin))
+        many(statements.CLEAR_WORK, change.work_done)
         many(statements.PUT_WORK, change.work)
-        many(statements.PUT_DOMAIN, change.domains)
+        many(statements.PUT_DOMAIN, list(change.domains.values()))
         robots = [(_site_domain(r.origin), _text(r.body), iso_time(r.fetched_at)) for r in change.robots]
         many(statements.PUT_DOMAIN_ROBOTS, robots)
         for domain, state in change.barred:
@@ -230,12 +238,13 @@ class TerrainRows(SqliteRows):
     def _put_links(self, change: TerrainChange) -> None:
         many, run = self._db.executemany, self.run_id
         for page, targets in change.revisited:
-            known = self.targets_of(page)
+            known = self.targets_of([page]).get(page, [])
             many(statements.ADD_VANISHED, [(page, target, run) for target in known if target not in targets])
             many(statements.FORGET_VANISHED, [(page, target) for target in targets])
-        many(statements.ADD_LINK, [(*edge, run) for edge in change.edges])
-        for name, edge in change.references:
-            self._db.execute(statements.add_reference(name), (edge.target, edge.source, run))
+        if change.links:
+            self._db.execute(statements.ADD_LINKS, (_bound(change.links), run))
+            for name, state in NOTED.items():
+                self._db.execute(statements.add_references(name, state), (_bound(change.links), run))
 
     def _move_domain(self, domain: str, old: PageState, new: PageState, now: str) -> None:
         check(old, new)
@@ -253,3 +262,7 @@ def _site_domain(site: str) -> str:
 
 def _text(body: bytes) -> str:
     return body.decode("utf-8", "replace")
+
+
+def _bound(numbers: "Collection[int] | array[int]") -> object:
+    return apsw.carray(numbers if isinstance(numbers, array) else array("q", numbers))

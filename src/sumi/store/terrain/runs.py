@@ -15,6 +15,7 @@ from sumi.scope.domains import DomainClasses
 from sumi.store.indexed.rows import Totals
 from sumi.store.sqlite import sql
 from sumi.store.terrain.rows import TerrainRows
+from sumi.store.terrain.schema import LATE_INDEXES
 from sumi.store.terrain.statements import DELAYED, SETTLED, WAITING
 from sumi.store.terrain.states import S, check
 from sumi.store.terrain.times import iso_time
@@ -58,9 +59,7 @@ ALL_DOMAINS: Final = "SELECT DISTINCT domain FROM pages"
 HOME_DEPTHS: Final = (
     "INSERT INTO page_depths (page_id, quality_origin, depth) SELECT id, ?, 0 FROM pages WHERE domain = ?"
 )
-HOME_WORK: Final = (
-    "INSERT INTO depth_work (depth, page_id, origin) SELECT 0, id, ? FROM pages WHERE domain = ?"
-)
+HOME_WORK: Final = "INSERT INTO depth_work (depth, page_id) SELECT 0, id FROM pages WHERE domain = ?"
 HOME_URLS: Final = (
     "UPDATE urls SET depth = 0 WHERE id IN (SELECT id - 1 FROM pages WHERE domain = ?) AND depth <> 0"
 )
@@ -98,6 +97,10 @@ def begin_run(rows: TerrainRows, run: MapRun, now: float) -> bool:
 
 
 def end_run(rows: TerrainRows, status: str, now: float) -> None:
+    """Blocks for seconds where a large map is completed for the first time."""
+    if status == COMPLETED:
+        for statement in LATE_INDEXES:
+            rows.run_sql(statement)
     rows.in_one_transaction(lambda: rows.run_sql(END_RUN, (status, iso_time(now), rows.run_id)))
 
 
@@ -144,5 +147,5 @@ def _measure_anew(rows: TerrainRows, run: MapRun) -> None:
         origin = run.classes.origin_of(domain)
         if origin is not None:
             rows.run_sql(HOME_DEPTHS, (origin, domain))
-            rows.run_sql(HOME_WORK, (origin, domain))
+            rows.run_sql(HOME_WORK, (domain,))
             rows.run_sql(HOME_URLS, (domain,))

@@ -38,8 +38,6 @@ CREATE TABLE pages (
     changed_run INTEGER REFERENCES runs(id)  -- the last one that found it new or other than before
 );
 CREATE INDEX idx_pages_domain ON pages(domain);
-CREATE INDEX idx_pages_state ON pages(state);
-CREATE INDEX idx_pages_discovered_run ON pages(discovered_run);
 
 CREATE TABLE page_depths (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -48,8 +46,6 @@ CREATE TABLE page_depths (
     depth INTEGER NOT NULL,
     UNIQUE(page_id, quality_origin)
 );
-CREATE INDEX idx_page_depths_origin ON page_depths(quality_origin);
-CREATE INDEX idx_page_depths_depth ON page_depths(depth);
 
 CREATE TABLE links (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -58,8 +54,6 @@ CREATE TABLE links (
     discovered_run INTEGER NOT NULL REFERENCES runs(id),
     UNIQUE(from_page_id, to_page_id)
 );
-CREATE INDEX idx_links_from ON links(from_page_id);
-CREATE INDEX idx_links_to ON links(to_page_id);
 
 CREATE TABLE domain_states (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -76,7 +70,6 @@ CREATE TABLE frontier (
     priority INTEGER NOT NULL,
     added_at TEXT NOT NULL
 );
-CREATE INDEX idx_frontier_priority ON frontier(priority, added_at);
 
 -- Every state that a page entered after it was discovered, oldest first by rowid.
 CREATE TABLE page_history (
@@ -99,10 +92,22 @@ CREATE TABLE vanished_links (
 CREATE TABLE depth_work (
     depth INTEGER NOT NULL,
     page_id INTEGER NOT NULL REFERENCES pages(id),
-    origin TEXT NOT NULL,
-    PRIMARY KEY (depth, page_id, origin)
+    PRIMARY KEY (depth, page_id)
 ) WITHOUT ROWID;
 """
+
+# For whoever asks the finished map; a crawl asks none of this. Kept up from the first page on, they would
+# cost more than all else: links lead anywhere, so each of ten million entries would change another page of
+# the file. Sorted at the end of the first run that completes, they cost seconds; then they are kept up.
+LATE_INDEXES = (
+    "CREATE INDEX IF NOT EXISTS idx_pages_state ON pages(state)",
+    "CREATE INDEX IF NOT EXISTS idx_pages_discovered_run ON pages(discovered_run)",
+    "CREATE INDEX IF NOT EXISTS idx_page_depths_origin ON page_depths(quality_origin)",
+    "CREATE INDEX IF NOT EXISTS idx_page_depths_depth ON page_depths(depth)",
+    "CREATE INDEX IF NOT EXISTS idx_links_from ON links(from_page_id)",
+    "CREATE INDEX IF NOT EXISTS idx_links_to ON links(to_page_id)",
+    "CREATE INDEX IF NOT EXISTS idx_frontier_priority ON frontier(priority, added_at)",
+)
 
 # The count follows the referrers by itself, so that no way of writing them can forget it.
 NOTED = """

@@ -38,19 +38,30 @@ QUEUE_PAGE: Final = (
 PRIORITIZE: Final = "UPDATE frontier SET priority = ? WHERE id = ?"
 UNQUEUE_PAGE: Final = "DELETE FROM frontier WHERE id = ?"
 
-ADD_LINK: Final = "INSERT OR IGNORE INTO links (from_page_id, to_page_id, discovered_run) VALUES (?, ?, ?)"
-TARGETS: Final = "SELECT to_page_id FROM links WHERE from_page_id = ?"
+# Pairs of numbers come in one array: one statement for thousands, which counts AUTOINCREMENT on only once.
+FIRST, SECOND = "value >> 32", "value & 4294967295"
+ADD_LINKS: Final = f"""
+INSERT OR IGNORE INTO links (from_page_id, to_page_id, discovered_run)
+SELECT {FIRST}, {SECOND}, ?2 FROM carray(?1)
+"""  # noqa: S608 - constants only
+# Planned as written: from the array into the index, not the other way round.
+TARGETS: Final = """
+SELECT from_page_id, to_page_id FROM carray(?1) CROSS JOIN links ON from_page_id = value
+"""
 ADD_VANISHED: Final = "INSERT OR IGNORE INTO vanished_links (from_page_id, to_page_id, run) VALUES (?, ?, ?)"
 FORGET_VANISHED: Final = "DELETE FROM vanished_links WHERE from_page_id = ? AND to_page_id = ?"
 
-DEPTHS: Final = "SELECT quality_origin, depth FROM page_depths WHERE page_id = ?"
-PUT_DEPTH: Final = (
-    "INSERT INTO page_depths (page_id, quality_origin, depth) VALUES (?, ?, ?) "
-    "ON CONFLICT (page_id, quality_origin) DO UPDATE SET depth = excluded.depth"
-)
-GET_WORK: Final = "SELECT page_id, origin, depth FROM depth_work ORDER BY depth LIMIT ?"
-CLEAR_WORK: Final = "DELETE FROM depth_work WHERE depth = ? AND page_id = ? AND origin = ?"
-PUT_WORK: Final = "INSERT OR IGNORE INTO depth_work (page_id, origin, depth) VALUES (?, ?, ?)"
+DEPTHS: Final = """
+SELECT page_id, quality_origin, depth FROM carray(?1) CROSS JOIN page_depths ON page_id = value
+"""
+PUT_DEPTHS: Final = f"""
+INSERT INTO page_depths (page_id, quality_origin, depth)
+SELECT {FIRST}, ?2, {SECOND} FROM carray(?1) WHERE true
+ON CONFLICT (page_id, quality_origin) DO UPDATE SET depth = excluded.depth
+"""  # noqa: S608
+GET_WORK: Final = "SELECT depth, page_id FROM depth_work ORDER BY depth LIMIT ?"
+CLEAR_WORK: Final = "DELETE FROM depth_work WHERE depth = ? AND page_id = ?"
+PUT_WORK: Final = "INSERT OR IGNORE INTO depth_work (depth, page_id) VALUES (?, ?)"
 
 PUT_DOMAIN: Final = (
     "INSERT INTO domain_states (domain, request_count, rate_limited) VALUES (?, ?, ?) "
@@ -87,5 +98,10 @@ def add_noted(table: str) -> str:
     return f"INSERT OR IGNORE INTO {table}_urls (id, url, domain, reference_count, first_seen_run) VALUES (?, ?, ?, 0, ?)"  # noqa: E501, S608
 
 
-def add_reference(table: str) -> str:
-    return f"INSERT OR IGNORE INTO {table}_referrers ({table}_url_id, referrer_page_id, discovered_run) VALUES (?, ?, ?)"  # noqa: E501, S608
+def add_references(table: str, state: str) -> str:
+    """Those of the links that lead to such an address. It has the number of its page."""
+    return f"""
+    INSERT OR IGNORE INTO {table}_referrers ({table}_url_id, referrer_page_id, discovered_run)
+    SELECT noted.id, {FIRST}, ?2 FROM carray(?1) CROSS JOIN {table}_urls noted ON noted.id = {SECOND}
+        CROSS JOIN pages ON pages.id = noted.id AND pages.state = '{state}'
+    """  # noqa: S608

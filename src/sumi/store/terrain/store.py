@@ -18,15 +18,16 @@ from sumi.scope.domains import DomainClass
 from sumi.store.entries import Entry, State
 from sumi.store.files.lock import FolderLock
 from sumi.store.indexed.store import IndexedStore
-from sumi.store.terrain.changes import DomainRow, Edge, TerrainChange
-from sumi.store.terrain.depths import MOST_AT_ONCE, Depths
+from sumi.store.terrain.changes import DomainRow, TerrainChange, pairs
+from sumi.store.terrain.depths import USUAL_BOUNDS, DepthBounds, Depths
 from sumi.store.terrain.page_numbers import PageNumbers
 from sumi.store.terrain.rows import TerrainRows, domain_of, page_id
 from sumi.store.terrain.runs import MapRun, begin_run, end_run
 from sumi.store.terrain.states import PageState
 
 FOREVER = float("inf")
-NOTED = {DomainClass.BLACKLISTED: "blacklisted", DomainClass.STUBBED: "stubbed"}
+# Of the distances left to be told, what one write takes up.
+WORK_AT_ONCE = 1000
 
 
 class TerrainStore(IndexedStore):
@@ -41,6 +42,7 @@ class TerrainStore(IndexedStore):
         run: MapRun,
         durability: Durability = Durability.BATCH,
         handlers: Sequence[OutputHandler] = (),
+        depth_bounds: DepthBounds = USUAL_BOUNDS,
     ) -> None:
         self._handlers = handlers
         self._lock = FolderLock(path.parent, f"{path.name}.lock")
@@ -53,7 +55,7 @@ class TerrainStore(IndexedStore):
             self._units: list[Settlement] = []
             self._suspended: set[str] = set()
             self._carried: dict[str, int] = {}  # requests of this run, before it was taken up again
-            self._depths = Depths(run.origins, self._terrain)
+            self._depths = Depths(run.origins, self._terrain, depth_bounds)
             self._numbers = PageNumbers(self._terrain)
             self._unfinished = bool(self._terrain.depth_work(1))
             super().__init__(self._terrain, policy, opened_at)
@@ -160,31 +162,24 @@ class TerrainStore(IndexedStore):
             self._depths.enter(page_id(entry.sequence), self._run.classes.origin_of(domain_of(entry.host)))
         edges = self._edges(units)
         draft = self._draft
-        draft.work_done = self._terrain.depth_work(MOST_AT_ONCE) if self._unfinished else []
+        draft.work_done = self._terrain.depth_work(WORK_AT_ONCE) if self._unfinished else []
         self._depths.resume(draft.work_done)
         self._depths.spread(edges)
         draft.depths, closer, draft.work = self._depths.take_changes()
         self._bring_closer(closer, {page_id(entry.sequence): entry for entry in new})
-        self._unfinished = bool(draft.work) or len(draft.work_done) == MOST_AT_ONCE
+        self._unfinished = bool(draft.work) or len(draft.work_done) == WORK_AT_ONCE
 
     def _edges(self, units: Sequence[Settlement]) -> dict[int, list[int]]:
         pointing = [unit for unit in units if unit.links is not None]
         numbers = self._numbers.of(url for unit in pointing for url in (unit.lease.url, *(unit.links or ())))
-        edges: dict[int, list[int]] = {}
-        for unit in pointing:
-            source = numbers[unit.lease.url]
-            targets = edges[source] = [numbers[url] for url in unit.links or () if url in numbers]
-            self._draft.edges += [Edge(source, target) for target in targets]
-            self._note_references(source, unit.links or (), numbers)
-            if self._revisiting:
-                self._draft.revisited.append((source, set(targets)))
+        edges = {
+            numbers[unit.lease.url]: [numbers[url] for url in unit.links or () if url in numbers]
+            for unit in pointing
+        }
+        self._draft.links = pairs((page, target) for page, targets in edges.items() for target in targets)
+        if self._revisiting:
+            self._draft.revisited = [(page, set(targets)) for page, targets in edges.items()]
         return edges
-
-    def _note_references(self, source: int, links: Sequence[str], numbers: dict[str, int]) -> None:
-        for url in links:
-            name = NOTED.get(self._numbers.class_of(url, self._run.classes))
-            if name is not None and url in numbers:
-                self._draft.references.append((name, Edge(source, numbers[url])))
 
     # ── what came within reach ─────────────────────────────────────────────────────────────────────────
 
@@ -225,7 +220,7 @@ class TerrainStore(IndexedStore):
             self._offer_if_busy(host)
         elif pace.over_budget(self._policy.pacing) and domain not in self._suspended:
             self._draft.barred.append((domain, PageState.REQUEST_LIMIT_HIT))
-        self._draft.domains.append(DomainRow(domain, pace.budget_used, domain in self._suspended))
+        self._draft.domains[domain] = DomainRow(domain, pace.budget_used, domain in self._suspended)
 
     def _recall_domains(self) -> None:
         """An interrupted run goes on with what it had spent; who said 429 is not asked again in it."""

@@ -1,0 +1,143 @@
+"""Contenders take turns at one job, so that whatever else the machine does falls on all alike."""
+
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.measuring import Cost, run_measured
+from benchmarks.peers.contenders import OURS, SUMI, Contender, Task
+from benchmarks.peers.environments import Environment, Missing, environment
+
+
+class Run(NamedTuple):
+    cost: Cost
+    pages: int  # of the truth
+    strange: int  # kept, and not of the truth
+
+    @property
+    def rate(self) -> float:
+        return self.pages / self.cost.wall_seconds
+
+
+class Standing(NamedTuple):
+    """How one contender did, over all rounds."""
+
+    name: str
+    versions: str
+    runs: tuple[Run, ...]
+    ratios: tuple[float, ...]  # Sumi's pages a second by this one's, round by round
+    trouble: str = ""  # why there are no runs
+
+    @property
+    def rate(self) -> float:
+        return statistics.median(run.rate for run in self.runs)
+
+    @property
+    def cpu_ms(self) -> float:
+        return statistics.median(1000 * run.cost.cpu_seconds / max(run.pages, 1) for run in self.runs)
+
+    @property
+    def peak_mb(self) -> float:
+        return max(run.cost.tree_mb for run in self.runs)
+
+    @property
+    def pages(self) -> int:
+        return min(run.pages for run in self.runs)
+
+    @property
+    def ratio(self) -> float:
+        return statistics.median(self.ratios)
+
+    @property
+    def cut(self) -> bool:
+        return any(run.cost.cut for run in self.runs)
+
+
+class Course(NamedTuple):
+    """The job as all of them get it."""
+
+    origin: str
+    truth: frozenset[str]
+    pages: int
+    rounds: int
+    limit_seconds: float
+    place: Path
+
+
+def compete(job: str, contenders: Sequence[Contender], course: Course) -> list[Standing]:
+    """The first contender is Sumi, and whom the others are measured against."""
+    places = {each.name: _environment(each, course.place) for each in contenders}
+    runs: dict[str, list[Run]] = {each.name: [] for each in contenders}
+    trouble = {name: place.reason for name, place in places.items() if isinstance(place, Missing)}
+    for number, contender in _turns(contenders, course.rounds):
+        place = places[contender.name]
+        if contender.name in trouble or isinstance(place, Missing):
+            continue
+        _tell(f"{job}, round {number}: {contender.name}")
+        try:
+            runs[contender.name].append(_run(contender, place, course))
+        except SystemExit as failure:
+            if contender is contenders[0]:
+                raise  # nothing to compare with
+            trouble[contender.name] = _last_line(str(failure))
+            _tell(f"  {trouble[contender.name]}")
+    ours = [run.rate for run in runs[contenders[0].name]]
+    return [_standing(each.name, places[each.name], runs[each.name], ours, trouble) for each in contenders]
+
+
+def _turns(contenders: Sequence[Contender], rounds: int) -> Iterator[tuple[int, Contender]]:
+    for number in range(1, rounds + 1):
+        for contender in contenders:
+            yield number, contender
+
+
+def _environment(contender: Contender, place: Path) -> Environment | Missing:
+    return environment(contender.needs, place) if contender.needs else OURS
+
+
+def _run(contender: Contender, place: Environment, course: Course) -> Run:
+    folder = Path(tempfile.mkdtemp(prefix="run-", dir=course.place))
+    try:
+        task = Task(course.origin, folder / "output", course.pages)
+        limit = course.limit_seconds
+        command = contender.command(place, task)
+        log = folder / "log"
+        cost = run_measured(command, log, folder=place.folder, limit_seconds=limit, fine=contender.fine)
+        found = contender.found(task.output)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if not contender.lists_pages:
+        return Run(cost, min(len(found), len(course.truth)), 0)
+    return Run(cost, len(found & course.truth), len(found - course.truth))
+
+
+def _standing(
+    name: str, place: Environment | Missing, runs: list[Run], ours: list[float], trouble: dict[str, str]
+) -> Standing:
+    versions = place.versions if isinstance(place, Environment) else ""
+    if name in trouble or not runs:
+        return Standing(name, versions, (), (), trouble.get(name, "it was not run"))
+    ratios = tuple(mine / max(run.rate, 1e-9) for mine, run in zip(ours, runs, strict=False))
+    return Standing(name, versions, tuple(runs), ratios)
+
+
+def sumi_of(standings: Sequence[Standing]) -> Standing:
+    return next(standing for standing in standings if standing.name == SUMI)
+
+
+def load_average() -> str:
+    return " ".join(f"{load:.1f}" for load in os.getloadavg())
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return f"{lines[0][-80:]} … {lines[-1]}"[:250] if lines else "no message"
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

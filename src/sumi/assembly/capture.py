@@ -1,0 +1,172 @@
+"""A capture, put together: its folder, its job, the cache of earlier ones, and the job's end."""
+
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from sumi.assembly.job_run import JobRun, Setting
+from sumi.assembly.parts import (
+    STATE_FOLDER,
+    Store,
+    affordable,
+    connected,
+    make_folders,
+    open_store,
+    run_loop,
+    teller,
+)
+from sumi.engine.clock import SystemClock
+from sumi.engine.control import Control, obeying_signals
+from sumi.engine.descriptors import raise_limit
+from sumi.engine.disk_watch import refuse_without_room
+from sumi.engine.io import Io
+from sumi.engine.lifecycle import RunState
+from sumi.events import Event, Listener, PageDeferred, RunStarted, StateChanged, Summary
+from sumi.jobs.capture import capture_job
+from sumi.jobs.capture_cache import CacheSource, CachingFetcher, PageCache
+from sumi.jobs.capture_output import CaptureOutput
+from sumi.outcomes import Outcome
+from sumi.policy import StateBackend
+from sumi.recipe import Job
+from sumi.settings.capture import CaptureSettings, storable
+from sumi.store.capture import CaptureDatabase, CaptureFolder, CaptureJob, JobStatus
+from sumi.store.capture.folder import new_job_id
+
+# By which status a job goes while its run is in one of these states.
+STATUSES = {RunState.RUNNING: JobStatus.IN_PROGRESS, RunState.PAUSED: JobStatus.PAUSED}
+
+
+class Captured(msgspec.Struct, frozen=True):
+    """The end of a run, and the job as it then stands."""
+
+    job: CaptureJob
+    summary: Summary
+
+
+def run_capture(
+    settings: CaptureSettings, listeners: Sequence[Listener], job_id: str | None = None
+) -> Captured:
+    """Run a capture to its end, or go on with a job. Blocking; raises SumiError."""
+    return run_loop(capture(settings, listeners, Control(), job_id))
+
+
+async def capture(
+    settings: CaptureSettings,
+    listeners: Sequence[Listener],
+    control: Control,
+    job_id: str | None = None,
+    begun: Callable[[CaptureJob], None] = lambda row: None,
+) -> Captured:
+    """The same within a running event loop. ``begun`` is told of the job once it is on record."""
+    raise_limit()
+    job = affordable(capture_job(settings), settings.connection.processes)
+    folder = CaptureFolder(Path(settings.store))
+    make_folders(folder.path)
+    refuse_without_room(folder.path, settings.connection.min_free)
+    with folder.working() as database:
+        row = _recorded(settings, folder, database, job_id)
+        begun(row)
+        try:
+            return await _run(settings, job, folder, database, row, listeners, control)
+        finally:
+            _leave_nothing_under_way(database, row.id)
+
+
+def _recorded(
+    settings: CaptureSettings, folder: CaptureFolder, database: CaptureDatabase, job_id: str | None
+) -> CaptureJob:
+    now = SystemClock().now()
+    if job_id is None:
+        row = CaptureJob(new_job_id(now), settings.urls, JobStatus.PENDING, now, storable(settings))
+    else:
+        known = folder.job(database, job_id)
+        row = msgspec.structs.replace(known, status=JobStatus.PENDING, settings=storable(settings))
+    make_folders(folder.home_of(row.id) / STATE_FOLDER)
+    folder.lower_flags(row.id)  # of a process that is gone
+    database.put_job(row)
+    return row
+
+
+async def _run(
+    settings: CaptureSettings,
+    job: Job,
+    folder: CaptureFolder,
+    database: CaptureDatabase,
+    row: CaptureJob,
+    listeners: Sequence[Listener],
+    control: Control,
+) -> Captured:
+    shared, home = settings.connection, folder.home_of(row.id)
+    async with _opened(settings, job, home, database, row, listeners) as (io, store, output):
+        setting = Setting(", ".join(settings.urls), str(home), home, shared.min_free, shared.durability)
+        with obeying_signals(control):
+            summary = await JobRun(job, setting, io, store, output, control).run()
+        return Captured(output.mark(_status(summary, output.job), io.clock.now()), summary)
+
+
+@asynccontextmanager
+async def _opened(
+    settings: CaptureSettings,
+    job: Job,
+    home: Path,
+    database: CaptureDatabase,
+    row: CaptureJob,
+    listeners: Sequence[Listener],
+) -> AsyncIterator[tuple[Io, Store, CaptureOutput]]:
+    clock, shared = SystemClock(), settings.connection
+    cache = PageCache(
+        database, active=not settings.skip_cache, max_age=settings.cache_age, mode=job.render.mode
+    )
+    source = CacheSource(cache, clock)
+    state = home / STATE_FOLDER
+    store = open_store(StateBackend.SQLITE, state, job.frontier, clock.now(), shared.durability)
+    output = CaptureOutput(
+        database,
+        row,
+        store,
+        cache,
+        source,
+        job.recipe.scope.base_urls,
+        settings.limit,
+        teller(listeners),
+        keep_bodies=shared.raw,
+    )
+    heard = (_follow(output, source, clock.now), *listeners)
+    try:
+        async with connected(job, store, output, clock, heard, shared.processes) as io:
+            fetcher = CachingFetcher(io.fetcher, cache)
+            yield dataclasses.replace(io, fetcher=fetcher, source=source), store, output
+    finally:
+        await store.aclose()
+
+
+def _follow(output: CaptureOutput, source: CacheSource, now: Callable[[], float]) -> Listener:
+    """Keeps the job's row in step with its run."""
+
+    def hear(event: Event) -> None:
+        match event:
+            case RunStarted():
+                output.mark(JobStatus.IN_PROGRESS, now())
+            case StateChanged() if event.state in STATUSES:
+                output.mark(STATUSES[RunState(event.state)], now())
+            case PageDeferred():
+                source.visited.pop(event.url, None)
+
+    return hear
+
+
+def _status(summary: Summary, job: CaptureJob) -> JobStatus:
+    """A job whose pages wait for a host that does not answer is not done either."""
+    if summary.status in ("interrupted", "aborted") or summary.outcomes.get(Outcome.PENDING.value):
+        return JobStatus.INTERRUPTED
+    return JobStatus.COMPLETED_WITH_ERRORS if job.pages_failed else JobStatus.COMPLETED
+
+
+def _leave_nothing_under_way(database: CaptureDatabase, job_id: str) -> None:
+    """However it ended: with this process nobody is at work on the job any more."""
+    row = database.job(job_id)
+    if row is not None and row.is_under_way:
+        database.put_job(msgspec.structs.replace(row, status=JobStatus.INTERRUPTED))

@@ -1,0 +1,105 @@
+"""Several sites into one folder, one after the other: each its own home, state and summary, and a total."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from sumi.assembly.mirror import mirror
+from sumi.assembly.parts import run_loop, teller
+from sumi.engine.clock import SystemClock
+from sumi.engine.control import Control
+from sumi.errors import StorageFailed, SumiError, UsageError
+from sumi.events import Listener, Summary, Warned
+from sumi.jobs.mirror import mirror_job
+from sumi.model import Candidate
+from sumi.scope import Scope
+from sumi.settings import MirrorSettings
+
+ReadSites = Callable[[], Sequence[MirrorSettings]]
+STOPPED = ("interrupted", "aborted")
+# From good to bad.
+STATUSES = ("complete", "partial", "interrupted", "aborted")
+
+
+class SiteEnd:
+    """How one site ended: with a summary, or with what kept it from running."""
+
+    def __init__(self, url: str, summary: Summary | None, error: SumiError | None = None) -> None:
+        self.url = url
+        self.summary = summary
+        self.error = error
+
+    @property
+    def words(self) -> str:
+        if self.summary is None:
+            return f"{self.url}: not begun" if self.error is None else f"{self.url}: {self.error}"
+        captured = sum(self.summary.outcomes.get(name, 0) for name in ("captured", "unchanged"))
+        return f"{self.url}: {self.summary.status}, {captured:,} pages"
+
+
+def run_sites(
+    sites: Sequence[MirrorSettings], listeners: Sequence[Listener], read_sites: ReadSites | None = None
+) -> list[SiteEnd]:
+    """Run each to its end, until one is stopped. What keeps one from running is told, and the next begins."""
+    refuse_overlaps(sites)
+    return run_loop(_run(sites, listeners, read_sites))
+
+
+def refuse_overlaps(sites: Sequence[MirrorSettings]) -> None:
+    """Two jobs that cover one host would write the same files, each by its own state."""
+    for number, site in enumerate(sites):
+        hosts = Scope(hosts=mirror_job(site).recipe.scope.hosts)
+        for other in (*sites[:number], *sites[number + 1 :]):
+            if hosts.judge(Candidate(other.url)) is None:
+                raise UsageError(
+                    f"{site.url} and {other.url} are parts of one site and would share its folder: give one "
+                    "URL that covers both, and narrow it with --include"
+                )
+
+
+async def _run(
+    sites: Sequence[MirrorSettings], listeners: Sequence[Listener], read_sites: ReadSites | None
+) -> list[SiteEnd]:
+    clock, tell = SystemClock(), teller(listeners)
+    started = clock.now()
+    ends: list[SiteEnd] = []
+    for number, site in enumerate(sites):
+        if ends and ends[-1].summary is not None and ends[-1].summary.status in STOPPED:
+            ends.append(SiteEnd(site.url, None))
+            continue
+        try:
+            again = None if read_sites is None else _reader(read_sites, number)
+            ends.append(SiteEnd(site.url, await mirror(site, listeners, Control(), again)))
+        except StorageFailed:
+            raise  # the next would not fare better
+        except SumiError as error:
+            tell(Warned(f"{site.url}: {error}"))
+            ends.append(SiteEnd(site.url, None, error))
+    tell(total_of(ends, sites[0].output, clock.now() - started))
+    return ends
+
+
+def _reader(read_sites: ReadSites, number: int) -> Callable[[], MirrorSettings]:
+    return lambda: read_sites()[number]
+
+
+def total_of(ends: Sequence[SiteEnd], output: str, seconds: float) -> Summary:
+    summaries = [end.summary for end in ends if end.summary is not None]
+    outcomes: Counter[str] = Counter()
+    for summary in summaries:
+        outcomes.update(summary.outcomes)
+    return Summary(
+        job="mirror",
+        status=_worst_status(ends),
+        discovered=sum(summary.discovered for summary in summaries),
+        outcomes=dict(outcomes),
+        output=output,
+        seconds=round(seconds, 3),
+        notes=tuple(end.words for end in ends),
+        below_fidelity=sum(summary.below_fidelity for summary in summaries),
+    )
+
+
+def _worst_status(ends: Sequence[SiteEnd]) -> str:
+    found = {"partial" if end.error else "interrupted" for end in ends if end.summary is None}
+    found |= {end.summary.status for end in ends if end.summary is not None}
+    return max(found, key=STATUSES.index)

@@ -1,0 +1,59 @@
+"""The capture that a user means: its folder, and its job by id or, where none is given, the one at hand."""
+
+import time
+from typing import TYPE_CHECKING
+
+from sumi.cli.parser import SentenceParser
+from sumi.cli.summary import COMPLETE, WITH_FAILURES
+from sumi.errors import UsageError
+
+if TYPE_CHECKING:
+    from sumi.store.capture import CaptureDatabase, CaptureFolder, CaptureJob
+
+EXIT_CODES = {"completed": COMPLETE, "completed_with_errors": WITH_FAILURES}
+
+
+def add_store(parser: SentenceParser) -> None:
+    parser.add_argument(
+        "--store", metavar="DIR", default="captures", help="The folder of the captures. Default: captures."
+    )
+
+
+def add_job(parser: SentenceParser, *, otherwise: str) -> None:
+    count = "?" if otherwise else None
+    default = f" Default: {otherwise}." if otherwise else ""
+    text = f"The job, by its id or a beginning of it.{default}"
+    parser.add_argument("job", metavar="JOB", nargs=count, help=text)
+
+
+def capture_folder(store: str) -> "CaptureFolder":
+    from pathlib import Path
+
+    from sumi.store.capture import CaptureFolder
+
+    return CaptureFolder(Path(store))
+
+
+def chosen_job(folder: "CaptureFolder", database: "CaptureDatabase", job_id: str | None) -> "CaptureJob":
+    """The last one, if none is named."""
+    if job_id is not None:
+        return folder.job(database, job_id)
+    jobs = folder.jobs(database)
+    if not jobs:
+        raise UsageError(f"{folder.path} holds no job yet: begin one with sumi capture URL")
+    return jobs[-1]
+
+
+def running_job(folder: "CaptureFolder", job_id: str | None) -> "CaptureJob":
+    """The one that is going on, in whichever process; UsageError if it is not."""
+    with folder.looking() as database:
+        active = folder.active(database)
+        wanted = active if job_id is None else folder.job(database, job_id)
+    if active is None or wanted is None or wanted.id != active.id:
+        which = "no capture" if wanted is None else f"{wanted.id} ({wanted.status})"
+        raise UsageError(f"{which} is running in {folder.path}; sumi capture list shows all jobs")
+    return active
+
+
+def moment(at: float | None) -> str:
+    return "-" if at is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(at))

@@ -1,0 +1,74 @@
+"""``sumi capture show``: one job, its pages with their other URLs, and what failed."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sumi.cli.capture_places import add_job, add_store, capture_folder, chosen_job, moment
+from sumi.cli.parser import SentenceParser
+from sumi.cli.terminal import Sink, printable
+
+if TYPE_CHECKING:
+    from sumi.store.capture import CaptureDatabase, CaptureJob
+
+_EXAMPLES = """\
+examples:
+  sumi capture show                       the last job
+  sumi capture show 20260301-1200 --json  the job, then a line per page and per failure
+"""
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi capture show",
+        usage="sumi capture show [options] [JOB]",
+        description="How a job stands, its pages with all their URLs, and the pages that failed.",
+        epilog=_EXAMPLES,
+    )
+    add_job(parser, otherwise="the last one")
+    add_store(parser)
+    parser.add_argument("--json", action="store_true", help="One JSON object per job, page and failure.")
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_all(arguments)
+    folder = capture_folder(options.store)
+    out = Sink(sys.stdout)
+    with folder.looking() as database:
+        job = chosen_job(folder, database, options.job)
+        for line in _as_json(database, job) if options.json else _as_text(database, job):
+            out.line(line)
+    return 0
+
+
+def _as_json(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[str]:
+    yield msgspec.json.encode({"kind": "job", **msgspec.structs.asdict(job)}).decode()
+    for page in database.pages(job.id):
+        alternates = {"alternate_urls": database.alternates(job.id, page)}
+        row = {"kind": "page", **msgspec.structs.asdict(page), **alternates}
+        yield msgspec.json.encode(row).decode()
+    for failure in database.failures(job.id):
+        yield msgspec.json.encode({"kind": "failure", **msgspec.structs.asdict(failure)}).decode()
+
+
+def _as_text(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[str]:
+    counts = database.count_by_base(job.id)
+    levels = database.count_by_level(job.id)
+    yield f"job       {job.id}"
+    yield f"status    {job.status}"
+    yield f"begun     {moment(job.started)}, ended {moment(job.ended)}"
+    waiting = f"{job.queue_size:,} waiting"
+    yield f"pages     {job.pages_processed:,} captured, {job.pages_failed:,} failed, {waiting}"
+    yield f"cache     {', '.join(f'{count:,} {level}' for level, count in levels.items()) or '-'}"
+    for number, base in enumerate(job.base_urls):
+        yield f"base      {printable(base)}: {counts.get(number, 0):,} pages"
+    yield ""
+    for page in database.pages(job.id):
+        yield f"{printable(page.url)}  {printable(page.title or '')}".rstrip()
+        for url in database.alternates(job.id, page)[1:]:
+            yield f"  also at {printable(url)}"
+    for failure in database.failures(job.id):
+        yield f"failed: {printable(failure.url)}: {printable(failure.error)}"

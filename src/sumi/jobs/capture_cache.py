@@ -1,0 +1,160 @@
+"""What earlier captures have of a page, used instead of the network or to ask whether it still holds.
+
+The pages of all jobs in a folder are the cache. A base URL is always asked for, so that its site's robots.txt
+and sitemaps are read again and a second capture finds what the first did not.
+"""
+
+import msgspec
+
+from sumi.engine.contents import CAME
+from sumi.frontier.conditional import conditional_headers
+from sumi.model import Hop, Kind, Lease, Request, Response, Timing
+from sumi.outcomes import Trouble
+from sumi.policy import RenderMode
+from sumi.ports import Clock, Fetcher, Settlement, TakeIn
+from sumi.store.capture import CacheLevel, CaptureDatabase, CapturedPage
+
+OK = 200
+NOT_MODIFIED = 304
+RENEWED = frozenset({"etag", "last-modified", "cache-control"})  # by a 304
+
+
+class PageCache:
+    """``max_age``: for so many seconds a page is used unasked, unless its server wants to be asked."""
+
+    def __init__(self, database: CaptureDatabase, *, active: bool, max_age: float, mode: RenderMode) -> None:
+        self._database = database
+        self._active = active
+        self._max_age = max_age
+        self._mode = mode
+        # Of addresses in flight: what came for them, and whose server said that nothing changed.
+        self.answers: dict[str, Response] = {}
+        self.confirmed: set[str] = set()
+
+    def fresh(self, url: str, now: float) -> Response | None:
+        """The page, if it need not be asked for."""
+        page = self._database.cached(url) if self._active else None
+        if page is None or page.must_ask or not self._fits(page):
+            return None
+        return self.response_of(page) if 0 <= now - page.fetched_at < self._max_age else None
+
+    def at(self, address: str) -> CapturedPage | None:
+        """What there is at an address, however old."""
+        page = self._database.cached_at(address) if self._active else None
+        return page if page is not None and self._fits(page) else None
+
+    def has_only_text_of(self, url: str) -> bool:
+        page = self._database.cached(url) if self._active else None
+        if page is None or not self._database.has_content(page.text):
+            return False
+        return page.body is None or not self._database.has_content(page.body)
+
+    def response_of(self, page: CapturedPage) -> Response | None:
+        """As it came then; None if its body is not here."""
+        body = self._database.content(page.body) if page.body is not None else None
+        if body is None:
+            return None
+        fields = (
+            ("content-type", page.content_type),
+            ("etag", page.etag),
+            ("last-modified", page.last_modified),
+        )
+        when = page.fetched_at
+        return Response(
+            url=page.address,
+            status=page.status,
+            headers=tuple((name, value) for name, value in fields if value is not None),
+            body=body,
+            timing=Timing(when, when, when),
+            rendered=page.rendered or "",
+        )
+
+    def _fits(self, page: CapturedPage) -> bool:
+        """What a browser made of a page is another page than what the server sent."""
+        if self._mode is RenderMode.NONE:
+            return not page.rendered
+        return self._mode is RenderMode.AUTO or page.rendered == self._mode.value
+
+
+class CacheSource:
+    """Implements ``sumi.ports.Source``: fresh pages come from here, and their hosts are not asked."""
+
+    more_to_come = False
+
+    def __init__(self, cache: PageCache, clock: Clock) -> None:
+        self._cache = cache
+        self._clock = clock
+        self.visited: dict[str, CacheLevel] = {}  # pages in flight
+
+    async def recall(self, take_in: TakeIn) -> None:
+        """Whatever was taken in is in the frontier."""
+
+    async def feed(self, take_in: TakeIn) -> None:
+        """Pages lead to one another."""
+
+    def at_hand(self, lease: Lease) -> Response | None:
+        candidate = lease.candidate
+        if candidate.kind is not Kind.PAGE:
+            return None
+        held = None if candidate.hop is Hop.SEED else self._cache.fresh(lease.url, self._clock.now())
+        if held is not None:
+            self.visited[lease.url] = CacheLevel.FULL
+            self._cache.answers[lease.target] = held
+        else:
+            known = self._cache.has_only_text_of(lease.url)
+            self.visited[lease.url] = CacheLevel.PARTIAL if known else CacheLevel.MISS
+        return held
+
+    def signed(self, settlement: Settlement) -> Settlement:
+        level = self.visited.get(settlement.lease.url, CacheLevel.MISS)
+        if settlement.lease.target in self._cache.confirmed:
+            self._cache.confirmed.discard(settlement.lease.target)
+            level = CacheLevel.FULL
+        if level is CacheLevel.MISS or settlement.verdict.outcome not in CAME:
+            return settlement
+        facts = msgspec.structs.replace(settlement.facts, cached=level.value)
+        return msgspec.structs.replace(settlement, facts=facts)
+
+
+class CachingFetcher:
+    """Implements ``sumi.ports.Fetcher``: asks for a page that is here only whether it changed."""
+
+    def __init__(self, fetcher: Fetcher, cache: PageCache) -> None:
+        self._fetcher = fetcher
+        self._cache = cache
+
+    async def fetch(self, request: Request) -> Response | Trouble:
+        if request.plain or request.headers or request.method != "GET":
+            return await self._fetcher.fetch(request)
+        answer = await self._asked(request)
+        if isinstance(answer, Response) and answer.status == OK:
+            self._cache.answers[request.url] = answer
+        return answer
+
+    async def aclose(self) -> None:
+        await self._fetcher.aclose()
+
+    async def _asked(self, request: Request) -> Response | Trouble:
+        page = self._cache.at(request.url)
+        headers = conditional_headers(page.etag, page.last_modified) if page is not None else ()
+        stored = self._cache.response_of(page) if page is not None and headers else None
+        if stored is None:
+            return await self._fetcher.fetch(request)
+        answer = await self._fetcher.fetch(msgspec.structs.replace(request, headers=headers))
+        if isinstance(answer, Trouble) or answer.status != NOT_MODIFIED:
+            return answer
+        self._cache.confirmed.add(request.url)
+        return _confirmed(stored, answer)
+
+
+def _confirmed(stored: Response, answer: Response) -> Response:
+    """The stored page as an answer of today: its server has just said that it still holds."""
+    told = {name: value for name, value in answer.headers if name in RENEWED}
+    kept = {name: value for name, value in stored.headers if name not in told}
+    return msgspec.structs.replace(
+        stored,
+        headers=(*kept.items(), *told.items()),
+        timing=answer.timing,
+        http_version=answer.http_version,
+        peer=answer.peer,
+    )

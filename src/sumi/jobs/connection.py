@@ -1,0 +1,137 @@
+"""How a job behaves on the network: settings that every job of pages shares, as policies."""
+
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from sumi.errors import UsageError
+from sumi.fetch.credentials import basic_auth
+from sumi.fetch.guard import open_host_for
+from sumi.fetch.target import parse_target
+from sumi.policy import (
+    Credential,
+    FetchLimits,
+    NetworkPolicy,
+    PacingPolicy,
+    ParseLimits,
+    Proxy,
+    RenderPolicy,
+    RobotsOnError,
+    Secret,
+    TrapPolicy,
+)
+from sumi.settings import MirrorSettings
+from sumi.settings.kinds import split_header, split_header_for, split_proxy
+
+
+def traps_of(settings: MirrorSettings) -> TrapPolicy:
+    return TrapPolicy(
+        segments=settings.trap_segments,
+        repeats=settings.trap_repeats,
+        parameters=settings.trap_parameters,
+        hops=settings.trap_hops,
+        fruitless=settings.trap_pages,
+    )
+
+
+def parse_limits_of(settings: MirrorSettings) -> ParseLimits:
+    return ParseLimits(settings.parse_cpu, settings.parse_memory, settings.html_depth, settings.html_nodes)
+
+
+def pacing_of(settings: MirrorSettings) -> PacingPolicy:
+    return PacingPolicy(
+        delay=_seconds_between(settings.page_rate),
+        manifest_delay=_seconds_between(settings.rate_limit),
+        per_host=settings.requests_per_host,
+        host_budget=settings.max_requests_per_host,
+        max_crawl_delay=settings.max_crawl_delay,
+        max_hold=settings.max_retry_after,
+    )
+
+
+def _seconds_between(requests_per_second: float) -> float:
+    return 1.0 / requests_per_second if requests_per_second else 0.0
+
+
+def limits_of(settings: MirrorSettings) -> FetchLimits:
+    # What is to be kept must be let through. One byte more tells that it is too large.
+    asset = settings.max_asset_size + 1 if settings.assets else 0
+    return FetchLimits(
+        connect=settings.connect_timeout,
+        first_byte=settings.first_byte_timeout,
+        idle=settings.idle_timeout,
+        total=settings.timeout,
+        min_bytes_per_second=settings.min_speed,
+        wire_bytes=max(settings.max_wire, asset),
+        body_bytes=max(settings.max_body, asset),
+        ratio=settings.max_ratio,
+        codings=settings.max_codings,
+        header_bytes=settings.max_header_bytes,
+        header_fields=settings.max_header_fields,
+    )
+
+
+def network_of(settings: MirrorSettings, sites: Sequence[str]) -> NetworkPolicy:
+    """``sites``: the URLs that the user asked for. Credentials go to them, and they may be private."""
+    private = filter(None, map(open_host_for, sites))
+    return NetworkPolicy(
+        cookies=settings.cookies,
+        credentials=_credentials(settings, sites),
+        proxies=tuple(_proxy(entry) for entry in settings.proxy),
+        trust_proxy_dns=settings.trust_proxy_dns,
+        user_agent=settings.agent,
+        allow_private=settings.allow_private,
+        resolve=settings.pinned_addresses,
+        open_hosts=frozenset(private),
+        ca_file=settings.ca_file,
+    )
+
+
+def render_of(settings: MirrorSettings) -> RenderPolicy:
+    return RenderPolicy(
+        mode=settings.render,
+        wait_for=settings.wait_for,
+        browser=settings.browser,
+        tabs=settings.render_tabs,
+        seconds=settings.render_timeout,
+        memory=settings.render_memory,
+    )
+
+
+def _credentials(settings: MirrorSettings, sites: Sequence[str]) -> tuple[Credential, ...]:
+    """What goes to the sites' own origins, and what the user named another one for."""
+    origins = dict.fromkeys(map(_origin, sites))
+    credentials = [basic_auth(here, settings.auth) for here in origins] if settings.auth else []
+    for entry in settings.header:
+        name, value = split_header(entry)
+        credentials += [Credential(here, name, Secret(value)) for here in origins]
+    for entry in settings.header_for:
+        site, name, value = split_header_for(entry)
+        credentials.append(Credential(_origin(site), name, Secret(value)))
+    return tuple(credentials)
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    target = parse_target(url)
+    if target is None:
+        raise UsageError(f"{url} has no host that can be reached")
+    return target.origin
+
+
+def _proxy(entry: str) -> Proxy:
+    scheme, host, port, user, password = split_proxy(entry)
+    return Proxy(
+        scheme, host, port, *(None if part is None else Secret(unquote(part)) for part in (user, password))
+    )
+
+
+def notes_of(settings: MirrorSettings) -> tuple[str, ...]:
+    notes = []
+    if not settings.respect_robots:
+        notes.append("robots.txt is not respected (--no-respect-robots)")
+    if settings.robots_on_error is not RobotsOnError.RFC9309:
+        notes.append(f"an unreachable robots.txt means: {settings.robots_on_error}")
+    if settings.allow_private:
+        notes.append("private addresses may be contacted (--allow-private)")
+    if settings.proxy and settings.trust_proxy_dns:
+        notes.append("a proxy resolves names, and nobody checks where they lead (--trust-proxy-dns)")
+    return tuple(notes)

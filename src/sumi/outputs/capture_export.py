@@ -1,0 +1,112 @@
+"""A captured job for programs and for people: Markdown files in a folder or a ZIP, one file, JSON lines.
+
+Pages come one by one and nothing is held but their names, so that a job of any size can be exported.
+"""
+
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from sumi.errors import UsageError
+from sumi.outputs.front_matter import front_matter
+from sumi.outputs.plain_text import iso_utc, markdown_text, markdown_url
+from sumi.outputs.safe_files import SafeFolder
+from sumi.urls.paths import PathAllocator
+
+
+class ExportForm(StrEnum):
+    FOLDER = "folder"
+    MARKDOWN = "markdown"
+    JSONL = "jsonl"
+    ZIP = "zip"
+
+
+class ExportedPage(msgspec.Struct, frozen=True):
+    """The names are those of the JSON lines."""
+
+    url: str
+    title: str | None
+    alternate_urls: tuple[str, ...]  # its own URL first
+    base_url: str
+    depth: int
+    content_hash: str
+    fetched_at: str
+    content: str
+
+
+def fetched_time(at: float) -> str:
+    return iso_utc(at)
+
+
+def export(form: ExportForm, target: Path, pages: Callable[[], Iterable[ExportedPage]]) -> None:
+    """``pages`` is asked as often as a form needs them. A file is there whole or not at all."""
+    if form is ExportForm.FOLDER:
+        _write_folder(target, pages())
+        return
+    writers = {
+        ExportForm.MARKDOWN: _write_one_file,
+        ExportForm.JSONL: _write_lines,
+        ExportForm.ZIP: _write_zip,
+    }
+    folder = SafeFolder(target.parent)
+    try:
+        with folder.stream_atomic(target.name) as file:
+            writers[form](file, pages)
+    finally:
+        folder.close()
+
+
+def _write_folder(target: Path, pages: Iterable[ExportedPage]) -> None:
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise UsageError(f"{target} is there already; choose another place with --output")
+    folder = SafeFolder(target)
+    try:
+        for path, data in _files(pages):
+            folder.write_atomic(path, data)
+    finally:
+        folder.close()
+
+
+def _write_zip(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in _files(pages()):
+            archive.writestr(path, data)
+
+
+def _write_lines(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) -> None:
+    file.writelines(msgspec.json.encode(page) + b"\n" for page in pages())
+
+
+def _write_one_file(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) -> None:
+    file.write(b"# Contents\n\n")
+    file.writelines(
+        f"{number}. [{_heading(page)}](#page-{number})\n".encode("utf-8", "replace")
+        for number, page in enumerate(pages(), 1)
+    )
+    for number, page in enumerate(pages(), 1):
+        head = f'\n---\n\n<a id="page-{number}"></a>\n\n{markdown_url(page.url)}\n\n'
+        file.write((head + page.content.strip("\n") + "\n").encode("utf-8", "replace"))
+
+
+def _files(pages: Iterable[ExportedPage]) -> Iterator[tuple[str, bytes]]:
+    """Each page as a path of its own and what stands there."""
+    paths = PathAllocator()
+    for page in pages:
+        others = " ".join(page.alternate_urls[1:])
+        head = front_matter(
+            title=page.title,
+            url=page.url,
+            alternate_urls=others or None,
+            fetched_at=page.fetched_at,
+            sha256=page.content_hash,
+        )
+        text = page.content.strip("\n") + "\n"
+        yield paths.claim(page.url), f"{head}\n{text}".encode("utf-8", "replace")
+
+
+def _heading(page: ExportedPage) -> str:
+    return markdown_text(page.title or page.url)

@@ -1,0 +1,154 @@
+"""A capture has the pages under its base URLs, each text once, within exact limits, and never more."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands import RunSumi
+from tests.e2e.captures import FAST, jobs, linked, page_requests, shown, sites, write_section
+from tests.folder_site import folder_site
+
+
+def test_external_links_are_followed_as_far_as_they_are_wanted(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with sites(tmp_path, 3) as (docs, sdk, other):
+        docs.write("api/index.html", f"<p>Start</p>{linked('/api/users.html', sdk.url + 'install.html')}")
+        docs.write("api/users.html", "<p>Users</p>")
+        docs.write("api/hidden.html", "<p>Only others link here</p>")
+        sdk.write("install.html", f"<p>Install</p>{linked('/config.html', other.url + 'sdk.html')}")
+        sdk.write("config.html", f"<p>Config</p>{linked(other.url + 'foo.html', docs.url + 'api/hidden.html')}")
+        sdk.write("sitemap.xml", f"<urlset><url><loc>{sdk.url}listed.html</loc></url></urlset>")
+        sdk.write("listed.html", "<p>A site that is only linked to is not taken as a whole</p>")
+        other.write("sdk.html", "<p>The kit</p>")
+        other.write("foo.html", "<p>Too far away</p>")
+        base = f"{docs.url}api"
+
+        assert run_sumi("capture", base, *FAST).returncode == 0
+        assert {page["url"]: page["depth"] for page in shown(run_sumi, "page")} == {
+            base: 0,
+            f"{base}/users.html": 0,
+        }
+        done = run_sumi("capture", base, *FAST, "--external-hops", "2", "--json")
+        assert done.returncode == 0, done.stderr
+        assert {page["url"]: page["depth"] for page in shown(run_sumi, "page")} == {
+            base: 0,
+            f"{base}/users.html": 0,
+            f"{base}/hidden.html": 0,
+            f"{sdk.url}install.html": 1,
+            f"{sdk.url}config.html": 2,
+            f"{other.url}sdk.html": 2,
+        }
+        assert done.events[-1]["outcomes"]["too_deep"] == 1
+        assert "/foo.html" not in [answer.path for answer in other.answers]
+
+
+@pytest.mark.parametrize("workers", ["1", "10"])
+def test_three_bases_with_a_limit_of_five_have_five_pages_each(
+    run_sumi: RunSumi, tmp_path: Path, workers: str
+) -> None:
+    with folder_site(tmp_path / "site") as site:
+        for name in ("guide", "api", "sdk"):
+            write_section(site, name, 12)
+        bases = [f"{site.url}{name}" for name in ("guide", "api", "sdk")]
+        done = run_sumi("capture", *bases, *FAST, "--limit", "5", "--workers", workers, "--json")
+        assert done.returncode == 0, done.stderr
+        pages = shown(run_sumi, "page")
+        assert sorted(page["base"] for page in pages) == [0] * 5 + [1] * 5 + [2] * 5
+        for base in bases:
+            assert f"{base}: 5/5 pages" in done.events[-1]["notes"]
+        assert sum(done.events[-1]["outcomes"].values()) == done.events[-1]["discovered"]
+        assert done.events[-1]["outcomes"]["over_cap"] > 0
+        assert jobs(run_sumi)[-1]["status"] == "completed"
+        fetched = [path for path, status in page_requests(site) if status == 200]
+        assert len(fetched) == 15, "a page was fetched that there was no place for"
+
+
+def test_duplicates_do_not_count_and_their_links_are_followed(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        for base in ("docs", "api"):
+            copies = [f"/{base}/copy{number}.html" for number in range(4)]
+            site.write(f"{base}/index.html", f"<p>Start of {base}</p>{linked(*copies)}")
+            for copy in copies:
+                text = f"<p>The same text of {base}</p>{linked(f'/{base}/last.html')}"
+                site.write(copy[1:], text, title=f"Same of {base}")
+            site.write(f"{base}/last.html", f"<p>Only duplicates lead here, in {base}</p>")
+        bases = [f"{site.url}docs", f"{site.url}api"]
+        done = run_sumi("capture", *bases, *FAST, "--limit", "3", "--workers", "3")
+        assert done.returncode == 0, done.stderr
+        pages = {page["url"]: page["alternate_urls"] for page in shown(run_sumi, "page")}
+        assert len(pages) == 6
+        for base in bases:
+            assert pages[base] == [base]
+            assert pages[f"{base}/last.html"] == [f"{base}/last.html"]
+            same = [urls for url, urls in pages.items() if url.startswith(f"{base}/copy")]
+            assert len(same) == 1
+            assert same[0][0] in pages
+            assert set(same[0]) <= {f"{base}/copy{number}.html" for number in range(4)}
+            assert len(same[0]) >= 2
+
+
+def test_the_same_text_under_another_title_is_the_same(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", f"<p>Start</p>{linked('/a.html', '/b.html')}")
+        for name in ("a", "b"):
+            (site.folder / f"{name}.html").write_text(f"<title>{name}</title><main><p>One text</p></main>")
+        assert run_sumi("capture", site.url, *FAST, "--workers", "1").returncode == 0
+        pages = {page["url"]: page["alternate_urls"] for page in shown(run_sumi, "page")}
+        assert pages[f"{site.url}a.html"] == [f"{site.url}a.html", f"{site.url}b.html"]
+        assert len(pages) == 2
+
+
+def test_a_path_takes_what_lies_below_it_and_loosely_what_begins_like_it(
+    run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("docs/index.html", f"<p>Start</p>{linked('/docs/a.html', '/docs-old/b.html', '/c.html')}")
+        site.write("docs/a.html", "<p>Below</p>")
+        site.write("docs-old/b.html", "<p>Begins like it</p>")
+        site.write("c.html", "<p>Elsewhere</p>")
+        site.write("docs/listed.html", "<p>Only a sitemap knows this</p>")
+        listed = "".join(f"<url><loc>{site.url}{p}</loc></url>" for p in ("docs/listed.html", "c.html"))
+        site.write("sitemap.xml", f"<urlset>{listed}</urlset>")
+        base = f"{site.url}docs"
+        below = {base, f"{base}/a.html", f"{base}/listed.html"}
+        assert run_sumi("capture", base, *FAST).returncode == 0
+        assert {page["url"] for page in shown(run_sumi, "page")} == below
+        assert run_sumi("capture", base, *FAST, "--loose-paths").returncode == 0
+        loose = below | {f"{site.url}docs-old/b.html"}
+        assert {page["url"] for page in shown(run_sumi, "page")} == loose
+
+
+def test_failures_are_listed_and_tried_again_by_resume(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", f"<p>Start</p>{linked('/gone.html')}")
+        assert run_sumi("capture", site.url, *FAST).returncode == 1
+        job = jobs(run_sumi)[-1]
+        assert (job["status"], job["pages_processed"], job["pages_failed"]) == ("completed_with_errors", 1, 1)
+        failures = shown(run_sumi, "failure")
+        assert [failure["url"] for failure in failures] == [f"{site.url}gone.html"]
+        assert "not_found" in failures[0]["error"]
+
+
+def test_nothing_secret_is_stored(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", "<p>Start</p>")
+        address = site.url.replace("http://", "http://me:pa55word@")
+        done = run_sumi("capture", address, *FAST, "--header", "X-Key: pa55word2")
+        assert done.returncode == 0, done.stderr
+        assert shown(run_sumi, "page")[0]["url"] == site.url
+        stored = b"".join(path.read_bytes() for path in (tmp_path / "captures").rglob("*") if path.is_file())
+        assert b"pa55word" not in stored
+        assert "pa55word" not in done.stdout + done.stderr
+
+
+def test_what_cannot_be_captured_is_said_in_a_sentence(run_sumi: RunSumi, tmp_path: Path) -> None:
+    for words, sentence in (
+        ((), "no URL given"),
+        (("ftp://example.org",), "URL is 'ftp://example.org'"),
+        (("list",), "captures holds no captures"),
+        (("delete", "x"), "captures holds no captures"),
+        (("pause",), "captures holds no captures"),
+    ):
+        done = run_sumi("capture", *words)
+        assert done.returncode == 2, words
+        assert sentence in done.stderr
+    assert not (tmp_path / "captures").exists()
