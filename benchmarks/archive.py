@@ -34,9 +34,10 @@ def main() -> None:
     for mode in arguments.mode.split(","):
         with tempfile.TemporaryDirectory(prefix="sumi-archive-") as folder:
             cost, server_seconds = crawl(Path(folder), repositories, pages, mode, arguments.backend)
+        own, site = (1000 * seconds / pages for seconds in (cost.cpu_seconds, server_seconds))
         print(
             f"{mode:<10} {pages / cost.wall_seconds:7.0f} pages/s  {cost.wall_seconds:6.1f} s  "
-            f"CPU {1000 * cost.cpu_seconds / pages:5.2f} ms/page (server {1000 * server_seconds / pages:.2f})  "
+            f"CPU {own:5.2f} ms/page (server {site:.2f})  "
             f"memory {cost.tree_mb:.0f} MB, main process {cost.main_mb:.0f} MB  load {os.getloadavg()[0]:.1f}"
         )
 

@@ -1,10 +1,10 @@
 """``python -m benchmarks.bare_loop ORIGIN OUTPUT``: the least that could be called mirroring a site.
 
-The same libraries as Sumi uses, one loop: fetch each page of a list, unpack, parse, resolve its links, convert
-to Markdown (or, with ``--raw``, pack with zstd), write a file. No robots.txt, no queue, no politeness, no
-retries, no resuming, nothing kept apart or made durable. With ``--processes 2`` the list is cut in two before
-anything is fetched, so that the processes never have to talk. What Sumi takes beyond this is the price of what
-Sumi promises.
+The same libraries as Sumi uses, one loop: fetch each page of a list, unpack, parse, resolve its links,
+convert to Markdown (or, with ``--raw``, pack with zstd), write a file. No robots.txt, no queue, no
+politeness, no retries, no resuming, nothing kept apart or made durable. With ``--processes 2`` the list is
+cut in two before anything is fetched, so that the processes never have to talk. What Sumi takes beyond this
+is the price of what Sumi promises.
 """
 
 import argparse

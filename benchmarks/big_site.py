@@ -1,4 +1,4 @@
-"""``python -m benchmarks.big_site``: a site of 50,000 pages, mirrored in one go, killed over and over, updated."""
+"""``python -m benchmarks.big_site``: 50,000 pages mirrored in one go, killed over and over, and updated."""
 
 import argparse
 import json

@@ -21,6 +21,8 @@ _NOT_READ: Final = (
 )
 # Headings that are links to themselves, or back to the list of contents.
 _OWN_LINKS: Final = ":is(h1, h2, h3, h4, h5, h6) a[href^='#']"
+# Headings in DocBook's HTML, though no part of the outline: a converter may write them as it likes.
+_BOX_TITLES: Final = "div:is(.note, .tip, .warning, .caution, .important) > h3.title"
 _URL: Final = "https://docs.example.org/manual/page.html"
 
 
@@ -179,6 +181,8 @@ def reference(page: Page) -> Expected | None:
             element.decompose()
     for link in root.select(_OWN_LINKS):
         link.unwrap()
+    for title in root.select(_BOX_TITLES):
+        title.tag = "p"
     prepare_code(find_code(document))
     root.resolve_links(_URL)
     fitter = TableFitter(document)

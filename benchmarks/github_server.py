@@ -1,4 +1,4 @@
-"""``python -m benchmarks.github_server REPOSITORIES SEED PORT``: the simulated GitHub, composed before it is asked.
+"""``python -m benchmarks.github_server REPOS SEED PORT``: the simulated GitHub, composed beforehand.
 
 Every page is made once, before the port opens, so that a crawl shares the machine with as little as can be:
 an answer costs one look into a dict. Only for loopback.

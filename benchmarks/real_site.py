@@ -39,7 +39,9 @@ def real_site(place: Path, names: Iterable[str]) -> RealSite:
     """Built if it is not there yet. Packages that are not installed are left out."""
     sources = tuple(source for source in SOURCES if source.name in set(names) and _installed(source))
     if not sources:
-        raise SystemExit("none of Debian's documentation packages is installed: try apt install git-doc zsh-doc")
+        raise SystemExit(
+            "none of Debian's documentation packages is installed: try apt install git-doc zsh-doc"
+        )
     wanted = FORMAT + "".join(f"{source.name} {source.folder}" for source in sources)
     folder = place / f"site-{hashlib.sha256(wanted.encode()).hexdigest()[:12]}"
     if not (folder / ".complete").exists():
@@ -50,7 +52,7 @@ def real_site(place: Path, names: Iterable[str]) -> RealSite:
 
 
 def write_url_list(site: RealSite, origin: str) -> None:
-    """For the bare loop and wrk, which find nothing themselves. Not where a crawler would look for a sitemap."""
+    """For the bare loop, which finds nothing itself. Not where a crawler would look for a sitemap."""
     entries = "".join(f"<loc>{origin}{path}</loc>\n" for path in sorted(site.paths))
     (site.folder / URL_LIST.lstrip("/")).write_text(entries)
 

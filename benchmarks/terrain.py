@@ -4,7 +4,7 @@
 
 Pages and links are computed, not stored. Every third link goes to one of few popular pages, as on the web;
 the rest lead deeper or anywhere. Fetching and parsing cost nothing here: what counts is leasing, judging,
-settling, and writing pages, links, depths, states and the queue.
+settling, and writing pages, links, depths, states and the queue, the indexes at the end, and the summary.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import apsw
 import uvloop
 
 from benchmarks.computed_web import ComputedWeb
@@ -25,7 +26,9 @@ from sumi.engine.io import Io
 from sumi.engine.run import Crawl
 from sumi.events import Event, Progress
 from sumi.model import Candidate, Hop, Request, Response, Timing
+from sumi.outputs.terrain_markdown import summary_markdown
 from sumi.outputs.terrain_output import TerrainOutput
+from sumi.outputs.terrain_summary import read_summary
 from sumi.parse.digest import DigestRequest, PageDigest
 from sumi.policy import Durability, FrontierPolicy, PacingPolicy, Preset, RobotsPolicy, TrapPolicy
 from sumi.recipe import Recipe
@@ -101,16 +104,29 @@ async def measure(arguments: argparse.Namespace, folder: Path) -> None:
     output = TerrainOutput(None)
     io = Io(store, store, web, web, output, clock, Teller(started), random.random)
     await Crawl(recipe, io, Control(), Durability.BATCH).run()
-    seconds = time.monotonic() - started
-    busy = time.process_time()
     done = (await store.stats()).captured
+    crawled = time.monotonic()
     await store.end_run(COMPLETED, clock.now())
+    ended = time.monotonic()
     await store.aclose()
+    seconds, busy = ended - started, time.process_time()
+    measure_summary(folder / "map.db")
     size = sum(file.stat().st_size for file in folder.iterdir()) // 1024**2
     print(
         f"{done:,} pages, {done * arguments.links:,} links in {seconds:.0f} s: {done / seconds:,.0f} pages/s "
         f"({done / busy:,.0f} per second of processor time), "
-        f"{megabytes()} MB resident at most, {size:,} MB on disk"
+        f"{ended - crawled:.1f} s of it for indexes, {megabytes()} MB resident at most, {size:,} MB on disk"
+    )
+
+
+def measure_summary(database: Path) -> None:
+    started, busy = time.monotonic(), time.process_time()
+    connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
+    text = summary_markdown(read_summary(connection))
+    connection.close()
+    print(
+        f"summary of {len(text):,} characters in {time.monotonic() - started:.1f} s "
+        f"({time.process_time() - busy:.1f} s of processor time)"
     )
 
 

@@ -1,7 +1,6 @@
-"""Who competes at what: for each job the commands, and how to read afterwards which pages each of them got."""
+"""Who competes at what: for each job the commands, and how to read afterwards which pages each got."""
 
 import json
-
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -38,7 +37,15 @@ class Contender(NamedTuple):
 
 def sumi_mirror(env: Environment, task: Task) -> list[str]:
     words = [env.program, "-m", "sumi", "mirror", task.origin + INDEX, "--rate-limit", "0", "--quiet"]
-    words += ["--no-respect-robots", "--max-pages", "0", "--include", "*.html", "--concurrency", str(CONCURRENCY)]
+    words += [
+        "--no-respect-robots",
+        "--max-pages",
+        "0",
+        "--include",
+        "*.html",
+        "--concurrency",
+        str(CONCURRENCY),
+    ]
     return [*words, "--output", str(task.output)]
 
 
@@ -103,7 +110,18 @@ def wget2(env: Environment, task: Task) -> list[str]:
 
 def httrack(env: Environment, task: Task) -> list[str]:
     """One connection: with several it waits for most of the time, on nginx as on other servers."""
-    words = [env.program, task.origin + INDEX, "-O", str(task.output), "-q", "-s0", "-c1", "-%c0", "-A0", "-I0"]
+    words = [
+        env.program,
+        task.origin + INDEX,
+        "-O",
+        str(task.output),
+        "-q",
+        "-s0",
+        "-c1",
+        "-%c0",
+        "-A0",
+        "-I0",
+    ]
     return [*words, "--disable-security-limits", "-*", f"+{urlsplit(task.origin).netloc}/*.html"]
 
 
@@ -127,7 +145,9 @@ def httrack_files(folder: Path) -> set[str]:
 
 
 def manifest_pages(folder: Path) -> set[str]:
-    pages = [page for file in folder.glob("*/_manifest.json") for page in json.loads(file.read_bytes())["pages"]]
+    pages = [
+        page for file in folder.glob("*/_manifest.json") for page in json.loads(file.read_bytes())["pages"]
+    ]
     return {urlsplit(page["url"]).path for page in pages}
 
 

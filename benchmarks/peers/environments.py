@@ -68,7 +68,9 @@ def _python(name: str, folder: Path) -> Environment | Missing:
 
 def _python_versions(program: Path, packages: tuple[str, ...]) -> str:
     names = [package.partition("[")[0] for package in packages]
-    code = "import sys, importlib.metadata as m; print(', '.join(f'{n} {m.version(n)}' for n in sys.argv[1:]))"
+    code = (
+        "import sys, importlib.metadata as m; print(', '.join(f'{n} {m.version(n)}' for n in sys.argv[1:]))"
+    )
     told = subprocess.run([str(program), "-c", code, *names], capture_output=True, text=True, check=True)
     return told.stdout.strip()
 
@@ -84,7 +86,9 @@ def _node(name: str, folder: Path) -> Environment | Missing:
         if failed:
             return Missing(f"npm install {' '.join(NODE_PACKAGES[name])}: {failed}")
         _stamp(folder).touch()
-    listed = subprocess.run([npm, "list", "--depth=0"], cwd=folder, capture_output=True, text=True, check=False)
+    listed = subprocess.run(
+        [npm, "list", "--depth=0"], cwd=folder, capture_output=True, text=True, check=False
+    )
     lines = listed.stdout.splitlines()[1:]  # the first names the folder
     names = [line.split()[-1] for line in lines if "@" in line and "linux" not in line]
     return Environment(node, folder, ", ".join(name.lstrip("@").replace("@", " ") for name in names))

@@ -1,4 +1,4 @@
-"""Scrapy on the site: ``python -m benchmarks.peers.scrapy_site KEEP ORIGIN OUTPUT``, KEEP as in the table below.
+"""Scrapy on the site: ``python -m benchmarks.peers.scrapy_site KEEP ORIGIN OUTPUT``, KEEP as in the table.
 
 Tuned as its pages on broad crawls and settings advise, and beyond: what the job does not need is off, links
 come from lxml directly rather than through selectors, and known URLs are kept in a set of the spider's own,

@@ -104,6 +104,7 @@ class Response(msgspec.Struct, frozen=True):
     # Why ``body`` is what a browser made of the page rather than what the server sent; "" where it is not.
     rendered: str = ""
     render_note: str = ""  # what the browser waited for in vain
+    proxy: str = ""  # host and port of the proxy that it came through, never its credentials
 
     def header(self, name: str) -> str | None:
         """The first value of a header, or None."""
@@ -154,4 +155,5 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     fidelity: float | None = None  # how much of the page is in its Markdown, 0 to 1
     shortfalls: tuple[str, ...] = ()  # what of it is not: "tables: 0 of 1"
     cached: str | None = None  # how much of it an earlier job had: full or partial; None: nothing
+    source: str | None = None  # where the site's own Markdown came from: its address, or "negotiated"
     asset: bool = False  # ``path`` is an image or a file as it came, which others may share, and no page's

@@ -30,6 +30,14 @@ class FollowLinks(StrEnum):
     NEVER = "never"
 
 
+class SourceChoice(StrEnum):
+    """What pages are made from, where a site has them as Markdown too."""
+
+    AUTO = "auto"  # its Markdown where pages say that there is some, and only if it is as good as their HTML
+    HTML = "html"
+    MARKDOWN = "markdown"  # likewise, and it is looked for where no page says so, and links are followed
+
+
 class RobotsPolicy(msgspec.Struct, frozen=True):
     respect: bool = True
     on_error: RobotsOnError = RobotsOnError.RFC9309

@@ -125,7 +125,7 @@ class Frontier(Protocol):
         ...
 
     async def amend(self, facts: Mapping[str, PageFacts]) -> None:
-        """New facts for settled URLs, whose content was made again from what is stored; nothing else moves."""
+        """New facts for settled URLs, whose content was made again from what is stored; no URL moves."""
         ...
 
     async def hold_host(self, host: str, until: float, why: str) -> None:

@@ -15,6 +15,7 @@ from sumi.policy import (
     RenderPolicy,
     RetryPolicy,
     RobotsPolicy,
+    SourceChoice,
     TrapPolicy,
     UrlLimits,
 )
@@ -56,9 +57,8 @@ class Recipe(msgspec.Struct, frozen=True):
     titles_count: bool = True  # False: pages of the same text are the same, whatever they are called
     pages_per_base: int = 0  # kept for each base of the scope; max_pages is then the sum; 0 = no limit
     min_fidelity: float = 0.0  # pages whose Markdown holds less of them are kept, and make the run partial
-    asset_bytes: int = (
-        0  # images that pages show and files that they link to are kept up to this size; 0: none
-    )
+    source: SourceChoice = SourceChoice.HTML  # whether a site's own Markdown is taken where it is as good
+    asset_bytes: int = 0  # images that pages show and files they link to are kept up to this size; 0: none
 
 
 class Job(msgspec.Struct, frozen=True):

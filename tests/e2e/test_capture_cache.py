@@ -8,7 +8,8 @@ from tests.folder_site import FolderSite, folder_site
 
 
 def cache_note(done: FinishedSumi) -> str:
-    return next(note for note in done.events[-1]["notes"] if note.startswith("cache: "))
+    notes: list[str] = done.events[-1]["notes"]
+    return next(note for note in notes if note.startswith("cache: "))
 
 
 def captured(run_sumi: RunSumi, site: FolderSite, *words: str) -> tuple[str, list[tuple[str, int]]]:

@@ -29,9 +29,7 @@ def exported(run_sumi: RunSumi, form: str, target: str) -> None:
     assert f"2 pages are in {target}" in done.stderr
 
 
-def test_json_lines_hold_everything_about_a_page(
-    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
-) -> None:
+def test_json_lines_hold_everything_about_a_page(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
     exported(run_sumi, "jsonl", "pages.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
     alpha = lines[1]

@@ -36,6 +36,12 @@ def test_each_url_gets_a_verdict_a_reason_and_a_type(run_sumi: RunSumi) -> None:
         assert found[url]["reason"].startswith(reason)
     first = found["https://github.com/Owner/Repo/?tab=readme#top"]
     assert (first["canonical"], first["repo"]) == ("https://github.com/Owner/Repo", "owner/repo")
+    assert found["https://github.com/owner/repo/issues/7"]["caps"] == {
+        "caps.per_repo_max_pages": 200,
+        "caps.per_repo_max_issues": 50,
+        "caps.max_pages": 20_000,
+    }
+    assert found["https://github.com/owner/repo/tree/main"]["caps"] == {}
 
 
 def test_the_banner_comes_first_and_words_are_for_people(run_sumi: RunSumi) -> None:
@@ -46,8 +52,10 @@ def test_the_banner_comes_first_and_words_are_for_people(run_sumi: RunSumi) -> N
     assert done.stderr.endswith("2 taken, 0 refused\n")
     assert done.stdout.splitlines() == [
         "ok       https://github.com/o/r  [repo_root]  page type repo_root",
+        "         counts toward caps.per_repo_max_pages 200, caps.max_pages 20,000",
         "ok       https://github.com/o/r/  [repo_root]  page type repo_root",
         "         known as https://github.com/o/r",
+        "         counts toward caps.per_repo_max_pages 200, caps.max_pages 20,000",
     ]
 
 

@@ -46,6 +46,12 @@ def test_shells(html: str, reason: str) -> None:
         f"<nav>{'<a href=/x>x</a>' * 5}</nav>{SCRIPT}",
         "<div id=root></div><script type='application/ld+json'>{}</script>",
         "<meta http-equiv=refresh content='0;url=/new'><p>Moved.</p>",
+        # A moved page that sends its readers on with and without scripts, as documentation generators write.
+        f'<meta http-equiv="refresh" content="0;URL=../new.html"><p>Redirecting</p>{SCRIPT}',
+        f'{SCRIPT}<noscript>JavaScript is off.<meta http-equiv="Refresh" content="0;new"></noscript>',
+        # Short pages of generated reference documentation, with a search box that is a script.
+        f"<h1>Member list of ink::stone</h1><p>This is the complete list.</p>{SCRIPT * 6}",
+        f"<h1>Index</h1><a href=b.html>b</a>{SCRIPT * 6}",
     ],
 )
 def test_pages_that_can_be_read(html: str) -> None:

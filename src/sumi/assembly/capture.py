@@ -117,12 +117,12 @@ async def _opened(
     listeners: Sequence[Listener],
 ) -> AsyncIterator[tuple[Io, Store, CaptureOutput]]:
     clock, shared = SystemClock(), settings.connection
-    cache = PageCache(
-        database, active=not settings.skip_cache, max_age=settings.cache_age, mode=job.render.mode
-    )
+    # In a folder's first capture there is nothing to look for.
+    active = not settings.skip_cache and database.has_pages
+    cache = PageCache(database, active=active, max_age=settings.cache_age, mode=job.render.mode)
     source = CacheSource(cache, clock)
     state = home / STATE_FOLDER
-    store = open_store(StateBackend.SQLITE, state, job.frontier, clock.now(), shared.durability)
+    store = open_store(StateBackend.FILES, state, job.frontier, clock.now(), shared.durability)
     output = CaptureOutput(
         database,
         row,

@@ -18,17 +18,17 @@ from sumi.errors import StateError, UsageError
 from sumi.events import Listener, Summary
 from sumi.jobs.back_pressure import BackPressure
 from sumi.jobs.pipeline import finding_job
+from sumi.jobs.pipeline_note import CRAWLER, UNIFIED, Role, recall_role, remember_role
 from sumi.model import Candidate, Hop
 from sumi.outputs.archive import Archive
 from sumi.outputs.page_rows import KEPT
+from sumi.outputs.workspace import adopt
 from sumi.policy import Durability
 from sumi.ports import Clock
 from sumi.recipe import Job
 from sumi.settings.crawl_config import CrawlConfig
+from sumi.settings.crawl_layout import layout_of
 from sumi.settings.crawl_seeds import load_seeds
-
-MODE_NOTE = "pipeline.mode"
-SEPARATED, UNIFIED = "crawler", "unified"
 
 
 class CrawlOptions(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class CrawlOptions(msgspec.Struct, frozen=True):
 
     @property
     def job(self) -> str:
-        return UNIFIED if self.unified else SEPARATED
+        return UNIFIED if self.unified else CRAWLER
 
 
 def run_crawl(
@@ -66,11 +66,12 @@ async def crawl(
     """The same within a running event loop."""
     raise_limit()
     job = _job_for(config, options)
+    adopt(config.workspace, layout_of(config).folders)
     made = make_folders(config.frontier.db_path)
     try:
         refuse_without_room(config.workspace, options.min_free)
         async with _opened(config, options, job, listeners, control) as (io, store, archive):
-            await _refuse_other_mode(store, options.job)
+            await _begin_as(Role(options.job, config.workspace), store, config.frontier.db_path)
             if options.again:
                 await _queue_again(store, io.clock)
             setting = _setting(config, options)
@@ -134,17 +135,16 @@ def _metrics_path(config: CrawlConfig) -> Path:
     return config.metrics.crawler_path
 
 
-async def _refuse_other_mode(store: Store, mode: str) -> None:
+async def _begin_as(role: Role, store: Store, state: Path) -> None:
     """What one mode has done, the other would take for done and never tell of in its own files."""
-    before = await store.get_note(MODE_NOTE)
-    if before is None:
-        await store.put_note(MODE_NOTE, mode)
-    elif before != mode:
-        words = {SEPARATED: "sumi crawl run, or sumi run", UNIFIED: "sumi run --unified"}
+    before = await recall_role(store, state)
+    if before is not None and before.job != role.job:
+        words = {CRAWLER: "sumi crawl run, or sumi run", UNIFIED: "sumi run --unified"}
         raise StateError(
-            f"this workspace was begun by {words.get(before, before)}: go on with that, or give this crawl "
-            "a workspace of its own"
+            f"this workspace was begun by {words.get(before.job, before.job)}: go on with that, or give this "
+            "crawl a workspace of its own"
         )
+    await remember_role(store, role, state)
 
 
 async def _queue_again(store: Store, clock: Clock) -> None:

@@ -27,6 +27,7 @@ from sumi.engine.io import Io
 from sumi.errors import UsageError
 from sumi.events import Listener, Summary
 from sumi.jobs.pipeline import fetching_job
+from sumi.jobs.pipeline_note import SCRAPER, Role, remember_role
 from sumi.jobs.spool_source import SpoolSource
 from sumi.outputs.archive import Archive
 from sumi.policy import Durability, StateBackend
@@ -37,7 +38,6 @@ from sumi.store.files.lock import lock_owner
 from sumi.store.spool import SpoolReader
 from sumi.urls import crawl_rules, normalize_with
 
-SCRAPER = "scraper"
 RUN_NOTE = "pipeline.run_id"
 
 
@@ -87,6 +87,7 @@ async def scrape(
     try:
         refuse_without_room(config.workspace, options.min_free)
         async with _opened(config, options, job, listeners, at_work) as (io, store, archive):
+            await remember_role(store, Role(SCRAPER, config.workspace), scraper_state(config))
             await store.put_note(RUN_NOTE, config.run_id)
 
             async def read_job() -> Job:

@@ -38,6 +38,7 @@ class Judgement(msgspec.Struct, frozen=True):
     reason: str
     page_type: str = ""
     repo: str | None = None  # what it would be counted with
+    caps: dict[str, int] = {}  # of a URL that is taken: the limits on how many like it there may be
 
 
 def build_parser() -> SentenceParser:
@@ -88,11 +89,13 @@ class _Judge:
         from sumi.settings.crawl_config_rules import crawl_profile
         from sumi.urls import crawl_rules
 
+        self._config = config
         self._rules: Rules = crawl_rules(config.scope.keep_query)
         self._profile: Profile = crawl_profile(config)
         self._robots = None if robots_file is None else _robots_rules(robots_file, config.user_agent)
 
     def judge(self, text: str) -> Judgement:
+        from sumi.settings.crawl_config_rules import caps_on
         from sumi.urls import normalize_with
 
         url = normalize_with(text, self._rules)
@@ -101,9 +104,9 @@ class _Judge:
         verdict = self._profile.gate(url)
         repo = self._profile.group_of(url)
         refusal = _robots_refusal(url, self._robots) if verdict.ok and self._robots else ""
-        return Judgement(
-            text, url, verdict.ok and not refusal, refusal or verdict.reason, verdict.page_type, repo
-        )
+        ok = verdict.ok and not refusal
+        caps = caps_on(self._config, verdict.page_type, repo) if ok else ()
+        return Judgement(text, url, ok, refusal or verdict.reason, verdict.page_type, repo, dict(caps))
 
 
 def _robots_rules(path: str, agent: str) -> "RobotsRules":
@@ -154,4 +157,6 @@ def _line(judgement: Judgement) -> str:
     kind = f"  [{judgement.page_type}]" if judgement.canonical else ""
     spelled = judgement.canonical if judgement.canonical not in (None, judgement.url) else ""
     known_as = f"\n         known as {printable(spelled)}" if spelled else ""
-    return f"{word}  {printable(judgement.url)}{kind}  {printable(judgement.reason)}{known_as}"
+    limits = ", ".join(f"{key} {most:,}" for key, most in judgement.caps.items())
+    counted = f"\n         counts toward {limits}" if limits else ""
+    return f"{word}  {printable(judgement.url)}{kind}  {printable(judgement.reason)}{known_as}{counted}"

@@ -9,14 +9,14 @@ _ONLY = "only --render needs it"
 
 
 def browser_checks() -> list[Check]:
-    return [_playwright(), _browser()]
+    return [_package("playwright"), _package("cryptography"), _browser()]
 
 
-def _playwright() -> Check:
+def _package(name: str) -> Check:
     try:
-        return Check("playwright", metadata.version("playwright"), True, "")
+        return Check(name, metadata.version(name), True, "")
     except metadata.PackageNotFoundError:
-        return Check("playwright", "not installed", True, f"{_ONLY}: pip install 'sumi[render]'")
+        return Check(name, "not installed", True, f"{_ONLY}: pip install 'sumi[render]'")
 
 
 def _browser() -> Check:

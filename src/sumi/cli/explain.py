@@ -66,7 +66,7 @@ def build_parser() -> SentenceParser:
         dest="folder",
         metavar="DIR",
         default="output",
-        help="The job's output folder. Default: output.",
+        help="The job's output folder, or a crawl's workspace. Default: output.",
     )
     parser.add_argument("--json", action="store_true", help="One JSON object on stdout.")
     return parser
@@ -103,11 +103,22 @@ def _most_likely(states: list[Path], url: str) -> list[Path]:
 async def _explain(url: str, states: list[Path]) -> Explanation:
     for state in states:
         async with looking_at(state) as store:
-            record = await store.record(url)
+            record = await _record_of(url, state, store)
             if record is not None:
                 return await _known(record, state, store)
     async with looking_at(states[0]) as store:
         return await _unknown(url, states[0], store)
+
+
+async def _record_of(url: str, state: Path, store: Snapshot) -> UrlRecord | None:
+    """Under the identity that the job gave it: a crawl by policy knows fewer of them than a mirror."""
+    from sumi.jobs.pipeline_note import recall_role
+    from sumi.urls import crawl_rules, normalize_with
+
+    record = await store.record(url)
+    if record is None and await recall_role(store, state) is not None:
+        record = await store.record(normalize_with(url, crawl_rules(())) or url)
+    return record
 
 
 async def _known(record: UrlRecord, state: Path, store: Snapshot) -> Explanation:
@@ -156,9 +167,12 @@ async def _unknown(url: str, state: Path, store: Snapshot) -> Explanation:
     from sumi.engine.foretell import Prospect, foretell
     from sumi.jobs.mirror import mirror_job
     from sumi.jobs.mirror_note import recall_settings
+    from sumi.jobs.pipeline_note import recall_role
 
     settings = await recall_settings(store)
     prospect = Prospect(None, "the job's settings are not on record")
+    if await recall_role(store, state) is not None:
+        prospect = Prospect(None, "sumi crawl validate-policy --config FILE says it")
     if settings is not None:
         prospect = await foretell(url, mirror_job(settings).recipe, store)
     other = url.removesuffix("/") if url.endswith("/") else f"{url}/"

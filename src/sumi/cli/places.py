@@ -22,9 +22,16 @@ def stored_jobs(place: str) -> list[Path]:
 def only_job(place: str) -> Path:
     found = stored_jobs(place)
     if len(found) > 1:
-        names = ", ".join(str(folder.parent) for folder in found)
+        names = ", ".join(str(_as_typed(folder)) for folder in found)
         raise UsageError(f"{place} holds several jobs; give one of {names}")
     return found[0]
+
+
+def _as_typed(state: Path) -> Path:
+    """How people name a job: a mirror by its home, of a workspace's jobs each by its own folder."""
+    from sumi.store.recognize import STATE_FOLDER
+
+    return state.parent if state.name == STATE_FOLDER else state
 
 
 @asynccontextmanager

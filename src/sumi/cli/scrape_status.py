@@ -28,7 +28,8 @@ def build_parser() -> SentenceParser:
 
 def run(arguments: Sequence[str]) -> int:
     from sumi.assembly.pipeline import open_index
-    from sumi.assembly.scrape import SCRAPER, scraper_state
+    from sumi.assembly.scrape import scraper_state
+    from sumi.jobs.pipeline_note import SCRAPER
     from sumi.ports import SpoolPlace
     from sumi.store.spool import read_bookmark, spool_bytes_after
 

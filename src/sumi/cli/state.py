@@ -17,7 +17,7 @@ from sumi.cli.terminal import Sink, printable
 from sumi.errors import StateLocked, UsageError
 
 if TYPE_CHECKING:
-    from sumi.jobs.mirror_check import Finding
+    from sumi.jobs.finding import Finding
 
 WHOLE, VIOLATED = 0, 1
 
@@ -25,6 +25,7 @@ _EXAMPLES = """\
 examples:
   sumi state check                        every job in ./output, quickly
   sumi state check output/docs.example.org --deep
+  sumi state check workspace              the crawler's and the scraper's, and their archive
   sumi state check --repair               then run the job again: it fetches what was queued
   sumi state migrate output/docs.example.org copy-of-state --to files
 """
@@ -35,14 +36,17 @@ def build_parser() -> SentenceParser:
         prog="sumi state",
         usage="sumi state check [options] [DIR]\n       sumi state migrate [options] FROM TO",
         description=(
-            "Checks that a job's stored state, its files and its manifest agree, and repairs them; or copies "
+            "Checks that a job's stored state and its files agree, and repairs them; or copies "
             "state to another backend. Exit code 1 if something is wrong."
         ),
         epilog=_EXAMPLES,
     )
     parser.add_argument("action", metavar="check|migrate", choices=("check", "migrate"), help="What to do.")
     parser.add_argument(
-        "folders", metavar="DIR", nargs="*", help="Of a check: an output folder or one host's in it (output)."
+        "folders",
+        metavar="DIR",
+        nargs="*",
+        help="Of a check: an output folder, one host's in it, or a workspace (output).",
     )
     check = parser.add_argument_group("check")
     check.add_argument("--deep", action="store_true", help="Also read every page and compare its hash.")
@@ -82,7 +86,7 @@ def _check_all(parser: SentenceParser, options: argparse.Namespace) -> int:
 
 
 async def _check(state: Path, options: argparse.Namespace) -> int:
-    from sumi.jobs.mirror_check import check_mirror
+    from sumi.jobs.state_check import check_state
 
     _refuse_while_in_use(state)
     out, err = Sink(sys.stdout), Sink(sys.stderr)
@@ -92,7 +96,7 @@ async def _check(state: Path, options: argparse.Namespace) -> int:
             fields = {"folder": str(state.parent), **msgspec.to_builtins(finding)}
             out.line(json.dumps(fields) if options.json else printable(finding.words))
 
-    findings = await check_mirror(state, time.time(), deep=options.deep)
+    findings = await check_state(state, time.time(), deep=options.deep)
     show(findings)
     if findings and options.repair:
         findings = await _repair(state, findings, err, deep=options.deep)
@@ -103,21 +107,21 @@ async def _check(state: Path, options: argparse.Namespace) -> int:
 
 def _verdict(number: int) -> str:
     if not number:
-        return "whole: state, files and manifest agree"
+        return "whole: state and files agree"
     return "one violation" if number == 1 else f"{number:,} violations"
 
 
 async def _repair(state: Path, findings: list["Finding"], err: Sink, *, deep: bool) -> list["Finding"]:
     """What is still wrong afterwards."""
-    from sumi.jobs.mirror_check import check_mirror
     from sumi.jobs.mirror_repair import repair, save_state
+    from sumi.jobs.state_check import check_state
 
     if any(finding.damaged for finding in findings):
         kept = save_state(state)
         err.line(f"damaged state kept in {printable(str(kept))}")
-        findings = await check_mirror(state, time.time(), deep=True)
+        findings = await check_state(state, time.time(), deep=True)
     await repair(state, findings, lambda words: err.line(printable(words)))
-    return await check_mirror(state, time.time(), deep=deep)
+    return await check_state(state, time.time(), deep=deep)
 
 
 def _refuse_while_in_use(state: Path) -> None:

@@ -20,6 +20,7 @@ from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import FrontierStats, HostWait, Snapshot
 
 MAX_HOSTS_SHOWN = 20
+MIRROR = "mirror"
 
 
 class JobStatus(msgspec.Struct, frozen=True):
@@ -36,6 +37,7 @@ class JobStatus(msgspec.Struct, frozen=True):
     eta_seconds: float | None
     hosts: tuple[WaitingHost, ...]
     at: float
+    job: str = MIRROR
 
 
 class _Progress(msgspec.Struct):
@@ -52,7 +54,11 @@ def build_parser() -> SentenceParser:
         description="Says how a job stands: running or stopped, its counts, and what each host waits for.",
     )
     parser.add_argument(
-        "folder", metavar="DIR", nargs="?", default="output", help="An output folder, or one host's in it."
+        "folder",
+        metavar="DIR",
+        nargs="?",
+        default="output",
+        help="An output folder, one host's in it, or a workspace. Default: output.",
     )
     parser.add_argument("--json", action="store_true", help="One JSON object per job on stdout.")
     return parser
@@ -73,17 +79,19 @@ def run(arguments: Sequence[str]) -> int:
 
 async def _look(state: Path) -> JobStatus:
     from sumi.jobs.mirror_note import recall_settings
+    from sumi.jobs.pipeline_note import Role, recall_role
     from sumi.store.recognize import lock_owner
 
     process, now = lock_owner(state), time.time()
     async with looking_at(state) as store:
         settings = await recall_settings(store)
+        job, home = await recall_role(store, state) or Role(MIRROR, state.parent)
         stats = await store.stats()
         cap = settings.max_pages if settings else 0
-        progress = _progress_of(state.parent) if process else _Progress()
+        progress = _progress_of(home) if process else _Progress()
         return JobStatus(
-            folder=str(state.parent),
-            state=_state(state.parent, process, stats, cap),
+            folder=str(home),
+            state=_state(home / f"pause.{job}", process, stats, cap),
             target=settings.url if settings else await _seed(store),
             process=process,
             discovered=stats.known,
@@ -93,13 +101,14 @@ async def _look(state: Path) -> JobStatus:
             eta_seconds=progress.eta_seconds,
             hosts=tuple(_host(wait, process) for wait in await store.waiting_hosts(now)),
             at=now,
+            job=job,
         )
 
 
-def _state(home: Path, process: int | None, stats: FrontierStats, cap: int) -> str:
+def _state(pause_flag: Path, process: int | None, stats: FrontierStats, cap: int) -> str:
     """As the summary of a run would put it; complete only if nothing is pending, failed or unaccounted."""
     if process is not None:
-        return "paused" if (home / "pause.mirror").is_file() else "running"
+        return "paused" if pause_flag.is_file() else "running"
     if stats.pending and not (cap and stats.captured >= cap):
         return "interrupted"
     failed = any(MEANINGS[outcome].ending is Ending.FAILED for outcome in stats.outcomes)
@@ -133,7 +142,7 @@ def _host(wait: HostWait, process: int | None) -> WaitingHost:
 
 
 def _lines(status: JobStatus, palette: Palette) -> list[str]:
-    counts = Summary("mirror", status.state, status.discovered, status.outcomes, status.folder, 0.0)
+    counts = Summary(status.job, status.state, status.discovered, status.outcomes, status.folder, 0.0)
     lines = [_headline(status, palette), ""]
     for ending in Ending:
         lines += ending_lines(counts, ending, palette)
@@ -153,7 +162,7 @@ def _lines(status: JobStatus, palette: Palette) -> list[str]:
 def _headline(status: JobStatus, palette: Palette) -> str:
     paint = palette.good if status.state in ("running", "complete") else palette.caution
     process = f" (process {status.process})" if status.process else ""
-    return f"mirror {printable(status.target or '')}: {paint(status.state)}{process}"
+    return f"{status.job} {printable(status.target or '')}: {paint(status.state)}{process}"
 
 
 def _balance(status: JobStatus) -> str:

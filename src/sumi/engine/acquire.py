@@ -7,6 +7,7 @@ import msgspec
 from sumi.engine.gate import Gate
 from sumi.engine.heads import Heads, concludes, wrong_type
 from sumi.engine.io import Io
+from sumi.engine.ladder import HTML, Ladder, Way
 from sumi.engine.revisit import Revisits
 from sumi.engine.robots_desk import RobotsDesk, Turn
 from sumi.engine.verdicts import REDIRECTS, host_report, location_of, verdict_on
@@ -24,12 +25,14 @@ class Fetched(msgspec.Struct, frozen=True):
 
     response: Response
     report: HostReport | None
+    way: Way | None = None  # by which the site's own Markdown was asked for; None: the page itself was
 
 
 class Redirected(msgspec.Struct, frozen=True):
     response: Response
     location: str
     report: HostReport | None
+    way: Way | None = None
 
 
 class Ended(msgspec.Struct, frozen=True):
@@ -38,6 +41,7 @@ class Ended(msgspec.Struct, frozen=True):
     verdict: Verdict
     report: HostReport | None
     response: Response | None = None
+    way: Way | None = None
 
 
 class Crowded(msgspec.Struct, frozen=True):
@@ -50,14 +54,24 @@ Acquired: TypeAlias = Fetched | Redirected | Ended | Turn | Crowded
 
 
 async def acquire(
-    lease: Lease, gate: Gate, desk: RobotsDesk, revisits: Revisits, heads: Heads, io: Io
+    lease: Lease, gate: Gate, desk: RobotsDesk, revisits: Revisits, heads: Heads, ladder: Ladder, io: Io
 ) -> Acquired:
-    if gate.refuses_now(lease.candidate) is None and not gate.places.claim(lease.candidate):
+    way = ladder.way(lease, await revisits.before(lease)) if ladder.active else Way(lease.target)
+    acquired = await _acquire(lease, way, gate, desk, revisits, heads, io)
+    if way.rung != HTML and isinstance(acquired, Fetched | Redirected | Ended):
+        return msgspec.structs.replace(acquired, way=way)
+    return acquired
+
+
+async def _acquire(
+    lease: Lease, way: Way, gate: Gate, desk: RobotsDesk, revisits: Revisits, heads: Heads, io: Io
+) -> Acquired:
+    if not gate.places.claim(lease.candidate) and gate.refuses_now(lease.candidate) is None:
         return Crowded()
     held = io.source.at_hand(lease)
     if held is not None and gate.refuses_now(lease.candidate) is None:
         return classify(Request(lease.target, await revisits.validators(lease)), held, None)
-    refusal = gate.refuses_now(lease.candidate) or await desk.consult(lease.target)
+    refusal = gate.refuses_now(lease.candidate) or await desk.consult(way.target)
     if isinstance(refusal, Turn):
         return refusal
     if refusal is not None:
@@ -68,9 +82,10 @@ async def acquire(
     # Of a page that is here the type is known.
     only_head = heads.due(lease) and await revisits.before(lease) is None
     method = "HEAD" if only_head else "GET"
-    request = Request(lease.target, validators, method=method, plain=lease.candidate.kind in PLAIN)
+    plain = lease.candidate.kind in PLAIN or way.rung != HTML
+    request = Request(way.target, (*validators, *way.headers), method=method, plain=plain)
     answer = await io.fetcher.fetch(request)
-    report = host_report(answer, desk.crawl_delay(lease.target))
+    report = host_report(answer, desk.crawl_delay(way.target))
     if only_head and not concludes(answer):
         heads.answered(lease)
         return Turn(io.clock.now(), report)

@@ -15,6 +15,7 @@ from sumi.engine.cookie_walls import CookieWalls
 from sumi.engine.facts import bare_facts
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
+from sumi.engine.ladder import Held, Ladder, Way, as_markdown, is_markdown
 from sumi.engine.revisit import (
     Revisits,
     ending_without_news,
@@ -50,7 +51,7 @@ REFRESH_PAGE_CHARACTERS = 500
 
 
 class Digestion:
-    def __init__(self, recipe: Recipe, io: Io, gate: Gate, revisits: Revisits) -> None:
+    def __init__(self, recipe: Recipe, io: Io, gate: Gate, revisits: Revisits, ladder: Ladder) -> None:
         self._recipe = recipe
         self._io = io
         self._gate = gate
@@ -59,12 +60,14 @@ class Digestion:
         self._contents = Contents(recipe, io, gate, revisits)
         self._assets = Assets(recipe, io, gate, revisits)
         self._walls = CookieWalls()
+        self._ladder = ladder
         self._homes = DomainClasses(recipe.origins, recipe.scope.blacklist, recipe.scope.stub)
         self._has_homes = bool(recipe.origins or recipe.scope.bases)
 
     async def recall(self) -> None:
         """Take up what earlier runs learnt about traps and contents."""
         await self._contents.recall()
+        await self._ladder.recall()
 
     def settled(self, unit: Settlement | Deferral, accepted: bool) -> None:
         """What became of a unit that ``conclude`` made."""
@@ -73,8 +76,11 @@ class Digestion:
         if isinstance(unit, Settlement):
             self._contents.settled(unit, accepted)
             self._walls.settled(unit.lease.url)
+            self._ladder.settled(unit.lease.url)
 
     async def conclude(self, lease: Lease, acquired: Acquired) -> Settlement | Deferral:
+        if isinstance(acquired, Ended | Redirected | Fetched) and acquired.way is not None:
+            return await self._own_markdown(lease, acquired, acquired.way)
         match acquired:
             case Turn():
                 found = await self._gate.judge(acquired.found)
@@ -125,6 +131,47 @@ class Digestion:
         verdict, simhash = probed(response.status if response else None, digest)
         facts = msgspec.structs.replace(bare_facts(response, None), simhash=simhash)
         return Settlement(lease, verdict, self._now(), facts)
+
+    # ── the site's own Markdown ────────────────────────────────────────────────────────────────────────
+
+    async def _own_markdown(
+        self, lease: Lease, acquired: Ended | Redirected | Fetched, way: Way
+    ) -> Settlement | Deferral:
+        """It is taken if it is the page, and as good; if not, the page itself is asked for next."""
+        if isinstance(acquired, Ended) and acquired.verdict.outcome is Outcome.UNCHANGED:
+            return await self._ended(lease, acquired)
+        response = acquired.response if isinstance(acquired, Fetched) else None
+        if self._ladder.holds(lease.url):
+            better = await self._ladder.compared(lease, way, response)
+            if better is None:
+                return self._once_more(lease)
+            if isinstance(better, Held):
+                return await self._fetched(lease, better.response)
+            return await self._kept_markdown(lease, better, way, compared=True)
+        if response is not None and is_markdown(response):
+            return await self._kept_markdown(lease, response, way, compared=False)
+        return await self._missed(lease)
+
+    async def _kept_markdown(
+        self, lease: Lease, response: Response, way: Way, *, compared: bool
+    ) -> Settlement | Deferral:
+        request = msgspec.structs.replace(self._request(lease, response), content_type=as_markdown(response))
+        digest = await self._io.digester.digest(request)
+        if isinstance(digest, Undigested) or not (compared or self._ladder.believes(lease, response, digest)):
+            return await self._missed(lease)
+        settlement = await self._page(lease, response, digest)
+        if isinstance(settlement, Deferral) or settlement.facts.path is None:
+            return settlement
+        source = way.target if way.target != lease.url else way.rung
+        facts = msgspec.structs.replace(settlement.facts, source=source)
+        return msgspec.structs.replace(settlement, facts=facts)
+
+    async def _missed(self, lease: Lease) -> Deferral:
+        await self._ladder.missed(lease)
+        return self._once_more(lease)
+
+    def _once_more(self, lease: Lease) -> Deferral:
+        return Deferral(lease, self._now(), self._now())
 
     # ── redirects ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -189,7 +236,8 @@ class Digestion:
     async def _fetched(self, lease: Lease, response: Response) -> Settlement | Deferral:
         if lease.candidate.kind in ASSETS:
             return await self._asset(lease, response)
-        digest = await self._io.digester.digest(self._request(lease, response))
+        request = self._request(lease, response)
+        digest = await self._io.digester.digest(request)
         if isinstance(digest, Undigested):
             return await self._undigested(lease, response, digest.verdict)
         if digest.problem:
@@ -201,6 +249,12 @@ class Digestion:
             return await self._sitemap(lease, response, digest)
         if lease.candidate.kind is Kind.PROBE:
             return self._probed(lease, response, digest)
+        held = Held(request, response, digest)
+        if self._ladder.active and await self._ladder.wants_markdown_of(lease, held):
+            return self._once_more(lease)
+        return await self._page(lease, response, digest)
+
+    async def _page(self, lease: Lease, response: Response, digest: PageDigest) -> Settlement | Deferral:
         objection = await self._scrutiny.of_page(lease, response, digest)
         if isinstance(objection, Deferral):
             return objection
@@ -242,6 +296,7 @@ class Digestion:
             dates=self._revisits.wants_dates,
             vocabulary=self._gate.traps.watches(lease.url),
             assets=bool(recipe.asset_bytes),
+            alternate=self._ladder.active,
         )
 
     async def _sitemap(self, lease: Lease, response: Response, digest: PageDigest) -> Settlement:

@@ -13,6 +13,7 @@ from sumi.engine.digest import Digestion
 from sumi.engine.gate import Gate
 from sumi.engine.heads import Heads
 from sumi.engine.io import Io
+from sumi.engine.ladder import Ladder
 from sumi.engine.lease_keeper import LeaseKeeper
 from sumi.engine.lifecycle import RunState
 from sumi.engine.revisit import Revisits
@@ -42,7 +43,8 @@ class Crawl:
         self._gate = Gate(recipe, io, self._desk)
         self._revisits = Revisits(io.ledger, active=recipe.revisit, trust_dates=recipe.trust_dates)
         self._heads = Heads(active=recipe.head_first)
-        self._digestion = Digestion(recipe, io, self._gate, self._revisits)
+        self._ladder = Ladder(recipe, io)
+        self._digestion = Digestion(recipe, io, self._gate, self._revisits, self._ladder)
         self._settler = Settler(io, durability)
         self._leases = LeaseKeeper(io.frontier, io.clock)
         self._tally = Tally(io, self._desk)
@@ -106,7 +108,9 @@ class Crawl:
 
     async def visit(self, lease: Lease) -> None:
         with self._leases.holding(lease):
-            acquired = await acquire(lease, self._gate, self._desk, self._revisits, self._heads, self._io)
+            acquired = await acquire(
+                lease, self._gate, self._desk, self._revisits, self._heads, self._ladder, self._io
+            )
             await self._io.frontier.release_host(lease, acquired.report)
             self._desk.in_use.leave(lease.host, self._io.clock.now())
             self._wake.set()

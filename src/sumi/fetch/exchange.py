@@ -140,6 +140,7 @@ class Exchanges:
             http_version=incoming.version,
             peer=peer,
             wire_bytes=incoming.wire_bytes,
+            proxy=transfer.route.proxy_name,
         )
 
     def _refused(self, route: Route, status: int, peer: str, timing: Timing) -> Trouble | ProxyFailed | None:

@@ -17,6 +17,11 @@ class Route(NamedTuple):
     proxy: Proxy | None = None
     connect_to: tuple[str, ...] = ()  # what the proxy is asked to connect to; empty: the name itself
 
+    @property
+    def proxy_name(self) -> str:
+        """For records, so without credentials; empty for a way without a proxy."""
+        return "" if self.proxy is None else f"{self.proxy.host}:{self.proxy.port}"
+
 
 def straight(target: Target, found: Found) -> Route:
     return Route(target, _resolve_lines(target.host, target.port, found))

@@ -14,7 +14,7 @@ from sumi.events import CaptureProgress, Listener
 from sumi.jobs.capture_cache import CacheSource, PageCache
 from sumi.model import Kind, Lease, PageFacts, Response
 from sumi.outcomes import MEANINGS, Ending, Outcome, Verdict
-from sumi.outputs.markdown_page import compose_page
+from sumi.outputs.markdown_page import page_facts
 from sumi.parse.digest import PageDigest
 from sumi.parse.raw import packed
 from sumi.ports import Frontier, FrontierStats, Ledger, UrlRecord
@@ -70,7 +70,7 @@ class CaptureOutput:
         if self._keep_bodies and digest.raw_sha256 is not None:
             contents.append((digest.raw_sha256, digest.raw))
         self._database.put_contents(contents)
-        facts = compose_page(lease.url, response, digest)[1]
+        facts = page_facts(response, digest)
         return msgspec.structs.replace(facts, sha256=digest_of_text, size=len(text), raw=digest.raw_sha256)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:

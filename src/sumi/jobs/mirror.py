@@ -50,6 +50,7 @@ def mirror_job(settings: MirrorSettings) -> Job:
         min_fidelity=settings.min_fidelity,
         keep_raw=settings.raw,
         on_error=settings.on_error,
+        source=settings.source,
         asset_bytes=settings.max_asset_size if settings.assets else 0,
         trust_dates=settings.trust_lastmod,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.errors import StateDamaged
+from sumi.jobs.finding import Finding
 from sumi.jobs.mirror_note import recall_settings
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
@@ -18,22 +18,10 @@ from sumi.outputs.manifest import DONE, pages_here, relative_to_home
 from sumi.outputs.markdown_page import is_whole
 from sumi.ports import Snapshot, UrlRecord
 from sumi.store.check import ledger_violations
-from sumi.store.files.salvage import damages
-from sumi.store.recognize import backend_of, open_snapshot
 from sumi.urls.paths import page_path
 
 RUNNING = "running"
 FLAG_FILES = ("pause.mirror", "stop.mirror")
-
-
-class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One violation in words, and what would put it right."""
-
-    words: str
-    damaged: bool = False  # the state itself: save what is good of it
-    requeue: str | None = None  # this page's file is to be made again
-    stray: str | None = None  # this file belongs to nobody
-    stale: bool = False  # a derived file is to be written again
 
 
 class _Page(msgspec.Struct):
@@ -53,20 +41,10 @@ class _Standing(msgspec.Struct):
     status: str = RUNNING
 
 
-async def check_mirror(state: Path, now: float, *, deep: bool) -> list[Finding]:
+async def mirror_findings(home: Path, store: Snapshot, *, deep: bool) -> AsyncIterator[Finding]:
     """Everything that is wrong. ``deep`` also reads every page and compares its content with its hash."""
-    if backend_of(state) == "files":
-        found = [Finding(f"{line}: a damaged record", damaged=True) for line in damages(state)]
-        if found:
-            return found  # of the rest nothing can be said before that is mended
-    try:
-        store = open_snapshot(state, now)
-    except StateDamaged as error:
-        return [Finding(str(error), damaged=True)]
-    try:
-        return [finding async for finding in _Check(state.parent, store).findings(deep)]
-    finally:
-        await store.aclose()
+    async for finding in _Check(home, store).findings(deep):
+        yield finding
 
 
 class _Check:

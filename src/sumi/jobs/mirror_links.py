@@ -38,11 +38,13 @@ async def link_pages(
 
 async def local_links(ledger: Ledger, *, to_pages: bool, to_assets: bool) -> LocalLinks:
     links = LocalLinks()
+    targets: dict[str, str] = {}
     async for record in pages_here(ledger):
         links.learn(record, wanted=to_pages)
+        if record.facts.source is not None:
+            targets[record.facts.source] = record.url  # a site's own Markdown links to such
     async for record in assets_here(ledger):
         links.learn(record, wanted=to_assets)
-    targets: dict[str, str] = {}
     async for record in ledger.records(MOVED):
         links.learn(record)
         target = record.facts.location or record.facts.duplicate_of

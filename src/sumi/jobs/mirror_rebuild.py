@@ -112,10 +112,11 @@ class Rebuild:
 
 
 def _request(record: UrlRecord, body: bytes) -> DigestRequest:
+    source = record.facts.source
     return DigestRequest(
-        url=record.url,
+        url=source if source and "://" in source else record.url,
         body=body,
-        content_type=record.facts.content_type or "",
+        content_type="text/markdown" if source else record.facts.content_type or "",
         kind=Kind.PAGE,
         preset=Preset.MIRROR,
         markdown=True,

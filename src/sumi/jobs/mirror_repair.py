@@ -8,8 +8,9 @@ from pathlib import Path
 from sumi.engine.clock import SystemClock
 from sumi.engine.revisit import to_be_made_again
 from sumi.errors import OutputRefused, StateDamaged
-from sumi.jobs.mirror_check import Finding
+from sumi.jobs.finding import Finding
 from sumi.jobs.mirror_note import recall_settings
+from sumi.jobs.pipeline_note import recall_role
 from sumi.outputs.markdown_tree import MarkdownTree
 from sumi.store.files.lock import FolderLock
 from sumi.store.files.salvage import salvage
@@ -42,8 +43,9 @@ async def repair(state: Path, findings: Sequence[Finding], tell: Callable[[str],
                 tell(f"queued again: {finding.words}")
             if finding.stray is not None:
                 tell(f"moved to {_quarantine(home, finding.stray)}: {finding.stray}")
-        await _rebuild(home, store, clock)
-        tell("written again: what is derived from the records")
+        if await recall_role(store, state) is None:  # what a crawl's files lack, its next run adds
+            await _rebuild(home, store, clock)
+            tell("written again: what is derived from the records")
     finally:
         await store.aclose()
 

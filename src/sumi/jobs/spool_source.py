@@ -199,4 +199,5 @@ def _response(lease: Lease, discovery: Discovery, status: int, body: bytes) -> R
         headers=tuple((name, value) for name, value in fields.items() if isinstance(value, str)),
         body=body,
         timing=Timing(started, finished, finished),
+        proxy=known.proxy_id if isinstance(known.proxy_id, str) else "",
     )

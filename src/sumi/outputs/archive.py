@@ -69,6 +69,7 @@ class Archive:
             links=len(digest.links) + digest.links_dropped,
             charset=digest.charset,
             page_type=self._page_type(lease.url),
+            proxy=response.proxy or None,
         )
 
     def has_whole(self, facts: PageFacts) -> bool:

@@ -18,13 +18,14 @@ class DiscoveryMetadata(msgspec.Struct, frozen=True):
     status_code: int | None = None
     content_length: int | None = None
     latency_ms: float | None = None
+    content_type: str | None = None
     timestamp: int | UnsetType = UNSET  # when the crawler settled the page
     # From here on only where the body was kept.
     content_sha256: str | UnsetType = UNSET
-    content_type: str | UnsetType | None = UNSET
     etag: str | UnsetType | None = UNSET
     last_modified: str | UnsetType | None = UNSET
     fetched_at: float | UnsetType | None = UNSET
+    proxy_id: str | UnsetType = UNSET  # and only where it came through one
 
 
 class Discovery(msgspec.Struct, frozen=True):
@@ -64,16 +65,17 @@ def discovery_of(record: UrlRecord) -> Discovery:
         status_code=NOT_MODIFIED if was_not_modified(record) else facts.status,
         content_length=facts.body_bytes,
         latency_ms=facts.latency_ms,
+        content_type=facts.content_type,
         timestamp=second_of(record),
     )
     if facts.raw is not None:
         metadata = msgspec.structs.replace(
             metadata,
             content_sha256=facts.raw,
-            content_type=facts.content_type,
             etag=facts.etag,
             last_modified=facts.last_modified,
             fetched_at=facts.fetched_at,
+            proxy_id=facts.proxy or UNSET,
         )
     return Discovery(record.url, facts.page_type or "", record.depth, record.referrer, metadata)
 

@@ -73,6 +73,7 @@ class _PageEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     changed_at: str | None = None
     fidelity: float | None = None
     shortfalls: tuple[str, ...] = ()
+    source: str | None = None  # where the site's own Markdown came from, if the page was made from that
 
 
 class _AssetEntry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -223,6 +224,7 @@ def _page(record: UrlRecord, home: str) -> _PageEntry:
         simhash=facts.simhash,
         fidelity=facts.fidelity,
         shortfalls=facts.shortfalls,
+        source=_clean(facts.source),
         raw_sha256=facts.raw,
         first_captured=None if facts.first_captured is None else iso_utc(facts.first_captured),
         changed_at=None if facts.changed_at is None else iso_utc(facts.changed_at),

@@ -20,7 +20,7 @@ HEAD_END = b"\n---\n\n"
 
 def compose_page(url: str, response: Response, digest: PageDigest) -> tuple[bytes, PageFacts]:
     """Front matter, an empty line, Markdown with one newline at its end. The facts lack only the path."""
-    facts = _facts(response, digest)
+    facts = page_facts(response, digest)
     body, body_hash = _body(digest)
     head = front_matter(
         title=facts.title,
@@ -71,7 +71,8 @@ def _body(digest: PageDigest) -> tuple[bytes, str]:
     return body, sha256(body).hexdigest()
 
 
-def _facts(response: Response, digest: PageDigest) -> PageFacts:
+def page_facts(response: Response, digest: PageDigest) -> PageFacts:
+    """What is recorded of a page, but for the file that is made of it."""
     return PageFacts(
         status=response.status,
         content_type=response.header("content-type"),

@@ -141,7 +141,13 @@ class MarkdownTree:
 
     async def remarks(self, ledger: Ledger) -> tuple[str, ...]:
         changes = await changes_of(ledger)
-        return () if changes is None else (changes.sentence(),)
+        said = [] if changes is None else [changes.sentence()]
+        sources = [record.facts.source async for record in pages_here(ledger)]
+        from_markdown = sum(source is not None for source in sources)
+        if from_markdown:
+            rest = len(sources) - from_markdown
+            said.append(f"source: {from_markdown:,} pages from the site's own Markdown, {rest:,} from HTML")
+        return tuple(said)
 
     def close(self) -> None:
         self._files.close()

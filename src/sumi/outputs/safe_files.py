@@ -65,7 +65,7 @@ class SafeFolder:
         self._folders: OrderedDict[str, int] = OrderedDict()
         self._most_folders = _affordable_folders()
         self._known: set[str] = set()
-        self._just_made = ""  # a folder that nothing has been put into yet
+        self._just_made: str | None = None  # a folder that nothing has been put into yet
         self._syncfs = _find_syncfs()
         self._unsynced: set[str] = set()  # stays empty where syncfs makes it superfluous
 
@@ -208,7 +208,7 @@ class SafeFolder:
         place = self._folder(folder, create=True)
         if folder != self._just_made:
             _refuse_unless_regular_or_absent(name, place)
-        self._just_made = ""
+        self._just_made = None
         return _create_file(place, temporary, mode)
 
     def _open_existing_or_new(self, folder: str, name: str) -> int:
@@ -250,7 +250,7 @@ class SafeFolder:
 
     def _forget_folders(self) -> None:
         self._known.clear()
-        self._just_made = ""
+        self._just_made = None
         while self._folders:
             os.close(self._folders.popitem()[1])
 

@@ -35,6 +35,23 @@ def configure(place: Path, folders: Iterable[str], files: Mapping[str, str]) -> 
         raise UsageError(
             f"{place} is not a workspace, and not empty; give an empty folder, or one that is not there yet"
         )
+    return _establish(place, known, folders, files)
+
+
+def adopt(place: Path, folders: Iterable[str]) -> None:
+    """What ``configure`` does, for a job that begins without it: unless a folder of its is somebody else's.
+
+    Then the job works all the same, and nobody can reset it.
+    """
+    known = _marker_of(place)
+    tops = {PurePosixPath(folder).parts[0] for folder in folders}
+    if known is not None or not any(_is_taken(place / top) for top in tops):
+        _establish(place, known, folders, {})
+
+
+def _establish(
+    place: Path, known: "_Marker | None", folders: Iterable[str], files: Mapping[str, str]
+) -> list[str]:
     wanted = tuple(sorted({*folders, *(known.folders if known else ())}))
     new = [folder for folder in wanted if not (place / folder).is_dir()]
     root = SafeFolder(place)
@@ -103,7 +120,7 @@ def _make_folders(place: Path, folders: Iterable[str]) -> None:
 
 
 def _is_taken(place: Path) -> bool:
-    return place.exists() and (not place.is_dir() or any(place.iterdir()))
+    return place.is_symlink() or (place.exists() and (not place.is_dir() or any(place.iterdir())))
 
 
 def _marker_of(place: Path) -> _Marker | None:

@@ -157,18 +157,24 @@ def drop_chrome_links(links: list[Element]) -> None:
     for link in links:
         classes = link.attr("class")
         if classes is not None and part_of(classes) is Part.CHROME:
-            _drop_with_blank(link)
+            _drop_apart(link)
             continue
         text = link.text
         if text[:1] in _BEGINNINGS and len(text) < _LONGEST_WORDS and _says_chrome(link, text):
-            link.decompose()
+            _drop_apart(link)
 
 
-def _drop_with_blank(link: Element) -> None:
-    """And with the blank that kept it in the line of what it stands behind."""
+def _drop_apart(link: Element) -> None:
+    """And with what kept it apart from the text before it: a blank at the end of the line, or a dot."""
     before = link.previous_sibling
-    if isinstance(before, Text) and before.data.endswith("\xa0") and link.next_sibling is None:
-        before.replace_with(Text(before.data.rstrip("\xa0")))
+    if isinstance(before, Text):
+        text = before.data.rstrip("\xa0") if link.next_sibling is None else before.data
+        if text.endswith(("·", "· ")):
+            text = text.rstrip("· ")
+        if not text.strip():
+            before.decompose()
+        elif text != before.data:
+            before.replace_with(Text(text))
     link.decompose()
 
 

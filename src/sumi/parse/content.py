@@ -7,7 +7,7 @@ candidate: it must hold at least half of the page's text, or the next wider one 
 from collections.abc import Iterator
 from typing import Final
 
-from sumi.parse.article import narrowed
+from sumi.parse.article import boxes_of, find_article, is_declared
 from sumi.parse.chrome import is_chrome_aside, link_share
 from sumi.parse.html import Document, Element, new_element, select_each
 from sumi.parse.named import Names, named_bars
@@ -51,10 +51,23 @@ class Bulk:
 
 def content_root(document: Document, body: Element, names: Names) -> Bulk:
     """The element to convert. Removes bars from the page where they make it hard to tell."""
+    declared = is_declared(document)
+    bulk = _widest(document, body, names)
+    article = find_article(bulk.root) if declared and _may_be_any_page(bulk.root) else None
+    if article is None:
+        return bulk
+    words_beside = bulk.words_beside if article.part is bulk.root else _beside(article.part, body)[1]
+    for box in boxes_of(article):
+        box.decompose()
+    return Bulk(article.part, words_beside=words_beside)
+
+
+def _widest(document: Document, body: Element, names: Names) -> Bulk:
+    """All that may be content."""
     landmarks = _only_ones(body, names)
     if not landmarks:
         remove_soft_chrome(document, body, names)
-        return Bulk(narrowed(body))
+        return Bulk(body)
     for landmark in landmarks:
         weight = _weight(landmark)
         weight_beside, words_beside = _beside(landmark, body)
@@ -65,7 +78,12 @@ def content_root(document: Document, body: Element, names: Names) -> Bulk:
     for landmark in landmarks:
         if _unlinked_weight(landmark) >= _ENOUGH * total:
             return Bulk(landmark, words_beside=_beside(landmark, body)[1])
-    return Bulk(narrowed(body))
+    return Bulk(body)
+
+
+def _may_be_any_page(root: Element) -> bool:
+    """What a generator calls the document is just that; only what any page may have is looked into."""
+    return root.tag in ("body", "main", "article") or root.attr("role") == "main"
 
 
 def _only_ones(body: Element, names: Names) -> list[Element]:

@@ -21,6 +21,8 @@ class DigestRequest(msgspec.Struct, frozen=True):
     dates: bool = False  # of a sitemap: when its pages were last changed is wanted too
     keep_params: tuple[str, ...] = ()  # the only query parameters of links; none: as the preset has it
     vocabulary: bool = False  # what the page's words are is wanted too: see sumi.parse.fingerprint
+    alternate: bool = False  # where the page says that it is as Markdown is wanted too
+    rival: bytes = b""  # the site's own Markdown of the page, to be held against the page
     assets: bool = False  # the images that the Markdown shows, and links to downloads, are wanted too
 
 
@@ -50,6 +52,8 @@ class PageDigest(msgspec.Struct, frozen=True, omit_defaults=True):
     problem: str = ""  # a broken sitemap's end, a degraded page: what was lost and why
     fidelity: float | None = None  # how much of the page is in the Markdown, 0 to 1: see sumi.parse.fidelity
     shortfalls: list[str] = []  # what of it is not: "tables: 0 of 1"
+    alternate: str | None = None  # where the page says that it is as Markdown, where asked for; absolute
+    rival_fidelity: float | None = None  # of the rival, where there was one: see ``fidelity``
     images: list[str] = []  # that the Markdown shows, where asked for; absolute, normalized, distinct
     downloads: list[str] = []  # links that the page itself calls downloads, where asked for; likewise
 

@@ -1,7 +1,7 @@
 """The fence around the HTML parser: no other module imports it, so that it can be replaced here."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import turbohtml.detect  # noqa: F401 - registers the whatwg-* codecs
 from turbohtml import Document, Element, Markdown, Namespace, Node, Text, XPath, parse
@@ -12,12 +12,12 @@ __all__ = [
     "Node",
     "RenderTag",
     "Text",
-    "XPath",
     "body_of",
     "collapse",
     "count_nodes",
     "decode_bytes",
     "element_children",
+    "elements_with_text",
     "is_deeper_than",
     "is_html_element",
     "new_element",
@@ -29,6 +29,10 @@ __all__ = [
 ]
 
 RenderTag: TypeAlias = Callable[[Element, str], str]
+
+_WITH_TEXT: Final = XPath(
+    ".//*[text()[string-length(normalize-space(.)) > $shortest]][not(ancestor-or-self::a)]"
+)
 
 
 def parse_html(body: bytes, label: str | None) -> Document:
@@ -92,6 +96,12 @@ def element_children(element: Element) -> Iterator[Element]:
     for child in element.children:
         if isinstance(child, Element):
             yield child
+
+
+def elements_with_text(root: Element, shortest: int) -> list[Element]:
+    """Those that hold a longer run of text than this themselves, outside links."""
+    found = _WITH_TEXT(root, shortest=shortest)
+    return [each for each in found if isinstance(each, Element)] if isinstance(found, list) else []
 
 
 def new_element(tag: str, text: str = "") -> Element:

@@ -7,10 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-# Calibrated on documentation sites: a server-rendered page has a few hundred characters at the very least,
-# the shell of a single-page application a title, a "Loading…" and perhaps a notice about JavaScript.
+# With a sign of an application (an empty container, a notice about JavaScript), a page is a shell unless it
+# says a few hundred characters all the same.
 _ENOUGH_TEXT: Final = 250
 _ENOUGH_LINKS: Final = 5
+# Without such a sign, only if it says next to nothing: "Loading…". In generated reference documentation,
+# thousands of honest pages with scripts have fewer than a hundred characters, but a link, or more than this.
+_NEXT_TO_NOTHING: Final = 40
 _LOOKED_AT: Final = 512 * 1024  # a page whose text begins further down than this is a shell, too
 _ATTRIBUTES: Final = 1000  # of a tag, in bytes
 
@@ -18,6 +21,7 @@ _NAME: Final = re.compile(rb"/?([a-z][a-z0-9-]*)")
 _BLANK: Final = re.compile(rb"(?:\s|&nbsp;|&#160;)+")
 _NOTHING: Final = re.compile(rb"\s{0,1000}</")
 _HREF: Final = re.compile(rb"\shref\s{0,9}=")
+_REFRESH: Final = re.compile(rb"\shttp-equiv\s{0,9}=\s{0,9}[\"']?refresh")
 # Data in a script element does nothing.
 _INERT: Final = re.compile(
     rb"\stype\s{0,9}=\s{0,9}[\"']?(?:application/(?:ld\+)?json|importmap|speculationrules)"
@@ -35,9 +39,11 @@ def needs_javascript(body: bytes) -> str:
     """Why a page shows next to nothing as it is, in words; "" for a page that can be read."""
     shell = _Shell()
     shell.read(body[:_LOOKED_AT].lower())
-    if not shell.scripts or shell.is_readable:
+    if not shell.scripts or shell.is_readable or shell.sends_on:
         return ""
-    return shell.reason or f"{shell.text} characters of text beside {_counted(shell.scripts)}"
+    if shell.reason or shell.links or shell.text > _NEXT_TO_NOTHING:
+        return shell.reason
+    return f"{shell.text} characters of text beside {_counted(shell.scripts)}"
 
 
 @dataclass(slots=True)
@@ -47,6 +53,7 @@ class _Shell:
     text: int = 0
     links: int = 0
     scripts: int = 0
+    sends_on: bool = False  # without a script, to where the content is
     empty_root: str = ""
     empty_element: str = ""
     plea: str = ""
@@ -92,6 +99,8 @@ class _Shell:
             self.scripts += _INERT.search(tag) is None
         elif name == b"a":
             self.links += _HREF.search(tag) is not None
+        elif name == b"meta":
+            self.sends_on |= _REFRESH.search(tag) is not None
         elif root := _ROOT.search(tag):
             if _NOTHING.match(page, end):
                 self.empty_root = f"an empty container #{root[1].decode('ascii')}"
@@ -100,9 +109,14 @@ class _Shell:
 
     def _after_unshown(self, name: bytes, page: bytes, end: int) -> int:
         closing = page.find(b"</" + name, end)
-        if name == b"noscript" and b"javascript" in page[end:closing]:
-            self.plea = "a notice that JavaScript is needed"
+        if name == b"noscript":
+            self._take_noscript(page[end:closing])
         return closing if closing < 0 else _after(page, b">", closing)
+
+    def _take_noscript(self, content: bytes) -> None:
+        self.sends_on |= _REFRESH.search(content) is not None
+        if b"javascript" in content:
+            self.plea = "a notice that JavaScript is needed"
 
 
 def _after(page: bytes, what: bytes, start: int) -> int:

@@ -28,6 +28,14 @@ def page_links(
     return list(found), dropped + sum(1 for _ in waiting)
 
 
+def markdown_href(document: Document) -> str | None:
+    """Where the page says that it is to be had as Markdown."""
+    for link in document.select("link[type]"):
+        if link.attr("type") == "text/markdown" and "alternate" in (link.attr("rel") or "").lower().split():
+            return link.attr("href")
+    return None
+
+
 def download_hrefs(document: Document) -> list[str]:
     """What the page itself calls something to save; see ``_hrefs``."""
     return [link.attr("href") or "" for link in document.select("a[download]") if link.attr("href")]

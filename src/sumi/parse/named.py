@@ -35,6 +35,7 @@ _LANDMARKS: Final = (
 )
 _RANK: Final = {key: rank for rank, key in enumerate(_LANDMARKS)}
 _TELLING_IDS: Final = CHROME_IDS | {key[1:] for key in _LANDMARKS if key.startswith("#")}
+_DOCBOOK_BOXES: Final = frozenset({"note", "tip", "warning", "caution", "important"})
 _TELLING_ROLES: Final = CHROME_ROLES | {"main"}
 
 
@@ -93,8 +94,19 @@ def read_names(document: Document) -> Names:
     return Names(
         landmarks=_by_kind(document, mains + divisions),
         chrome=[element for element, (part, _) in removable if part is Part.CHROME and not _is_list(element)],
-        admonitions=[element for element, (part, _) in removable if part is Part.ADMONITION],
+        admonitions=[
+            *(element for element, (part, _) in removable if part is Part.ADMONITION),
+            *_titled_boxes(document),
+        ],
     )
+
+
+def _titled_boxes(document: Document) -> Iterator[Element]:
+    """Of DocBook, whose classes are words that elsewhere mean other things: with its title they do not."""
+    for title in document.select("h3.title"):
+        box = title.parent
+        if isinstance(box, Element) and box.attr("class") in _DOCBOOK_BOXES:
+            yield box
 
 
 def _is_chapter(element: Element) -> bool:

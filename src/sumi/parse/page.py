@@ -9,13 +9,14 @@ import msgspec
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.challenge import challenge_page
 from sumi.parse.charset import charset_label, clean, decode_text
+from sumi.parse.commonmark import render
 from sumi.parse.dates import latest_moment
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
-from sumi.parse.fidelity import Fidelity, judge
+from sumi.parse.fidelity import Expected, Fidelity, judge
 from sumi.parse.fingerprint import simhash, vocabulary, words_of
 from sumi.parse.html import Document, count_nodes, is_deeper_than, parse_html, to_plain_text
-from sumi.parse.link_targets import image_targets
-from sumi.parse.links import download_hrefs, page_links
+from sumi.parse.link_targets import image_targets, replace_targets
+from sumi.parse.links import download_hrefs, markdown_href, page_links
 from sumi.parse.markdown import page_markdown
 from sumi.parse.media_type import Form, form_of
 from sumi.parse.metadata import Metadata, read_metadata
@@ -37,6 +38,7 @@ class _Written(NamedTuple):
     markdown: str | None
     problem: str = ""
     fidelity: Fidelity | None = None
+    rival: Fidelity | None = None
 
 
 _NOT_WRITTEN: Final = _Written(None)
@@ -75,14 +77,34 @@ def _modified(entries: "list[SitemapEntry]", pages: LinkNormalizer) -> dict[str,
 
 def _digest_markdown(request: DigestRequest) -> PageDigest:
     text, charset = decode_text(request.body, request.content_type)
-    text = _without_front_matter(text)
-    return PageDigest(
-        links=[],
+    text = clean(_with_absolute_targets(_without_front_matter(text), request.url))
+    normalizer = LinkNormalizer(rules_for(request.preset, request.keep_params), request.url)
+    links, dropped = page_links(parse_html(render(text).encode(), "utf-8"), normalizer, request.max_links)
+    digest = PageDigest(
+        links=links,
         title=_first_heading(text),
         charset=charset,
         markdown=text if request.markdown else None,
         sha256=_fingerprint(text) if request.markdown else None,
+        links_dropped=dropped,
     )
+    if request.assets:
+        digest = _with_assets(digest, [], normalizer, request.max_links)
+    return _with_signals(digest, text, request) if request.markdown else digest
+
+
+def _with_absolute_targets(text: str, base: str) -> str:
+    """As in Markdown made from HTML: a page is read elsewhere than where it was written for."""
+
+    def absolute(target: str) -> str | None:
+        address, hash_mark, fragment = target.partition("#")
+        url = normalize(address, Preset.MIRROR, base) if address else None
+        if url is None:
+            return None
+        whole = f"{url}{hash_mark}{fragment}"
+        return f"<{whole}>" if set(whole) & set(" ()<>") else whole
+
+    return replace_targets(text, absolute)
 
 
 def _without_front_matter(text: str) -> str:
@@ -108,6 +130,7 @@ def _digest_html(request: DigestRequest) -> PageDigest:
     normalizer = LinkNormalizer(rules, base)
     links, dropped = page_links(document, normalizer, request.max_links, _late_refresh(facts))
     licenses = licenses_of(document, request.body, normalizer, links)  # before the document is changed
+    alternate = _resolved(markdown_href(document), normalizer) if request.alternate else None
     downloads = download_hrefs(document) if request.assets else []
     written = _write(document, base, request) if request.markdown else _NOT_WRITTEN
     markdown, fidelity = written.markdown, written.fidelity
@@ -127,6 +150,8 @@ def _digest_html(request: DigestRequest) -> PageDigest:
         problem=written.problem,
         fidelity=None if fidelity is None else fidelity.score,
         shortfalls=[] if fidelity is None else fidelity.shortfalls,
+        alternate=alternate,
+        rival_fidelity=None if written.rival is None else written.rival.score,
     )
     if request.assets:
         digest = _with_assets(digest, downloads, normalizer, request.max_links)
@@ -187,9 +212,18 @@ def _write(document: Document, base: str, request: DigestRequest) -> _Written:
         markdown, expected = page_markdown(document, base)
         if len(markdown) <= allowed:
             markdown = clean(markdown)
-            return _Written(markdown, "", judge(expected, markdown) if expected is not None else None)
+            if expected is None:
+                return _Written(markdown)
+            return _Written(markdown, "", judge(expected, markdown), _judged_rival(expected, request))
         problem = f"Markdown of {len(markdown)} characters"
     return _Written(clean(to_plain_text(document)), f"degraded: {problem}; kept as plain text", _DEGRADED)
+
+
+def _judged_rival(expected: Expected, request: DigestRequest) -> Fidelity | None:
+    if not request.rival:
+        return None
+    text, _ = decode_text(request.rival, "text/markdown")
+    return judge(expected, clean(_without_front_matter(text)))
 
 
 def _too_much(document: Document, request: DigestRequest, allowed: int) -> str:

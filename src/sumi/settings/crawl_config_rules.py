@@ -78,6 +78,19 @@ def crawl_caps(config: CrawlConfig) -> CapPolicy:
     return CapPolicy(config.profile, caps.per_repo_max_pages, by_type)
 
 
+def caps_on(config: CrawlConfig, page_type: str, group: str | None) -> tuple[tuple[str, int], ...]:
+    """The caps, by their keys, among whose pages one of this type in this repository would count."""
+    caps = config.caps
+    of_all = ("caps.max_pages", caps.max_pages)
+    of_group = {
+        "": ("caps.per_repo_max_pages", caps.per_repo_max_pages),
+        "issues": ("caps.per_repo_max_issues", caps.per_repo_max_issues),
+        "pull": ("caps.per_repo_max_prs", caps.per_repo_max_prs),
+    }
+    own = [of_group[kind] for kind in ("", page_type) if kind in of_group] if group is not None else []
+    return tuple((key, most) for key, most in (*own, of_all) if most)
+
+
 def crawl_profile(config: CrawlConfig) -> Profile:
     return Profile(config.profile, crawl_scope(config))
 

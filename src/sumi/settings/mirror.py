@@ -5,7 +5,7 @@ from urllib.parse import unquote
 import msgspec
 
 from sumi import __version__
-from sumi.policy import Durability, OnError, RenderMode, RobotsOnError, StateBackend
+from sumi.policy import Durability, OnError, RenderMode, RobotsOnError, SourceChoice, StateBackend
 from sumi.settings.kinds import EMAIL, KIB, MIB, split_resolve, split_userinfo
 
 HOME_PAGE = "https://pypi.org/project/sumi/"
@@ -33,6 +33,7 @@ class MirrorSettings(msgspec.Struct, frozen=True, kw_only=True):
     loose_paths: bool = False
     max_pages: int = 10_000
     max_depth: int | None = None
+    source: SourceChoice = SourceChoice.AUTO
     assets: bool = False
     max_asset_size: int = 20 * MIB
     max_assets_total: int = 1024 * MIB

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from sumi.policy import Durability, OnError, RenderMode, RobotsOnError, StateBackend
+from sumi.policy import Durability, OnError, RenderMode, RobotsOnError, SourceChoice, StateBackend
 from sumi.settings.kinds import (
     AGENT,
     AUTH,
@@ -122,6 +122,13 @@ SETTINGS: tuple[Setting, ...] = (
         "How many links away from the start a page may be.",
         "links",
         otherwise="no limit",
+    ),
+    Setting(
+        "source",
+        choice(SourceChoice),
+        TAKE,
+        "What pages are made from: their HTML, or the site's own Markdown where it is at least as good; auto "
+        "looks for it where pages say that there is some and a sitemap lists them, markdown everywhere.",
     ),
     Setting(
         "assets",

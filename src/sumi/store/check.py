@@ -9,8 +9,9 @@ from sumi.ports import Snapshot, UrlRecord
 _ROBOTS = "/robots.txt"  # what it names was found by it, but it is no page and has no record
 
 
-async def ledger_violations(store: Snapshot, cap: int) -> AsyncIterator[str]:
-    """Each in a sentence. ``cap`` is the most pages that the job was ever allowed; 0 for no limit."""
+async def ledger_violations(store: Snapshot, cap: int, *, whole_ways: bool = True) -> AsyncIterator[str]:
+    """Each in a sentence. ``cap`` is the most pages that the job was ever allowed; 0 for no limit.
+    ``whole_ways``: a page that others are said to be found on is known itself."""
     seen: set[str] = set()
     counted: Counter[Outcome] = Counter()
     referrers: set[str] = set()
@@ -23,7 +24,7 @@ async def ledger_violations(store: Snapshot, cap: int) -> AsyncIterator[str]:
             yield f"{record.url}: {words}"
         if record.referrer is not None:
             referrers.add(record.referrer)
-    for referrer in sorted(referrers - seen):
+    for referrer in sorted(referrers - seen) if whole_ways else ():
         if not referrer.endswith(_ROBOTS):
             yield f"{referrer}: others are said to be found there, but it is not known itself"
     async for words in _wrong_counts(store, counted, cap):

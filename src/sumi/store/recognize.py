@@ -15,6 +15,7 @@ from sumi.store.sqlite import SqliteStore
 from sumi.store.terrain.rows import TerrainRows
 
 STATE_FOLDER = ".sumi"
+WORKSPACE_STATES = "state"  # in a workspace: the folder with the crawler's and the scraper's
 FORMAT_NAME = "format.json"
 
 # Whoever only looks asks no host for anything: no spacing of its own to report.
@@ -54,4 +55,5 @@ def state_folders(place: Path) -> list[Path]:
     if (place / FORMAT_NAME).is_file() or place.is_file():
         return [place]
     homes = [place, *sorted(path for path in place.glob("*") if path.is_dir())]
-    return [home / STATE_FOLDER for home in homes if (home / STATE_FOLDER / FORMAT_NAME).is_file()]
+    states = [*(home / STATE_FOLDER for home in homes), *sorted(place.glob(f"{WORKSPACE_STATES}/*"))]
+    return [state for state in states if (state / FORMAT_NAME).is_file()]

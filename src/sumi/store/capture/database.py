@@ -126,6 +126,10 @@ class CaptureDatabase:
 
     # ── what earlier jobs left ─────────────────────────────────────────────────────────────────────────
 
+    @property
+    def has_pages(self) -> bool:
+        return bool(self._rows(sql.ANY_PAGE, ()))
+
     def cached(self, url: str) -> CapturedPage | None:
         """The youngest copy of a page, of whichever job."""
         return next((_page(row) for row in self._rows(sql.CACHED, (url,))), None)

@@ -76,6 +76,8 @@ CACHED_AT: Final = (
     "ORDER BY fetched_at DESC LIMIT 1) ORDER BY fetched_at DESC LIMIT 1"
 )
 
+ANY_PAGE: Final = "SELECT 1 FROM pages LIMIT 1"
+
 PUT_FAILURE: Final = "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?)"
 DROP_FAILURE: Final = "DELETE FROM failures WHERE job = ? AND url = ?"
 FAILURES: Final = "SELECT url, error, at FROM failures WHERE job = ? ORDER BY at, url"

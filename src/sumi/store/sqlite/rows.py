@@ -41,6 +41,8 @@ LOG_PAGES = 4096
 class SqliteRows:
     schema: ClassVar[str] = sql.SCHEMA
     application_id: ClassVar[int] = sql.APPLICATION_ID
+    cache_kib: ClassVar[int] = CACHE_KIB
+    log_pages: ClassVar[int] = LOG_PAGES
 
     def __init__(self, path: Path, *, strict: bool, readonly: bool = False) -> None:
         self._path = path
@@ -55,7 +57,7 @@ class SqliteRows:
     def _prepare_writing(self, *, strict: bool) -> None:
         self._db.pragma("journal_mode", "WAL")
         self._db.pragma("synchronous", "FULL" if strict else "NORMAL")
-        self._db.pragma("cache_size", -CACHE_KIB)
+        self._db.pragma("cache_size", -self.cache_kib)
         self._db.set_wal_hook(self._logged)
         if not self._db.execute("SELECT count(*) FROM sqlite_schema").get:
             self._db.execute(f"BEGIN IMMEDIATE; {self.schema} COMMIT")
@@ -155,7 +157,7 @@ class SqliteRows:
         with self._trouble_named():
             with self._transaction():
                 self._put(change)
-            if self._log_pages > 4 * LOG_PAGES:
+            if self._log_pages > 4 * self.log_pages:
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     @contextmanager
@@ -185,7 +187,7 @@ class SqliteRows:
         with self._trouble_named():
             if self._log is not None:
                 os.fdatasync(self._log)
-            if self._log_pages > LOG_PAGES:
+            if self._log_pages > self.log_pages:
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def close(self) -> None:

@@ -1,0 +1,126 @@
+"""``python -m benchmarks.compare``: Sumi beside its peers, on real pages, in one run."""
+
+import argparse
+import os
+import platform
+import signal
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks import growth
+from benchmarks.compare_page import Comparison, write_results
+from benchmarks.competition import Course, Standing, compete, load_average
+from benchmarks.computed_web import ComputedWeb
+from benchmarks.peers.contenders import JOBS
+from benchmarks.peers.environments import Environment, environment
+from benchmarks.peers.resuming import CONTENDERS, Resumed, resume, resume_all
+from benchmarks.real_site import SMALL, WHOLE, RealSite, real_site, write_url_list
+from benchmarks.server_limit import wrk_rate
+from benchmarks.serving import free_port, served
+from benchmarks.startup import HELP, median_seconds
+
+PLACE = Path(tempfile.gettempdir()) / "sumi-bench"
+STEPS = (*JOBS, "resume", "growth")
+
+
+def main() -> None:
+    # So that whoever ends us ends the contender that is running, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
+    options = _options()
+    started = load_average()
+    options.place.mkdir(parents=True, exist_ok=True)
+    site = real_site(options.place, SMALL if options.quick else WHOLE)
+    server, limit, standings = _site_jobs(options, site)
+    if "links" in options.steps:
+        standings["links"] = _links(options)
+    found = Comparison(
+        machine=f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}",
+        quick=options.quick,
+        rounds=options.rounds,
+        limit_seconds=options.limit,
+        loads=(started, load_average()),
+        server=server,
+        site=site,
+        standings=standings,
+        served=limit,
+        resumed=_resumed(options),
+        million=_million(options),
+        growth=_growth(options),
+        help_seconds=median_seconds(HELP),
+    )
+    write_results(found, options.page)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m benchmarks.compare", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few pages, one round: about two minutes")
+    parser.add_argument("--rounds", type=int, help="of each job (default: 3, quick 1)")
+    parser.add_argument(
+        "--limit", type=float, help="seconds after which one run is cut (default: 60, quick 20)"
+    )
+    parser.add_argument(
+        "--place", type=Path, default=PLACE, help=f"environments and sites (default: {PLACE})"
+    )
+    parser.add_argument("--step", dest="steps", action="append", choices=STEPS, help="only these; repeatable")
+    parser.add_argument("--page", type=Path, help="write the documentation's page to this file, too")
+    options = parser.parse_args()
+    options.steps = options.steps or list(STEPS)
+    options.rounds = options.rounds or (1 if options.quick else 3)
+    options.limit = options.limit or (20.0 if options.quick else 60.0)
+    return options
+
+
+def _site_jobs(options: argparse.Namespace, site: RealSite) -> tuple[str, float, dict[str, list[Standing]]]:
+    port = free_port()
+    origin = f"http://127.0.0.1:{port}"
+    write_url_list(site, origin)
+    course = Course(origin, site.paths, 0, options.rounds, options.limit, options.place)
+    jobs = [job for job in ("mirror", "archive") if job in options.steps]
+    with served(site.folder, port) as server:
+        standings = {job: compete(job, JOBS[job], course) for job in jobs}
+        return server, _served_rate(options, origin, site), standings
+
+
+def _served_rate(options: argparse.Namespace, origin: str, site: RealSite) -> float:
+    wrk = environment("wrk", options.place)
+    if not isinstance(wrk, Environment):
+        print(wrk.reason, file=sys.stderr)
+        return 0.0
+    rates = [wrk_rate(wrk, origin, site.paths, options.place) for _ in range(options.rounds)]
+    return statistics.median(rates)
+
+
+def _links(options: argparse.Namespace) -> list[Standing]:
+    pages = 2_000 if options.quick else 20_000
+    web = ComputedWeb(pages, 5_000, 10)
+    truth = frozenset(web.url(number) for number in range(pages))
+    return compete(
+        "links", JOBS["links"], Course("", truth, pages, options.rounds, options.limit, options.place)
+    )
+
+
+def _resumed(options: argparse.Namespace) -> list[Resumed]:
+    if "resume" not in options.steps:
+        return []
+    urls, done = (5_000, 300) if options.quick else (100_000, 50_000)
+    return resume_all(options.place, urls, done, options.limit if options.quick else 3 * options.limit)
+
+
+def _million(options: argparse.Namespace) -> Resumed | None:
+    """Sumi alone: a million known URLs, opened again."""
+    if options.quick or "resume" not in options.steps:
+        return None
+    return resume(CONTENDERS[0], options.place, 1_000_000, 2_000, 600.0)
+
+
+def _growth(options: argparse.Namespace) -> dict[str, list[growth.Size]]:
+    if "growth" not in options.steps:
+        return {}
+    sizes = growth.SIZES[:3] if options.quick else growth.SIZES
+    return {backend: growth.measure(backend, sizes) for backend in ("files", "lmdb")}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Does an archive agree with the state of whoever filled it? Records, and the bodies that they name."""
+
+from collections.abc import AsyncIterator
+from hashlib import sha256
+from pathlib import Path
+
+from sumi.jobs.finding import Finding
+from sumi.jobs.pipeline_note import SCRAPER, Role
+from sumi.jobs.spool_source import MOST_BODY_BYTES
+from sumi.outputs.page_rows import KEPT
+from sumi.outputs.safe_files import SafeFolder
+from sumi.ports import Snapshot, UrlRecord
+from sumi.store.blobs import FolderBlobs
+from sumi.store.check import ledger_violations
+
+
+async def archive_findings(role: Role, store: Snapshot, *, deep: bool) -> AsyncIterator[Finding]:
+    """``deep`` also unpacks every body and compares it with its hash. Bodies that no page names are left from
+    pages that changed, or that a kill undid, and no fault."""
+    # What a scraper is told of was found by pages that it need not have heard of.
+    async for words in ledger_violations(store, 0, whole_ways=role.job != SCRAPER):
+        yield Finding(words)
+    bodies = _Bodies(role.home)
+    try:
+        async for record in store.records(KEPT):
+            words = bodies.trouble_with(record, deep=deep)
+            if words:
+                yield Finding(f"{record.url}: {record.facts.path} {words}", requeue=record.url)
+    finally:
+        bodies.close()
+
+
+class _Bodies:
+    """What records name in the archives of a workspace: one, unless ``store.root`` was changed meanwhile."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._workspace = SafeFolder(home)
+        self._archives: dict[str, SafeFolder] = {}
+
+    def trouble_with(self, record: UrlRecord, *, deep: bool) -> str:
+        """Empty if nothing was to be kept of the page, or what was is there."""
+        path, digest = record.facts.path, record.facts.raw
+        if path is None or digest is None:
+            return ""
+        if not self._workspace.exists(path):
+            return "is missing"
+        if deep and not self._is_whole(path, digest):
+            return "does not hash to what is recorded"
+        return ""
+
+    def close(self) -> None:
+        for folder in (self._workspace, *self._archives.values()):
+            folder.close()
+
+    def _is_whole(self, path: str, digest: str) -> bool:
+        root = path.rsplit("/", 3)[0]  # above aa/bb/<sha256>
+        if root not in self._archives:
+            self._archives[root] = SafeFolder(self._home / root)
+        body = FolderBlobs(self._archives[root], packed=True).open(digest, MOST_BODY_BYTES)
+        return body is not None and sha256(body).hexdigest() == digest
