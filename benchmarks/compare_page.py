@@ -122,7 +122,7 @@ def _on_what(found: Comparison) -> str:
     return (
         f"{dt.datetime.now(dt.UTC):%Y-%m-%d}, {size}: {found.machine}; {len(site.paths):,} pages, "
         f"{site.megabytes:.0f} MB, of {sources}, from Debian's packages, with {site.missing} links that lead "
-        f"nowhere; {found.server} on loopback; {found.rounds} rounds, interleaved, at most "
+        f"nowhere; {found.server} on loopback; rounds: {found.rounds}, interleaved, at most "
         f"{found.limit_seconds:.0f} s a run; 16 requests at once, robots.txt off for all. Load average "
         f"before: {found.loads[0]}, after: {found.loads[1]} (over 1, 5 and 15 minutes): what is far above 2 "
         "means that others used the machine too."

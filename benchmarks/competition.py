@@ -122,7 +122,9 @@ def _standing(
     versions = place.versions if isinstance(place, Environment) else ""
     if name in trouble or not runs:
         return Standing(name, versions, (), (), trouble.get(name, "it was not run"))
-    ratios = tuple(mine / max(run.rate, 1e-9) for mine, run in zip(ours, runs, strict=False))
+    if not all(run.pages for run in runs):
+        return Standing(name, versions, (), (), "no page was there when its time was up")
+    ratios = tuple(mine / run.rate for mine, run in zip(ours, runs, strict=True))
     return Standing(name, versions, tuple(runs), ratios)
 
 

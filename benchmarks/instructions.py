@@ -1,4 +1,4 @@
-"""``python -m benchmarks.instructions``: has a hot function become slower? Counted in instructions, not in time.
+"""``python -m benchmarks.instructions``: has a hot function become slower, counted in instructions?
 
 Times depend on what else a machine does; the number of instructions hardly does. Valgrind counts those of a
 process that calls a function so many times, and of one that calls it twice as often: the difference is the
@@ -22,7 +22,7 @@ from typing import Final
 from benchmarks.hot_functions import FUNCTIONS
 
 RECORDED: Final = Path(__file__).with_suffix(".json")
-TIMES: Final = 6
+TIMES: Final = 3
 # Builds of Python and of the libraries differ by a tenth; what is worth stopping for is more.
 MOST: Final = 1.3
 _REFERENCES: Final = re.compile(r"I\s+refs:\s+([\d,]+)")
@@ -78,7 +78,7 @@ def main() -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.instructions", description=__doc__)
     parser.add_argument("--record", action="store_true", help="keep what is counted now for comparisons")
     record = parser.parse_args().record
-    stored = json.loads(RECORDED.read_text()) if RECORDED.exists() else {"on": "", "instructions": {}}
+    stored = json.loads(RECORDED.read_text())
     valgrind = shutil.which("valgrind")
     reason = why_not(valgrind, platform_name() if record else stored["on"])
     if reason or valgrind is None:

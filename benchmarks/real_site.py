@@ -46,7 +46,7 @@ def real_site(place: Path, names: Iterable[str]) -> RealSite:
     folder = place / f"site-{hashlib.sha256(wanted.encode()).hexdigest()[:12]}"
     if not (folder / ".complete").exists():
         _build(folder, sources)
-    paths, missing = _reachable(folder)
+    paths, missing = reachable(folder)
     size = sum(_file(folder, path).stat().st_size for path in paths)
     return RealSite(folder, paths, missing, size / 1e6, sources)
 
@@ -87,7 +87,7 @@ def _write(target: Path, html: bytes) -> None:
     target.with_name(target.name + ".gz").write_bytes(gzip.compress(html, 6, mtime=0))
 
 
-def _reachable(folder: Path) -> tuple[frozenset[str], int]:
+def reachable(folder: Path) -> tuple[frozenset[str], int]:
     found, waiting, missing = {INDEX}, deque([INDEX]), 0
     seen = set(found)
     while waiting:

@@ -51,7 +51,12 @@ def _program(name: str, place: Path) -> Environment | Missing:
         return Missing(f"{name} is not installed; try apt install {name}")
     told = subprocess.run([found, "--version"], capture_output=True, text=True, check=False)
     first = (told.stdout + told.stderr).strip().splitlines()[0]
-    return Environment(found, place, re.sub(r"[^ ]* ?version|[+[].*", "", first).strip())
+    return Environment(found, place, _version(first))
+
+
+def _version(line: str) -> str:
+    found = re.search(r"\d+(\.[\d.a-z-]*\d)?", line)
+    return found[0] if found else line
 
 
 def _python(name: str, folder: Path) -> Environment | Missing:

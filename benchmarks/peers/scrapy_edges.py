@@ -17,7 +17,7 @@ from scrapy.http import Response
 from benchmarks.computed_web import ComputedWeb
 from benchmarks.peers.scrapy_site import SETTINGS
 
-DOMAINS, LINKS, BATCH = 5_000, 10, 1_000  # of benchmarks.terrain; pages in one transaction
+DOMAINS, LINKS, BATCH = 5_000, 10, 200  # of benchmarks.terrain; pages in one transaction
 
 
 class Answering:

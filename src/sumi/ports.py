@@ -338,7 +338,9 @@ class Blobs(Protocol):
         """The content, unpacked; None if it is not there, is damaged or larger than ``most`` bytes."""
         ...
 
-    def has(self, digest: str) -> bool: ...
+    def has_whole(self, digest: str) -> bool:
+        """Read and compared with its name: after a power cut what was never synced may be there and empty."""
+        ...
 
     def sync(self) -> None:
         """Everything put so far survives a power cut. Slow: call it in a thread."""

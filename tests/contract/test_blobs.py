@@ -39,9 +39,9 @@ def test_what_is_put_is_found_and_no_more(
         blobs.sync()
         for body in bodies:
             digest = hashlib.sha256(body).hexdigest()
-            assert blobs.has(digest)
+            assert blobs.has_whole(digest)
             assert blobs.open(digest, MOST) == body
-        assert not blobs.has(absent)
+        assert not blobs.has_whole(absent)
         assert blobs.open(absent, MOST) is None
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert len(files) == len(set(bodies))
@@ -68,7 +68,7 @@ def test_damage_and_bombs_are_not_given_out(tmp_path: Path) -> None:
 def test_a_name_that_is_no_hash_leads_nowhere(tmp_path: Path) -> None:
     with open_blobs(tmp_path, pack=True) as blobs:
         for name in ("../../etc/passwd", "", "A" * 64, "a" * 63, "a" * 64 + "\n"):
-            assert not blobs.has(name)
+            assert not blobs.has_whole(name)
             assert blobs.open(name, MOST) is None
             with pytest.raises(ValueError, match="not a SHA-256"):
                 blobs.put(name, b"")

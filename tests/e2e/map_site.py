@@ -18,6 +18,7 @@ class Page(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
     content_type: str = "text/html"
     refuses_head: bool = False
+    body: str | None = None  # instead of a page with those links
 
 
 class Asked(NamedTuple):
@@ -107,6 +108,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _html(web: Web, address: str, page: Page) -> bytes:
+    if page.body is not None:
+        return page.body.encode()
     links = "".join(
         f'<a href="{link if link.startswith("/") else web.url(link)}">x</a>' for link in page.links
     )

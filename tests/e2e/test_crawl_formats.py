@@ -78,7 +78,7 @@ def test_what_a_unified_run_leaves(make_site: MakeSite, run_sumi: RunSumi, tmp_p
     with lmdb.open(str(workspace.folder / "state" / "page_index.lmdb"), readonly=True) as index:
         assert index.stat()["entries"] == len(workspace.truth)
         with index.begin() as tx:
-            check_index_record(msgspec.json.decode(tx.get(page["url"].encode())), page)
+            check_index_record(msgspec.json.decode(tx.get(page["url"].encode()) or b""), page)
     check_store(workspace)
 
 
@@ -133,7 +133,7 @@ def check_row(row: dict[str, str], page: dict[str, Any]) -> None:
         "referrer": page["referrer"],
         "http_status": "200",
         "content_type": HTML,
-        "encoding": "utf-8",
+        "encoding": "UTF-8",
         "content_sha256": page["sha256"],
         "content_bytes": str(page["size"]),
         "stored_path": page["stored_path"],

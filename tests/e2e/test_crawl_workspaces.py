@@ -1,4 +1,4 @@
-"""What Sumi's other commands know of a mirror they know of a crawl's workspace: status, why, whether whole."""
+"""What other commands know of a mirror they know of a workspace: how it stands, why, if it is whole."""
 
 from pathlib import Path
 

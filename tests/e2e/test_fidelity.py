@@ -68,6 +68,13 @@ def test_another_bar_is_judged_without_fetching_again(run_sumi: RunSumi, site: s
     assert mirror(run_sumi, site, "0.5").returncode == 1
 
 
+def test_status_holds_the_same_bar(run_sumi: RunSumi, site: str) -> None:
+    mirror(run_sumi, site, "0.5")
+    assert run_sumi("status", "--json").events[-1]["state"] == "partial"
+    mirror(run_sumi, site, "0")
+    assert run_sumi("status", "--json").events[-1]["state"] == "complete"
+
+
 @pytest.mark.parametrize("bar", ["1.01", "-0.1", "nan", "high"])
 def test_a_bar_that_is_no_share_is_refused(run_sumi: RunSumi, bar: str) -> None:
     run = run_sumi("mirror", "https://example.org/", f"--min-fidelity={bar}")

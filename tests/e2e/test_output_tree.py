@@ -1,4 +1,4 @@
-"""What a mirror writes: where each page is, what is left out of it, what it begins with, and what is beside it."""
+"""What a mirror writes: where each page is, what is in it and what is not, and what is told beside it."""
 
 import json
 from collections.abc import Iterator
@@ -13,9 +13,11 @@ from tests.folder_site import FolderSite, folder_site
 
 FAST = ("--rate-limit", "0", "--json", "--retries", "0")
 ARTICLE = """<html lang="en"><head><title>Install: "the" guide</title>
-<meta name="description" content="How to install it."><base href="/guide/"><style>p { color: red }</style></head>
+<meta name="description" content="How to install it."><base href="/guide/">
+<style>p { color: red }</style></head>
 <body><nav><a href="/secret-menu">menu entry</a></nav><script>alert("script text")</script>
-<main><h1>Install</h1><p>First <a href="next.html">the next page</a>, then <img src="pic.png" srcset="big.png 2x">.</p>
+<main><h1>Install</h1>
+<p>First <a href="next.html">the next page</a>, then <img src="pic.png" srcset="big.png 2x">.</p>
 <table><thead><tr><th>Name</th><th>Value</th></tr></thead><tbody><tr><td>a</td><td>1</td></tr></tbody></table>
 <pre><code class="language-python">def f():
     return 1

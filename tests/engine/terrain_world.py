@@ -13,6 +13,7 @@ from sumi.recipe import Recipe
 from sumi.scope.domains import DomainClasses
 from sumi.scope.scope import Scope
 from sumi.store.terrain import MapRun, TerrainStore
+from sumi.store.terrain.depths import USUAL_BOUNDS, DepthBounds
 from sumi.urls import split
 from tests.engine.world import Answer, recipe_for
 
@@ -60,8 +61,10 @@ class Terrain:
     def run(self, config: str = "config", *, accept_changes: bool = False) -> MapRun:
         return MapRun(config, self.classes, self.quality, self.max_depth, accept_changes)
 
-    def open(self, path: Path, policy: FrontierPolicy, now: float, **run: Any) -> TerrainStore:
-        return TerrainStore(path, policy, now, self.run(**run))
+    def open(
+        self, path: Path, policy: FrontierPolicy, now: float, bounds: DepthBounds = USUAL_BOUNDS, **run: Any
+    ) -> TerrainStore:
+        return TerrainStore(path, policy, now, self.run(**run), depth_bounds=bounds)
 
 
 def _fields(recipe: Recipe) -> dict[str, Any]:

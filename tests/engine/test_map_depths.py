@@ -6,6 +6,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sumi.store.terrain.depths import DepthBounds
 from tests.engine.terrain_world import (
     Terrain,
     recorded_depths,
@@ -50,6 +51,21 @@ def test_depths_are_those_of_a_search_in_whatever_order_pages_come(terrain: Terr
         path = Path(folder) / "map.db"
         crawled(terrain.web, terrain.recipe(), open_store=lambda policy, now: terrain.open(path, policy, now))
         check_depths(path, terrain)
+
+
+@given(terrains())
+@settings(max_examples=15)
+def test_and_with_no_more_at_a_time_than_one_link_and_a_page_in_memory(terrain: Terrain) -> None:
+    bounds = DepthBounds(links_at_once=1, cached_pages=1)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "map.db"
+        crawled(
+            terrain.web,
+            terrain.recipe(),
+            open_store=lambda policy, now: terrain.open(path, policy, now, bounds),
+        )
+        check_depths(path, terrain)
+        assert tables(path, "SELECT count(*) FROM depth_work") == [(0,)]
 
 
 class Killed(Exception):

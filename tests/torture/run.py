@@ -7,10 +7,13 @@ import time
 from itertools import groupby
 from pathlib import Path
 
-from tests.torture.harness import state_choices, state_options, why_no_strace
+from tests.site import running_site
+from tests.torture.harness import Bench, state_choices, state_options, why_no_strace
+from tests.torture.kills import cap_violations, killed_again_and_again
 from tests.torture.plan import ERRORS, KILLS, Injection, Situation, sampled, situations
 
 QUICK = 40
+RANDOM_KILLS = 25
 
 
 def main() -> int:
@@ -29,6 +32,8 @@ def main() -> int:
             for situation in found:
                 done, wrong = _sweep(state, situation, options)
                 tries, broken = tries + done, broken + wrong
+            done, wrong = _random_kills(state, Path(name), options.seed)
+            tries, broken = tries + done, broken + wrong
     minutes = (time.monotonic() - started) / 60
     print(f"\n{tries} tries in {minutes:.1f} minutes: " + (f"{broken} BROKEN" if broken else "all hold"))
     return 1 if broken else 0
@@ -60,6 +65,25 @@ def _sweep(state: str, situation: Situation, options: argparse.Namespace) -> tup
             print(f"    {injection}: {wrong[0]}", flush=True)
         broken += len(faults)
     return len(injections), broken
+
+
+def _random_kills(state: str, folder: Path, seed: int) -> tuple[int, int]:
+    """Two mirrors killed over and over, one of them under a limit on its pages."""
+    total, faults = 0, list[str]()
+    with running_site(pages=600, seed=seed) as site:
+        for name, cap in (("whole site", 0), ("page limit", 300)):
+            limit = ("--max-pages", str(cap)) if cap else ()
+            bench = Bench(site, folder / name.replace(" ", "-"), (*state_options(state), *limit))
+            bench.folder.mkdir()
+            site.clear_log()
+            output = bench.output()
+            kills = killed_again_and_again(bench, output, RANDOM_KILLS, pages_between=15, seed=seed)
+            wrong = (
+                cap_violations(bench, output, cap, kills) if cap else bench.violations(output, kills=kills)
+            )
+            print(f"{state:<8}{name:<12}killed at random {kills:>12} kills  {wrong or 'hold'}", flush=True)
+            total, faults = total + kills, faults + wrong
+    return total, len(faults)
 
 
 def _family(injection: Injection) -> tuple[str, str]:

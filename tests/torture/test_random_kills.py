@@ -1,63 +1,29 @@
 """Killed at random, while recovering, or under a page limit: nothing lost, nothing twice."""
 
-import contextlib
 import os
 import random
-import signal
-import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from tests.commands import sumi_environment
 from tests.site import MakeSite
-from tests.torture.harness import CONCURRENCY, Bench, state_choices, state_options
+from tests.torture.harness import Bench, state_choices, state_options
+from tests.torture.kills import (
+    after_requests,
+    after_seconds,
+    cap_violations,
+    killed_again_and_again,
+    killed_when,
+)
 
 STATES = pytest.mark.parametrize("state", state_choices())
-Enough = Callable[[], bool]
-
-
-def killed_when(bench: Bench, output: Path, enough: Enough, *extra: str) -> bool:
-    """Start a run and kill it with its workers once ``enough``; False if it ended before."""
-    process = subprocess.Popen(
-        bench.command(output, *extra),
-        cwd=bench.folder,
-        env=sumi_environment(None),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 60
-    while process.poll() is None and not enough():
-        assert time.monotonic() < deadline, "the run is stuck"
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(0.002)
-    alive = process.poll() is None
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    return alive
-
-
-def after_requests(bench: Bench, count: int) -> Enough:
-    target = len(bench.site.requests()) + count
-    return lambda: len(bench.site.requests()) >= target
-
-
-def after_seconds(seconds: float) -> Enough:
-    deadline = time.monotonic() + seconds
-    return lambda: time.monotonic() >= deadline
 
 
 @STATES
 def test_killed_at_random_over_and_over(make_site: MakeSite, tmp_path: Path, state: str) -> None:
     bench = Bench(make_site(pages=300, seed=21), tmp_path, (*state_options(state), "--processes", "1"))
-    chance = random.Random(21)
     output = bench.output()
-    kills = sum(killed_when(bench, output, after_requests(bench, chance.randrange(1, 60))) for _ in range(7))
+    kills = killed_again_and_again(bench, output, 7, pages_between=60, seed=21)
     assert kills > 3
     assert bench.violations(output, kills=kills) == []
 
@@ -76,13 +42,9 @@ def test_killed_while_it_recovers_ten_times_running(make_site: MakeSite, tmp_pat
 def test_a_page_limit_is_met_exactly_under_kills(make_site: MakeSite, tmp_path: Path, state: str) -> None:
     bench = Bench(make_site(pages=120, seed=23), tmp_path, (*state_options(state), "--max-pages", "40"))
     output = bench.output()
-    chance = random.Random(23)
-    for _ in range(6):
-        killed_when(bench, output, after_requests(bench, chance.randrange(1, 12)))
-    assert bench.run(output).code in (0, 1)
-    pages = msgspec.json.decode((bench.home(output) / "_manifest.json").read_bytes())["pages"]
-    assert len({page["url"] for page in pages}) == len(pages) == 40
-    assert len(list(bench.home(output).rglob("index.md"))) <= 40 + 6 * CONCURRENCY
+    kills = killed_again_and_again(bench, output, 6, pages_between=12, seed=23)
+    assert kills > 3
+    assert cap_violations(bench, output, 40, kills) == []
 
 
 @pytest.mark.parametrize("owner", ["1", str(os.getpid()), "not a number", ""], ids=["1", "own", "no", "none"])

@@ -28,7 +28,7 @@ IN_WORDS = {
     (PageState.FETCHING, PageState.QUEUED),
     (PageState.QUEUED, PageState.RATE_LIMITED),
 }
-ANEW = {(state, PageState.QUEUED) for state in REOPENED}
+ANEW = {(state, PageState.QUEUED) for state in REOPENED} | {(PageState.QUEUED, PageState.DISCOVERED)}
 
 any_state = st.sampled_from(PageState)
 

@@ -100,3 +100,16 @@ def test_a_table_of_related_things_is_a_table() -> None:
     rows = "<tr><th>Modules<th>Directives<tr><td>core<td>Listen"
     html = f"<div id=page-content><p>Text</p><table class=related>{rows}</table></div>"
     assert "| Modules | Directives |" in markdown(html)
+
+
+@pytest.mark.parametrize("kind", ["note", "tip", "warning", "caution", "important"])
+def test_boxes_of_docbook_are_quotes_under_their_title(kind: str) -> None:
+    box = f"<div class={kind}><h3 class=title>Take care</h3><p>It moves.</p></div>"
+    assert markdown(f"<div class=sect1>{box}</div>") == "> **Take care**\n>\n> It moves."
+    assert markdown(f"<div class={kind}><p>A {kind}.</p></div>") == f"A {kind}."
+
+
+def test_a_link_that_is_left_out_takes_the_dot_before_it_along() -> None:
+    source = "<a class=srclink href=/s>source</a>"
+    assert markdown(f"<p><span>1.50.0</span> · {source} · <a href=#>[−]</a></p>") == "1\\.50.0"
+    assert markdown(f"<p>a · b · {source}</p>") == "a · b"

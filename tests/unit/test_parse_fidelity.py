@@ -178,3 +178,20 @@ def test_any_markdown_is_judged(html: str, markdown: str) -> None:
 @pytest.mark.parametrize("html", ["<table><th><dl><dd>", "<table><th><dl><dd><dl><dd>x</table><p>y"])
 def test_a_list_of_no_terms_in_a_cell_costs_no_page(html: str) -> None:
     assert judged(html).score > 0
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "<dl><dd>lone</dl>",
+        "<dl><dt>a<dd>b</dl>",
+        "<dl><div><dt>a<dd>b</div><div><dd>c</div></dl>",
+        "<dt>a<dd>b",
+    ],
+)
+def test_definitions_in_cells_take_no_items_from_lists_beside(cell: str) -> None:
+    page = f"<main><ul><li>one<li>two</ul><table><tr><th>Size<td>{cell}<tr><th>Price<td>3</table></main>"
+    assert judged(page) == (1.0, [])
+    items = "- one\n- two"
+    assert items in converted(page)
+    assert judged(page, converted(page).replace(items, "one\ntwo")).shortfalls == ["list items: 0 of 2"]

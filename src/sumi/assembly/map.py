@@ -1,7 +1,7 @@
 """A terrain map, put together: its database, its contents, its summary, and who is told of its end."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -79,30 +79,44 @@ async def map_terrain(
             try:
                 summary = await JobRun(job, setting, io, store, output, control, read_job).run()
             except SumiError as error:
-                await _end(config, io, store, INTERRUPTED, request, trouble=str(error))
+                await _break_off(config, io, store, request, error)
                 raise
             status = INTERRUPTED if summary.status in ("interrupted", "aborted") else COMPLETED
             await _end(config, io, store, status, request)
             return summary
 
 
-async def _end(
-    config: MapConfig, io: Io, store: TerrainStore, status: str, request: MapRequest, trouble: str = ""
-) -> None:
+async def _end(config: MapConfig, io: Io, store: TerrainStore, status: str, request: MapRequest) -> None:
     await store.end_run(status, io.clock.now())
     for handler in request.handlers:
         handler.generate_summary()
-    if not trouble:
-        write_map_summary(config)
+    write_map_summary(config)
     for handler in request.handlers:
         handler.finalize(status)
-    target = config.webhooks.on_error if trouble else config.webhooks.on_complete
-    if target is not None and (trouble or status == COMPLETED):
-        stats = await store.stats()
-        notice = Notice(store.run_id, status, str(config.output.database_path), stats.known, trouble)
-        problem = await deliver(io.fetcher, target, notice)
-        if problem:
-            io.tell(Warned(f"the webhook {target} was not delivered: {problem}"))
+    if status == COMPLETED:
+        await _notify(config.webhooks.on_complete, config, io, store, status)
+
+
+async def _break_off(
+    config: MapConfig, io: Io, store: TerrainStore, request: MapRequest, trouble: SumiError
+) -> None:
+    """It may be the disk that failed: that the end cannot be recorded is no reason to tell nobody."""
+    with suppress(SumiError):
+        await store.end_run(INTERRUPTED, io.clock.now())
+    for handler in request.handlers:
+        handler.finalize(INTERRUPTED)
+    await _notify(config.webhooks.on_error, config, io, store, INTERRUPTED, str(trouble))
+
+
+async def _notify(
+    target: str | None, config: MapConfig, io: Io, store: TerrainStore, status: str, trouble: str = ""
+) -> None:
+    if target is None:
+        return
+    notice = Notice(store.run_id, status, str(config.output.database_path), store.known, trouble)
+    problem = await deliver(io.fetcher, target, notice)
+    if problem:
+        io.tell(Warned(f"the webhook {target} was not delivered: {problem}"))
 
 
 @asynccontextmanager

@@ -9,14 +9,13 @@ from sumi.assembly.pipeline import open_index
 from sumi.assembly.scrape import scraper_state
 from sumi.errors import UsageError
 from sumi.events import Listener, Warned
-from sumi.jobs.spool_source import MOST_BODY_BYTES
 from sumi.outputs.page_rows import PageRow, page_row
 from sumi.outputs.pages_csv import HEADER, csv_line
 from sumi.outputs.safe_files import SafeFolder
 from sumi.ports import Snapshot
 from sumi.settings.crawl_config import CrawlConfig
 from sumi.settings.crawl_config_rules import crawl_profile
-from sumi.store.blobs import FolderBlobs
+from sumi.store.blobs import MOST_BODY_BYTES, FolderBlobs
 from sumi.store.page_index import IndexRecord
 from sumi.store.recognize import FORMAT_NAME, open_snapshot
 

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,8 +20,12 @@ from sumi.events import Summary, WaitingHost
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import FrontierStats, HostWait, Snapshot
 
+if TYPE_CHECKING:
+    from sumi.settings import MirrorSettings
+
 MAX_HOSTS_SHOWN = 20
 MIRROR = "mirror"
+MAP = "map"
 
 
 class JobStatus(msgspec.Struct, frozen=True):
@@ -85,13 +90,14 @@ async def _look(state: Path) -> JobStatus:
     process, now = lock_owner(state), time.time()
     async with looking_at(state) as store:
         settings = await recall_settings(store)
-        job, home = await recall_role(store, state) or Role(MIRROR, state.parent)
+        usual = _usual_role(state)
+        job, home = await recall_role(store, state) or usual
         stats = await store.stats()
         cap = settings.max_pages if settings else 0
         progress = _progress_of(home) if process else _Progress()
         return JobStatus(
             folder=str(home),
-            state=_state(home / f"pause.{job}", process, stats, cap),
+            state=await _with_bar(store, settings, _state(home / f"pause.{job}", process, stats, cap)),
             target=settings.url if settings else await _seed(store),
             process=process,
             discovered=stats.known,
@@ -103,6 +109,15 @@ async def _look(state: Path) -> JobStatus:
             at=now,
             job=job,
         )
+
+
+async def _with_bar(store: Snapshot, settings: "MirrorSettings | None", state: str) -> str:
+    """The pages are looked through only where a bar was set and nothing else is amiss."""
+    from sumi.engine.fidelity_report import report_fidelity
+
+    if state != "complete" or settings is None or not settings.min_fidelity:
+        return state
+    return "partial" if (await report_fidelity(store, settings.min_fidelity)).below else state
 
 
 def _state(pause_flag: Path, process: int | None, stats: FrontierStats, cap: int) -> str:
@@ -132,6 +147,11 @@ def _progress_of(home: Path) -> _Progress:
         return msgspec.json.decode((home / "_progress.json").read_bytes(), type=_Progress)
     except (OSError, msgspec.MsgspecError):
         return _Progress()
+
+
+def _usual_role(state: Path) -> Role:
+    """A map is its database, which stands for itself."""
+    return Role(MAP if state.is_file() else MIRROR, state.parent)
 
 
 def _host(wait: HostWait, process: int | None) -> WaitingHost:

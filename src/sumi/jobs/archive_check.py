@@ -1,12 +1,10 @@
 """Does an archive agree with the state of whoever filled it? Records, and the bodies that they name."""
 
 from collections.abc import AsyncIterator
-from hashlib import sha256
 from pathlib import Path
 
 from sumi.jobs.finding import Finding
 from sumi.jobs.pipeline_note import SCRAPER, Role
-from sumi.jobs.spool_source import MOST_BODY_BYTES
 from sumi.outputs.page_rows import KEPT
 from sumi.outputs.safe_files import SafeFolder
 from sumi.ports import Snapshot, UrlRecord
@@ -57,5 +55,4 @@ class _Bodies:
         root = path.rsplit("/", 3)[0]  # above aa/bb/<sha256>
         if root not in self._archives:
             self._archives[root] = SafeFolder(self._home / root)
-        body = FolderBlobs(self._archives[root], packed=True).open(digest, MOST_BODY_BYTES)
-        return body is not None and sha256(body).hexdigest() == digest
+        return FolderBlobs(self._archives[root], packed=True).has_whole(digest)

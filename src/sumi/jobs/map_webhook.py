@@ -25,7 +25,7 @@ def payload(notice: Notice) -> bytes:
 async def deliver(fetcher: Fetcher, target: str, notice: Notice) -> str:
     """Once, without retries; returns what went wrong, or nothing."""
     headers = (("Content-Type", "application/json"),)
-    answer = await fetcher.fetch(Request(target, headers, method="POST", body=payload(notice)))
+    answer = await fetcher.fetch(Request(target, headers, method="POST", body=payload(notice), plain=True))
     if isinstance(answer, Trouble):
         return answer.verdict.rule
     return "" if answer.status in ACCEPTED else f"HTTP {answer.status}"

@@ -28,6 +28,7 @@ KEPT = (
     "assets",
     "max_asset_size",
     "max_assets_total",
+    "min_fidelity",  # what counts as complete is decided by it
 )
 
 

@@ -17,13 +17,13 @@ from sumi.model import Candidate, Hop, Lease, Response, Timing
 from sumi.outputs.discoveries import Discovery, read_discovery
 from sumi.outputs.page_rows import NOT_MODIFIED
 from sumi.ports import Blobs, Clock, Ledger, Settlement, SpoolLine, SpoolPlace, TakeIn, UrlRecord
+from sumi.store.blobs import MOST_BODY_BYTES
 from sumi.store.spool import SpoolReader
 
 # Pages taken from the spool and not settled yet. A few seconds' worth at full speed.
 MOST_WAITING = 2000
 LINES_AT_ONCE = 200
 POLL_SECONDS = 0.2
-MOST_BODY_BYTES = 64 * 1024 * 1024
 OK = 200
 
 

@@ -40,7 +40,7 @@ class Archive:
         self._turn = asyncio.Lock()
 
     async def recall(self, ledger: Ledger) -> None:
-        await self._copies.recall(ledger)
+        await self._copies.recall(ledger, self.has_whole)
 
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
         """Store the body, if it was kept; what to record of the page."""
@@ -73,7 +73,7 @@ class Archive:
         )
 
     def has_whole(self, facts: PageFacts) -> bool:
-        return facts.path is None or facts.raw is None or self._blobs.has(facts.raw)
+        return facts.path is None or facts.raw is None or self._blobs.has_whole(facts.raw)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
         """Nothing is kept of a page without content; the ledger says why."""

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from sumi.model import PageFacts
 from sumi.outputs.page_rows import KEPT, identity, is_kept_page, second_of
 from sumi.ports import Clock, Ledger, UrlRecord
 
@@ -70,12 +71,15 @@ class LedgerCopies:
         self._standing: Standing | None = None
         self._ledger: Ledger | None = None
 
-    async def recall(self, ledger: Ledger) -> None:
-        """Complete what the last run left unfinished, and begin this one's."""
+    async def recall(self, ledger: Ledger, has_whole: Callable[[PageFacts], bool]) -> None:
+        """Complete what the last run left unfinished, and begin this one's.
+
+        A page that is not told of yet and whose body a power cut took is left out: it will come again.
+        """
         self._ledger = ledger
         before = await _read_standing(ledger)
         if before is not None and not before.whole:
-            await self._complete(ledger, before)
+            await self._complete(ledger, before, has_whole)
         marks = {copy.name: copy.mark for copy in self._copies}
         self._standing = Standing(self._clock.now(), marks, whole=False)
         await _note(ledger, self._standing)
@@ -106,7 +110,9 @@ class LedgerCopies:
             copy.append(records, copy.mark)
         self._followed(records)
 
-    async def _complete(self, ledger: Ledger, before: Standing) -> None:
+    async def _complete(
+        self, ledger: Ledger, before: Standing, has_whole: Callable[[PageFacts], bool]
+    ) -> None:
         unfinished = [
             _Unfinished(copy, before.marks[copy.name], copy.present(before.marks[copy.name]))
             for copy in self._copies
@@ -117,9 +123,9 @@ class LedgerCopies:
             if (record.at or 0.0) >= before.started and is_kept_page(record):
                 batch.append(record)
             if len(batch) == BATCH:
-                _add_missing(batch, unfinished)
+                _add_missing(batch, unfinished, has_whole)
                 batch = []
-        _add_missing(batch, unfinished)
+        _add_missing(batch, unfinished, has_whole)
 
 
 class _Unfinished(NamedTuple):
@@ -128,9 +134,12 @@ class _Unfinished(NamedTuple):
     present: set[int]
 
 
-def _add_missing(records: list[UrlRecord], unfinished: list[_Unfinished]) -> None:
+def _add_missing(
+    records: list[UrlRecord], unfinished: list[_Unfinished], has_whole: Callable[[PageFacts], bool]
+) -> None:
     for copy, mark, present in unfinished:
-        missing = [one for one in records if identity(one.url, second_of(one)) not in present]
+        untold = (one for one in records if identity(one.url, second_of(one)) not in present)
+        missing = [one for one in untold if has_whole(one.facts)]
         if missing:
             copy.append(missing, mark)
 

@@ -282,8 +282,10 @@ class SafeFolder:
 
     @contextlib.contextmanager
     def _explained(self, rel_path: str) -> Iterator[None]:
-        with explained(self._path / rel_path):
+        try:
             yield
+        except OSError as error:  # the path is put together only now: joining costs as much as a write
+            raise _sentence(error, self._path / rel_path) from error
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ class TerrainOutput:
         """Nothing here is a copy of what the database holds."""
 
     def has_whole(self, facts: PageFacts) -> bool:
-        return self._contents is None or facts.sha256 is None or self._contents.has(facts.sha256)
+        return self._contents is None or facts.sha256 is None or self._contents.has_whole(facts.sha256)
 
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
         sha256 = digest.raw_sha256 or hashlib.sha256(response.body).hexdigest()

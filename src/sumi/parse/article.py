@@ -35,6 +35,7 @@ _MARKS: Final = (
 )
 
 _BOX_TAGS: Final = frozenset({"div", "section", "aside", "form", "table", "ul", "ol"})
+_TEXT_TAGS: Final = frozenset({"p", "li", "td", "blockquote"})
 _LISTS: Final = frozenset({"ul", "ol"})
 _BOX_NAMES: Final = re.compile(
     r"(?:^|[-_\s])(?:comments?|disqus|respond|share|sharing|social|related|newsletter|subscribe|subscription|"
@@ -99,10 +100,18 @@ def _part(root: Element, prose: Prose) -> Element:
 
 
 def _heir(part: Element, prose: Prose, least: float) -> Element | None:
-    for child in element_children(part):
-        if prose.held_by(child) >= least:
-            return child if child.tag not in ("p", "li", "td", "blockquote") else None
-    return None
+    """The child that holds nearly all. None if other prose leads up to it, or looks like more of the same."""
+    holders = [child for child in element_children(part) if prose.held_by(child)]
+    if not holders:
+        return None
+    heir, *rest = holders
+    if prose.held_by(heir) < least or heir.tag in _TEXT_TAGS:
+        return None
+    return None if any(_kind(each) == _kind(heir) for each in rest) else heir
+
+
+def _kind(element: Element) -> tuple[str, str | None]:
+    return element.tag, element.attr("class")
 
 
 def boxes_of(article: Article) -> list[Element]:

@@ -1,16 +1,18 @@
 """Blobs in a folder: ``aa/bb/<sha256>.html.zst``, written beside their place and renamed.
 
-A blob that is there is whole, and the same for ever, so it is never written twice. Whoever names one in a
-record syncs first: see ``sync``.
+A blob that is there is the same for ever, so it is never written twice. Whoever names one in a record syncs
+first: see ``sync``. Until then a power cut may leave its name without its content.
 """
 
 import re
+from hashlib import sha256
 from typing import Protocol
 
 from sumi.parse.raw import unpacked
 
 PACKED_SUFFIX = ".html.zst"
 PLAIN_SUFFIX = ".html"
+MOST_BODY_BYTES = 64 * 1024 * 1024  # far more than a fetcher lets in
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 
 
@@ -20,8 +22,6 @@ class AtomicFiles(Protocol):
     def write_atomic(self, rel_path: str, data: bytes, mode: int = 0o644) -> None: ...
 
     def read_bytes(self, rel_path: str) -> bytes | None: ...
-
-    def exists(self, rel_path: str) -> bool: ...
 
     def sync(self) -> None: ...
 
@@ -57,11 +57,9 @@ class FolderBlobs:
         plain = self._files.read_bytes(stem + PLAIN_SUFFIX)
         return None if plain is None or len(plain) > most else plain
 
-    def has(self, digest: str) -> bool:
-        if not _DIGEST.match(digest):
-            return False
-        stem = f"{digest[:2]}/{digest[2:4]}/{digest}"
-        return any(self._files.exists(stem + suffix) for suffix in (PACKED_SUFFIX, PLAIN_SUFFIX))
+    def has_whole(self, digest: str) -> bool:
+        body = self.open(digest, MOST_BODY_BYTES)
+        return body is not None and sha256(body).hexdigest() == digest
 
     def sync(self) -> None:
         self._files.sync()

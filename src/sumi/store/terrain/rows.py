@@ -21,11 +21,11 @@ from sumi.store.sqlite.rows import SqliteRows
 from sumi.store.terrain import statements
 from sumi.store.terrain.changes import DomainRow, TerrainChange, Work
 from sumi.store.terrain.schema import APPLICATION_ID, SCHEMA
-from sumi.store.terrain.states import BARRED, PageState, check, course, state_of
+from sumi.store.terrain.states import BARRED, NOTED, PageState, check, course, state_of
 from sumi.store.terrain.times import iso_time
 from sumi.urls.parts import split_authority
 
-NOTED = {"blacklisted": PageState.BLACKLISTED, "stubbed": PageState.STUBBED}
+NOTED_AS = {PageState.BLACKLISTED: "blacklisted", PageState.STUBBED: "stubbed"}
 OPEN = frozenset({State.WAITING.value, State.DELAYED.value})
 _decode_facts = msgspec.json.Decoder(PageFacts).decode
 
@@ -41,6 +41,7 @@ class PageBatch:
         self.unqueued: list[tuple[Any, ...]] = []
         self.prioritized: list[tuple[Any, ...]] = []
         self.history: list[tuple[Any, ...]] = []
+        self.noted: list[tuple[PageState, Row]] = []
 
 
 def page_id(row_id: int) -> int:
@@ -164,7 +165,7 @@ class TerrainRows(SqliteRows):
             self._update_page(old, row, now, batch)
         many = self._db.executemany
         many(statements.ADD_PAGE, batch.new)
-        self._put_noted(batch.new)
+        self._put_noted(batch)
         many(statements.END_PAGE, batch.ended)
         many(statements.MOVE_PAGE, batch.moved)
         many(statements.UNQUEUE_PAGE, batch.unqueued)
@@ -181,11 +182,19 @@ class TerrainRows(SqliteRows):
         batch.new.append((page, row.url, domain_of(row.host), state, now, run, error, row.attempts))
         if state is PageState.QUEUED:
             batch.queued.append((page, row.depth, now))
+        elif state in NOTED:
+            batch.noted.append((state, row))
 
-    def _put_noted(self, new: Iterable[tuple[Any, ...]]) -> None:
-        for name, state in NOTED.items():
-            rows = [(page, url, domain, self.run_id) for page, url, domain, at, *_ in new if at is state]
-            self._db.executemany(statements.add_noted(name), rows)
+    def _put_noted(self, batch: PageBatch) -> None:
+        """Addresses that are not visited. What points to one is counted here as far as it was known before;
+        of a new one nothing was."""
+        many, run = self._db.executemany, self.run_id
+        for state, name in NOTED_AS.items():
+            rows = [row for at, row in batch.noted if at is state]
+            many(statements.add_noted(name), [(page_id(r.id), r.url, domain_of(r.host), run) for r in rows])
+            known = [page_id(row.id) for row in rows if row.state == State.SETTLED.value]
+            if known:
+                self._db.execute(statements.count_known_references(name), (_bound(known), run))
 
     def _update_page(self, old: Row, row: Row, now: str, batch: PageBatch) -> None:
         page, before = page_id(row.id), self._shown(old)
@@ -204,6 +213,8 @@ class TerrainRows(SqliteRows):
             batch.queued.append((page, row.depth, now))
         elif is_queued and row.depth != old.depth:
             batch.prioritized.append((row.depth, page))
+        if after in NOTED and after is not before:
+            batch.noted.append((after, row))
 
     def _ending(self, page: int, state: PageState, row: Row) -> tuple[object, ...]:
         facts = _decode_facts(row.facts) if row.facts else PageFacts()
@@ -247,7 +258,7 @@ class TerrainRows(SqliteRows):
             many(statements.FORGET_VANISHED, [(page, target) for target in targets])
         if change.links:
             self._db.execute(statements.ADD_LINKS, (_bound(change.links), run))
-            for name, state in NOTED.items():
+            for state, name in NOTED_AS.items():
                 self._db.execute(statements.add_references(name, state), (_bound(change.links), run))
 
     def _move_domain(self, domain: str, old: PageState, new: PageState, now: str) -> None:

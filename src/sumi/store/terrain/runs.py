@@ -14,9 +14,9 @@ from sumi.outcomes import Outcome
 from sumi.scope.domains import DomainClasses
 from sumi.store.indexed.rows import Totals
 from sumi.store.sqlite import sql
-from sumi.store.terrain.rows import TerrainRows
+from sumi.store.terrain.rows import NOTED_AS, TerrainRows
 from sumi.store.terrain.schema import LATE_INDEXES
-from sumi.store.terrain.statements import DELAYED, SETTLED, WAITING
+from sumi.store.terrain.statements import DELAYED, SETTLED, WAITING, forget_wanted
 from sumi.store.terrain.states import S, check
 from sumi.store.terrain.times import iso_time
 
@@ -101,7 +101,14 @@ def end_run(rows: TerrainRows, status: str, now: float) -> None:
     if status == COMPLETED:
         for statement in LATE_INDEXES:
             rows.run_sql(statement)
-    rows.in_one_transaction(lambda: rows.run_sql(END_RUN, (status, iso_time(now), rows.run_id)))
+    rows.in_one_transaction(lambda: _end(rows, status, now))
+
+
+def _end(rows: TerrainRows, status: str, now: float) -> None:
+    if status == COMPLETED:
+        for state, name in NOTED_AS.items():
+            rows.run_sql(forget_wanted(name, state))
+    rows.run_sql(END_RUN, (status, iso_time(now), rows.run_id))
 
 
 def _new_run(rows: TerrainRows, run: MapRun, now: float) -> None:

@@ -105,3 +105,19 @@ def add_references(table: str, state: str) -> str:
     SELECT noted.id, {FIRST}, ?2 FROM carray(?1) CROSS JOIN {table}_urls noted ON noted.id = {SECOND}
         CROSS JOIN pages ON pages.id = noted.id AND pages.state = '{state}'
     """  # noqa: S608
+
+
+def count_known_references(table: str) -> str:
+    return f"""
+    INSERT OR IGNORE INTO {table}_referrers ({table}_url_id, referrer_page_id, discovered_run)
+    SELECT to_page_id, from_page_id, ?2 FROM links WHERE to_page_id IN (SELECT value FROM carray(?1))
+    """  # noqa: S608
+
+
+def forget_wanted(table: str, state: str) -> str:
+    """Addresses that another configuration wants visited."""
+    noted = f"SELECT id FROM pages WHERE state = '{state}'"  # noqa: S608
+    return f"""
+    DELETE FROM {table}_referrers WHERE {table}_url_id NOT IN ({noted});
+    DELETE FROM {table}_urls WHERE id NOT IN ({noted});
+    """  # noqa: S608

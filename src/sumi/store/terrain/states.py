@@ -41,7 +41,8 @@ REOPENED: Final = ANSWERED | {S.DEPTH_EXCEEDED, S.REQUEST_LIMIT_HIT, S.BLACKLIST
 
 TRANSITIONS: Final[dict[PageState, frozenset[PageState]]] = {
     S.DISCOVERED: frozenset({S.BLACKLISTED, S.STUBBED, S.QUEUED}),
-    S.QUEUED: frozenset({S.DEPTH_EXCEEDED, S.FETCHING}) | BARRED,
+    # Back to the start where another configuration says otherwise of a page that waits.
+    S.QUEUED: frozenset({S.DEPTH_EXCEEDED, S.FETCHING, S.DISCOVERED}) | BARRED,
     S.FETCHING: ANSWERED | {S.QUEUED},
 } | {state: frozenset({S.QUEUED}) for state in REOPENED}
 
@@ -65,7 +66,10 @@ STATE_OF: Final[dict[Outcome, PageState]] = {
 }
 _BY_NAME: Final = {outcome.value: STATE_OF.get(outcome, S.FAILED) for outcome in Outcome}
 
-_FROM_QUEUE: Final = {state: (S.FETCHING, state) for state in ANSWERED}
+NOTED: Final = frozenset({S.BLACKLISTED, S.STUBBED})
+_FROM_QUEUE: Final = {state: (S.FETCHING, state) for state in ANSWERED} | {
+    state: (S.DISCOVERED, state) for state in NOTED
+}
 _FROM_DISCOVERY: Final = {
     S.BLACKLISTED: (S.BLACKLISTED,),
     S.STUBBED: (S.STUBBED,),

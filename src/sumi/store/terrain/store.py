@@ -68,6 +68,11 @@ class TerrainStore(IndexedStore):
     def run_id(self) -> int:
         return self._terrain.run_id
 
+    @property
+    def known(self) -> int:
+        """Addresses ever found; told even when the database cannot be asked any more."""
+        return len(self._working)
+
     async def end_run(self, status: str, now: float) -> None:
         async with self._turn:
             end_run(self._terrain, status, now)

@@ -1,0 +1,97 @@
+"""Of a page that calls itself an article the article is kept, whole; manuals are left as they are."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumi.parse.html import parse_html
+from sumi.parse.markdown import page_markdown
+
+SENTENCE = "The harbour was closed on Tuesday after the ice had broken two of its five moorings"
+PARAGRAPHS = [f"{SENTENCE}, says witness number {number}." for number in range(8)]
+PARAGRAPHS_HTML = [f"<p>{text}</p>" for text in PARAGRAPHS]
+STORY = "".join(PARAGRAPHS_HTML)
+DECLARED = '<meta property="og:type" content="article">'
+LINKS = "".join(
+    f"<div><a href=/{n}>Another story of this very long week, part {n}</a></div>" for n in range(30)
+)
+
+
+def converted(body: str, head: str = DECLARED) -> str:
+    page = f"<title>Ice</title>{head}<body>{body}"
+    return page_markdown(parse_html(page.encode(), "utf-8"), "https://e.org/").markdown
+
+
+def is_whole(markdown: str) -> bool:
+    return all(text in markdown for text in PARAGRAPHS)
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        f"<div class=river>{LINKS}</div>",
+        "<div class='social-share'>Send this to a friend</div>",
+        f"<div id=comments-list><p>{SENTENCE}, or so I heard.</p><p>Unlikely.</p></div>",
+        "<form action=/join>Letters from the harbour, every week <input name=mail></form>",
+        f"<section class='c-newsletter'><p>{SENTENCE}? Read it first.</p></section>",
+    ],
+)
+def test_boxes_in_an_article_are_left_out(box: str) -> None:
+    within = converted(f"<div class=page><h1>Ice</h1><div class=text>{STORY}{box}</div></div>")
+    beside = converted(f"<div class=page><h1>Ice</h1><div class=text>{STORY}</div>{box}</div>")
+    for markdown in (within, beside):
+        assert is_whole(markdown)
+        assert not any(
+            words in markdown for words in ("Another story", "friend", "Unlikely", "every week", "Read it")
+        )
+
+
+def test_a_list_of_links_between_paragraphs_is_of_the_text() -> None:
+    markdown = converted(
+        f"<article>{STORY}<ul><li><a href=/law>The law</a><li><a href=/map>The map</a></ul></article>"
+    )
+    assert "- [The law](https://e.org/law)\n- [The map](https://e.org/map)" in markdown
+
+
+@pytest.mark.parametrize(
+    "reference", ["<pre>moor --all</pre>", "<p>Use <code>moor</code>.</p>", "<dl><dt>a<dd>b</dl>"]
+)
+def test_a_page_with_anything_of_a_manual_keeps_everything(reference: str) -> None:
+    markdown = converted(f"<div><div>{STORY}{reference}</div><div class=river>{LINKS}</div></div>")
+    assert is_whole(markdown)
+    assert markdown.count("Another story") == 30
+
+
+def test_a_page_that_does_not_call_itself_an_article_keeps_everything() -> None:
+    markdown = converted(f"<div><div>{STORY}</div><div class=river>{LINKS}</div></div>", head="")
+    assert is_whole(markdown)
+    assert markdown.count("Another story") == 30
+
+
+def test_prose_that_was_left_out_shows_in_the_fidelity() -> None:
+    page = f"{DECLARED}<body><div><div>{STORY}</div><div class=terms><p>{'word ' * 30}</div>{LINKS}</div>"
+    expected = page_markdown(parse_html(page.encode(), "utf-8"), "https://e.org/").expected
+    assert expected is not None
+    assert expected.beside == 30
+
+
+def test_what_leads_up_to_the_story_is_of_it() -> None:
+    lead = f"{SENTENCE}, and nobody knows why."
+    markdown = converted(
+        f"<div><div class=lead><p>{lead}</p></div><div class=text>{STORY}</div>{LINKS}</div>"
+    )
+    assert is_whole(markdown)
+    assert lead in markdown
+
+
+WRAPPERS = st.lists(st.sampled_from(["div", "section", "article", "main", "td", "center"]), max_size=6)
+
+
+@given(WRAPPERS, st.integers(1, 7))
+def test_however_it_is_wrapped_no_paragraph_of_the_story_is_lost(wrappers: list[str], parted_at: int) -> None:
+    story = (
+        f"<div>{''.join(PARAGRAPHS_HTML[:parted_at])}</div><div>{''.join(PARAGRAPHS_HTML[parted_at:])}</div>"
+    )
+    for tag in wrappers:
+        story = f"<{tag}>{story}</{tag}>" if tag != "td" else f"<table><tr><td>{story}</td></tr></table>"
+    assert is_whole(converted(f"<div>{story}<div>{LINKS}</div></div>"))
