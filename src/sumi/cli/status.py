@@ -90,7 +90,7 @@ async def _look(state: Path) -> JobStatus:
     process, now = lock_owner(state), time.time()
     async with looking_at(state) as store:
         settings = await recall_settings(store)
-        usual = _usual_role(state)
+        usual = Role(_usual_job(state), state.parent)
         job, home = await recall_role(store, state) or usual
         stats = await store.stats()
         cap = settings.max_pages if settings else 0
@@ -149,9 +149,9 @@ def _progress_of(home: Path) -> _Progress:
         return _Progress()
 
 
-def _usual_role(state: Path) -> Role:
+def _usual_job(state: Path) -> str:
     """A map is its database, which stands for itself."""
-    return Role(MAP if state.is_file() else MIRROR, state.parent)
+    return MAP if state.is_file() else MIRROR
 
 
 def _host(wait: HostWait, process: int | None) -> WaitingHost:
