@@ -27,7 +27,7 @@ STEPS = (*JOBS, "resume", "growth")
 
 def main() -> None:
     # So that whoever ends us ends the contender that is running, too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     options = _options()
     started = load_average()
     options.place.mkdir(parents=True, exist_ok=True)

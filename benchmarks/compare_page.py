@@ -144,7 +144,8 @@ def _row(each: Standing) -> str:
     figures = (
         f"{each.rate:.0f} | {each.cpu_ms:.2f} | {each.peak_mb:.0f} | {each.pages:,}{cut} | {each.ratio:.2f}"
     )
-    return f"| {each.name} | {figures} | {each.versions} |"
+    remark = f"; a run is missing: {each.trouble}" if each.trouble else ""
+    return f"| {each.name} | {figures} | {each.versions}{remark} |"
 
 
 def _resume_section(found: Comparison) -> str:

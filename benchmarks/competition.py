@@ -31,7 +31,7 @@ class Standing(NamedTuple):
     versions: str
     runs: tuple[Run, ...]
     ratios: tuple[float, ...]  # Sumi's pages a second by this one's, round by round
-    trouble: str = ""  # why there are no runs
+    trouble: str = ""  # why a run is missing, or all of them
 
     @property
     def rate(self) -> float:
@@ -72,21 +72,21 @@ class Course(NamedTuple):
 def compete(job: str, contenders: Sequence[Contender], course: Course) -> list[Standing]:
     """The first contender is Sumi, and whom the others are measured against."""
     places = {each.name: _environment(each, course.place) for each in contenders}
-    runs: dict[str, list[Run]] = {each.name: [] for each in contenders}
     trouble = {name: place.reason for name, place in places.items() if isinstance(place, Missing)}
+    runs: dict[str, dict[int, Run]] = {each.name: {} for each in contenders}
     for number, contender in _turns(contenders, course.rounds):
         place = places[contender.name]
-        if contender.name in trouble or isinstance(place, Missing):
+        if isinstance(place, Missing):
             continue
         _tell(f"{job}, round {number}: {contender.name}")
         try:
-            runs[contender.name].append(_run(contender, place, course))
+            runs[contender.name][number] = _run(contender, place, course)
         except SystemExit as failure:
             if contender is contenders[0]:
                 raise  # nothing to compare with
-            trouble[contender.name] = _last_line(str(failure))
+            trouble[contender.name] = _in_a_line(str(failure), course.place)
             _tell(f"  {trouble[contender.name]}")
-    ours = [run.rate for run in runs[contenders[0].name]]
+    ours = {number: run.rate for number, run in runs[contenders[0].name].items()}
     return [_standing(each.name, places[each.name], runs[each.name], ours, trouble) for each in contenders]
 
 
@@ -117,15 +117,17 @@ def _run(contender: Contender, place: Environment, course: Course) -> Run:
 
 
 def _standing(
-    name: str, place: Environment | Missing, runs: list[Run], ours: list[float], trouble: dict[str, str]
+    name: str,
+    place: Environment | Missing,
+    runs: dict[int, Run],
+    ours: dict[int, float],
+    trouble: dict[str, str],
 ) -> Standing:
     versions = place.versions if isinstance(place, Environment) else ""
-    if name in trouble or not runs:
-        return Standing(name, versions, (), (), trouble.get(name, "it was not run"))
-    if not all(run.pages for run in runs):
-        return Standing(name, versions, (), (), "no page was there when its time was up")
-    ratios = tuple(mine / run.rate for mine, run in zip(ours, runs, strict=True))
-    return Standing(name, versions, tuple(runs), ratios)
+    counted = {number: run for number, run in runs.items() if run.pages}
+    why = trouble.get(name, "" if counted else "no page was there when its time was up")
+    ratios = tuple(ours[number] / run.rate for number, run in counted.items())
+    return Standing(name, versions, tuple(counted.values()), ratios, why)
 
 
 def sumi_of(standings: Sequence[Standing]) -> Standing:
@@ -136,9 +138,11 @@ def load_average() -> str:
     return " ".join(f"{load:.1f}" for load in os.getloadavg())
 
 
-def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()]
-    return f"{lines[0][-80:]} … {lines[-1]}"[:250] if lines else "no message"
+def _in_a_line(failure: str, place: Path) -> str:
+    """Of a failed command: how it ended, and the last that it said."""
+    heading, *said = [line for line in failure.splitlines() if line.strip()]
+    ended = heading[heading.rfind("failed") :].rstrip(":")
+    return f"{ended} {said[-1] if said else ''}".strip().replace(str(place), "…")[:200]
 
 
 def _tell(text: str) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from benchmarks.fidelity_converters import CONVERTERS, MISSING, Convert
 from benchmarks.fidelity_corpus import SOURCES, Page, pages, reference
-from sumi.parse.fidelity import Expected, judge
+from sumi.parse.fidelity import Expected, Fidelity, judge
 from sumi.parse.holdings import words_of_markdown, words_of_tree
 
 RESULTS: Final = Path(__file__).parent / "results"
@@ -36,9 +36,8 @@ class Tally:
         self._short: Counter[str] = Counter()
 
     def add(self, page: Page, expected: Expected, markdown: str) -> None:
-        fidelity = judge(expected, markdown)
-        if fidelity is None:
-            return
+        # A converter that blows a page up beyond what can be judged has lost it.
+        fidelity = judge(expected, markdown) or Fidelity(0.0, [])
         self.judged.append(page)
         self._scores[page.source.generator].append(fidelity.score)
         self._purity.append(_purity(expected, markdown))

@@ -23,6 +23,9 @@ _NOT_READ: Final = (
 _OWN_LINKS: Final = ":is(h1, h2, h3, h4, h5, h6) a[href^='#']"
 # Headings in DocBook's HTML, though no part of the outline: a converter may write them as it likes.
 _BOX_TITLES: Final = "div:is(.note, .tip, .warning, .caution, .important) > h3.title"
+# Markdown of more than three million characters has no score. Were such pages left in, a converter would be
+# measured without those that it keeps whole, and with those that it cuts short.
+_LARGEST: Final = 1_000_000
 _URL: Final = "https://docs.example.org/manual/page.html"
 
 
@@ -194,7 +197,8 @@ def reference(page: Page) -> Expected | None:
 
 def _evenly(source: Source, most: int) -> Iterator[Page]:
     """Spread over the folder, and the same pages on every machine with the same packages."""
-    files = sorted(path for path in Path(source.folder).glob(source.pattern) if path.is_file())
+    found = sorted(path for path in Path(source.folder).glob(source.pattern) if path.is_file())
+    files = [path for path in found if path.stat().st_size <= _LARGEST]
     step = max(1, len(files) // most)
     for path in files[::step][:most]:
         yield Page(source, path, path.read_bytes())

@@ -12,6 +12,7 @@ from sumi.policy import (
     PacingPolicy,
     Preset,
     Proxy,
+    RenderPolicy,
     RetryPolicy,
     RobotsOnError,
     RobotsPolicy,
@@ -68,6 +69,7 @@ def _job(
         frontier=FrontierPolicy(pacing=pacing, max_pages=recipe.max_pages),
         network=_network(config, seeds),
         limits=_fetch_limits(config),
+        render=RenderPolicy(mode=config.render.mode, wait_for=config.render.wait_for),
         notes=_notes(config),
     )
 

@@ -70,6 +70,8 @@ class Archive:
             charset=digest.charset,
             page_type=self._page_type(lease.url),
             proxy=response.proxy or None,
+            rendered=response.rendered or None,
+            render_note=response.render_note or None,
         )
 
     def has_whole(self, facts: PageFacts) -> bool:

@@ -103,5 +103,6 @@ def _metadata(facts: PageFacts) -> dict[str, str | int]:
         "robots_meta": facts.robots_meta,
         "content_signal": facts.content_signal,
         "links": facts.links,
+        "rendered": facts.rendered,
     }
     return {name: value for name, value in known.items() if value is not None}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.policy import RobotsOnError, StateBackend
+from sumi.policy import RenderMode, RobotsOnError, StateBackend
 from sumi.scope.profiles import ProfileName
 
 
@@ -113,6 +113,11 @@ class NetworkSection(msgspec.Struct, frozen=True):
     allow_private: bool = False
 
 
+class RenderSection(msgspec.Struct, frozen=True):
+    mode: RenderMode = RenderMode.NONE
+    wait_for: tuple[str, ...] = ()
+
+
 class CrawlConfig(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     workspace: Path
@@ -134,3 +139,4 @@ class CrawlConfig(msgspec.Struct, frozen=True, kw_only=True):
     metadata: MetadataSection
     metrics: MetricsSection
     trajectory: TrajectorySection
+    render: RenderSection

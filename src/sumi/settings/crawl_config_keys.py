@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from sumi.errors import UsageError
-from sumi.policy import RobotsOnError, StateBackend
+from sumi.policy import RenderMode, RobotsOnError, StateBackend
 from sumi.scope.patterns import url_pattern
 from sumi.scope.profiles import ProfileName
 from sumi.settings.crawl_config import (
@@ -21,6 +21,7 @@ from sumi.settings.crawl_config import (
     MetricsSection,
     NetworkSection,
     PagesCsvSection,
+    RenderSection,
     RobotsSection,
     ScopeSection,
     SpoolSection,
@@ -33,6 +34,7 @@ from sumi.settings.kinds import (
     HOST_PATTERN,
     PROXY,
     RESOLVE,
+    SELECTOR,
     SWITCH,
     Kind,
     choice,
@@ -195,6 +197,8 @@ KEYS: tuple[Key, ...] = (
     Key("metrics", "flush_interval_sec", decimal(0.1, 86_400, "seconds"), "How often they are written."),
     Key("trajectory", "enabled", SWITCH, "Record which page led to which."),
     Key("trajectory", "path", PATH, "Where.", "logs/edges.csv"),
+    Key("render", "mode", choice(RenderMode), "Which pages are shown to a browser, and read from there."),
+    Key("render", "wait_for", many(SELECTOR), "Wait there until something matches each, for 10 s at most."),
 )
 
 SECTIONS: dict[str, type[msgspec.Struct]] = {
@@ -212,6 +216,7 @@ SECTIONS: dict[str, type[msgspec.Struct]] = {
     "metadata": MetadataSection,
     "metrics": MetricsSection,
     "trajectory": TrajectorySection,
+    "render": RenderSection,
 }
 
 
