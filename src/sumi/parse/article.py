@@ -21,7 +21,7 @@ _DEEPEST: Final = 100  # ancestors looked at
 _NEARLY_ALL: Final = 0.85  # the rest is teasers, comments and terms of use
 _MOSTLY: Final = 0.5
 _REFERENCE: Final = "pre, dl, code, kbd, samp, tt, var, math"
-# Manuals have none of these; blogs and newspapers nearly always have one.
+# Manuals may have some of these, an <article> above all: so it takes this and the lack of any reference.
 _MARKS: Final = (
     "meta[property='og:type'][content='article']",
     "meta[property^='article:']",
