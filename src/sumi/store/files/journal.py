@@ -186,7 +186,8 @@ class Journal:
         return self._readers[number]
 
     def _numbers(self) -> list[int]:
-        return sorted(int(m[1]) for p in self._folder.iterdir() if (m := SEGMENT_NAME.fullmatch(p.name)))
+        with explained(self._folder):
+            return sorted(int(m[1]) for p in self._folder.iterdir() if (m := SEGMENT_NAME.fullmatch(p.name)))
 
     def _path(self, number: int) -> Path:
         return self._folder / f"journal-{number:06}.log"
