@@ -67,7 +67,8 @@ def test_no_two_urls_share_a_file_and_the_manifest_leads_back(
     paths = {page["url"].removeprefix(site.url[:-1]): page["path"] for page in manifest["pages"]}
     assert set(NAMES) <= set(paths)
     assert len({path.lower() for path in paths.values()}) == len(paths)
-    assert paths["/a"] == "a/index.md"
+    # Which of them comes first is the network's choice: that one has the plain name.
+    assert "a/index.md" in {paths[name].lower() for name in ("/a", "/A", "/a/")}
     assert paths["/a?page=1"].startswith("a__q_")
     for url, path in paths.items():
         front = yaml.safe_load((home / path).read_text().split("---\n")[1])
