@@ -1,8 +1,8 @@
 """``python -m benchmarks.fidelity``: how much of real pages arrives in Markdown, by converter, and how fast.
 
 Every converter has a process of its own, one after the other. The first ``--common`` pages, which are of all
-sources in turn, are converted by all of them and make the first table. Those that are through with all pages
-within ``--seconds`` make the second.
+sources in turn, are converted by all of them and make the first table. Those in ``WHOLE`` get all pages,
+which make the second. Times are processor time, which what else the machine does disturbs least.
 """
 
 import argparse
@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +22,7 @@ from sumi.parse.fidelity import Expected, Fidelity, judge
 from sumi.parse.holdings import words_of_markdown, words_of_tree
 
 RESULTS: Final = Path(__file__).parent / "results"
+WHOLE: Final = ("sumi", "sumi, Markdown alone", "turbohtml")
 _KINDS: Final = ("words", "headings", "code blocks", "code languages", "table", "list items", "links")
 
 
@@ -34,8 +34,10 @@ class Tally:
         self._scores: defaultdict[str, list[float]] = defaultdict(list)
         self._purity: list[float] = []
         self._short: Counter[str] = Counter()
+        self._seconds = 0.0
 
-    def add(self, page: Page, expected: Expected, markdown: str) -> None:
+    def add(self, page: Page, expected: Expected, markdown: str, seconds: float) -> None:
+        self._seconds += seconds
         # A converter that blows a page up beyond what can be judged has lost it.
         fidelity = judge(expected, markdown) or Fidelity(0.0, [])
         self.judged.append(page)
@@ -50,44 +52,32 @@ class Tally:
             "purity": statistics.fmean(self._purity),
             "short": {kind: self._short[kind] / len(self.judged) for kind in _KINDS},
             "generators": {name: statistics.fmean(each) for name, each in self._scores.items()},
+            "ms_per_page": 1000 * self._seconds / len(self.judged),
+            "mb_per_s": sum(len(page.body) for page in self.judged) / self._seconds / 1e6,
         }
 
 
-def measure(name: str, most: int, common: int, seconds: float) -> dict[str, Any]:
-    """Quality first; then speed, over the same pages again: by then whatever can be cached is."""
+def measure(name: str, most: int, common: int) -> dict[str, Any]:
     package, make = CONVERTERS[name]
     convert = make()
-    tally = Tally()
-    deadline = time.perf_counter() + seconds
-    shared: dict[str, Any] = {}
     corpus = pages(most)
-    for number, page in enumerate(corpus):
-        if number == common:
-            shared = tally.result() | _speed(convert, tally.judged, seconds)
-            deadline = time.perf_counter() + seconds
-        if number > common and time.perf_counter() > deadline:
-            break
-        expected = reference(page)
-        if expected is not None:
-            tally.add(page, expected, _convert(convert, page))
-    else:
-        everything = tally.result() | _speed(convert, tally.judged, seconds)
-        return {"name": name, "version": _version(package), "common": shared or everything, "all": everything}
-    return {"name": name, "version": _version(package), "common": shared, "all": None}
-
-
-def _speed(convert: Convert, corpus: Sequence[Page], seconds: float) -> dict[str, float]:
-    """Processor time, which what else the machine does disturbs least."""
-    spent, octets, count = 0.0, 0, 0
+    _convert(convert, corpus[0])  # whatever it loads first
+    tally = Tally()
+    shared: dict[str, Any] | None = None
     for page in corpus:
-        if spent > seconds:
-            break
+        expected = reference(page)
+        if expected is None:
+            continue
         started = time.process_time()
-        _convert(convert, page)
-        spent += time.process_time() - started
-        octets += len(page.body)
-        count += 1
-    return {"ms_per_page": 1000 * spent / count, "mb_per_s": octets / spent / 1e6}
+        markdown = _convert(convert, page)
+        tally.add(page, expected, markdown, time.process_time() - started)
+        if shared is None and len(tally.judged) >= common:
+            shared = tally.result()
+            if name not in WHOLE:
+                break
+    everything = tally.result()
+    through = everything if name in WHOLE else None
+    return {"name": name, "version": _version(package), "common": shared or everything, "all": through}
 
 
 def _convert(convert: Convert, page: Page) -> str:
@@ -149,9 +139,9 @@ def _by_generator(results: list[dict[str, Any]]) -> list[str]:
 def _in_process(name: str, options: argparse.Namespace) -> dict[str, Any] | str:
     """Its result, or why there is none."""
     command = [sys.executable, "-m", "benchmarks.fidelity", "--only", name, "--each", str(options.each)]
-    command += ["--common", str(options.common), "--seconds", str(options.seconds)]
+    command += ["--common", str(options.common)]
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=600 + 4 * options.seconds)
+        run = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
     except subprocess.TimeoutExpired:
         return "did not come to an end"
     if run.returncode:
@@ -163,12 +153,12 @@ def _in_process(name: str, options: argparse.Namespace) -> dict[str, Any] | str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--each", type=int, default=220, help="pages of each source, at most")
-    parser.add_argument("--common", type=int, default=200, help="pages that every converter gets")
-    parser.add_argument("--seconds", type=float, default=60.0, help="for the other pages, of each converter")
+    parser.add_argument("--common", type=int, default=320, help="pages that every converter gets")
+    parser.add_argument("--timeout", type=float, default=900.0, help="seconds, after which one is given up")
     parser.add_argument("--only", choices=tuple(CONVERTERS), help="one converter, its result as JSON")
     options = parser.parse_args()
     if options.only:
-        print(json.dumps(measure(options.only, options.each, options.common, options.seconds)))
+        print(json.dumps(measure(options.only, options.each, options.common)))
         return
     results: list[dict[str, Any]] = []
     absent = dict(MISSING)

@@ -23,6 +23,10 @@ _NOT_READ: Final = (
 _OWN_LINKS: Final = ":is(h1, h2, h3, h4, h5, h6) a[href^='#']"
 # Headings in DocBook's HTML, though no part of the outline: a converter may write them as it likes.
 _BOX_TITLES: Final = "div:is(.note, .tip, .warning, .caution, .important) > h3.title"
+# Back from a footnote to where it was read.
+_BACK_LINKS: Final = "a[role=doc-backlink], aside.footnote > span.label a"
+# Laid out as a table of a title and a text, though it is none.
+_BOXES: Final = "div.admonitionblock > table"
 # Markdown of more than three million characters has no score. Were such pages left in, a converter would be
 # measured without those that it keeps whole, and with those that it cuts short.
 _LARGEST: Final = 1_000_000
@@ -182,10 +186,12 @@ def reference(page: Page) -> Expected | None:
     for selector in filter(None, (_NOT_READ, page.source.chrome)):
         for element in root.select(selector):
             element.decompose()
-    for link in root.select(_OWN_LINKS):
+    for link in root.select(f"{_OWN_LINKS}, {_BACK_LINKS}"):
         link.unwrap()
     for title in root.select(_BOX_TITLES):
         title.tag = "p"
+    for part in root.select(f"{_BOXES}, {_BOXES} :is(tbody, tr, td)"):
+        part.tag = "div"
     prepare_code(find_code(document))
     root.resolve_links(_URL)
     fitter = TableFitter(document)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 SAMPLE_SECONDS = 0.05
+SHARED_SAMPLES = 20  # from one look at who shares what to the next: the kernel walks all pages for it
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -20,6 +21,7 @@ class Cost(NamedTuple):
     tree_mb: float  # the largest sum over all processes alive at once; shared pages count in each
     main_mb: float  # the first process alone
     cut: bool = False  # ended by us because its time was up
+    shared_once_mb: float = 0.0  # as tree_mb, with what processes share counted once; 0 if nobody asked
 
 
 def run_measured(
@@ -29,6 +31,7 @@ def run_measured(
     folder: Path | None = None,
     limit_seconds: float = 0.0,
     fine: Collection[int] = (0,),
+    share: bool = False,
 ) -> Cost:
     """Raises SystemExit, with the end of what the command said, if it ends with a code that is not fine."""
     with log.open("wb") as out:
@@ -37,7 +40,7 @@ def run_measured(
         process = subprocess.Popen(
             command, stdout=out, stderr=subprocess.STDOUT, cwd=folder, start_new_session=True
         )
-        watch = MemoryWatch(process.pid)
+        watch = MemoryWatch(process.pid, share=share)
         limit = threading.Timer(limit_seconds or threading.TIMEOUT_MAX, end_group, [process.pid])
         limit.start()
         try:
@@ -52,7 +55,8 @@ def run_measured(
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in fine and not cut:
         raise SystemExit(f"{command[:4]} failed with {process.returncode}:\n{log.read_text()[-2000:]}")
-    return Cost(wall, usage.ru_utime + usage.ru_stime, watch.tree_mb, watch.main_mb, cut)
+    cpu = usage.ru_utime + usage.ru_stime
+    return Cost(wall, cpu, watch.tree_mb, watch.main_mb, cut, watch.shared_once_mb)
 
 
 def end_group(pid: int) -> None:
@@ -63,7 +67,9 @@ def end_group(pid: int) -> None:
 class MemoryWatch:
     """Looks at /proc in a thread; where there is no /proc, it sees nothing and says 0."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, *, share: bool = False) -> None:
+        self._share = share
+        self.shared_once_mb = 0.0
         self.tree_mb = 0.0
         self.main_mb = 0.0
         self._pid = pid
@@ -76,8 +82,13 @@ class MemoryWatch:
         self._thread.join()
 
     def _sample(self) -> None:
+        looks = 0
         while not self._ended.wait(SAMPLE_SECONDS):
-            sizes = [_resident_mb(pid) for pid in _tree(self._pid)]
+            looks += 1
+            pids = _tree(self._pid)
+            if self._share and looks % SHARED_SAMPLES == 0:
+                self.shared_once_mb = max(self.shared_once_mb, sum(map(_proportional_mb, pids)))
+            sizes = [_resident_mb(pid) for pid in pids]
             self.tree_mb = max(self.tree_mb, sum(sizes))
             self.main_mb = max(self.main_mb, *sizes[:1], 0.0)
 
@@ -106,3 +117,12 @@ def _resident_mb(pid: int) -> float:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES / 1e6
     except (OSError, IndexError):
         return 0.0
+
+
+def _proportional_mb(pid: int) -> float:
+    """A page that several processes have counts for each of them with its share."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024 / 1e6

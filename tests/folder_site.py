@@ -21,6 +21,9 @@ class FolderSite:
         self.answers: list[Answered] = []
         self.moved: dict[str, str] = {}  # path to Location
         self.bodies: dict[str, bytes] = {}  # path, as requested, to what is sent as if of no known type
+        self.headers: dict[str, dict[str, str]] = {}  # path to further header fields
+        self.broken: set[str] = set()  # paths that are answered with 503
+        self.negotiated: dict[str, bytes] = {}  # path to what is sent to those who would rather have Markdown
         self._server: ThreadingHTTPServer | None = None
         self._clock = 1_700_000_000
 
@@ -69,7 +72,24 @@ class FolderSite:
             def log_message(self, *_: object) -> None:
                 pass
 
+            def end_headers(self) -> None:
+                for name, value in site.headers.get(self.path, {}).items():
+                    self.send_header(name, value)
+                if site.negotiated:
+                    self.send_header("Vary", "Accept")
+                super().end_headers()
+
             def do_GET(self) -> None:
+                if self.path in site.negotiated and "text/markdown" in self.headers.get("Accept", ""):
+                    self.send_response(200)
+                    self.send_header("Content-Type", "text/markdown; charset=utf-8")
+                    self.send_header("Content-Length", str(len(site.negotiated[self.path])))
+                    self.end_headers()
+                    self.wfile.write(site.negotiated[self.path])
+                    return
+                if self.path in site.broken:
+                    self.send_error(503)
+                    return
                 if self.path in site.moved:
                     self.send_response(301)
                     self.send_header("Location", site.moved[self.path])

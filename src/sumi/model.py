@@ -142,6 +142,7 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     content_signal: str | None = None  # from robots.txt and the header: what the text may be used for
     licenses: tuple[str, ...] = ()  # addresses of the licences that the page names
     raw: str | None = None  # SHA-256 of the body as it came, under which it is kept
+    raw_at: tuple[str, int, int] | None = None  # where, if many are in one file: name, first byte, length
     charset: str | None = None  # in which the body was read
     page_type: str | None = None  # what the job's policy calls a page of this form
     proxy: str | None = None  # through which it came; None: directly

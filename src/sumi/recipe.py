@@ -59,6 +59,9 @@ class Recipe(msgspec.Struct, frozen=True):
     min_fidelity: float = 0.0  # pages whose Markdown holds less of them are kept, and make the run partial
     source: SourceChoice = SourceChoice.HTML  # whether a site's own Markdown is taken where it is as good
     asset_bytes: int = 0  # images that pages show and files they link to are kept up to this size; 0: none
+    # With a limit on pages: no further sitemap is read while more pages than this are waiting, and more than
+    # twice as many as are wanted, since some fail. 0: every sitemap is read.
+    plenty: int = 0
 
 
 class Job(msgspec.Struct, frozen=True):

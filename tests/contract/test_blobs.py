@@ -11,11 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.outputs.safe_files import SafeFolder
-from sumi.parse.raw import packed
+from sumi.parse.raw import packed, trained
 from sumi.ports import Blobs
 from sumi.store.blobs import FolderBlobs
 
 MOST = 1 << 20
+
+
+PAGES = [f"<html><p>page {number} of a site</p></html>".encode() * 9 for number in range(100)]
+DICTIONARY = trained(PAGES) or b""
 
 
 @contextmanager
@@ -54,6 +58,43 @@ def test_a_blob_is_never_written_twice(tmp_path: Path) -> None:
         before = place.stat().st_ino
         blobs.put(digest, frame)
     assert place.stat().st_ino == before
+
+
+@given(bodies=st.lists(st.binary(max_size=200), max_size=8), first=st.sampled_from([b"", DICTIONARY]))
+def test_a_body_packed_in_two_ways_is_kept_as_it_was_first(
+    tmp_path_factory: pytest.TempPathFactory, bodies: list[bytes], first: bytes
+) -> None:
+    folder = tmp_path_factory.mktemp("blobs")
+    with open_blobs(folder, pack=True) as blobs, open_blobs(folder, pack=True) as others:
+        assert isinstance(blobs, FolderBlobs)
+        blobs.dictionaries.add(DICTIONARY)
+        assert blobs.dictionaries.in_use() == DICTIONARY
+        for body in bodies:
+            digest, frame = packed(body, first)
+            place = folder / blobs.put(digest, frame)
+            others.put(digest, packed(body, b"" if first else DICTIONARY)[1])
+            assert place.read_bytes() == frame
+            assert others.has_whole(digest)
+            assert others.open(digest, MOST) == body
+            place.write_bytes(b"")  # as a power cut may leave it
+            blobs.put(digest, frame)
+            assert blobs.open(digest, MOST) == body
+
+
+def test_a_dictionary_that_is_missing_or_torn_opens_nothing(tmp_path: Path) -> None:
+    digest, frame = packed(b"<html>" * 99, DICTIONARY)
+    with open_blobs(tmp_path, pack=True) as blobs:
+        assert isinstance(blobs, FolderBlobs)
+        blobs.put(digest, frame)
+        assert not blobs.has_whole(digest)
+        blobs.dictionaries.add(DICTIONARY)
+        (made,) = (tmp_path / "dictionaries").iterdir()
+        for torn in (DICTIONARY[:-9], bytes(len(DICTIONARY)), b""):
+            made.write_bytes(torn)
+            assert blobs.dictionaries.in_use() == b""
+            assert blobs.open(digest, MOST) is None
+        made.write_bytes(DICTIONARY)
+        assert blobs.has_whole(digest)
 
 
 def test_damage_and_bombs_are_not_given_out(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import ssl
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ class Asked(NamedTuple):
     address: str  # host and path
     headers: dict[str, str]
     body: bytes = b""
+    at: float = 0.0  # noted before the answer goes out, so that nobody who waits for it is early by our clock
 
 
 @dataclass
@@ -86,7 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
         address = self.headers.get("host", "").partition(":")[0] + self.path
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        web.log.append(Asked(self.command, address, headers, body))
+        web.log.append(Asked(self.command, address, headers, body, time.monotonic()))
         page = web.pages.get(address, Page(status=404))
         status = 405 if page.refuses_head and self.command == "HEAD" else page.status
         if ("ETag", headers.get("if-none-match")) in page.headers:

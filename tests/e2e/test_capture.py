@@ -118,6 +118,65 @@ def test_a_path_takes_what_lies_below_it_and_loosely_what_begins_like_it(
         assert {page["url"] for page in shown(run_sumi, "page")} == loose
 
 
+def test_a_capture_at_its_limit_is_complete(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        write_section(site, "docs", 9)
+        done = run_sumi("capture", f"{site.url}docs", *FAST, "--limit", "3")
+        assert done.returncode == 0, done.stderr
+        assert "complete: as many pages as were asked for are here" in done.stderr
+        assert jobs(run_sumi)[-1]["status"] == "completed"
+
+
+def test_options_may_stand_between_urls(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        for base in ("docs", "api"):
+            write_section(site, base, 4)
+        done = run_sumi("capture", f"{site.url}docs", "--limit", "2", f"{site.url}api", *FAST)
+        assert done.returncode == 0, done.stderr
+        assert sorted(page["base"] for page in shown(run_sumi, "page")) == [0, 0, 1, 1]
+
+
+def test_pages_that_are_nearly_the_same_are_kept_and_told(run_sumi: RunSumi, tmp_path: Path) -> None:
+    text = " ".join(f"{word}{end}" for word in ("ink", "brush", "paper", "stone") for end in "abcdefghijklmn")
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", f"<p>Start</p>{linked('/a.html', '/b.html', '/c.html')}")
+        site.write("a.html", f"<p>{text}</p>", title="Same")
+        site.write("b.html", f"<p>{text} anew</p>", title="Same")
+        site.write("c.html", "<p>Something else altogether, told in words of its own.</p>")
+        done = run_sumi("capture", site.url, *FAST, "--json")
+        assert "near-duplicates: 2 pages in 1 group; all were kept" in done.events[-1]["notes"]
+        twins = {f"{site.url}a.html", f"{site.url}b.html"}
+        assert [set(row["urls"]) for row in shown(run_sumi, "near_duplicates")] == [twins]
+        assert twins < {page["url"] for page in shown(run_sumi, "page")}
+        told = run_sumi("capture", "show").stdout.partition("nearly the same text:\n")[2].splitlines()
+        assert {line.strip() for line in told} == twins
+
+
+def test_what_failed_is_tried_again_when_the_job_is_taken_up(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", f"<p>Start</p>{linked('/busy.html', '/gone.html')}")
+        site.write("busy.html", f"<p>Busy at first</p>{linked('/behind.html')}")
+        site.write("behind.html", "<p>Only the busy one leads here</p>")
+        site.broken.add("/busy.html")
+        assert run_sumi("capture", site.url, *FAST).returncode == 1
+        assert {failure["url"] for failure in shown(run_sumi, "failure")} == {
+            f"{site.url}busy.html",
+            f"{site.url}gone.html",
+        }
+        site.broken.clear()
+        asked = len(site.answers)
+        assert run_sumi("capture", "resume", *FAST).returncode == 1
+        assert [failure["url"] for failure in shown(run_sumi, "failure")] == [f"{site.url}gone.html"]
+        assert {page["url"] for page in shown(run_sumi, "page")} == {
+            site.url,
+            f"{site.url}busy.html",
+            f"{site.url}behind.html",
+        }
+        job = jobs(run_sumi)[-1]
+        assert (job["status"], job["pages_processed"], job["pages_failed"]) == ("completed_with_errors", 3, 1)
+        assert ("/gone.html", 404) not in page_requests(site, asked), "what is gone does not come back"
+
+
 def test_failures_are_listed(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         site.write("index.html", f"<p>Start</p>{linked('/gone.html')}")

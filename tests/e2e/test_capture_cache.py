@@ -58,6 +58,35 @@ def test_an_old_copy_is_asked_for_and_a_changed_page_is_taken(run_sumi: RunSumi,
         assert "Something else by now" in (tmp_path / "all.md").read_text()
 
 
+def test_a_page_is_asked_for_again_when_its_server_wants_it(run_sumi: RunSumi, tmp_path: Path) -> None:
+    said = {
+        "nothing": {},
+        "for-an-hour": {"Cache-Control": "max-age=3600"},
+        "later": {"Expires": "Fri, 01 Jan 2100 00:00:00 GMT"},
+        "no-cache": {"Cache-Control": "private, no-cache"},
+        "no-store": {"Cache-Control": "no-store"},
+        "at-once": {"Cache-Control": "max-age=0, must-revalidate"},
+        "expired": {"Expires": "0"},
+    }
+    with folder_site(tmp_path / "site") as site:
+        site.write("docs/index.html", f"<p>Start</p>{linked(*(f'/docs/{name}.html' for name in said))}")
+        for name, headers in said.items():
+            site.write(f"docs/{name}.html", f"<p>The page {name}</p>")
+            site.headers[f"/docs/{name}.html"] = headers
+        captured(run_sumi, site)
+        asked_always = [
+            (f"/docs/{name}.html", 304) for name in ("at-once", "expired", "no-cache", "no-store")
+        ]
+        for words in ((), ("--cache-age", "3600")):
+            note, asked = captured(run_sumi, site, *words)
+            assert note == "cache: 8 full, 0 partial, 0 miss"
+            assert sorted(asked[2:]) == asked_always
+        note, asked = captured(run_sumi, site, "--cache-age", "0")
+        assert {path for path, status in asked[2:] if status == 304} == {
+            f"/docs/{name}.html" for name in said
+        }
+
+
 def test_without_bodies_the_cache_is_partial(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         write_section(site, "docs", 5)

@@ -16,7 +16,8 @@ from sumi.cli.demo_server import serving
 from sumi.cli.tree import tree_lines
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("pycurl", "turbohtml", "msgspec", "uvloop", "asyncio", "ada_url")
+# The first is what settings are made of, so commands that have some load it.
+HEAVY = ("msgspec", "pycurl", "turbohtml", "uvloop", "asyncio", "ada_url", "re2")
 
 
 def sumi(*arguments: str, **environ: str) -> "subprocess.CompletedProcess[str]":
@@ -48,10 +49,11 @@ def test_help_lists_the_commands() -> None:
         assert f"\n  {command} " in done.stdout
 
 
-def test_help_does_not_load_the_engine() -> None:
+@pytest.mark.parametrize(("words", "heavy"), [(["--help"], HEAVY), (["mirror", "--help"], HEAVY[1:])])
+def test_help_does_not_load_the_engine(words: list[str], heavy: tuple[str, ...]) -> None:
     code = (
-        "import sys; from sumi.cli.main import main; main(['--help']); "
-        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+        f"import sys; from sumi.cli.main import main; main({words!r}); "
+        f"print([name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -139,6 +141,12 @@ def test_without_a_command_the_help_is_shown_as_an_error() -> None:
 )
 def test_a_mistake_is_one_sentence(arguments: list[str], sentence: str) -> None:
     assert refused(*arguments) == sentence
+
+
+def test_options_may_stand_between_arguments() -> None:
+    said = refused("mirror", "a.example", "--assets", "b.example", "--retries", "x", "ftp://c")
+    assert "URL is 'ftp://c'" in said
+    assert refused("status", "--", "--nowhere").startswith("sumi: error: --nowhere holds no job")
 
 
 def test_a_bad_variable_is_named() -> None:

@@ -4,7 +4,7 @@ import itertools
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -157,11 +157,19 @@ def test_a_cookie_wall_opens_for_who_keeps_cookies(run_sumi: RunSumi) -> None:
         assert all("cookie" not in headers for _, headers in running.asked)
 
 
-def test_a_circle_over_two_schemes_is_cut(run_sumi: RunSumi) -> None:
-    authority = trustme.CA()
+def tls_by(authority: trustme.CA) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
-    with authority.cert_pem.tempfile() as ca_file, site({}) as plain, site({}, context) as secure:
+    return context
+
+
+def test_a_circle_over_two_schemes_is_cut(run_sumi: RunSumi) -> None:
+    authority = trustme.CA()
+    with (
+        authority.cert_pem.tempfile() as ca_file,
+        site({}) as plain,
+        site({}, tls_by(authority)) as secure,
+    ):
         plain.pages["/"] = page("/flip")
         plain.pages["/flip"] = to(f"{secure.url}/flop")
         secure.pages["/flop"] = to(f"{plain.url}/flip")
@@ -180,6 +188,40 @@ def test_a_circle_over_two_schemes_is_cut(run_sumi: RunSumi) -> None:
     outcomes = endings(run)
     assert outcomes[f"{plain.url}/flip"] == "redirected"
     assert outcomes[f"{secure.url}/flop"] == "redirect_loop"
+
+
+def test_an_authority_of_ones_own_is_trusted_beside_the_systems(run_sumi: RunSumi, tmp_path: Path) -> None:
+    systems, own, nobodys = trustme.CA(), trustme.CA(), trustme.CA()
+    systems.cert_pem.write_to_path(str(tmp_path / "system.pem"))
+    own.cert_pem.write_to_path(str(tmp_path / "own.pem"))
+    with ExitStack() as stack:
+        public, internal, forged = (
+            stack.enter_context(site({}, tls_by(authority))) for authority in (systems, own, nobodys)
+        )
+        public.pages["/"] = page(f"{internal.url}/", f"{forged.url}/")
+        internal.pages["/"] = page()
+        hosts = [word for other in (internal, forged) for word in ("--hosts", f"127.0.0.1:{other.port}")]
+        run = run_sumi(
+            *("mirror", f"{public.url}/", *UNLIMITED, "--retries", "0", "--allow-private", *hosts),
+            *("--ca-file", "own.pem"),
+            env={"SSL_CERT_FILE": str(tmp_path / "system.pem"), "TMPDIR": str(tmp_path)},
+        )
+    outcomes = endings(run)
+    assert outcomes[f"{public.url}/"] == outcomes[f"{internal.url}/"] == "captured"
+    assert forged.asked == []
+    assert list(tmp_path.glob("sumi-ca-*")) == []
+
+
+def test_a_file_without_certificates_is_refused_before_anybody_is_asked(
+    run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    (tmp_path / "empty.pem").write_text("this is no certificate\n")
+    run = run_sumi("mirror", "https://127.0.0.1:9/", "--ca-file", "empty.pem")
+    assert run.returncode == 2
+    assert run.stderr == (
+        "sumi: error: empty.pem holds no certificates in PEM form; give another one as the CA file\n"
+    )
+    assert not (tmp_path / "output").exists()
 
 
 METADATA = "http://169.254.169.254"

@@ -162,3 +162,99 @@ def test_markdown_is_found_without_a_sign_where_it_is_asked_for(
     build(site, head="")
     mirror(run_sumi, site, "--source", "markdown")
     assert sum(source is not None for source in sources(tmp_path, site).values()) == PAGES
+
+
+def test_markdown_is_negotiated_where_answers_vary_with_what_is_accepted(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    build(site, twins=False, head="")
+    site.negotiated = {f"/p{number}.html": markdown_of(number).encode() for number in range(PAGES)}
+    site.negotiated["/"] = b"Where everything begins, for everybody.\n"
+    assert mirror(run_sumi, site).returncode == 0
+    assert set(sources(tmp_path, site).values()) == {"negotiated"}
+    pages = [answer.path for answer in site.answers if answer.path in site.negotiated]
+    assert len(pages) == len(site.negotiated) + 3, "three both ways, the others as Markdown alone"
+    page = (tmp_path / "output" / site.home / "p5.html" / "index.md").read_text()
+    assert page.endswith(markdown_of(5).replace("](p6.md", f"]({site.url}p6.md"))
+
+
+def test_answers_that_vary_for_another_reason_are_html(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    build(site, twins=False, head="")
+    site.negotiated = {"/elsewhere": b""}  # every answer says that it varies, and none does
+    mirror(run_sumi, site)
+    assert set(sources(tmp_path, site).values()) == {None}
+    assert asked(site, ".html") <= PAGES + 3
+
+
+FULL_TEXT_LINK = '</head><body><footer><a href="/llms-full.txt">For machines</a></footer>'
+
+
+def full_text(site: FolderSite, numbers: range, way: str = "# Page {0}\nSource: {1}\n") -> bytes:
+    pages = []
+    for number in numbers:
+        rest = markdown_of(number).partition("\n")[2]
+        pages.append(way.format(number, f"{site.url}p{number}.html") + rest)
+    return ("# All of it\n\n> Everything, in one file.\n\n" + "\n\n".join(pages)).encode()
+
+
+@pytest.mark.parametrize(
+    "way",
+    ["# Page {0}\nSource: {1}\n", "---\nurl: {1}\n---\n\n# Page {0}\n", "# Page {0} ({1})\n"],
+    ids=["a line below", "front matter", "in the heading"],
+)
+def test_the_sites_full_text_is_parted_by_the_pages_that_it_names(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path, way: str
+) -> None:
+    build(site, twins=False, head=FULL_TEXT_LINK)
+    site.put("llms-full.txt", full_text(site, range(PAGES), way))
+    assert mirror(run_sumi, site).returncode == 0
+    found = sources(tmp_path, site)
+    assert {found[f"p{number}.html"] for number in range(PAGES)} == {f"{site.url}llms-full.txt"}
+    assert asked(site, "llms-full.txt") == 1
+    assert asked(site, ".html") == 3, "only as many as it takes to be sure"
+    page = (tmp_path / "output" / site.home / "p5.html" / "index.md").read_text()
+    assert page.endswith(markdown_of(5).replace("](p6.md", f"]({site.url}p6.md"))
+
+
+def test_pages_that_the_full_text_lacks_are_made_from_html(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    build(site, twins=False, head=FULL_TEXT_LINK)
+    site.put("llms-full.txt", full_text(site, range(PAGES - 1)))
+    mirror(run_sumi, site)
+    found = sources(tmp_path, site)
+    assert found[f"p{PAGES - 1}.html"] is None
+    assert sum(source is not None for source in found.values()) == PAGES - 1
+    assert (
+        text_of(PAGES - 1)
+        in (tmp_path / "output" / site.home / f"p{PAGES - 1}.html" / "index.md").read_text()
+    )
+
+
+def test_a_full_text_that_names_no_pages_is_not_used_and_that_is_said(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    build(site, twins=False, head=FULL_TEXT_LINK)
+    site.put("llms-full.txt", full_text(site, range(PAGES), "# Page {0}\n"))
+    done = mirror(run_sumi, site)
+    assert done.returncode == 0
+    assert set(sources(tmp_path, site).values()) == {None}
+    assert asked(site, "llms-full.txt") == 1
+    warnings = [event["message"] for event in done.events if event["event"] == "warning"]
+    said = f"{site.url}llms-full.txt does not say which page each of its parts is from: it is not used"
+    assert warnings.count(said) == 1
+
+
+def test_an_update_asks_for_the_full_text_once(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
+    build(site, twins=False, head=FULL_TEXT_LINK)
+    site.put("llms-full.txt", full_text(site, range(PAGES)))
+    mirror(run_sumi, site)
+    site.answers.clear()
+    changed = full_text(site, range(PAGES)).replace(b"6 says at length", b"6 says at some length")
+    site.put("llms-full.txt", changed)
+    run_sumi("mirror", site.url, "--rate-limit", "0", "--retries", "0", "--update", "--no-trust-lastmod")
+    assert asked(site, "llms-full.txt") == 1
+    assert asked(site, ".html") == 0
+    assert "at some length" in (tmp_path / "output" / site.home / "p6.html" / "index.md").read_text()

@@ -67,8 +67,7 @@ def test_no_two_urls_share_a_file_and_the_manifest_leads_back(
     paths = {page["url"].removeprefix(site.url[:-1]): page["path"] for page in manifest["pages"]}
     assert set(NAMES) <= set(paths)
     assert len({path.lower() for path in paths.values()}) == len(paths)
-    # Which of them comes first is the network's choice: that one has the plain name.
-    assert "a/index.md" in {paths[name].lower() for name in ("/a", "/A", "/a/")}
+    assert (paths["/a"], paths["/a_b"]) == ("a/index.md", "a_b/index.md")
     assert paths["/a?page=1"].startswith("a__q_")
     for url, path in paths.items():
         front = yaml.safe_load((home / path).read_text().split("---\n")[1])
@@ -131,6 +130,49 @@ def test_a_killed_run_with_assets_ends_with_the_same_files(
         run_sumi("mirror", site.url, *options, "-o", "killed")
         assert tree(tmp_path / "killed") == tree(tmp_path / "whole")
         assert len([name for name in tree(tmp_path / "whole") if "_assets" in name]) == 20
+
+
+def linking_to(site: FolderSite, *names: str) -> None:
+    """Two pages that link to ``names``, which are all that leads to them."""
+    for page in ("/", "/other"):
+        links = "".join(f'<a href="{name}">{name}</a> ' for name in names)
+        site.bodies[page] = f"<title>{page}</title><p>{page} leads to {links} /other</p>".encode()
+    site.bodies["/"] += b'<a href="/other">other</a>'
+
+
+@pytest.mark.parametrize("state", ["files", "sqlite"])
+def test_a_name_that_several_want_does_not_depend_on_who_came_first(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path, state: str
+) -> None:
+    options = (*FAST, "--rewrite-links", "--state", state)
+    for names in (["/a/", "/a%20b"], ["/a/", "/A", "/a%20b"], ["/a/", "/A", "/a", "/a%20b", "/a_b"]):
+        linking_to(site, *names)
+        run_sumi("mirror", site.url, *options, "--update", "-o", "grown")
+    run_sumi("mirror", site.url, *options, "-o", "whole")
+    whole = tree(tmp_path / "whole")
+    assert tree(tmp_path / "grown") == whole
+    assert len(whole) == 7
+    assert b"Page 0," in whole[f"{site.home}/a/index.md"]
+    assert run_sumi("state", "check", "--deep", "grown").returncode == 0
+
+
+def test_a_page_in_the_place_of_one_that_is_gone_stays_there(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    linking_to(site, "/a")
+    run_sumi("mirror", site.url, *FAST)
+    old = site.bodies.pop("/a")
+    linking_to(site, "/a", "/a/")
+    for _ in range(2):
+        run_sumi("mirror", site.url, *FAST, "--update")
+        home = tmp_path / "output" / site.home
+        assert "Page 2," in (home / "a" / "index.md").read_text()
+        assert "Page 0," in (home / "_gone" / site.home / "a" / "index.md").read_text()
+    site.bodies["/a"] = old
+    run_sumi("mirror", site.url, *FAST, "--update")
+    assert "Page 0," in (home / "a" / "index.md").read_text()
+    assert not (home / "_gone" / site.home / "a" / "index.md").exists()
+    assert run_sumi("state", "check", "--deep").returncode == 0
 
 
 def tree(root: Path) -> dict[str, bytes]:

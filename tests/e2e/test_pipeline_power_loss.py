@@ -1,6 +1,7 @@
 """After a power cut no file tells of a page that is gone, and the next run completes every file exactly."""
 
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from sumi.model import PageFacts
 from sumi.store.files.journal import Place, synced_upto
 from sumi.store.files.records import Ended, decode
-from tests.commands import RunSumi, SpawnSumi
+from tests.commands import RunSumi, SpawnedSumi, SpawnSumi
 from tests.e2e.test_pipeline_kills import kill, wait_for_requests
 from tests.e2e.workspaces import Workspace, make_workspace
 from tests.site import MakeSite
@@ -72,6 +73,50 @@ def test_crawler_and_then_scraper(workspace: Workspace, spawn_sumi: SpawnSumi, r
     assert resumed.returncode == 0, resumed.stderr
     assert [path.name for path in (workspace.folder / "logs").glob("pages-*.csv")] == ["pages-one.csv"]
     assert workspace.faults([*workspace.rows()]) == []
+
+
+GONE_SEGMENT = '{"file": "discoveries-0000000001.jsonl", "offset": 7}'
+
+
+@pytest.mark.parametrize("bookmark", [None, "past", GONE_SEGMENT])
+def test_both_at_once(
+    make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path, bookmark: str | None
+) -> None:
+    site = make_site(pages=1, github=REPOSITORIES, delay_ms=2)
+    workspace = make_workspace(tmp_path, site, REPOSITORIES, limits=SLOW)
+    chance = random.Random(str(bookmark))
+    words = ("run", "--config", "crawl.yaml", "-q", "--run-id", "one")
+    running = spawn_sumi(*words)
+    csv = workspace.folder / "logs" / "pages-one.csv"
+    wait_for_file(csv, running)  # by then, both sides have synced what the first rows tell of
+    assert kill(running)
+    for state in ("frontier", "scraper"):
+        cut_power(workspace, state, chance)
+    harm_tail(csv, 0, chance)
+    harm_tail(workspace.folder / "index" / "page_index.jsonl", 0, chance)
+    lose_bookmark(workspace, bookmark)
+    final = run_sumi(*words)
+    assert final.returncode == 0, final.stderr
+    assert workspace.faults([*workspace.rows()]) == []
+    assert {record["url"] for record in workspace.index()} == workspace.truth.keys()
+
+
+def wait_for_file(path: Path, running: SpawnedSumi) -> None:
+    deadline = time.monotonic() + 60
+    while not size_of(path) and running.process.poll() is None:
+        assert time.monotonic() < deadline, "the run is stuck"
+        time.sleep(0.01)  # waits for another process, which no injected clock can hurry
+
+
+def lose_bookmark(workspace: Workspace, bookmark: str | None) -> None:
+    """It is not synced, so a cut may leave none, an empty one, or one of another time."""
+    place = workspace.folder / "state" / "spool_bookmark.json"
+    if bookmark is None:
+        place.unlink(missing_ok=True)
+    elif bookmark == "past":
+        place.write_text(f'{{"file": "{workspace.segments()[-1].name}", "offset": 99999999}}')
+    else:
+        place.write_text(bookmark)
 
 
 def cut_power(workspace: Workspace, state: str, chance: random.Random) -> set[str]:

@@ -3,11 +3,15 @@
 import os
 import select
 import signal
+import socket
 import subprocess
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote
+
+import pytest
 
 from sumi.fetch.browser.process_tree import argument_of, tree
 from tests.browsers import needs_browser
@@ -54,6 +58,48 @@ def test_nothing_but_the_web_is_opened(small_site: RunningSite, run_sumi: RunSum
     assert "control got through" in text
     assert text.count("got through") == 1
     assert text.count("failed") == 10
+
+
+def test_not_even_a_connection_is_made_on_the_quiet(
+    small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    """Hints to connect early, beacons, forms, workers, plug-ins: of most of them no script hears the end."""
+    with socket.create_server(("127.0.0.1", 0)) as inner:
+        inner.setblocking(False)
+        address = f"127.0.0.1:{inner.getsockname()[1]}"
+        run = run_sumi("mirror", f"{small_site.url}/app/quietly?{address}", *QUICK, "--render", "thorough")
+        assert "All of it was tried." in text_of(tmp_path, pages(run)[f"quietly?{address}"])
+        with pytest.raises(BlockingIOError):
+            inner.accept()
+    assert small_site.requests_to("/app/registered") == []  # neither a service worker nor a page made ahead
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        "file:///etc/hostname",
+        "chrome://version",
+        "view-source:http://127.0.0.1/",
+        "data:text/html,<p>Made up</p>",
+        "mailto:a@example.org",
+    ],
+)
+def test_a_page_that_leads_out_of_the_web_stays_what_it_is(
+    small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path, elsewhere: str
+) -> None:
+    asked = f"{small_site.url}/app/strays?{quote(elsewhere, safe='')}"
+    run = run_sumi("mirror", asked, *QUICK, "--render", "balanced")
+    [page] = pages(run).values()
+    assert "Here, and nowhere else." in text_of(tmp_path, page)
+    assert "Made up" not in text_of(tmp_path, page)
+
+
+def test_a_page_that_makes_itself_blank_is_not_taken_for_an_empty_one(
+    small_site: RunningSite, run_sumi: RunSumi
+) -> None:
+    run = run_sumi("mirror", f"{small_site.url}/app/strays?about:blank", *QUICK, "--render", "balanced")
+    [page] = pages(run).values()
+    assert (page["outcome"], page["rule"]) == ("render_failed", "its script left the page for about:blank")
 
 
 def test_a_script_without_end_costs_its_page_only(

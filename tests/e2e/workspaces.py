@@ -67,7 +67,17 @@ class Workspace:
 
     def body(self, stored_path: str) -> bytes:
         data = (self.folder / stored_path).read_bytes()
-        return zstandard.decompress(data) if stored_path.endswith(".zst") else data
+        if not stored_path.endswith(".zst"):
+            return data
+        number = zstandard.get_frame_parameters(data).dict_id
+        known = next(
+            (path.read_bytes() for path in self.dictionaries() if path.name.startswith(f"{number}-")), None
+        )
+        dictionary = None if known is None else zstandard.ZstdCompressionDict(known)
+        return zstandard.ZstdDecompressor(dict_data=dictionary).decompress(data)
+
+    def dictionaries(self) -> list[Path]:
+        return sorted((self.folder / "store" / "html" / "dictionaries").glob("*.zdict"))
 
     def faults(self, rows: list[dict[str, Any]]) -> list[str]:
         """What is wrong with the rows of a finished archive: pages lost, told twice, or not what they say."""

@@ -7,10 +7,11 @@ import pytest
 
 from sumi.engine.gate import BATCH
 from sumi.events import Progress
-from sumi.model import Candidate
+from sumi.model import Candidate, Lease
 from sumi.outcomes import Outcome
 from sumi.policy import PacingPolicy, RetryPolicy
 from sumi.ports import Judged
+from sumi.store.memory import MemoryStore
 from tests.engine.world import UNPACED, Answer, Web, World, crawled, in_free_time, recipe_for, web_of
 
 SEED = "https://a.test/"
@@ -41,6 +42,24 @@ def test_ten_thousand_hosts_are_asked_as_often_as_is_polite() -> None:
     gaps = [gap for each in world.gaps().values() for gap in each]
     assert min(gaps) >= 1.0
     assert max(gaps) <= 3.0
+
+
+class Asked(MemoryStore):
+    """Counts how often it is asked for work."""
+
+    times = 0
+
+    async def lease(self, limit: int, now: float) -> list[Lease]:
+        self.times += 1
+        return await super().lease(limit, now)
+
+
+def test_the_frontier_is_asked_for_work_when_there_is_some() -> None:
+    recipe = recipe_for(front_pages(100), concurrency=50)
+    world = crawled(small_sites(10, latency=0.01), recipe, open_store=Asked)
+    assert len(world.log) == 1000
+    assert isinstance(world.store, Asked)
+    assert world.store.times <= 1.2 * len(world.log)
 
 
 def time_of_last_captured(world: World) -> float:

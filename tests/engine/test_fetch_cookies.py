@@ -161,6 +161,40 @@ def test_a_cookie_of_the_users_own_joins_those_of_the_jar(loop: Loop) -> None:
     assert run(loop, main()) == ["mine=2", "jar=1; mine=2", ""]
 
 
+@pytest.mark.parametrize(
+    ("attributes", "sent"),
+    [
+        ("Path=/", "a=new; b=mine"),  # the site has taken it over
+        ("Path=/; HttpOnly", "a=new; b=mine"),
+        ("Path=/page", "a=new; b=mine"),
+        ("Path=/pa", "a=mine; b=mine"),  # its own goes elsewhere
+        ("Path=/other", "a=mine; b=mine"),
+        ("Path=/; Secure; Domain=other.example", "a=mine; b=mine"),
+    ],
+)
+def test_a_cookie_that_a_site_sets_itself_is_not_sent_a_second_time_for_the_user(
+    attributes: str, sent: str, loop: Loop
+) -> None:
+    async def main() -> list[str]:
+        async def script(_head: bytes, writer: Writer) -> None:
+            cookie = f"Set-Cookie: a=new; {attributes}\r\n"
+            writer.write(f"HTTP/1.1 200 OK\r\n{cookie}Content-Length: 0\r\n\r\n".encode())
+
+        async with serving(script, keep_alive=True) as server:
+            mine = Credential(("http", "www.example.com", server.port), "Cookie", Secret("a=mine; b=mine"))
+            access = NetworkPolicy(allow_private=True, cookies=True, credentials=(mine,))
+            fetcher = HttpFetcher(FetchLimits(), access, SystemClock(), resolver=Everywhere())
+            try:
+                for query in ("", "?again"):
+                    url = server.url(f"/page/x{query}", "www.example.com")
+                    assert isinstance(await fetcher.fetch(Request(url)), Response)
+            finally:
+                await fetcher.aclose()
+            return [_cookie_of(head) for head in server.heads]
+
+    assert run(loop, main()) == ["a=mine; b=mine", sent]
+
+
 def test_without_the_setting_no_cookie_is_kept(loop: Loop) -> None:
     sent = run(
         loop, converse(lambda _path: ["a=1; Path=/"], ["www.example.com/1", "www.example.com/2"], LOOPBACK)

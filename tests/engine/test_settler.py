@@ -1,19 +1,20 @@
-"""A page with very many findings neither holds up the crawl nor loses one, wherever the process is killed."""
+"""Pages that end together are written together; very many findings neither hold up the crawl nor get lost."""
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from sumi.engine.settler import SLICE, Settler
-from sumi.model import Candidate, Hop
+from sumi.engine.settler import BATCH_SECONDS, SLICE, Settler
+from sumi.model import Candidate, Hop, Lease
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import Durability, FrontierPolicy
-from sumi.ports import Judged, Settlement
+from sumi.ports import Deferral, Judged, Settlement
 from sumi.store.files import FilesStore
 from sumi.store.memory import MemoryStore
-from tests.engine.world import UNPACED, Answer, OpenStore, World, in_free_time, recipe_for
+from tests.engine.world import HAIR, UNPACED, Answer, OpenStore, World, in_free_time, recipe_for
 
 SITEMAP = "https://a.test/sitemap.xml"
 SLICES = 3
@@ -86,3 +87,43 @@ def test_a_stale_lease_is_refused_whatever_it_found(count: int) -> None:
         return await Settler(world.io, Durability.BATCH).settle(unit)
 
     assert not in_free_time(scenario())
+
+
+class Counted(MemoryStore):
+    """Notes how many units each write held."""
+
+    def __init__(self, policy: FrontierPolicy, opened_at: float) -> None:
+        super().__init__(policy, opened_at)
+        self.batches: list[int] = []
+
+    async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
+        self.batches.append(len(units))
+        return await super().settle(units)
+
+
+def test_pages_that_end_shortly_after_each_other_are_written_at_once_and_the_first_does_not_wait() -> None:
+    pages = 20
+
+    async def scenario() -> tuple[list[int], list[float]]:
+        world = a_world(Counted)
+        settler = Settler(world.io, Durability.BATCH)
+        await world.store.add([Judged(Candidate(f"https://a.test/{n}")) for n in range(pages)])
+        leases = await world.store.lease(pages, world.clock.now())
+        started = world.clock.now()
+
+        async def end(number: int, lease: Lease) -> float:
+            await world.clock.sleep_until(started + number * BATCH_SECONDS / 10)
+            assert await settler.settle(Settlement(lease, Verdict(Outcome.READ), 1.0))
+            return world.clock.now() - started
+
+        waits = await asyncio.gather(*(end(number, lease) for number, lease in enumerate(leases)))
+        assert isinstance(world.store, Counted)
+        return world.store.batches, waits
+
+    batches, waits = in_free_time(scenario())
+    assert sum(batches) == pages
+    assert len(batches) <= 4
+    assert waits[0] == 0.0
+    assert (
+        max(wait - number * BATCH_SECONDS / 10 for number, wait in enumerate(waits)) <= BATCH_SECONDS + HAIR
+    )

@@ -30,7 +30,7 @@ def urlset(*addresses: str) -> Answer:
     return xml(f"<urlset>{entries('url', addresses)}</urlset>")
 
 
-def crawl(respond: Callable[[str], Answer | None]) -> World:
+def crawl(respond: Callable[[str], Answer | None], **limits: int) -> World:
     """A site whose robots.txt names ``/sitemap.xml``; ``respond`` knows the paths that matter."""
 
     def web(url: str, _now: float) -> Answer:
@@ -41,12 +41,12 @@ def crawl(respond: Callable[[str], Answer | None]) -> World:
             return PAGE
         return respond(path) or Answer(404)
 
-    return in_free_time(_crawl(web))
+    return in_free_time(_crawl(web, **limits))
 
 
-async def _crawl(web: Web) -> World:
+async def _crawl(web: Web, **limits: int) -> World:
     recipe = recipe_for(
-        [f"{SITE}/"], find_sitemaps=True, pacing=UNPACED, follow_links=FollowLinks.UNLESS_SITEMAP
+        [f"{SITE}/"], find_sitemaps=True, pacing=UNPACED, follow_links=FollowLinks.UNLESS_SITEMAP, **limits
     )
     return await crawl_reading(web, recipe)
 
@@ -210,3 +210,27 @@ def test_the_way_to_a_page_is_kept() -> None:
 def _small_site(url: str) -> Answer:
     named = Answer(text=f"Sitemap: {SITE}/sitemap.xml\n")
     return {f"{SITE}/robots.txt": named, f"{SITE}/sitemap.xml": urlset("/p")}.get(url, PAGE)
+
+
+def endless(path: str) -> Answer | None:
+    """An index of a hundred sitemaps with a hundred pages each; every other page is missing."""
+    if path == "/sitemap.xml":
+        return index(*(f"/part-{number}.xml" for number in range(100)))
+    if path.startswith("/part-"):
+        return urlset(*(f"/pages{path}/{number}" for number in range(100)))
+    return PAGE if path.endswith(("0", "2", "4", "6", "8")) else None
+
+
+@pytest.mark.parametrize("max_pages", [10, 200])
+def test_far_more_pages_than_are_wanted_end_the_reading_of_sitemaps(max_pages: int) -> None:
+    world = crawl(endless, max_pages=max_pages, plenty=300, concurrency=4)
+    parts = [outcome(world, f"/part-{number}.xml") for number in range(100)]
+    assert 4 <= parts.count(Outcome.READ) <= 12
+    assert parts.count(Outcome.READ) + parts.count(Outcome.OVER_CAP) == 100
+    captured = [url for url, ended in world.outcomes.items() if ended == Outcome.CAPTURED]
+    assert len(captured) == max_pages
+
+
+def test_without_a_limit_every_sitemap_is_read() -> None:
+    world = crawl(endless, plenty=300)
+    assert [outcome(world, f"/part-{number}.xml") for number in range(100)] == [Outcome.READ] * 100

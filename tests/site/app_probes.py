@@ -129,4 +129,62 @@ def schemes(_: Asked) -> Reply:
     )
 
 
-PROBES: tuple[Handler, ...] = (inward, away, told, headers, asks, hop, bakes, schemes)
+def quietly(asked: Asked) -> Reply:
+    """Hints, forms, beacons and plug-ins: ways to ``?host:port`` of whose end a script hears nothing."""
+    inner = asked.target.partition("?")[2]
+    hints = "".join(
+        f'<link rel="{rel}" href="http://{inner}/{rel}" {more}>'
+        for rel, more in (
+            *(("dns-prefetch", ""), ("preconnect", ""), ("prefetch", ""), ("prerender", "")),
+            *(("preload", 'as="fetch" crossorigin'), ("modulepreload", ""), ("stylesheet", "")),
+            *(("icon", ""), ("manifest", "")),
+        )
+    )
+    embedded = "".join(
+        f'<{tag} {attribute}="http://{inner}/{tag}"></{tag}>'
+        for tag, attribute in (("object", "data"), ("embed", "src"), ("video", "src"), ("audio", "src"))
+    )
+    return inline(
+        f"""
+        const http = 'http://{inner}/';
+        navigator.sendBeacon(http + 'beacon', 'x');
+        new EventSource(http + 'events');
+        import(http + 'module').catch(() => 0);
+        const request = new XMLHttpRequest();
+        request.open('GET', http + 'xhr'); request.onerror = () => 0; request.send();
+        const shared = new Blob(["fetch('" + http + "shared')"]);
+        try {{ new SharedWorker(URL.createObjectURL(shared)); }} catch {{ }}
+        navigator.serviceWorker && navigator.serviceWorker.register('/app/registered').catch(() => 0);
+        const rules = document.createElement('script');
+        rules.type = 'speculationrules';
+        rules.textContent = JSON.stringify({{
+          prefetch: [{{ urls: [http + 'rules'], eagerness: 'immediate' }}],
+          prerender: [{{ urls: ['/app/registered?' + location.search], eagerness: 'immediate' }}] }});
+        document.head.append(rules);
+        const form = document.createElement('form');
+        form.action = http + 'form'; form.method = 'post'; form.target = 'elsewhere';
+        document.body.append(form); form.submit();
+        document.getElementById('root').insertAdjacentHTML('beforeend', '<p>All of it was tried.</p>');
+        """,
+        f"{hints}{embedded}<style>body {{ background: url(http://{inner}/css) }}</style>"
+        '<div id="root"></div>',
+    )
+
+
+def registered(_: Asked) -> Reply:
+    """The script of a service worker."""
+    return Reply(200, b"self.addEventListener('fetch', () => 0)", "text/javascript")
+
+
+def strays(asked: Asked) -> Reply:
+    """A page whose script wants to go where no crawler goes: to ``?url``."""
+    return inline(
+        "document.getElementById('root').innerHTML = '<p>Here, and nowhere else.</p>';"
+        "try { location.href = decodeURIComponent(location.search.slice(1)); } catch { }"
+    )
+
+
+PROBES: tuple[Handler, ...] = (
+    *(inward, away, told, headers, asks, hop, bakes, schemes),
+    *(quietly, registered, strays),
+)

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from sumi.model import PageFacts
 from sumi.store.files.records import Ended, decode
 from tests.site import running_site
 from tests.torture.harness import Bench
+from tests.torture.packs import harm_packs
 
 Harm = Callable[[bytes, random.Random], bytes]
 
@@ -56,6 +58,7 @@ class Finished:
         journal.write_bytes(safe + harm(tail, chance))
         for path in _files_of(lines[synced:], home):
             _harm_file(path, chance)
+        harm_packs(home, _facts_in(lines[:synced]), harm, chance)
         for name in ("_manifest.json", "_index.md", "_progress.json", "_checkpoint.json", "_processed.txt"):
             _harm_file(home / name, chance)
         return output
@@ -66,12 +69,17 @@ def _is_mark(line: bytes) -> bool:
 
 
 def _files_of(lines: list[bytes], home: Path) -> Iterator[Path]:
-    """The page and its body as it came; bodies that an earlier page brought are safe."""
     for line in lines:
         record = decode(line[18:-1])
         if isinstance(record, Ended) and record.facts.path is not None:
             yield home.parent / record.facts.path
-            yield from home.glob(f".sumi/raw/*/*/{record.facts.raw}.html.zst")
+
+
+def _facts_in(lines: list[bytes]) -> Iterator[PageFacts]:
+    for line in lines:
+        record = decode(line[18:-1])
+        if isinstance(record, Ended):
+            yield record.facts
 
 
 def _harm_file(path: Path, chance: random.Random) -> None:

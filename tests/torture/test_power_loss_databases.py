@@ -5,17 +5,16 @@ import random
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from sumi.model import PageFacts
-from sumi.parse.raw import unpacked
 from sumi.store.recognize import LOOKING, backend_named
 from tests.site import running_site
 from tests.torture.disk_log import HARMS, Event, Harm, Sync, Write, after_power_cut, kept, lost
 from tests.torture.harness import Bench, why_no_strace
+from tests.torture.packs import harm_packs, without_raw_page
 
 REASON = why_no_strace()
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "strace works")
@@ -52,40 +51,43 @@ class Recorded:
         for path, content in after_power_cut(self.events[: moment + 1], harm, chance).items():
             if content:
                 (state / path.name).write_bytes(content)
-        safe, unsafe = self._files_named_by(state)
+        safe, unsafe = self._recorded_in(state)
         home = self.bench.home(output)
-        for path in (*home.rglob("index.md"), *state.rglob("*.zst")):
-            if path.relative_to(output) in unsafe - safe:
+        unsafe_files = {facts.path for facts in unsafe}
+        safe_files = {facts.path for facts in safe}
+        for path in home.rglob("index.md"):
+            name = path.relative_to(output).as_posix()
+            if name in unsafe_files:
                 _harm_file(path, chance)
-            elif path.relative_to(output) not in safe:
+            elif name not in safe_files:
                 path.unlink()  # of a page that was yet to come
+        harm_packs(home, safe, harm, chance)
         for name in DERIVED:
             _harm_file(home / name, chance)
         return output
 
-    def _files_named_by(self, state: Path) -> tuple[set[Path], set[Path]]:
-        """Those that were on the disk for sure, and the others. Found out in a copy."""
+    def _recorded_in(self, state: Path) -> tuple[list[PageFacts], list[PageFacts]]:
+        """Pages that were on the disk for sure, and the others. Found out in a copy."""
         looked_at = state.with_name("looked-at")
         shutil.copytree(state, looked_at)
-        safe, unsafe = set[Path](), set[Path]()
-
-        async def look() -> None:
-            store = backend_named(self.backend)(looked_at, LOOKING, 0.0)
-            unsynced = set(store.unsynced)
-            async for record in store.records():
-                (unsafe if record.url in unsynced else safe).update(_files_of(record.facts, state.parent))
-            await store.aclose()
-
-        asyncio.run(look())
+        safe, unsafe = list[PageFacts](), list[PageFacts]()
+        for record, synced in self._records(looked_at):
+            (safe if synced else unsafe).append(record)
         shutil.rmtree(looked_at)
         return safe, unsafe
 
+    def _records(self, state: Path) -> list[tuple[PageFacts, bool]]:
+        async def look() -> list[tuple[PageFacts, bool]]:
+            store = backend_named(self.backend)(state, LOOKING, 0.0)
+            unsynced = set(store.unsynced)
+            found = [(record.facts, record.url not in unsynced) async for record in store.records()]
+            await store.aclose()
+            return found
 
-def _files_of(facts: PageFacts, home: Path) -> Iterator[Path]:
-    if facts.path is not None:
-        yield Path(facts.path)
-    if facts.raw is not None:
-        yield Path(home.name, ".sumi", "raw", facts.raw[:2], facts.raw[2:4], f"{facts.raw}.html.zst")
+        return asyncio.run(look())
+
+    def recorded_in(self, output: Path) -> list[PageFacts]:
+        return [facts for facts, _ in self._records(self.bench.home(output) / ".sumi")]
 
 
 def _harm_file(path: Path, chance: random.Random) -> None:
@@ -112,11 +114,7 @@ def test_whatever_was_not_synced_is_done_again(recorded: Recorded, harm: Harm) -
         bench.site.clear_log()
         output = recorded.cut(moment, harm, chance)
         assert bench.violations(output, kills=9) == [], f"{harm.__name__} after event {moment}"
-        for path in bench.home(output).rglob("*.zst"):
-            frame = path.read_bytes()
-            assert (
-                sha256(unpacked(frame, len(frame) * 1000) or b"").hexdigest() == path.name.partition(".")[0]
-            )
+        assert without_raw_page(bench.home(output), recorded.recorded_in(output)) == []
 
 
 def test_what_was_synced_is_not_asked_for_again(recorded: Recorded) -> None:

@@ -19,7 +19,8 @@ from sumi.outputs.pages_csv import COLUMNS, PagesCsv
 from sumi.outputs.trajectory import TrajectoryCsv
 from sumi.outputs.warc import OPEN_SUFFIX, WarcFile
 from sumi.ports import UrlRecord
-from sumi.store.page_index import IndexRecord, open_page_index
+from sumi.store.last_lines import last_lines, without_superseded
+from sumi.store.page_index import IndexRecord, index_records, open_page_index
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 FACTS = st.builds(
@@ -85,11 +86,42 @@ def test_an_index_holds_the_last_record_of_every_url(tmp_path: Path, in_lmdb: bo
         index = open_page_index(path, in_lmdb=in_lmdb)
         index.put([IndexRecord(url, "0" * 64, "p", None, "then", stamp) for url in urls])
         index.close()
-    index = open_page_index(path, in_lmdb=in_lmdb)
-    assert sorted((record.url, record.timestamp) for record in index.records()) == [(url, 2) for url in urls]
-    assert index.get(long) == IndexRecord(long, "0" * 64, "p", None, "then", 2)
-    assert index.get("https://example.org/unknown") is None
-    index.close()
+    found = index_records(path, in_lmdb=in_lmdb)
+    assert sorted((record.url, record.timestamp) for record in found) == [(url, 2) for url in urls]
+
+
+@given(lines=st.lists(st.one_of(st.integers(0, 5), st.none()), max_size=30), torn=st.binary(max_size=5))
+def test_a_file_without_what_was_replaced_says_the_same(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[int | None], torn: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "index"
+    path.write_bytes(b"".join(b"%d %d\n" % (about, n) if about else b"?\n" for n, about in enumerate(lines)))
+    expected = {about: n for n, about in enumerate(lines) if about}
+    before, count = path.read_bytes(), len(lines)
+    path.with_name(".index.tmp").write_bytes(torn)  # of a run that was killed at it
+    without_superseded(path, _subject, least_bytes=0)
+    kept = [line.split() for line in path.read_bytes().splitlines() if line != b"?"]
+    assert {int(about): int(n) for about, n in kept} == expected
+    dropped = path.read_bytes() != before
+    assert dropped == (2 * (count - len(expected)) > count)
+    assert [line.split() for line in last_lines(path, _subject)] == sorted(
+        ([b"%d" % about, b"%d" % n] for about, n in expected.items()), key=lambda pair: int(pair[1])
+    )
+
+
+def _subject(line: bytes) -> str | None:
+    return None if line.startswith(b"?") else line.split()[0].decode()
+
+
+def test_who_only_reads_an_index_leaves_what_is_being_written_alone(tmp_path: Path) -> None:
+    path = tmp_path / "index"
+    whole = IndexRecord("https://example.org/", "0" * 64, "p", None, None, 1)
+    open_page_index(path, in_lmdb=False).put([whole])
+    with path.open("ab") as file:
+        file.write(b'{"url": "https://exam')
+    before = path.read_bytes()
+    assert list(index_records(path, in_lmdb=False)) == [whole]
+    assert path.read_bytes() == before
 
 
 def test_a_warc_that_a_kill_tore_keeps_its_whole_records(tmp_path: Path) -> None:

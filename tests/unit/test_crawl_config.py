@@ -180,6 +180,7 @@ def test_all_mistakes_at_once_each_with_its_line(load: Load) -> None:
         (AGENT + "store: {root: /etc}", "within the workspace"),
         (AGENT + "store: {root: .}", "within the workspace"),
         (AGENT + "pages_csv: {path: '{run}.csv'}", "has {run}, but only {run_id} stands for something"),
+        (AGENT + "store: {dictionary: auto}", "add store.compress: true"),
         (AGENT + "trajectory: {path: a.csv}\npages_csv: {path: ./a.csv}", "are both"),
         (AGENT + "run_id: ../x", "line 2: run_id is '../x'"),
         (AGENT + "store: {permissions: '0o044'}", "with read and write for the owner"),

@@ -7,7 +7,15 @@ import pytest
 
 from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control
-from sumi.engine.disk_watch import DiskWatch, LowOnRoom, Room, refuse_without_room, room_at, shortage
+from sumi.engine.disk_watch import (
+    DiskWatch,
+    LowOnRoom,
+    Room,
+    refuse_without_room,
+    room_at,
+    room_notes,
+    shortage,
+)
 from sumi.errors import UsageError
 
 MIB, GIB = 1024**2, 1024**3
@@ -43,6 +51,21 @@ def test_a_run_is_refused_with_the_figures_and_what_to_do(tmp_path: Path) -> Non
         refuse_without_room(tmp_path, None, lambda _: Room(0, GIB, 1, 1))
     refuse_without_room(tmp_path, 0, lambda _: Room(0, GIB, 1, 1))
     refuse_without_room(tmp_path, None, lambda _: None)
+
+
+def test_what_may_not_fit_is_said_in_bytes_and_in_inodes(tmp_path: Path) -> None:
+    roomy, few = Room(50 * GIB, 100 * GIB, 90_000, 100_000), Room(50 * GIB, 100 * GIB, 9_000, 100_000)
+    assert room_notes(tmp_path, 10_000, MIB // 4, None, lambda _: roomy) == ()
+    end = "the run stops in good order when the disk runs low"
+    assert room_notes(tmp_path, 10_000, 10 * MIB, None, lambda _: roomy) == (
+        f"10,000 pages may take 97.7 GiB, and 50.0 GiB are free: {end}",
+    )
+    assert room_notes(tmp_path, 10_000, 1, None, lambda _: few) == (
+        f"10,000 pages may take 20,000 inodes, and 9,000 are free: {end}",
+    )
+    uncounted = few._replace(free_inodes=0, total_inodes=0)
+    assert room_notes(tmp_path, 10_000, 1, None, lambda _: uncounted) == ()
+    assert room_notes(tmp_path, 10_000, 10 * MIB, 0, lambda _: few) == ()
 
 
 def test_a_running_job_is_stopped_once_and_says_why(tmp_path: Path) -> None:

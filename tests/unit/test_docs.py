@@ -40,11 +40,12 @@ def test_nothing_is_left_undocumented() -> None:
         assert f"`{outcome.value}`" in outcomes
 
 
-def test_every_command_has_a_description() -> None:
+def test_every_command_says_what_it_does_with_examples() -> None:
     for command in COMMANDS:
         parser = load_command(command).build_parser()
         assert parser.prog == f"sumi {command.name}"
         assert parser.description
+        assert "examples:\n  sumi " in (parser.epilog or ""), command.name
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))

@@ -45,11 +45,17 @@ def test_a_long_wait_is_announced() -> None:
         "one request every 1 s to a.test: 50,000 pages take at least 13.9 h",
     )
     assert pace_notes(waits({"a.test": 340}), PacingPolicy(delay=0.5)) == (
-        "one request every 0.5 s to a.test: 340 pages take at least 3 min",
+        "2 requests a second to a.test: 340 pages take at least 3 min",
     )
 
 
-def test_a_short_one_is_not() -> None:
-    assert pace_notes(waits({"a.test": 50}), PacingPolicy()) == ()
+def test_where_little_is_known_yet_the_pace_is_told() -> None:
+    for little in (waits({"a.test": 50}), []):
+        assert pace_notes(little, PacingPolicy()) == (
+            "one request every 1 s to a host: 3,600 pages an hour at most",
+        )
+
+
+def test_nothing_is_told_of_a_pace_that_nobody_has_to_wait_for() -> None:
     assert pace_notes(waits({"a.test": 50_000}), PacingPolicy(delay=0.0)) == ()
-    assert pace_notes([], PacingPolicy()) == ()
+    assert pace_notes([], PacingPolicy(delay=0.05)) == ()

@@ -1,4 +1,4 @@
-"""Of a page that calls itself an article the article is kept, whole; manuals are left as they are."""
+"""Of an article the story is kept, whole, and its frame is not; manuals are left as they are."""
 
 import pytest
 from hypothesis import given
@@ -53,19 +53,85 @@ def test_a_list_of_links_between_paragraphs_is_of_the_text() -> None:
     assert "- [The law](https://e.org/law)\n- [The map](https://e.org/map)" in markdown
 
 
-@pytest.mark.parametrize(
-    "reference", ["<pre>moor --all</pre>", "<p>Use <code>moor</code>.</p>", "<dl><dt>a<dd>b</dl>"]
-)
-def test_a_page_with_anything_of_a_manual_keeps_everything(reference: str) -> None:
+REFERENCE = {
+    "code": ("<pre>moor --all</pre>", "moor --all"),
+    "a word of code": ("<p>Use <code>moor</code>.</p>", "Use `moor`."),
+    "definitions": ("<dl><dt>lee<dd>the side away from the wind</dl>", "- lee\n\n  the side away"),
+}
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+@pytest.mark.parametrize("head", ["", "<article>"])
+def test_a_page_with_anything_of_a_manual_keeps_everything(name: str, head: str) -> None:
+    reference, kept = REFERENCE[name]
+    markdown = converted(f"{head}<div><div>{STORY}{reference}</div><div class=river>{LINKS}</div></div>", "")
+    assert is_whole(markdown)
+    assert kept in markdown
+    assert markdown.count("Another story") == 30
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_a_story_that_is_declared_one_keeps_its_code_and_loses_its_frame(name: str) -> None:
+    reference, kept = REFERENCE[name]
     markdown = converted(f"<div><div>{STORY}{reference}</div><div class=river>{LINKS}</div></div>")
     assert is_whole(markdown)
+    assert kept in markdown
+    assert "Another story" not in markdown
+
+
+def test_reference_beside_a_story_is_no_frame() -> None:
+    options = "".join(f"<tr><td><code>--moor-{n}</code><td>Moor {n}" for n in range(40))
+    reference = f"<div class=api><table>{options}</table></div>"
+    markdown = converted(f"<div><div>{STORY}</div>{reference}<div class=river>{LINKS}</div></div>")
+    assert is_whole(markdown)
+    assert markdown.count("`--moor-") == 40
     assert markdown.count("Another story") == 30
 
 
-def test_a_page_that_does_not_call_itself_an_article_keeps_everything() -> None:
+def test_a_story_among_many_links_need_not_be_declared_one() -> None:
     markdown = converted(f"<div><div>{STORY}</div><div class=river>{LINKS}</div></div>", head="")
     assert is_whole(markdown)
-    assert markdown.count("Another story") == 30
+    assert "Another story" not in markdown
+
+
+@pytest.mark.parametrize(
+    "manual",
+    [
+        f"<div><div>{STORY}</div><div><a href=/a>Index</a></div></div>",
+        f"<div><div>{STORY}</div><div>{LINKS.replace('href=/', 'href=#part')}</div></div>",
+        f"<div><ul>{''.join(f'<li>{text}</li>' for text in PARAGRAPHS)}</ul><div>{LINKS}</div></div>",
+        f"<div><div>{PARAGRAPHS_HTML[0]}</div><div class=river>{LINKS}</div></div>",
+    ],
+    ids=["few links", "links into itself", "an index of long lines", "a list with a preface"],
+)
+def test_a_page_that_may_be_of_a_manual_keeps_everything(manual: str) -> None:
+    links = manual.count("<a ")
+    assert converted(manual, head="").count("](https://e.org/") == links
+
+
+def test_comments_are_not_the_story_however_many_they_are() -> None:
+    comments = "".join(f"<li>{SENTENCE}, and I was comment {n}.</li>" for n in range(40))
+    markdown = converted(f"<div><div>{STORY}</div><div class=comment-list><ul>{comments}</ul></div></div>")
+    assert is_whole(markdown)
+    assert "I was comment" not in markdown
+
+
+def test_a_page_that_calls_all_of_itself_comments_is_not_emptied() -> None:
+    assert is_whole(converted(f"<div class=comments>{STORY}</div>"))
+
+
+def test_a_page_laid_out_in_a_list_or_a_table_is_looked_into() -> None:
+    cells = f"<tr><td class=side>{LINKS}<td><div>{STORY}</div></table>"
+    items = f"<ul><li class=side>{LINKS}<li class=main><div>{STORY}</div></ul>"
+    for markdown in (converted(f"<table>{cells}"), converted(items)):
+        assert is_whole(markdown)
+        assert "Another story" not in markdown
+
+
+@pytest.mark.parametrize("name", ["permalink", "col gutter", "entry headerlink"])
+def test_a_story_in_a_part_that_is_called_like_a_sign_is_kept(name: str) -> None:
+    assert is_whole(converted(f"<div class='{name}'>{STORY}</div><p>Elsewhere.</p>{STORY}"))
+    assert is_whole(converted(f"<div class='{name}'>{STORY}</div><div>{LINKS * 3}</div>", head=""))
 
 
 def test_prose_that_was_left_out_shows_in_the_fidelity() -> None:

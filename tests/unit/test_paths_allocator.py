@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.urls.paths import PathAllocator, page_path
+from sumi.urls.paths import PathAllocator, page_path, rightful_paths
 
 HOST = "https://example.com"
 
@@ -143,3 +143,20 @@ def test_a_record_that_names_anothers_path_does_not_take_it() -> None:
     allocator.restore(f"{HOST}/b", "example.com/A/index.md")
     assert allocator.claim(f"{HOST}/a") == "example.com/a/index.md"
     assert allocator.claim(f"{HOST}/b") == "example.com/b/index.md"
+
+
+@given(st.lists(urls, unique=True), st.randoms())
+def test_who_has_which_path_does_not_depend_on_the_order(wanted: list[str], random: Random) -> None:
+    rightful = rightful_paths(wanted)
+    shuffled = random.sample(wanted, len(wanted))
+    assert rightful_paths(shuffled) == rightful
+    assert_no_two_alike(rightful.values())
+    assert rightful.keys() == set(wanted)
+    for url in wanted:
+        assert any(folded(page_path(url)) == folded(path) for path in rightful.values())
+
+
+def test_the_shortest_url_has_the_plain_name_and_lower_case_comes_first() -> None:
+    rightful = rightful_paths([f"{HOST}{path}" for path in ("/A", "/a/", "/a", "/API", "/b%20c", "/b_c")])
+    plain = {url.removeprefix(HOST) for url, path in rightful.items() if path == page_path(url)}
+    assert plain == {"/a", "/API", "/b_c"}

@@ -81,10 +81,24 @@ def test_what_was_written_can_be_read_asked_for_and_removed(files: SafeFolder) -
     assert not files.exists("a/x")
 
 
-def test_lines_are_appended(files: SafeFolder) -> None:
-    files.append_line("logs/log", b"one")
-    files.append_line("logs/log", b"two")
+def test_what_is_appended_says_where_it_is(files: SafeFolder, root: Path) -> None:
+    assert files.append("logs/log", b"one\n") == 0
+    assert files.append("logs/log", b"two\n") == 4
     assert files.read_bytes("logs/log") == b"one\ntwo\n"
+    assert files.read_range("logs/log", 4, 3) == b"two"
+    assert files.read_range("logs/none", 0, 3) is None
+    again = SafeFolder(root)
+    assert again.append("logs/log", b"three\n") == 8
+    again.close()
+
+
+def test_what_replaces_a_file_is_what_is_appended_to(files: SafeFolder) -> None:
+    files.append("log", b"old\n")
+    files.write_atomic("log", b"new\n")
+    assert files.append("log", b"more\n") == 4
+    assert files.read_bytes("log") == b"new\nmore\n"
+    files.remove("log")
+    assert files.append("log", b"x") == 0
 
 
 def test_a_stream_replaces_the_file_only_when_it_is_complete(files: SafeFolder, root: Path) -> None:
@@ -130,7 +144,7 @@ def test_a_link_in_place_of_a_folder_is_refused(files: SafeFolder, root: Path, o
     attempts: list[Callable[[], object]] = [
         lambda: files.write_atomic("host/index.md", b"x"),
         lambda: files.write_atomic("host/deeper/index.md", b"x"),
-        lambda: files.append_line("host/canary", b"x"),
+        lambda: files.append("host/canary", b"x"),
         lambda: files.remove("host/canary"),
         lambda: files.read_bytes("host/canary"),
     ]
@@ -145,7 +159,7 @@ def test_a_link_in_place_of_a_file_is_refused(files: SafeFolder, root: Path, out
     (root / "x.md").symlink_to(outside / "canary")
     attempts: list[Callable[[], object]] = [
         lambda: files.write_atomic("x.md", b"x"),
-        lambda: files.append_line("x.md", b"x"),
+        lambda: files.append("x.md", b"x"),
         lambda: files.read_bytes("x.md"),
     ]
     for attempt in attempts:
@@ -183,7 +197,7 @@ def test_other_things_in_the_way_are_refused(files: SafeFolder, root: Path) -> N
             files.write_atomic(path, b"x")
     for path in ("folder", "pipe"):
         with pytest.raises(OutputRefused):
-            files.append_line(path, b"x")
+            files.append(path, b"x")
 
 
 def test_a_leftover_of_a_killed_run_is_used_up(files: SafeFolder, root: Path) -> None:
@@ -194,7 +208,7 @@ def test_a_leftover_of_a_killed_run_is_used_up(files: SafeFolder, root: Path) ->
 
 def test_a_folder_removed_while_working_is_made_again(files: SafeFolder, root: Path) -> None:
     files.write_atomic("a/b/x", b"1")
-    files.append_line("a/log", b"1")
+    files.append("a/log", b"1")
     (root / "a/b/x").unlink()
     (root / "a/log").unlink()
     (root / "a/b").rmdir()
@@ -220,7 +234,7 @@ def test_a_failing_disk_is_said_in_a_sentence_and_leaves_the_old_file(
         with pytest.raises(StorageFailed, match=words):
             files.write_atomic("a/x", b"new")
         with pytest.raises(StorageFailed, match=words):
-            files.append_line("a/log", b"new")
+            files.append("a/log", b"new")
     assert files.read_bytes("a/x") == b"old"
     assert everything_below(root) == {"a", "a/x", "a/log"}
 

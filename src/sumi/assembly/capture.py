@@ -27,6 +27,7 @@ from sumi.engine.lifecycle import RunState
 from sumi.events import Event, Listener, PageDeferred, RunStarted, StateChanged, Summary
 from sumi.jobs.capture import capture_job
 from sumi.jobs.capture_cache import CacheSource, CachingFetcher, PageCache
+from sumi.jobs.capture_digests import DigestMemory, RememberingDigester
 from sumi.jobs.capture_output import CaptureOutput
 from sumi.outcomes import Outcome
 from sumi.policy import StateBackend
@@ -121,6 +122,7 @@ async def _opened(
     active = not settings.skip_cache and database.has_pages
     cache = PageCache(database, active=active, max_age=settings.cache_age, mode=job.render.mode)
     source = CacheSource(cache, clock)
+    memory = DigestMemory(database, cache)
     state = home / STATE_FOLDER
     store = open_store(StateBackend.FILES, state, job.frontier, clock.now(), shared.durability)
     output = CaptureOutput(
@@ -129,6 +131,7 @@ async def _opened(
         store,
         cache,
         source,
+        memory,
         job.recipe.scope.base_urls,
         settings.limit,
         teller(listeners),
@@ -138,7 +141,8 @@ async def _opened(
     try:
         async with connected(job, store, output, clock, heard, shared.processes) as io:
             fetcher = CachingFetcher(io.fetcher, cache)
-            yield dataclasses.replace(io, fetcher=fetcher, source=source), store, output
+            digester = RememberingDigester(io.digester, memory)
+            yield dataclasses.replace(io, fetcher=fetcher, digester=digester, source=source), store, output
     finally:
         await store.aclose()
 

@@ -111,7 +111,10 @@ async def _opened(
         try:
             archive, pressed = _archive(config, options, workshop, control, clock)
             heard = (*listeners, *workshop.listeners, *pressed)
-            async with connected(job, store, archive, clock, heard, options.processes) as io:
+            async with (
+                connected(job, store, archive, clock, heard, options.processes) as io,
+                workshop.packing(io) as io,
+            ):
                 yield io, store, archive
         finally:
             workshop.close()

@@ -29,8 +29,10 @@ from sumi.events import Event, Listener, Progress, Summary
 from sumi.jobs.mirror import mirror_home, mirror_job
 from sumi.jobs.mirror_assets import EarlierAssets, forget_assets, retry_passed_over
 from sumi.jobs.mirror_links import link_pages
+from sumi.jobs.mirror_names import misnamed, rename_pages
 from sumi.jobs.mirror_note import recall_settings, remember_settings
 from sumi.jobs.mirror_update import begin_update
+from sumi.outcomes import Outcome
 from sumi.outputs.markdown_tree import MarkdownTree
 from sumi.outputs.overview import write_overview
 from sumi.ports import Clock
@@ -106,6 +108,8 @@ class _Mirroring:
         before = await recall_settings(store)
         await retry_passed_over(store, store, before, settings, self._io.clock.now())
         await remember_settings(store, settings)
+        unread = [record.url async for record in store.records({Outcome.OVER_CAP})]
+        await store.requeue(unread, self._io.clock.now())  # sitemaps: pages have been taken since
         if not settings.assets:
             await forget_assets(store)
         self._linked = any(
@@ -125,15 +129,17 @@ class _Mirroring:
         return _job_for(changed)
 
     async def _complete(self) -> None:
+        moves = await misnamed(self._store) if self._tree.had_quarrels else []
+        if moves:
+            if self._linked:  # while it is still known which page a local link means
+                await self._link(to_pages=False)
+            await rename_pages(moves, self._store, self._store, self._tree)
         if self._linked:  # also by an earlier run, whose links may not be wanted any more
-            wanted = self._settings
-            await link_pages(
-                self._store,
-                self._store,
-                self._tree,
-                to_pages=wanted.rewrite_links,
-                to_assets=wanted.assets,
-            )
+            await self._link(to_pages=self._settings.rewrite_links)
+
+    async def _link(self, *, to_pages: bool) -> None:
+        to_assets = self._settings.assets
+        await link_pages(self._store, self._store, self._tree, to_pages=to_pages, to_assets=to_assets)
 
 
 def _with_room_notes(job: Job, settings: MirrorSettings, home: Path) -> Job:

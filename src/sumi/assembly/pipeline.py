@@ -1,9 +1,13 @@
 """What crawling, scraping and doing both at once are put together from: an archive and its files."""
 
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+from sumi.engine.io import Io
 from sumi.events import Listener
+from sumi.jobs.trained_packing import TrainedPacking
 from sumi.outputs.archive import Archive
 from sumi.outputs.crawl_metadata import CrawlMetadata
 from sumi.outputs.discoveries import Discoveries
@@ -15,11 +19,11 @@ from sumi.outputs.safe_files import SafeFolder
 from sumi.outputs.trajectory import TrajectoryCsv
 from sumi.outputs.warc import WarcFile
 from sumi.ports import Clock, UrlRecord
-from sumi.settings.crawl_config import CrawlConfig, IndexBackend
+from sumi.settings.crawl_config import CrawlConfig, IndexBackend, PackingDictionary
 from sumi.settings.crawl_config_rules import crawl_profile
 from sumi.store.blobs import FolderBlobs
 from sumi.store.growing_file import GrowingFile
-from sumi.store.page_index import IndexRecord, PageIndex, open_page_index
+from sumi.store.page_index import IndexRecord, PageIndex, index_records, open_page_index
 from sumi.store.spool import SpoolWriter, segments
 
 MEGABYTE = 1_000_000
@@ -61,6 +65,18 @@ class Workshop:
             warc=self._opened_warc(warc),
         )
 
+    @asynccontextmanager
+    async def packing(self, io: Io) -> AsyncIterator[Io]:
+        """With a digester that packs bodies as the configuration wants it."""
+        if self._config.store.dictionary is PackingDictionary.OFF:
+            yield io
+            return
+        digester = TrainedPacking(io.digester, self.blobs.dictionaries)
+        try:
+            yield dataclasses.replace(io, digester=digester)
+        finally:
+            await digester.aclose()
+
     # ── what follows the ledger ────────────────────────────────────────────────────────────────────────
 
     def pages_csv(self) -> Copy:
@@ -83,7 +99,8 @@ class Workshop:
         return SpoolCopy(writer, section.dir, self._clock)
 
     def index(self) -> Copy:
-        index = open_index(self._config)
+        section = self._config.index
+        index = open_page_index(section.db_path, in_lmdb=section.backend is IndexBackend.LMDB)
         self._closers.append(index.close)
         return IndexCopy(index)
 
@@ -143,8 +160,9 @@ class IndexCopy:
             self._index.put([_index_record(record) for record in kept])
 
 
-def open_index(config: CrawlConfig) -> PageIndex:
-    return open_page_index(config.index.db_path, in_lmdb=config.index.backend is IndexBackend.LMDB)
+def indexed(config: CrawlConfig) -> Iterator[IndexRecord]:
+    """What the page index says of each URL."""
+    return index_records(config.index.db_path, in_lmdb=config.index.backend is IndexBackend.LMDB)
 
 
 def _index_record(record: UrlRecord) -> IndexRecord:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sumi.assembly.parts import run_loop
-from sumi.assembly.pipeline import open_index
+from sumi.assembly.pipeline import indexed
 from sumi.assembly.scrape import scraper_state
 from sumi.errors import UsageError
 from sumi.events import Listener, Warned
@@ -35,7 +35,6 @@ def run_replay(config: CrawlConfig, listeners: Sequence[Listener], now: float) -
 
 async def _replay(config: CrawlConfig, listeners: Sequence[Listener], now: float) -> Replayed:
     ledger = _ledger(config, now)
-    index = open_index(config)
     archive = SafeFolder(config.store.root)
     csv = SafeFolder(config.pages_csv.path.parent)
     blobs = FolderBlobs(archive, packed=config.store.compress)
@@ -44,7 +43,7 @@ async def _replay(config: CrawlConfig, listeners: Sequence[Listener], now: float
     try:
         with csv.stream_atomic(config.pages_csv.path.name) as file:
             file.write(HEADER)
-            for record in index.records():
+            for record in indexed(config):
                 body = blobs.open(record.sha256, MOST_BODY_BYTES)
                 if body is None:
                     missing += 1
@@ -55,7 +54,6 @@ async def _replay(config: CrawlConfig, listeners: Sequence[Listener], now: float
                 rows += 1
         csv.sync()
     finally:
-        index.close()
         archive.close()
         csv.close()
         if ledger is not None:

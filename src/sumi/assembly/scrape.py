@@ -126,7 +126,10 @@ async def _opened(
             source = _source(config, store, workshop, clock, at_work, teller(heard))
             copies = (workshop.index(), workshop.pages_csv())
             archive = workshop.archive(copies, options.warc, [source.settled], source.told)
-            async with connected(job, store, archive, clock, heard, options.processes) as io:
+            async with (
+                connected(job, store, archive, clock, heard, options.processes) as io,
+                workshop.packing(io) as io,
+            ):
                 yield dataclasses.replace(io, source=source), store, archive
         finally:
             workshop.close()

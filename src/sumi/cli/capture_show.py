@@ -1,6 +1,7 @@
 """``sumi capture show``: one job, its pages with their other URLs, and what failed."""
 
 import sys
+from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -24,12 +25,12 @@ def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi capture show",
         usage="sumi capture show [options] [JOB]",
-        description="How a job stands, its pages with all their URLs, and the pages that failed.",
+        description="How a job stands, its pages with all their URLs, near-duplicates, and what failed.",
         epilog=_EXAMPLES,
     )
     add_job(parser, otherwise="the last one")
     add_store(parser)
-    parser.add_argument("--json", action="store_true", help="One JSON object per job, page and failure.")
+    parser.add_argument("--json", action="store_true", help="JSON: the job, its pages, groups, failures.")
     return parser
 
 
@@ -50,6 +51,8 @@ def _as_json(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[str]:
         alternates = {"alternate_urls": database.alternates(job.id, page)}
         row = {"kind": "page", **msgspec.structs.asdict(page), **alternates}
         yield msgspec.json.encode(row).decode()
+    for urls in _nearly_the_same(database, job):
+        yield msgspec.json.encode({"kind": "near_duplicates", "urls": urls}).decode()
     for failure in database.failures(job.id):
         yield msgspec.json.encode({"kind": "failure", **msgspec.structs.asdict(failure)}).decode()
 
@@ -70,5 +73,17 @@ def _as_text(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[str]:
         yield f"{printable(page.url)}  {printable(page.title or '')}".rstrip()
         for url in database.alternates(job.id, page)[1:]:
             yield f"  also at {printable(url)}"
+    for urls in _nearly_the_same(database, job):
+        yield "nearly the same text:"
+        yield from (f"  {printable(url)}" for url in urls)
     for failure in database.failures(job.id):
         yield f"failed: {printable(failure.url)}: {printable(failure.error)}"
+
+
+def _nearly_the_same(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[list[str]]:
+    """Pages whose texts differ in a few words, group by group. All of them are kept."""
+    from sumi.engine.findings import near_duplicates
+
+    hashes = database.simhashes(job.id)
+    for group in near_duplicates(array("Q", (simhash for _, simhash in hashes))):
+        yield [hashes[place][0] for place in group]

@@ -1,5 +1,6 @@
 """``sumi crawl run``: finds pages by policy, and leaves what it found in the spool for the scraper."""
 
+import argparse
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from sumi.policy import Durability
 if TYPE_CHECKING:
     from sumi.cli.reporters import Reporter
     from sumi.events import Summary
+    from sumi.settings.crawl_config import CrawlConfig
 
 _EXAMPLES = """\
 examples:
@@ -31,21 +33,28 @@ def build_parser() -> SentenceParser:
         epilog=_EXAMPLES,
     )
     add_config(parser)
-    parser.add_argument("--again", action="store_true", help="Ask for known pages again, if they changed.")
+    add_again(parser)
     add_running(parser)
     return parser
+
+
+def add_again(parser: SentenceParser) -> None:
+    parser.add_argument("--again", action="store_true", help="Ask for known pages again, if they changed.")
 
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
     checked(options)
-    config = read_config(options)
+    return run_crawler(options, read_config(options), unified=False)
 
+
+def run_crawler(options: argparse.Namespace, config: "CrawlConfig", *, unified: bool) -> int:
     def crawl(reporter: "Reporter") -> "Summary":
         # Imported here because the engine brings the network and the parser, which --help does not need.
         from sumi.assembly.crawl import CrawlOptions, run_crawl
 
         chosen = CrawlOptions(
+            unified=unified,
             again=options.again,
             warc=options.warc,
             processes=options.processes,

@@ -1,33 +1,22 @@
 """``sumi crawl status``: how the crawler of a workspace stands, and what it has left for the scraper."""
 
-import asyncio
 from collections.abc import Sequence
 
 from sumi.cli.parser import SentenceParser
 from sumi.cli.pipeline_options import read_config
-from sumi.cli.pipeline_status import add_output, look, show
-
-_EXAMPLES = """\
-examples:
-  sumi crawl status --config github.yaml
-  sumi crawl status --config github.yaml --json
-"""
+from sumi.cli.pipeline_status import report_status, status_parser
 
 
 def build_parser() -> SentenceParser:
-    parser = SentenceParser(
-        prog="sumi crawl status",
-        usage="sumi crawl status --config FILE [--json]",
-        description="Says how the crawler stands: its frontier, its outcomes, and its spool.",
-        epilog=_EXAMPLES,
+    return status_parser(
+        "sumi crawl status", "Says how the crawler stands: its frontier, its outcomes, and its spool."
     )
-    add_output(parser)
-    return parser
 
 
 def run(arguments: Sequence[str]) -> int:
+    from sumi.jobs.pipeline_note import CRAWLER
     from sumi.ports import SpoolPlace
-    from sumi.store.spool import read_bookmark, segments, spool_bytes_after
+    from sumi.store.spool import segments, spool_bytes_after, unread_bytes
 
     options = build_parser().parse_all(arguments)
     config = read_config(options)
@@ -36,7 +25,6 @@ def run(arguments: Sequence[str]) -> int:
         "spool": str(spool),
         "segments": len(segments(spool)),
         "bytes": spool_bytes_after(spool, SpoolPlace("", 0)),
-        "unread": spool_bytes_after(spool, read_bookmark(config.bookmark.path) or SpoolPlace("", 0)),
+        "unread": unread_bytes(spool, config.bookmark.path),
     }
-    status = asyncio.run(look("crawler", config.frontier.db_path, config.workspace, files))
-    return show(status, as_json=options.json)
+    return report_status(CRAWLER, config.frontier.db_path, config.workspace, files, as_json=options.json)

@@ -23,6 +23,11 @@ from sumi.settings import MirrorSettings
 
 _MARKER = ".sumi-demo"
 _SHOWN_LINES = 16
+_EXAMPLES = """\
+examples:
+  sumi demo                   needs no network; leaves its result in ./demo-output
+  sumi demo --keep-serving    and look at the site itself in a browser
+"""
 
 
 def build_parser() -> SentenceParser:
@@ -30,6 +35,7 @@ def build_parser() -> SentenceParser:
         prog="sumi demo",
         usage="sumi demo [options]",
         description="Serves a small site on this machine, mirrors it, and shows what came of it.",
+        epilog=_EXAMPLES,
     )
     parser.add_argument(
         "-o",

@@ -51,6 +51,13 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     at: float = 0.0
 
 
+_EXAMPLES = """\
+examples:
+  sumi explain https://docs.example.org/old/setup
+  sumi explain docs.example.org/private/ --in library
+"""
+
+
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi explain",
@@ -59,6 +66,7 @@ def build_parser() -> SentenceParser:
             "Says why a page was fetched, passed over or failed: how it was found, which rule decided, "
             "every attempt. Exit code 1 if the job has not met the URL."
         ),
+        epilog=_EXAMPLES,
     )
     parser.add_argument("url", metavar="URL", help="As typed for sumi mirror, or copied from a page.")
     parser.add_argument(

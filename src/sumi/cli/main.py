@@ -34,6 +34,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("scrape status", "sumi.cli.scrape_status", "how the scraper of a workspace stands"),
     Command("run", "sumi.cli.run", "crawl and scrape together, or both in one process"),
     Command("workspace", "sumi.cli.workspace", "make, or empty, the folder that a crawl works in"),
+    Command("map export", "sumi.cli.map_export", "a map as a picture, or as a file for other programs"),
+    Command("map analyze", "sumi.cli.map_analyze", "what of a map is linked to most, central, apart"),
+    Command("map diff", "sumi.cli.map_diff", "what changed on a map between two runs"),
+    # After its own commands, which would otherwise be taken for configurations.
     Command("map", "sumi.cli.map", "the web around chosen domains: pages, links and distances"),
     Command("capture list", "sumi.cli.capture_list", "the captured jobs, and how they stand"),
     Command("capture show", "sumi.cli.capture_show", "one captured job: its pages, and what failed"),

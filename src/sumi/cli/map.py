@@ -1,6 +1,5 @@
 """``sumi map``: a configuration file to a run, or to a look at what is there."""
 
-import importlib
 import os
 import signal
 import sys
@@ -14,13 +13,6 @@ from sumi.cli.summary import exit_code
 from sumi.cli.terminal import Sink, printable
 from sumi.settings.map_config import MapConfig
 from sumi.settings.map_config_file import load_map_config
-
-# What can be done with a map that is there, each with a --help of its own.
-LOOKS = {
-    "export": "sumi.cli.map_export",
-    "analyze": "sumi.cli.map_analyze",
-    "diff": "sumi.cli.map_diff",
-}
 
 _EXAMPLES = """\
 examples:
@@ -69,8 +61,6 @@ def build_parser() -> SentenceParser:
 
 
 def run(arguments: Sequence[str]) -> int:
-    if arguments and arguments[0] in LOOKS:
-        return importlib.import_module(LOOKS[arguments[0]]).run(arguments[1:])  # type: ignore[no-any-return]
     options = build_parser().parse_all(arguments)
     path = Path(options.config)
     config = load_map_config(path)

@@ -102,8 +102,8 @@ def progress_line(event: Progress) -> str:
     ]
     if event.eta_seconds is not None:
         parts.append(f"ETA {duration(event.eta_seconds)}")
-    if event.hosts:
-        parts.append(printable(event.hosts[0]))
+    # In one order, so that they do not dance: the latest three are told latest first.
+    parts += map(printable, sorted(event.hosts))
     return ", ".join(parts)
 
 

@@ -11,19 +11,27 @@ class CommandLineError(UsageError):
     """A sentence that already names the command it is about."""
 
 
+class _Help(argparse.HelpFormatter):
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """A description is wrapped; examples and lists stay as they are written."""
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
 class SentenceParser(argparse.ArgumentParser):
     """No page of usage for a mistyped flag, no guessing at abbreviations; an error is raised, not an exit."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
             allow_abbrev=False,
-            formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=30),
+            formatter_class=lambda prog: _Help(prog, max_help_position=30),
             **options,
         )
 
     def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Like ``parse_args``, with a hint for what was not understood."""
-        namespace, unknown = self.parse_known_args(list(arguments))
+        """Like ``parse_args``, with a hint for what was not understood. Options may stand between arguments,
+        unless a -- says that what follows are no options, which argparse cannot have both."""
+        parse = self.parse_known_args if "--" in arguments else self.parse_known_intermixed_args
+        namespace, unknown = parse(list(arguments))
         options = [word for word in unknown if word.startswith("-") and word != "-"]
         if options:
             self.error(self._unknown_option(options[0].partition("=")[0]))

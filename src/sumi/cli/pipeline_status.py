@@ -1,5 +1,6 @@
 """What ``crawl status`` and ``scrape status`` have in common: a stored state, looked at from outside."""
 
+import asyncio
 import json
 import os
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from sumi.cli.parser import SentenceParser
+from sumi.cli.pipeline_options import add_config
 from sumi.cli.places import looking_at
 from sumi.cli.summary import ending_lines
 from sumi.cli.terminal import Palette, Sink, printable
@@ -31,12 +33,26 @@ class StoredStatus(msgspec.Struct, frozen=True):
     files: dict[str, str | int]  # what is on the disk besides, by name
 
 
-def add_output(parser: SentenceParser) -> None:
-    parser.add_argument("--config", metavar="FILE", required=True, help="The crawl configuration (YAML).")
+def status_parser(command: str, description: str) -> SentenceParser:
+    parser = SentenceParser(
+        prog=command,
+        usage=f"{command} --config FILE [--json]",
+        description=description,
+        epilog=f"examples:\n  {command} --config github.yaml\n  {command} --config github.yaml --json\n",
+    )
+    add_config(parser)
     parser.add_argument("--json", action="store_true", help="A JSON object on stdout.")
+    return parser
 
 
-async def look(job: str, folder: Path, workspace: Path, files: dict[str, str | int]) -> StoredStatus:
+def report_status(
+    job: str, folder: Path, workspace: Path, files: dict[str, str | int], *, as_json: bool
+) -> int:
+    """``files``: what is on the disk besides, by name."""
+    return _show(asyncio.run(_look(job, folder, workspace, files)), as_json=as_json)
+
+
+async def _look(job: str, folder: Path, workspace: Path, files: dict[str, str | int]) -> StoredStatus:
     if not (folder / FORMAT_NAME).is_file():
         raise UsageError(f"{folder} holds no state yet: nothing has run in this workspace")
     process = lock_owner(folder)
@@ -55,7 +71,7 @@ async def look(job: str, folder: Path, workspace: Path, files: dict[str, str | i
     )
 
 
-def show(status: StoredStatus, *, as_json: bool) -> int:
+def _show(status: StoredStatus, *, as_json: bool) -> int:
     out = Sink(sys.stdout)
     if as_json:
         out.line(json.dumps(msgspec.to_builtins(status)))

@@ -1,22 +1,19 @@
 """``sumi run``: crawler and scraper together, or both in one process."""
 
 import argparse
-import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from sumi.cli.crawl import add_again, run_crawler
 from sumi.cli.parser import SentenceParser
-from sumi.cli.pipeline_options import add_config, add_running, checked, min_free, read_config, report
+from sumi.cli.pipeline_options import add_config, add_running, checked, read_config
 from sumi.cli.scrape import run_scraper
 from sumi.cli.summary import ABORTED, worst_of
-from sumi.policy import Durability
 
 if TYPE_CHECKING:
-    from sumi.cli.reporters import Reporter
-    from sumi.events import Summary
     from sumi.settings.crawl_config import CrawlConfig
 
 # A crawler that was asked to stop lets its pages in flight finish, for half a minute at most.
@@ -44,7 +41,7 @@ def build_parser() -> SentenceParser:
         default=None,
         help="Both in one process. Default: as the configuration's mode says.",
     )
-    parser.add_argument("--again", action="store_true", help="Ask for known pages again, if they changed.")
+    add_again(parser)
     add_running(parser)
     return parser
 
@@ -54,25 +51,7 @@ def run(arguments: Sequence[str]) -> int:
     checked(options)
     config = read_config(options)
     unified = config.mode == "unified" if options.unified is None else options.unified
-    return _run_unified(options, config) if unified else _run_both(options, config)
-
-
-def _run_unified(options: argparse.Namespace, config: "CrawlConfig") -> int:
-    def crawl(reporter: "Reporter") -> "Summary":
-        # Imported here because the engine brings the network and the parser, which --help does not need.
-        from sumi.assembly.crawl import CrawlOptions, run_crawl
-
-        chosen = CrawlOptions(
-            unified=True,
-            again=options.again,
-            warc=options.warc,
-            processes=options.processes,
-            min_free=min_free(options, os.environ),
-            durability=Durability(options.durability),
-        )
-        return run_crawl(config, chosen, [reporter], lambda: read_config(options, config.run_id))
-
-    return report(options, config, crawl)
+    return run_crawler(options, config, unified=True) if unified else _run_both(options, config)
 
 
 def _run_both(options: argparse.Namespace, config: "CrawlConfig") -> int:
@@ -88,6 +67,7 @@ def _crawler(options: argparse.Namespace, config: "CrawlConfig") -> "Iterator[su
     words = ["--config", options.config, "--run-id", config.run_id, "--durability", options.durability, "-q"]
     words += ["--again"] if options.again else []
     words += ["--processes", str(options.processes)] if options.processes is not None else []
+    words += ["--min-free", options.min_free] if options.min_free is not None else []
     command = [sys.executable, "-m", "sumi.cli.with_parent", "crawl", "run", *words]
     crawler = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 - our own program
     try:

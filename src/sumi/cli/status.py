@@ -28,6 +28,14 @@ MIRROR = "mirror"
 MAP = "map"
 
 
+_EXAMPLES = """\
+examples:
+  sumi status                            the jobs in ./output
+  sumi status library/docs.example.org   one of them
+  sumi status --json | jq .state
+"""
+
+
 class JobStatus(msgspec.Struct, frozen=True):
     """One line of ``--json``. ``outcomes``, what is pending included, add up to ``discovered``."""
 
@@ -57,6 +65,7 @@ def build_parser() -> SentenceParser:
         prog="sumi status",
         usage="sumi status [options] [DIR]",
         description="Says how a job stands: running or stopped, its counts, and what each host waits for.",
+        epilog=_EXAMPLES,
     )
     parser.add_argument(
         "folder",

@@ -95,6 +95,8 @@ def _hint(outcome: Outcome) -> str:
 
 def _status_words(summary: Summary) -> str:
     match summary.status:
+        case "complete" if summary.outcomes.get(Outcome.OVER_CAP.value):
+            return "as many pages as were asked for are here"
         case "complete":
             return "every page that was found is here"
         case "partial":

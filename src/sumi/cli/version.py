@@ -15,6 +15,7 @@ def build_parser() -> SentenceParser:
         prog="sumi version",
         usage="sumi version",
         description="Prints the versions of Sumi, Python and the libraries that do the heavy work.",
+        epilog="examples:\n  sumi version    for a bug report\n",
     )
 
 

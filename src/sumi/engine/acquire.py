@@ -7,7 +7,7 @@ import msgspec
 from sumi.engine.gate import Gate
 from sumi.engine.heads import Heads, concludes, wrong_type
 from sumi.engine.io import Io
-from sumi.engine.ladder import HTML, Ladder, Way
+from sumi.engine.ladder import FULL_TEXT, HTML, Ladder, Way
 from sumi.engine.revisit import Revisits
 from sumi.engine.robots_desk import RobotsDesk, Turn
 from sumi.engine.verdicts import REDIRECTS, host_report, location_of, verdict_on
@@ -56,11 +56,24 @@ Acquired: TypeAlias = Fetched | Redirected | Ended | Turn | Crowded
 async def acquire(
     lease: Lease, gate: Gate, desk: RobotsDesk, revisits: Revisits, heads: Heads, ladder: Ladder, io: Io
 ) -> Acquired:
-    way = ladder.way(lease, await revisits.before(lease)) if ladder.active else Way(lease.target)
-    acquired = await _acquire(lease, way, gate, desk, revisits, heads, io)
+    if not ladder.active:
+        return await _acquire(lease, Way(lease.target), gate, desk, revisits, heads, io)
+    async with ladder.turn(lease):
+        way = ladder.way(lease, await revisits.before(lease))
+        acquired = await _acquire(lease, way, gate, desk, revisits, heads, io)
+        if way.rung == FULL_TEXT and way.at_hand is None:
+            acquired = await _part_of_full_text(lease, acquired, ladder)
     if way.rung != HTML and isinstance(acquired, Fetched | Redirected | Ended):
         return msgspec.structs.replace(acquired, way=way)
     return acquired
+
+
+async def _part_of_full_text(lease: Lease, acquired: Acquired, ladder: Ladder) -> Acquired:
+    """Nothing, if nothing was asked for: it was not this page's turn, or the page is known to be fresh."""
+    if not isinstance(acquired, Fetched | Redirected | Ended) or acquired.report is None:
+        return acquired
+    part = await ladder.taken(lease, acquired.response if isinstance(acquired, Fetched) else None)
+    return acquired if part is None else classify(Request(lease.target), part, acquired.report)
 
 
 async def _acquire(
@@ -68,12 +81,13 @@ async def _acquire(
 ) -> Acquired:
     if not gate.places.claim(lease.candidate) and gate.refuses_now(lease.candidate) is None:
         return Crowded()
-    held = io.source.at_hand(lease)
+    held = way.at_hand or io.source.at_hand(lease)
     if held is not None and gate.refuses_now(lease.candidate) is None:
         return classify(Request(lease.target, await revisits.validators(lease)), held, None)
     refusal = gate.refuses_now(lease.candidate) or await desk.consult(way.target)
     if isinstance(refusal, Turn):
         return refusal
+    refusal = refusal or await gate.needless_now(lease.candidate)
     if refusal is not None:
         return Ended(refusal, report=None)
     if fresh := await revisits.known_fresh(lease):

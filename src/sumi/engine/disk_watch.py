@@ -15,6 +15,7 @@ from sumi.ports import Clock
 LOOK_SECONDS = 5.0
 LEAST_BYTES = 1024**3
 LEAST_SHARE = 0.05
+INODES_PER_PAGE = 2  # its folder and its file
 MOST_BYTES = 10 * 1024**3  # a twentieth of a large disk is plenty, not a shortage
 
 _MIB, _GIB = 1024**2, 1024**3
@@ -85,12 +86,16 @@ def room_notes(
     room = measure(folder)
     if room is None or least_bytes == 0:
         return ()
+    short = []
     reserve = _usual_reserve(room) if least_bytes is None else least_bytes
-    needed = pages * bytes_per_page
-    if needed <= room.free_bytes - reserve:
-        return ()
-    short = f"{pages:,} pages may take {_size(needed)}, and {_size(room.free_bytes)} are free"
-    return (f"{short}: the run stops in good order when the disk runs low",)
+    if pages * bytes_per_page > room.free_bytes - reserve:
+        short.append(f"may take {_size(pages * bytes_per_page)}, and {_size(room.free_bytes)} are free")
+    files = pages * INODES_PER_PAGE
+    if room.total_inodes and files > room.free_inodes - room.total_inodes * LEAST_SHARE:
+        short.append(f"may take {files:,} inodes, and {room.free_inodes:,} are free")
+    return tuple(
+        f"{pages:,} pages {one}: the run stops in good order when the disk runs low" for one in short
+    )
 
 
 class DiskWatch:

@@ -11,6 +11,7 @@ LOOK_SECONDS = 10.0
 MUCH_MORE = 1.5
 # Less than this is not worth a sentence before the start.
 WORTH_A_NOTE_SECONDS = 60.0
+WORTH_A_NOTE_DELAY = 0.1
 
 DelayOf = Callable[[str], float]  # seconds between requests to a host
 
@@ -46,13 +47,19 @@ def least_seconds(waits: Sequence[HostWait], wanted: int, delay_of: DelayOf) -> 
 
 
 def pace_notes(waits: Sequence[HostWait], pacing: PacingPolicy) -> tuple[str, ...]:
-    """What a user should know before a long wait begins."""
+    """What a user should know before a long wait begins: how long it is, or the pace while nobody knows."""
+    if pacing.delay < WORTH_A_NOTE_DELAY:
+        return ()
+    pace = (
+        f"one request every {pacing.delay:g} s"
+        if pacing.delay >= 1
+        else f"{1 / pacing.delay:.3g} requests a second"
+    )
     busiest = max(waits, key=lambda wait: wait.pending, default=None)
     if busiest is None or busiest.pending * pacing.delay < WORTH_A_NOTE_SECONDS:
-        return ()
+        return (f"{pace} to a host: {3600 / pacing.delay:,.0f} pages an hour at most",)
     least = _in_words(busiest.pending * pacing.delay)
-    pace = f"one request every {pacing.delay:g} s to {busiest.host}"
-    return (f"{pace}: {busiest.pending:,} pages take at least {least}",)
+    return (f"{pace} to {busiest.host}: {busiest.pending:,} pages take at least {least}",)
 
 
 def _in_words(seconds: float) -> str:

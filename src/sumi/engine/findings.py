@@ -51,10 +51,11 @@ async def _pages(ledger: Ledger) -> list[str]:
         unindexed += "noindex" in (record.facts.robots_meta or "").lower()
         rendered.update(filter(None, (record.facts.rendered,)))
         in_vain.update(filter(None, (record.facts.render_note,)))
-    groups, pages = near_duplicates(hashes)
+    groups = near_duplicates(hashes)
     notes = []
     if groups:
-        notes.append(f"near-duplicates: {pages:,} pages in {_counted(groups, 'group')}; all were kept")
+        pages = sum(map(len, groups))
+        notes.append(f"near-duplicates: {pages:,} pages in {_counted(len(groups), 'group')}; all were kept")
     if unindexed:
         notes.append(f"noindex: {_counted(unindexed, 'page')} asked not to be indexed; kept, and flagged")
     return [*notes, *_rendered(rendered, in_vain)]
@@ -69,8 +70,8 @@ def _rendered(reasons: Counter[str], in_vain: Counter[str]) -> list[str]:
     return told + vain
 
 
-def near_duplicates(hashes: "array[int]") -> tuple[int, int]:
-    """How many groups of nearly the same there are, and how many members they have together."""
+def near_duplicates(hashes: "array[int]") -> list[list[int]]:
+    """Groups of nearly the same, as places in ``hashes``; both in the order of these."""
     leader = list(range(len(hashes)))
     for turn in range(0, 64, _PIECE):
         order = sorted(range(len(hashes)), key=lambda at: _rotated(hashes[at], turn))
@@ -78,9 +79,10 @@ def near_duplicates(hashes: "array[int]") -> tuple[int, int]:
             for other in order[place + 1 : place + 1 + _NEIGHBOURS]:
                 if nearly_same(hashes[one], hashes[other]):
                     leader[_find(leader, one)] = _find(leader, other)
-    sizes = Counter(_find(leader, at) for at in range(len(hashes)))
-    members = [size for size in sizes.values() if size > 1]
-    return len(members), sum(members)
+    groups: dict[int, list[int]] = {}
+    for at in range(len(hashes)):
+        groups.setdefault(_find(leader, at), []).append(at)
+    return [members for members in groups.values() if len(members) > 1]
 
 
 def _rotated(value: int, bits: int) -> int:

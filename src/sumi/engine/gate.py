@@ -25,6 +25,7 @@ from sumi.urls import host_key
 UNLISTED = Verdict(Outcome.UNLISTED, "the sitemap does not list it")
 NOT_FOLLOWED = Verdict(Outcome.UNLISTED, "links are not followed")
 ONLY_LISTED = Verdict(Outcome.LISTED, "this run lists pages and fetches none")
+PLENTY_LISTED = Verdict(Outcome.OVER_CAP, "the sitemaps before it list more pages than the page limit allows")
 LINKED = frozenset({Hop.LINK, Hop.CANONICAL})
 # Judging one URL takes about ten microseconds.
 BATCH = 2000
@@ -77,6 +78,15 @@ class Gate:
             or self.places.refusal(candidate)
             or (self._caps.refusal(candidate.url) if candidate.kind is Kind.PAGE else None)
         )
+
+    async def needless_now(self, candidate: Candidate) -> Verdict | None:
+        """A further sitemap, where those before it list far more pages than are wanted."""
+        recipe = self._recipe
+        if candidate.kind is not Kind.SITEMAP or not recipe.plenty or not recipe.max_pages:
+            return None
+        stats = await self._frontier.stats()
+        wanted = recipe.max_pages - stats.captured
+        return PLENTY_LISTED if stats.pending > max(recipe.plenty, 2 * wanted) else None
 
     def permission(self, url: str) -> tuple[str, tuple[str, ...]]:
         """What robots.txt says to a page that it lets be fetched, and its Content-Signal lines."""

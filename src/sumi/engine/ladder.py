@@ -7,11 +7,13 @@ made of a page that its HTML would have made better. Sites that give no sign of 
 """
 
 from collections import defaultdict, deque
+from contextlib import AbstractAsyncContextManager, nullcontext
 from hashlib import blake2b
 from typing import NamedTuple
 
 import msgspec
 
+from sumi.engine.full_texts import FullTexts, place_of_full_text
 from sumi.engine.io import Io
 from sumi.model import Kind, Lease, PageFacts, Response
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
@@ -22,6 +24,7 @@ from sumi.urls import origin
 from sumi.urls.twins import TWIN_FORMS, form_between, twin_of
 
 NEGOTIATED = "negotiated"
+FULL_TEXT = "full text"
 HTML = "html"
 WANTS_MARKDOWN = ("accept", "text/markdown, text/html;q=0.5")
 # Pages that are asked for both ways. One may be like its Markdown by chance, three hardly.
@@ -44,6 +47,7 @@ class Way(NamedTuple):
     target: str
     headers: tuple[tuple[str, str], ...] = ()
     rung: str = HTML
+    at_hand: Response | None = None  # the answer, of what need not be asked for
 
 
 class Held(NamedTuple):
@@ -69,6 +73,7 @@ class Ladder:
         self._choice = recipe.source
         self._follow_links = recipe.follow_links
         self._io = io
+        self._full_texts = FullTexts(io)
         self._sites: defaultdict[str, _Site] = defaultdict(_Site)
         self._held: dict[str, Held] = {}
         self._to_try: dict[str, deque[str]] = {}  # rungs, of a page that is held
@@ -93,9 +98,29 @@ class Ladder:
             return plain
         if before is not None and before.source is None:
             return plain  # of a page that is here as HTML the Markdown was no good, or not looked for
-        rungs = self._to_try.get(lease.url)
-        rung = rungs[0] if rungs else self._sites[origin(lease.url)].rung
+        rung = self._next_rung(lease.url)
+        if rung == FULL_TEXT:
+            # A page that is held must be compared, be it with nothing.
+            if not self.holds(lease.url) and not self._full_texts.may_have(lease.url):
+                return plain
+            answer = self._full_texts.answer_for(lease.url)
+            return Way(place_of_full_text(lease.url), (), rung, answer)
         return _way(lease.url, rung) or plain
+
+    def turn(self, lease: Lease) -> AbstractAsyncContextManager[None]:
+        """To be held from ``way`` on until the answer was ``taken``."""
+        by_full_text = self._next_rung(lease.url) == FULL_TEXT
+        return self._full_texts.turn(lease.url) if by_full_text else nullcontext()
+
+    async def taken(self, lease: Lease, response: Response | None) -> Response | None:
+        """Of the site's full text, the page; None if it is not in it."""
+        usable = response is not None and is_markdown(response)
+        await self._full_texts.take(lease.url, response if usable else None)
+        return self._full_texts.answer_for(lease.url)
+
+    def _next_rung(self, url: str) -> str:
+        rungs = self._to_try.get(url)
+        return rungs[0] if rungs else self._sites[origin(url)].rung
 
     async def wants_markdown_of(self, lease: Lease, held: Held) -> bool:
         """Whether a page that came as HTML is to be asked for as Markdown too; it is then held meanwhile."""
@@ -166,7 +191,7 @@ class Ladder:
         """Where its Markdown may be: where the page says, or where a sampled page had it, or by guessing."""
         liked = self._sites[origin(url)].liked
         if liked:
-            return [liked] if liked == NEGOTIATED or twin_of(url, liked) else []
+            return [liked] if self._fits(url, liked) else []
         alternate = held.digest.alternate
         said = form_between(url, alternate) if alternate else None
         if said is not None:
@@ -175,7 +200,13 @@ class Ladder:
         rungs = [NEGOTIATED] if "accept" in varies else []
         if self._choice is SourceChoice.MARKDOWN:
             rungs = [NEGOTIATED, *(form for form in TWIN_FORMS if twin_of(url, form))]
-        return rungs
+        told = self._choice is SourceChoice.MARKDOWN or place_of_full_text(url) in held.digest.links
+        return [*rungs, FULL_TEXT] if told and self._fits(url, FULL_TEXT) else rungs
+
+    def _fits(self, url: str, rung: str) -> bool:
+        if rung == FULL_TEXT:
+            return self._full_texts.may_have(url)
+        return rung == NEGOTIATED or twin_of(url, rung) is not None
 
     async def _is_as_good(self, held: Held, response: Response) -> bool:
         if not is_markdown(response) or held.digest.fidelity is None:

@@ -32,6 +32,8 @@ from sumi.recipe import Recipe
 STOP_SECONDS = 30.0
 # At least this often the loop looks up, so that progress moves while every host is being left alone.
 LOOK_UP_SECONDS = 1.0
+# While pages move on, it looks up about as often as progress is told.
+GLANCE_SECONDS = 0.25
 
 
 class Crawl:
@@ -51,6 +53,8 @@ class Crawl:
         self._visits: set[asyncio.Task[None]] = set()
         self._failed: list[asyncio.Task[None]] = []
         self._wake = control.changed
+        self._looked_up = self._waits_until = 0.0
+        self._is_full = False  # nothing can be leased before a visit ends
         self._chances_given = False
         self.gave_up = ""  # why, if the run ended because a page failed
 
@@ -113,7 +117,7 @@ class Crawl:
             )
             await self._io.frontier.release_host(lease, acquired.report)
             self._desk.in_use.leave(lease.host, self._io.clock.now())
-            self._wake.set()
+            await self._wake_if_due()
             unit = await self._digestion.conclude(lease, acquired)
             if isinstance(unit, Settlement):
                 unit = self._io.source.signed(unit)
@@ -123,6 +127,7 @@ class Crawl:
                 self._io.tell(Warned(f"{lease.url}: its lease ran out meanwhile, so this result was dropped"))
             elif isinstance(unit, Settlement):
                 await self._announce(unit)
+            await self._wake_if_due()
 
     async def _announce(self, unit: Settlement) -> None:
         lease, verdict, facts = unit.lease, unit.verdict, unit.facts
@@ -149,7 +154,8 @@ class Crawl:
         self._visits.discard(task)
         if not task.cancelled() and task.exception() is not None:
             self._failed.append(task)
-        self._wake.set()
+        if self._failed or self._is_full or not self._visits:
+            self._wake.set()
 
     def _raise_failures(self, *others: asyncio.Task[None]) -> None:
         """Web trouble never gets here: what a visit raises is a fault of the disk or of ours."""
@@ -180,14 +186,22 @@ class Crawl:
             self._control.stop(why)
 
     async def _wait(self) -> None:
-        """Until a visit moves on, the control changes, or the next host is due."""
+        """Until the next host is due, a visit changed when that is, or the control changes."""
         now = self._io.clock.now()
-        due: float | None = None
-        if self._control.leasing and len(self._visits) < self._recipe.concurrency:
-            due = await self._io.frontier.next_ready(now)
+        self._is_full = not self._control.leasing or len(self._visits) >= self._recipe.concurrency
+        due = None if self._is_full else await self._io.frontier.next_ready(now)
         latest = now + LOOK_UP_SECONDS
-        await self._io.clock.wait(self._wake, latest if due is None else min(due, latest))
+        self._looked_up, self._waits_until = now, latest if due is None else min(due, latest)
+        await self._io.clock.wait(self._wake, self._waits_until)
         self._wake.clear()
+
+    async def _wake_if_due(self) -> None:
+        """A visit moved on. Three times out of four the loop would find nothing new, at the price of a lease:
+        so it is only woken for a host that may be asked sooner than it waits for."""
+        now = self._io.clock.now()
+        due = None if self._is_full else await self._io.frontier.next_ready(now)
+        if now - self._looked_up >= GLANCE_SECONDS or (due is not None and due < self._waits_until):
+            self._wake.set()
 
     async def _drain(self) -> None:
         """Let pages in flight finish, unless told to end at once."""

@@ -29,7 +29,7 @@ def summarize(
     suspended = sum(wait.pending for wait in waits if wait.why == SUSPENDED)
     return Summary(
         job=recipe.job,
-        status="aborted" if aborted else _status(stats, stopped, over_cap, below_fidelity),
+        status="aborted" if aborted else _status(recipe, stats, stopped, over_cap, below_fidelity),
         discovered=stats.known,
         outcomes=balanced(stats, over_cap=over_cap, over_budget=over_budget, suspended=suspended),
         output=output,
@@ -47,12 +47,13 @@ def _given_up(waits: Sequence[HostWait]) -> list[str]:
     ]
 
 
-def _status(stats: FrontierStats, stopped: bool, over_cap: bool, below_fidelity: int) -> str:
+def _status(recipe: Recipe, stats: FrontierStats, stopped: bool, over_cap: bool, below_fidelity: int) -> str:
     """Complete only if everything that was wanted is here, as whole as was wanted: nothing pending, failed or
-    unaccounted for."""
+    unaccounted for. Where so many pages of each base were wanted, what waits beyond them was not."""
     if stopped and stats.pending and not over_cap:
         return "interrupted"
     failed = by_ending(stats.outcomes)[Ending.FAILED]
     accounted = sum(stats.outcomes.values()) + stats.pending == stats.known
-    lacking = stats.pending or failed or below_fidelity
+    wanted = stats.pending and not (over_cap and recipe.pages_per_base)
+    lacking = wanted or failed or below_fidelity
     return "complete" if accounted and not lacking else "partial"

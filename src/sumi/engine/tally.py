@@ -2,7 +2,7 @@
 
 from collections import Counter, deque
 
-from sumi.engine.estimate import Estimate
+from sumi.engine.estimate import WORTH_A_NOTE_SECONDS, Estimate
 from sumi.engine.io import Io
 from sumi.engine.robots_desk import RobotsDesk
 from sumi.events import Progress
@@ -27,8 +27,11 @@ class Tally:
 
     def settled(self, host: str) -> None:
         self._settled += 1
-        if host not in self._hosts:
-            self._hosts.append(host)
+        if self._hosts and self._hosts[0] == host:
+            return
+        if host in self._hosts:
+            self._hosts.remove(host)
+        self._hosts.appendleft(host)
 
     async def tell(self, recipe: Recipe, *, force: bool = False) -> None:
         now = self._io.clock.now()
@@ -51,11 +54,12 @@ class Tally:
         )
 
     async def _eta(self, recipe: Recipe, stats: FrontierStats, rate: float, now: float) -> float | None:
-        """At the rate of the last seconds, but never sooner than politeness allows."""
+        """At the rate of the last seconds, but never sooner than politeness allows. None while nothing is
+        done and little is known: what there is to do is still being found out."""
         least = await self._estimate.least_seconds(stats, recipe.max_pages, self._desk.host_delay, now)
         left = min(stats.pending, recipe.max_pages - stats.captured) if recipe.max_pages else stats.pending
         seconds = max(left / rate if rate else 0.0, least)
-        return round(seconds, 1) if rate or least else None
+        return round(seconds, 1) if rate or least >= WORTH_A_NOTE_SECONDS else None
 
     def _rate(self, now: float) -> float:
         samples = self._samples

@@ -14,6 +14,7 @@ from sumi.fetch.incoming import Incoming
 from sumi.fetch.route import Route
 from sumi.fetch.stall import StallClock
 from sumi.fetch.transfer import Transfer
+from sumi.fetch.trust import Authorities
 from sumi.frontier.retry_after import retry_after_seconds
 from sumi.model import Request, Response, Timing
 from sumi.outcomes import Outcome, Trouble, Verdict
@@ -42,6 +43,7 @@ class Exchanges:
     ) -> None:
         self._limits = limits
         self._network = network
+        self._authorities = Authorities(network.ca_file)
         self._guard = guard
         self._clock = clock
         self._jar = jar
@@ -77,6 +79,7 @@ class Exchanges:
         while self._spare:
             self._spare.pop().handle.close()
         self._close_jar()
+        self._authorities.close()
 
     def _borrow(self) -> Transfer:
         if self._closed:
@@ -84,7 +87,7 @@ class Exchanges:
         self._lent += 1
         if self._spare:
             return self._spare.pop()
-        return Transfer(self._limits, self._network, self._guard, self._jar)
+        return Transfer(self._limits, self._network, self._authorities, self._guard, self._jar)
 
     def _give_back(self, transfer: Transfer) -> None:
         self._lent -= 1

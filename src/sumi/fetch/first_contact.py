@@ -31,8 +31,11 @@ class FirstContact:
     async def fetch(self, request: Request) -> Response | Trouble:
         answer = await self._fetcher.fetch(request)
         if not self._made and isinstance(answer, Trouble) and answer.verdict.outcome in UNREACHABLE:
-            advice = ADVICE.get(answer.verdict.outcome, "check the URL and that the server is up")
-            raise UsageError(f"cannot reach {request.url}: {answer.verdict.rule}; {advice}")
+            verdict = answer.verdict
+            advice = ADVICE.get(verdict.outcome, "check the URL and that the server is up")
+            if verdict.outcome is Outcome.ADDRESS_REFUSED and verdict.rule.startswith("port "):
+                advice = "give another port"
+            raise UsageError(f"cannot reach {request.url}: {verdict.rule}; {advice}")
         self._made = True
         return answer
 

@@ -1,6 +1,5 @@
-"""What every curl handle is told once: how long to wait, how to behave, whom to trust."""
+"""What every curl handle is told once: how long to wait, how to behave."""
 
-import ssl
 from typing import Any
 
 import pycurl
@@ -32,17 +31,3 @@ def set_manners(handle: Any, network: NetworkPolicy) -> None:
     handle.setopt(pycurl.HTTP09_ALLOWED, 0)
     version = pycurl.CURL_HTTP_VERSION_2TLS if network.http2 else pycurl.CURL_HTTP_VERSION_1_1
     handle.setopt(pycurl.HTTP_VERSION, version)
-
-
-def set_trust(handle: Any, network: NetworkPolicy) -> None:
-    handle.setopt(pycurl.SSL_VERIFYPEER, 1)
-    handle.setopt(pycurl.SSL_VERIFYHOST, 2)
-    # The wheel's OpenSSL was built elsewhere: Python's knows where this system keeps its certificates.
-    system = ssl.get_default_verify_paths()
-    ca_file = network.ca_file or system.cafile
-    if ca_file:
-        handle.setopt(pycurl.CAINFO, ca_file)
-        handle.setopt(pycurl.PROXY_CAINFO, ca_file)
-    elif system.capath:
-        handle.setopt(pycurl.CAPATH, system.capath)
-        handle.setopt(pycurl.PROXY_CAPATH, system.capath)

@@ -8,10 +8,11 @@ import pycurl
 
 from sumi.fetch.cookies import CookieJar
 from sumi.fetch.guard import AddressGuard
-from sumi.fetch.handle_setup import set_limits, set_manners, set_trust
+from sumi.fetch.handle_setup import set_limits, set_manners
 from sumi.fetch.incoming import Incoming
 from sumi.fetch.route import Route
 from sumi.fetch.target import Target
+from sumi.fetch.trust import Authorities
 from sumi.model import Request
 from sumi.policy import FetchLimits, NetworkPolicy, Proxy
 
@@ -20,9 +21,15 @@ NO_ROUTE = Route(Target("", "", 0), [])
 
 class Transfer:
     def __init__(
-        self, limits: FetchLimits, network: NetworkPolicy, guard: AddressGuard, jar: CookieJar | None
+        self,
+        limits: FetchLimits,
+        network: NetworkPolicy,
+        authorities: Authorities,
+        guard: AddressGuard,
+        jar: CookieJar | None,
     ) -> None:
         self._guard = guard
+        self._jar = jar
         self._lines: list[bytes] = []
         self.route = NO_ROUTE
         self.refusal: str | None = None  # the guard's word on an address that was about to be dialled
@@ -30,7 +37,7 @@ class Transfer:
         self.handle: Any = pycurl.Curl()
         set_limits(self.handle, limits)
         set_manners(self.handle, network)
-        set_trust(self.handle, network)
+        authorities.tell(self.handle)
         if jar is not None:
             jar.attach(self.handle)
         self.handle.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
@@ -45,7 +52,7 @@ class Transfer:
             self.handle.setopt(pycurl.NOBODY if request.method == "HEAD" else pycurl.HTTPGET, 1)
         if lines is not self._lines:  # nearly all requests send the same ones
             self._lines = lines
-            self._take_lines(lines)
+            self._take_lines(lines, route.target)
         self._take(route)
         self.handle.setopt(pycurl.HEADERFUNCTION, incoming.on_header)
         self.handle.setopt(pycurl.WRITEFUNCTION, incoming.on_body)
@@ -60,12 +67,14 @@ class Transfer:
         """What the proxy said to being asked for a tunnel; 0 if it was not, or said nothing."""
         return int(self.handle.getinfo(pycurl.HTTP_CONNECTCODE)) if self.route.proxy is not None else 0
 
-    def _take_lines(self, lines: list[bytes]) -> None:
+    def _take_lines(self, lines: list[bytes], target: Target) -> None:
         # A cookie of the user's goes separately, so that curl joins it with those of the jar in one header.
-        cookies = [line.partition(b": ")[2] for line in lines if line[:7].lower() == b"cookie:"]
+        cookies = b"; ".join(line.partition(b": ")[2] for line in lines if line[:7].lower() == b"cookie:")
         self.handle.setopt(pycurl.HTTPHEADER, [line for line in lines if line[:7].lower() != b"cookie:"])
+        if cookies and self._jar is not None:
+            cookies = self._jar.besides(cookies, target, self.handle)
         if cookies:
-            self.handle.setopt(pycurl.COOKIE, b"; ".join(cookies))
+            self.handle.setopt(pycurl.COOKIE, cookies)
         else:
             self.handle.unsetopt(pycurl.COOKIE)
 

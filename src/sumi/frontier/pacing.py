@@ -3,6 +3,7 @@
 from sumi.model import ASSETS, Kind
 from sumi.policy import PacingPolicy
 
+INFINITY = float("inf")
 # A fast average follows the host as it is now, a slow one remembers what it is like when well.
 NOW_WEIGHT = 0.3
 USUAL_WEIGHT = 0.02
@@ -11,9 +12,9 @@ LATENCY_FLOOR = 0.1
 MAX_SLOWDOWN = 10.0
 # What a host waits for that was asked as often as the user allows.
 BUDGET_SPENT = "the run's request budget is spent"
-# What a host waits for that said "too many requests" to a job that takes no for an answer.
 # What a host waits for that stayed dead over several pauses: a run must come to an end.
 GIVEN_UP = "it does not answer any more and is left alone for this run"
+# What a host waits for that said "too many requests" to a job that takes no for an answer.
 SUSPENDED = "it answered 429 and is left alone for this run"
 
 
@@ -54,11 +55,15 @@ class HostPace:
     def delay(self, kind: Kind, policy: PacingPolicy) -> float:
         """Seconds between requests, as things stand."""
         asked = policy.delay if kind is Kind.PAGE or kind in ASSETS else policy.manifest_delay
-        return max(asked, self.crawl_delay) * self._slowdown(policy)
+        delay = max(asked, self.crawl_delay)
+        return delay if self.latency_now < LATENCY_FLOOR else delay * self._slowdown(policy)
 
     def ready_at(self, policy: PacingPolicy) -> float:
-        if self.in_flight >= policy.per_host or self.over_budget(policy) or self.given_up(policy):
-            return float("inf")
+        if self.in_flight >= policy.per_host:
+            return INFINITY
+        # Asked two or three times for every page, and most hosts have neither a budget nor a failure.
+        if (policy.host_budget and self.over_budget(policy)) or (self.openings and self.given_up(policy)):
+            return INFINITY
         return max(self.next_at, self.hold_until)
 
     def over_budget(self, policy: PacingPolicy) -> bool:
@@ -122,7 +127,7 @@ class HostPace:
 
     def _slowdown(self, policy: PacingPolicy) -> float:
         """1 while the host answers as usual; grows with its latency once that is far above usual."""
-        if not policy.slow_factor or self.latency_now < LATENCY_FLOOR:
+        if not policy.slow_factor:
             return 1.0
         threshold = policy.slow_factor * max(self.latency_usual, LATENCY_FLOOR)
         return min(max(self.latency_now / threshold, 1.0), MAX_SLOWDOWN)

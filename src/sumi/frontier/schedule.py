@@ -7,10 +7,8 @@ number of its one valid entry, and entries with another number are dropped when 
 import heapq
 from collections.abc import Iterator
 
-from sumi.frontier.pacing import HostPace
+from sumi.frontier.pacing import INFINITY, HostPace
 from sumi.policy import PacingPolicy
-
-INFINITY = float("inf")
 
 
 class HostSchedule:
@@ -53,8 +51,8 @@ class HostSchedule:
 
     def take(self, now: float) -> str | None:
         """A host that may be asked at ``now``; it leaves the heap until offered again."""
-        self._drop_stale()
-        if not self._heap or self._heap[0][0] > now:
+        ready_at = self.next_at()
+        if ready_at is None or ready_at > now:
             return None
         _, _, host = heapq.heappop(self._heap)
         del self._valid[host]
@@ -62,10 +60,10 @@ class HostSchedule:
 
     def next_at(self) -> float | None:
         """When the first host becomes free by the passing of time alone."""
-        self._drop_stale()
-        return self._heap[0][0] if self._heap else None
-
-    def _drop_stale(self) -> None:
         heap, valid = self._heap, self._valid
-        while heap and valid.get(heap[0][2]) != heap[0][1]:
+        while heap:
+            ready_at, number, host = heap[0]
+            if valid.get(host) == number:
+                return ready_at
             heapq.heappop(heap)
+        return None

@@ -34,7 +34,8 @@ class _Bodies:
     def __init__(self, home: Path) -> None:
         self._home = home
         self._workspace = SafeFolder(home)
-        self._archives: dict[str, SafeFolder] = {}
+        self._folders: list[SafeFolder] = []
+        self._archives: dict[str, FolderBlobs] = {}
 
     def trouble_with(self, record: UrlRecord, *, deep: bool) -> str:
         """Empty if nothing was to be kept of the page, or what was is there."""
@@ -48,11 +49,12 @@ class _Bodies:
         return ""
 
     def close(self) -> None:
-        for folder in (self._workspace, *self._archives.values()):
+        for folder in (self._workspace, *self._folders):
             folder.close()
 
     def _is_whole(self, path: str, digest: str) -> bool:
         root = path.rsplit("/", 3)[0]  # above aa/bb/<sha256>
         if root not in self._archives:
-            self._archives[root] = SafeFolder(self._home / root)
-        return FolderBlobs(self._archives[root], packed=True).has_whole(digest)
+            self._folders.append(SafeFolder(self._home / root))
+            self._archives[root] = FolderBlobs(self._folders[-1], packed=True)
+        return self._archives[root].has_whole(digest)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sumi.engine.control import Control
 from sumi.events import Event, Progress
-from sumi.ports import Clock, SpoolPlace
-from sumi.store.spool import read_bookmark, spool_bytes_after
+from sumi.ports import Clock
+from sumi.store.spool import unread_bytes
 
 LOOK_SECONDS = 1.0
 
@@ -32,7 +32,7 @@ class BackPressure:
             self.look()
 
     def look(self) -> None:
-        unread = spool_bytes_after(self._spool, read_bookmark(self._bookmark) or SpoolPlace("", 0))
+        unread = unread_bytes(self._spool, self._bookmark)
         if unread > self._most and self._control.leasing:
             self._pausing = True
             self._control.pause(f"{unread:,} bytes of the spool are unread: sumi scrape run reads them")

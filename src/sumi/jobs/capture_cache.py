@@ -4,6 +4,8 @@ The pages of all jobs in a folder are the cache. A base URL is always asked for,
 and sitemaps are read again and a second capture finds what the first did not.
 """
 
+from hashlib import sha256
+
 import msgspec
 
 from sumi.engine.contents import CAME
@@ -16,35 +18,42 @@ from sumi.store.capture import CacheLevel, CaptureDatabase, CapturedPage
 
 OK = 200
 NOT_MODIFIED = 304
-RENEWED = frozenset({"etag", "last-modified", "cache-control"})  # by a 304
+DAY = 86_400.0
+# What a 304 says anew: the validators, and for how long it vouches.
+RENEWED = frozenset({"etag", "last-modified", "cache-control", "expires", "pragma", "date", "age", "vary"})
+VOUCHING = frozenset({"cache-control", "expires", "pragma"})
 
 
 class PageCache:
-    """``max_age``: for so many seconds a page is used unasked, unless its server wants to be asked."""
+    """``max_age``: for so many seconds a page is used unasked, unless its server wants to be asked every
+    time. None: for as long as its server vouches for it, and at most a day."""
 
-    def __init__(self, database: CaptureDatabase, *, active: bool, max_age: float, mode: RenderMode) -> None:
+    def __init__(
+        self, database: CaptureDatabase, *, active: bool, max_age: float | None, mode: RenderMode
+    ) -> None:
         self._database = database
-        self._active = active
+        self.active = active
         self._max_age = max_age
         self._mode = mode
         # Of addresses in flight: what came for them, and whose server said that nothing changed.
         self.answers: dict[str, Response] = {}
+        self._bodies: dict[str, tuple[bytes, str]] = {}
         self.confirmed: set[str] = set()
 
     def fresh(self, url: str, now: float) -> Response | None:
         """The page, if it need not be asked for."""
-        page = self._database.cached(url) if self._active else None
-        if page is None or page.must_ask or not self._fits(page):
+        page = self._database.cached(url) if self.active else None
+        if page is None or not self._fits(page) or not self._is_fresh(page, now):
             return None
-        return self.response_of(page) if 0 <= now - page.fetched_at < self._max_age else None
+        return self.response_of(page)
 
     def at(self, address: str) -> CapturedPage | None:
         """What there is at an address, however old."""
-        page = self._database.cached_at(address) if self._active else None
+        page = self._database.cached_at(address) if self.active else None
         return page if page is not None and self._fits(page) else None
 
     def has_only_text_of(self, url: str) -> bool:
-        page = self._database.cached(url) if self._active else None
+        page = self._database.cached(url) if self.active else None
         if page is None or not self._database.has_content(page.text):
             return False
         return page.body is None or not self._database.has_content(page.body)
@@ -52,12 +61,14 @@ class PageCache:
     def response_of(self, page: CapturedPage) -> Response | None:
         """As it came then; None if its body is not here."""
         body = self._database.content(page.body) if page.body is not None else None
-        if body is None:
+        if body is None or page.body is None:
             return None
+        self._bodies[page.address] = body, page.body
         fields = (
             ("content-type", page.content_type),
             ("etag", page.etag),
             ("last-modified", page.last_modified),
+            ("cache-control", None if page.fresh_for is None else f"max-age={page.fresh_for:.0f}"),
         )
         when = page.fetched_at
         return Response(
@@ -68,6 +79,17 @@ class PageCache:
             timing=Timing(when, when, when),
             rendered=page.rendered or "",
         )
+
+    def hash_of(self, address: str, body: bytes) -> str:
+        """Of a body that was read here it is known."""
+        held, name = self._bodies.pop(address, (b"", ""))
+        return name if held is body else sha256(body).hexdigest()
+
+    def _is_fresh(self, page: CapturedPage, now: float) -> bool:
+        if page.fresh_for == 0:
+            return False
+        vouched = DAY if page.fresh_for is None else min(page.fresh_for, DAY)
+        return 0 <= now - page.fetched_at < (vouched if self._max_age is None else self._max_age)
 
     def _fits(self, page: CapturedPage) -> bool:
         """What a browser made of a page is another page than what the server sent."""
@@ -150,7 +172,8 @@ class CachingFetcher:
 def _confirmed(stored: Response, answer: Response) -> Response:
     """The stored page as an answer of today: its server has just said that it still holds."""
     told = {name: value for name, value in answer.headers if name in RENEWED}
-    kept = {name: value for name, value in stored.headers if name not in told}
+    outdated = told.keys() | (VOUCHING if VOUCHING & told.keys() else frozenset())
+    kept = {name: value for name, value in stored.headers if name not in outdated}
     return msgspec.structs.replace(
         stored,
         headers=(*kept.items(), *told.items()),

@@ -5,16 +5,17 @@ brought in line with the ledger when a job is taken up again.
 """
 
 import asyncio
-import re
 
 import msgspec
 
 from sumi.engine.contents import CAME, KEPT
 from sumi.events import CaptureProgress, Listener
+from sumi.frontier.freshness import vouched_seconds
 from sumi.jobs.capture_cache import CacheSource, PageCache
+from sumi.jobs.capture_digests import Digested, DigestMemory
 from sumi.model import Kind, Lease, PageFacts, Response
 from sumi.outcomes import MEANINGS, Ending, Outcome, Verdict
-from sumi.outputs.markdown_page import page_facts
+from sumi.outputs.page_facts import page_facts
 from sumi.parse.digest import PageDigest
 from sumi.parse.raw import packed
 from sumi.ports import Frontier, FrontierStats, Ledger, UrlRecord
@@ -26,11 +27,11 @@ from sumi.store.capture import (
     CaptureJob,
     FailedPage,
     JobStatus,
+    TurnWriter,
 )
 
 FAILURES = frozenset(outcome for outcome, meaning in MEANINGS.items() if meaning.ending is Ending.FAILED)
 EMPTY = packed(b"")[0]  # what the text of a page without any is kept under
-_MUST_ASK = re.compile(r"(?:^|[\s,])no-(?:cache|store)\b", re.IGNORECASE)
 
 
 class CaptureOutput:
@@ -43,6 +44,7 @@ class CaptureOutput:
         frontier: Frontier,
         cache: PageCache,
         source: CacheSource,
+        digests: DigestMemory,
         bases: BaseUrls,
         limit: int,
         tell: Listener,
@@ -54,24 +56,30 @@ class CaptureOutput:
         self._frontier = frontier
         self._cache = cache
         self._source = source
+        self._digests = digests
         self._bases = bases
         self._limit = limit
         self._tell = tell
         self._keep_bodies = keep_bodies
         self._processed: set[int] = set()  # hashes of URLs
         self._failed: set[int] = set()
+        self._writer = TurnWriter(database, last=self._record)
 
     # ── pages ──────────────────────────────────────────────────────────────────────────────────────────
 
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
         text = (digest.markdown or "").encode("utf-8", "replace")
+        facts = msgspec.structs.replace(page_facts(response, digest), size=len(text), raw=digest.raw_sha256)
+        digested = self._digests.take(response.url)
+        if digested is not None and digested.new is None:  # all of it is here
+            return msgspec.structs.replace(facts, sha256=digest.sha256)
         digest_of_text, frame = packed(text)
         contents = [(digest_of_text, frame)]
         if self._keep_bodies and digest.raw_sha256 is not None:
             contents.append((digest.raw_sha256, digest.raw))
-        self._database.put_contents(contents)
-        facts = page_facts(response, digest)
-        return msgspec.structs.replace(facts, sha256=digest_of_text, size=len(text), raw=digest.raw_sha256)
+        digests = [digested.new] if digested is not None and digested.new is not None else []
+        await self._writer.do(lambda: self._database.put_contents(contents, digests))
+        return msgspec.structs.replace(facts, sha256=digest_of_text)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
         """The failure is recorded once it is settled."""
@@ -82,15 +90,20 @@ class CaptureOutput:
             return
         stats = await self._frontier.stats()
         response = self._cache.answers.pop(lease.target, None)
+        digested = self._digests.take(lease.target if response is None else response.url)
+        had_failed = hash(lease.url) in self._failed
         self._count(lease.url, verdict.outcome)
         self.job = self._with_counts(stats)
+        progress = self.progress()
         if verdict.outcome in CAME:
-            self._database.put_page(self.job, self._page(lease, verdict, facts, response))
+            page = self._page(lease, facts, response, digested)
+            await self._writer.do(lambda: self._put(page, digested, response, had_failed))
         elif verdict.ending is Ending.FAILED:
-            self._database.put_failure(self.job, FailedPage(lease.url, _words(verdict), at))
+            failure = FailedPage(lease.url, _words(verdict), at)
+            await self._writer.do(lambda: self._database.put_failure(self.job.id, failure))
         else:
             return
-        self._tell(self.progress())
+        self._tell(progress)
 
     def mark(self, status: JobStatus, now: float) -> CaptureJob:
         """Record how the job stands; the first start counts, and the last end."""
@@ -128,23 +141,32 @@ class CaptureOutput:
             pages_found=pages + waiting + len(self._source.visited),
         )
 
+    def _record(self) -> None:
+        self._database.put_job(self.job)
+
+    def _put(
+        self, page: CapturedPage, digested: Digested | None, response: Response | None, had_failed: bool
+    ) -> None:
+        if digested is not None and digested.new is not None and response is not None:
+            # A duplicate, which ``accept`` has not seen, since its text is here.
+            self._database.put_contents([packed(response.body)], [digested.new])
+        self._database.put_page(self.job.id, page)
+        if had_failed:
+            self._database.drop_failure(self.job.id, page.url)
+
     def _page(
-        self, lease: Lease, verdict: Verdict, facts: PageFacts, response: Response | None
+        self, lease: Lease, facts: PageFacts, response: Response | None, digested: Digested | None
     ) -> CapturedPage:
         page = self._page_of(lease.url, lease.candidate.depth, facts)
         if response is None:
             return page
-        body = page.body
-        if verdict.outcome is Outcome.DUPLICATE and self._keep_bodies:
-            body, frame = packed(response.body)
-            self._database.put_contents([(body, frame)])
         return msgspec.structs.replace(
             page,
             address=response.url,
-            body=body if self._keep_bodies else None,
+            body=digested.body if digested is not None else page.body,
             etag=response.header("etag"),
             last_modified=response.header("last-modified"),
-            must_ask=bool(_MUST_ASK.search(response.header("cache-control") or "")),
+            fresh_for=vouched_seconds(response.headers, response.timing.finished),
         )
 
     def _page_of(self, url: str, depth: int, facts: PageFacts) -> CapturedPage:
@@ -162,10 +184,11 @@ class CaptureOutput:
             etag=facts.etag,
             last_modified=facts.last_modified,
             rendered=facts.rendered,
-            must_ask=False,
+            fresh_for=0.0,  # what its server said is not on record
             cached=CacheLevel(facts.cached or CacheLevel.MISS),
             fetched_at=facts.fetched_at or 0.0,
             duplicate_of=facts.duplicate_of,
+            simhash=facts.simhash,
         )
 
     # ── in line with the ledger ────────────────────────────────────────────────────────────────────────
@@ -184,9 +207,9 @@ class CaptureOutput:
     def _take_up(self, record: UrlRecord, known: set[str]) -> None:
         if record.outcome not in CAME:
             failure = FailedPage(record.url, _words(Verdict(record.outcome, record.rule)), record.at or 0.0)
-            self._database.put_failure(self.job, failure)
+            self._database.put_failure(self.job.id, failure)
         elif record.url not in known:
-            self._database.put_page(self.job, self._page_of(record.url, record.depth, record.facts))
+            self._database.put_page(self.job.id, self._page_of(record.url, record.depth, record.facts))
 
     def has_whole(self, facts: PageFacts) -> bool:
         return all(

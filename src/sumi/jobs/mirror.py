@@ -19,6 +19,10 @@ from sumi.settings import MirrorSettings
 from sumi.urls import split
 from sumi.urls.paths import host_folder
 
+# Waiting pages from which on a limit on pages makes further sitemaps needless. Two full sitemaps: sites with
+# fewer pages are known whole, and an index of millions takes no more memory and time than those.
+PLENTY = 100_000
+
 
 def mirror_job(settings: MirrorSettings) -> Job:
     seed = Candidate(settings.url, Hop.SEED, _kind_of(settings.url))
@@ -53,6 +57,7 @@ def mirror_job(settings: MirrorSettings) -> Job:
         source=settings.source,
         asset_bytes=settings.max_asset_size if settings.assets else 0,
         trust_dates=settings.trust_lastmod,
+        plenty=PLENTY,
     )
     return Job(
         recipe=recipe,

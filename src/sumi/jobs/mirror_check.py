@@ -106,7 +106,11 @@ class _Check:
         return folder == self._home or not (folder / ".sumi").exists()
 
     async def _processed(self) -> list[Finding]:
-        lines = sorted((self._home / PROCESSED).read_bytes().splitlines()) if self._has(PROCESSED) else None
+        lines = (
+            sorted((self._home / PROCESSED).read_bytes().splitlines(keepends=True))
+            if self._has(PROCESSED)
+            else None
+        )
         done = sorted([processed_line(record.url) async for record in self._store.records(DONE)])
         if lines == done:
             return []

@@ -127,7 +127,7 @@ async def make_plan(
         seconds_between_requests=pause,
         least_seconds=None if wanted is None else wanted * per_page,
         disk_bytes=None if wanted is None or not sample.pages else wanted * _bytes_per_page(settings, sample),
-        inodes=None if wanted is None else wanted * (4 if settings.raw else 2),
+        inodes=None if wanted is None else wanted * 2,  # a folder and a file each
     )
 
 

@@ -7,9 +7,12 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+import msgspec
+
 from sumi.model import Lease, PageFacts, Response
 from sumi.outcomes import Verdict
 from sumi.outputs.ledger_copies import LedgerCopies
+from sumi.outputs.page_facts import page_facts
 from sumi.outputs.page_rows import settled_record
 from sumi.outputs.warc import WarcFile
 from sumi.parse.digest import PageDigest
@@ -50,28 +53,14 @@ class Archive:
             path = f"{self._folder}/{self._blobs.put(digest.raw_sha256, body)}"
         if self._warc is not None:
             self._warc.add(response)
-        return PageFacts(
-            status=response.status,
-            content_type=response.header("content-type"),
+        return msgspec.structs.replace(
+            page_facts(response, digest),
             path=path,
             sha256=digest.raw_sha256,
             raw=digest.raw_sha256,
-            title=digest.title,
-            language=digest.language,
-            description=digest.description,
-            canonical=digest.canonical,
-            robots_meta=digest.robots_meta,
-            etag=response.header("etag"),
-            last_modified=response.header("last-modified"),
-            body_bytes=len(response.body),
-            latency_ms=round(response.timing.latency * 1000),
-            fetched_at=response.timing.finished,
-            links=len(digest.links) + digest.links_dropped,
             charset=digest.charset,
             page_type=self._page_type(lease.url),
             proxy=response.proxy or None,
-            rendered=response.rendered or None,
-            render_note=response.render_note or None,
         )
 
     def has_whole(self, facts: PageFacts) -> bool:

@@ -49,6 +49,8 @@ class AssetFolder:
 
     async def recall(self, ledger: Ledger) -> None:
         self._contents, self._named, self._bytes = {}, set(), 0
+        if not any(self._files.names(f"{self._folder}/{kind}") for kind in KINDS):
+            return  # most mirrors have none, and need not be looked through for them
         async for record in assets_here(ledger):
             self._note(record.facts)
 

@@ -4,6 +4,7 @@ from sumi.model import PageFacts
 from sumi.outcomes import Outcome
 from sumi.outputs.safe_files import SafeFolder
 from sumi.ports import Ledger
+from sumi.urls.paths import PathAllocator
 
 ENDINGS = frozenset({Outcome.GONE, Outcome.REDIRECTED})
 
@@ -12,28 +13,35 @@ class GonePages:
     def __init__(self, files: SafeFolder, home: str) -> None:
         self._files = files
         self._folder = f"{home}/_gone"
-        self._present = False
+        self._here: dict[str, str] = {}  # by URL: where its file was
 
-    async def recall(self, ledger: Ledger) -> None:
+    async def recall(self, ledger: Ledger, names: PathAllocator) -> None:
         """A run may have been killed between a page's settlement and the moving of its file."""
-        self._present = bool(self._files.names(self._folder))
-        async for record in ledger.records(ENDINGS):
-            self.settle(record.facts)
+        self._here = {}
+        present = bool(self._files.names(self._folder))
+        # An update asks again for pages that are gone; until then they are waiting, and their files here.
+        async for record in ledger.records(ENDINGS | {Outcome.PENDING} if present else ENDINGS):
+            if present and record.facts.was_path is not None:
+                self._here[record.url] = record.facts.was_path
+            if record.outcome in ENDINGS:
+                self.settle(record.url, record.facts, names)
 
-    def settle(self, facts: PageFacts) -> None:
-        """Move the file of a page that is gone out of the tree."""
-        if facts.was_path is None:
+    def settle(self, url: str, facts: PageFacts, names: PathAllocator) -> None:
+        """Move the file of a page that is gone out of the tree, unless another page has its place since."""
+        path = facts.was_path
+        if path is None or names.is_anothers(path, url):
             return
-        data = self._files.read_bytes(facts.was_path)
+        data = self._files.read_bytes(path)
         if data is not None:
-            self._files.write_atomic(self._place(facts.was_path), data)
+            self._files.write_atomic(self._place(path), data)
             if not facts.asset:  # others may hold the same content; what nobody does is swept up at the end
-                self._files.remove(facts.was_path)
-            self._present = True
+                self._files.remove(path)
+            self._here[url] = path
 
-    def returned(self, path: str) -> None:
-        """The page is there again."""
-        if self._present:
+    def returned(self, url: str) -> None:
+        """The page is there again, perhaps under another name."""
+        path = self._here.pop(url, None)
+        if path is not None:
             self._files.remove(self._place(path))
 
     def _place(self, path: str) -> str:

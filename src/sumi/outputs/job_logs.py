@@ -17,18 +17,18 @@ FAILED_LOG = "_failed.log"
 async def rebuild_logs(files: SafeFolder, home: str, ledger: Ledger) -> None:
     with files.stream_atomic(f"{home}/{PROCESSED}") as processed:
         async for record in ledger.records(DONE):
-            processed.write(processed_line(record.url) + b"\n")
+            processed.write(processed_line(record.url))
     with files.stream_atomic(f"{home}/{FAILED_LOG}") as failed:
         async for record in ledger.records(FAILED):
             verdict = Verdict(record.outcome, record.rule)
-            failed.write(failed_line(record.url, verdict, record.at or 0.0) + b"\n")
+            failed.write(failed_line(record.url, verdict, record.at or 0.0))
 
 
 def processed_line(url: str) -> bytes:
-    return visible(url).encode()
+    return visible(url).encode() + b"\n"
 
 
 def failed_line(url: str, verdict: Verdict, at: float) -> bytes:
     """Time, URL and error, with tabs between; none of them can hold a tab or a line end."""
     error = f"{verdict.outcome.value}: {verdict.rule or MEANINGS[verdict.outcome].meaning}"
-    return "\t".join((iso_utc(at), visible(url), visible(error))).encode()
+    return "\t".join((iso_utc(at), visible(url), visible(error))).encode() + b"\n"

@@ -6,14 +6,10 @@ import msgspec
 
 from sumi.model import PageFacts, Response, Timing
 from sumi.outputs.front_matter import front_matter
-from sumi.outputs.plain_text import iso_utc, one_line
+from sumi.outputs.page_facts import page_facts
+from sumi.outputs.plain_text import iso_utc
 from sumi.parse.digest import PageDigest
 from sumi.ports import UrlRecord
-
-# Far above any real title or description, and below what makes a manifest of 50,000 of them unwieldy.
-TITLE_CHARACTERS = 1000
-DESCRIPTION_CHARACTERS = 2000
-LANGUAGE_CHARACTERS = 64
 
 HEAD_END = b"\n---\n\n"
 
@@ -69,33 +65,3 @@ def _body(digest: PageDigest) -> tuple[bytes, str]:
     if digest.sha256 and text == digest.markdown:
         return body, digest.sha256
     return body, sha256(body).hexdigest()
-
-
-def page_facts(response: Response, digest: PageDigest) -> PageFacts:
-    """What is recorded of a page, but for the file that is made of it."""
-    return PageFacts(
-        status=response.status,
-        content_type=response.header("content-type"),
-        title=_short(digest.title, TITLE_CHARACTERS),
-        language=_short(digest.language, LANGUAGE_CHARACTERS),
-        description=_short(digest.description, DESCRIPTION_CHARACTERS),
-        canonical=digest.canonical,
-        robots_meta=_robots(response, digest),
-        etag=response.header("etag"),
-        last_modified=response.header("last-modified"),
-        body_bytes=len(response.body),
-        latency_ms=round(response.timing.latency * 1000),
-        fetched_at=response.timing.finished,
-        links=len(digest.links) + digest.links_dropped,
-        fidelity=digest.fidelity,
-        shortfalls=tuple(digest.shortfalls),
-    )
-
-
-def _robots(response: Response, digest: PageDigest) -> str | None:
-    headers = [value for name, value in response.headers if name == "x-robots-tag"]
-    return ", ".join(filter(None, [digest.robots_meta, *headers])) or None
-
-
-def _short(text: str | None, limit: int) -> str | None:
-    return (one_line(text, limit) or None) if text else None

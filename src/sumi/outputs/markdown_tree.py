@@ -52,10 +52,11 @@ class MarkdownTree:
     async def recall(self, ledger: Ledger) -> None:
         """Take up what the ledger knows: the path of every page, the time of the first start, the logs."""
         await self._recall_start(ledger)
+        self._paths = PathAllocator()
         async for record in pages_here(ledger):
             if record.facts.path is not None:
                 self._paths.restore(record.url, record.facts.path)
-        await self._gone.recall(ledger)
+        await self._gone.recall(ledger, self._paths)
         await self._assets.recall(ledger)
         await self._remove_stale_placeholders(ledger)
         await rebuild_logs(self._files, self._mirror.home, ledger)
@@ -64,12 +65,11 @@ class MarkdownTree:
         """Write the page's file, and remove what an earlier failure left in its stead."""
         data, facts = compose_page(lease.url, response, digest)
         path = self._paths.claim(lease.url)
-        if digest.raw_sha256 is not None:
-            self._raw.put(digest.raw_sha256, digest.raw)
+        raw_at = None if digest.raw_sha256 is None else self._raw.add(digest.raw)
         self._files.write_atomic(path, data)
         self._placeholders.remove(lease.url)
-        self._gone.returned(path)
-        return msgspec.structs.replace(facts, path=path, raw=digest.raw_sha256)
+        self._gone.returned(lease.url)
+        return msgspec.structs.replace(facts, path=path, raw=digest.raw_sha256, raw_at=raw_at)
 
     async def keep(self, lease: Lease, response: Response) -> PageFacts | Verdict:
         """An image or a file, as it came."""
@@ -80,7 +80,7 @@ class MarkdownTree:
 
     def raw_page(self, facts: PageFacts) -> bytes | None:
         """The packed body that a page was made from; None if it was not kept."""
-        return None if facts.raw is None else self._raw.read(facts.raw)
+        return None if facts.raw_at is None else self._raw.read(facts.raw_at)
 
     def read_page(self, facts: PageFacts) -> bytes | None:
         return None if facts.path is None else self._files.read_bytes(facts.path)
@@ -90,6 +90,15 @@ class MarkdownTree:
         if facts.path is not None:
             self._files.write_atomic(facts.path, data)
 
+    @property
+    def had_quarrels(self) -> bool:
+        """Whether pages wanted one file name, so that some have another one."""
+        return self._paths.had_quarrels
+
+    def remove_file(self, path: str) -> None:
+        """Of a page whose record names another one by now."""
+        self._files.remove(path)
+
     def has_whole(self, facts: PageFacts) -> bool:
         """Whether the page's files are there as they were accepted; True for what has none."""
         if facts.path is None:
@@ -98,7 +107,9 @@ class MarkdownTree:
         whole = is_whole_asset if facts.asset else is_whole
         if data is None or not whole(data, facts):
             return False
-        return facts.raw is None or self._raw.has_whole(facts.raw)
+        return facts.raw is None or (
+            facts.raw_at is not None and self._raw.has_whole(facts.raw_at, facts.raw)
+        )
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
         """Leave a placeholder that says why there is no page."""
@@ -106,12 +117,12 @@ class MarkdownTree:
 
     async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
         """The settlement is durable: the logs may tell of it."""
-        self._gone.settle(facts)
+        self._gone.settle(lease.url, facts, self._paths)
         if verdict.ending is Ending.DONE:
             self._placeholders.remove(lease.url)  # a duplicate or a redirect may have failed before
-            self._files.append_line(self._own(PROCESSED), processed_line(lease.url))
+            self._files.append(self._own(PROCESSED), processed_line(lease.url))
         elif verdict.ending is Ending.FAILED:
-            self._files.append_line(self._own(FAILED_LOG), failed_line(lease.url, verdict, at))
+            self._files.append(self._own(FAILED_LOG), failed_line(lease.url, verdict, at))
 
     def write_progress(self, progress: Progress) -> None:
         """A look from outside at a running job. A few small files: call it every few seconds."""
@@ -121,8 +132,10 @@ class MarkdownTree:
         await asyncio.to_thread(self._files.sync)
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
-        await self.recall(ledger)
+        await self._recall_start(ledger)
+        await self._assets.recall(ledger)
         self._assets.sweep()
+        await rebuild_logs(self._files, self._mirror.home, ledger)
         if not stats.pending:
             await end_update(ledger, self._clock.now())
         found = await survey(ledger)

@@ -1,32 +1,60 @@
-"""``.sumi/raw/``: the bodies that a mirror was made from, as they came, each a zstd frame under its hash."""
+"""``.sumi/raw/``: the bodies that a mirror was made from, as they came, each a zstd frame, many to a file.
+
+A file for each would double the inodes of a mirror, and take as long to make as the page itself. Frames are
+only ever added, and a page's record says where its own is; what a killed run added and never recorded is
+never looked at. ``zstdcat`` opens a pack: it holds its bodies one after the other.
+"""
+
+import re
+from hashlib import sha256
 
 from sumi.outputs.safe_files import SafeFolder
 from sumi.parse.raw import unpacked
 
 FOLDER = ".sumi/raw"
 MOST_BYTES = 1024**3  # of a body; more than any limit on bodies lets in
+PACK_BYTES = 256 * 1024 * 1024  # of a pack, when the next one is begun
+_PACK = re.compile(r"pack-(\d{6})\.zst")
 
 
 class RawPages:
     def __init__(self, files: SafeFolder, home: str) -> None:
         self._files = files
         self._folder = f"{home}/{FOLDER}"
+        self._pack = ""  # that frames are being added to
 
-    def put(self, sha256: str, frame: bytes) -> None:
-        """Kept once, however many pages have that body. After a power cut the file may be there and empty."""
-        path = self._path(sha256)
-        if self._files.read_bytes(path) != frame:
-            self._files.write_atomic(path, frame)
+    def add(self, frame: bytes) -> tuple[str, int, int]:
+        """Where it is: the name of its pack, its first byte, its length."""
+        name = self._pack or self._newest()
+        start = self._files.append(self._path(name), frame)
+        self._pack = name
+        if start + len(frame) >= PACK_BYTES:
+            self._files.stop_appending(self._path(name))
+            self._pack = _after(name)
+        return name, start, len(frame)
 
-    def has_whole(self, sha256: str) -> bool:
-        frame = self.read(sha256)
-        return frame is not None and unpacked(frame, MOST_BYTES) is not None
+    def read(self, place: tuple[str, int, int]) -> bytes | None:
+        """The frame again; None if it is not there."""
+        name, start, length = place
+        if not _PACK.fullmatch(name):
+            return None
+        frame = self._files.read_range(self._path(name), start, length)
+        return frame if frame is not None and len(frame) == length else None
 
-    def read(self, sha256: str) -> bytes | None:
-        return self._files.read_bytes(self._path(sha256))
+    def has_whole(self, place: tuple[str, int, int], digest: str) -> bool:
+        """After a power cut a pack may be short, or of zeros, or hold other frames at that place."""
+        frame = self.read(place)
+        body = None if frame is None else unpacked(frame, MOST_BYTES)
+        return body is not None and sha256(body).hexdigest() == digest
 
-    def remove(self, sha256: str) -> None:
-        self._files.remove(self._path(sha256))
+    def _newest(self) -> str:
+        packs = sorted(name for name in self._files.names(self._folder) if _PACK.fullmatch(name))
+        return packs[-1] if packs else _after("")
 
-    def _path(self, sha256: str) -> str:
-        return f"{self._folder}/{sha256[:2]}/{sha256[2:4]}/{sha256}.html.zst"
+    def _path(self, name: str) -> str:
+        return f"{self._folder}/{name}"
+
+
+def _after(name: str) -> str:
+    known = _PACK.fullmatch(name)
+    return f"pack-{int(known[1]) + 1 if known else 1:06}.zst"

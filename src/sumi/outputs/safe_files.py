@@ -51,6 +51,16 @@ _ADVICE = {
 }
 
 
+class _Growing:
+    """A file that is being added to."""
+
+    __slots__ = ("descriptor", "size")
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        self.descriptor = descriptor
+        self.size = size
+
+
 class SafeFolder:
     """All paths are relative, with ``/``."""
 
@@ -64,6 +74,7 @@ class SafeFolder:
             raise UsageError(f"cannot use {root} as the output folder: {error.strerror}") from error
         self._folders: OrderedDict[str, int] = OrderedDict()
         self._most_folders = _affordable_folders()
+        self._growing: dict[str, _Growing] = {}
         self._known: set[str] = set()
         self._just_made: str | None = None  # a folder that nothing has been put into yet
         self._syncfs = _find_syncfs()
@@ -100,16 +111,27 @@ class SafeFolder:
         with self._replacing(rel_path, mode) as descriptor, open(descriptor, "wb", closefd=False) as file:
             yield file
 
-    def append_line(self, rel_path: str, line: bytes) -> None:
-        folder, name = self._located(rel_path)
+    def append(self, rel_path: str, data: bytes) -> int:
+        """Add to the end of a file, which stays open; at which of its bytes the data begins."""
+        growing = self._growing.get(rel_path)
         with self._explained(rel_path):
-            descriptor = self._open_existing_or_new(folder, name)
+            if growing is None:
+                growing = self._growing[rel_path] = self._open_to_grow(rel_path)
             try:
-                _refuse_unless_regular(os.fstat(descriptor))
-                _write_all(descriptor, line + b"\n")
-            finally:
-                os.close(descriptor)
+                _write_all(growing.descriptor, data)
+            except OSError:  # a part of it may be there: its size is to be looked up anew
+                self.stop_appending(rel_path)
+                raise
+        start = growing.size
+        growing.size += len(data)
         self._written(rel_path)
+        return start
+
+    def stop_appending(self, rel_path: str) -> None:
+        """Nothing will be added to the file for a while; or what is there is about to be replaced."""
+        growing = self._growing.pop(rel_path, None)
+        if growing is not None:
+            os.close(growing.descriptor)
 
     def read_bytes(self, rel_path: str, most: int = -1) -> bytes | None:
         """The file's content, or its first ``most`` bytes; None if there is none."""
@@ -122,6 +144,20 @@ class SafeFolder:
             with open(descriptor, "rb") as file:
                 _refuse_unless_regular(os.fstat(descriptor))
                 return file.read(most)
+
+    def read_range(self, rel_path: str, start: int, length: int) -> bytes | None:
+        """At most so many bytes from there; None if there is no file."""
+        folder, name = self._located(rel_path)
+        with self._explained(rel_path):
+            try:
+                descriptor = os.open(name, _READ, dir_fd=self._folder(folder, create=False))
+            except FileNotFoundError:
+                return None
+            try:
+                _refuse_unless_regular(os.fstat(descriptor))
+                return os.pread(descriptor, length, start)
+            finally:
+                os.close(descriptor)
 
     def exists(self, rel_path: str) -> bool:
         folder, name = self._located(rel_path)
@@ -153,6 +189,7 @@ class SafeFolder:
     def remove(self, rel_path: str) -> None:
         """Remove a file if it is there."""
         folder, name = self._located(rel_path)
+        self.stop_appending(rel_path)
         with self._explained(rel_path), contextlib.suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self._folder(folder, create=False))
 
@@ -172,12 +209,15 @@ class SafeFolder:
         return self._syncfs is not None
 
     def close(self) -> None:
+        for rel_path in list(self._growing):
+            self.stop_appending(rel_path)
         self._forget_folders()
         os.close(self._root)
 
     @contextlib.contextmanager
     def _replacing(self, rel_path: str, mode: int) -> Iterator[int]:
         folder, name = self._located(rel_path)
+        self.stop_appending(rel_path)
         # One fixed name: what a killed run left is used up by the next instead of piling up. It starts with a
         # dot, as no page folder does.
         temporary = f".{name}.{self._writer}.tmp" if self._writer else f".{name}.tmp"
@@ -211,12 +251,20 @@ class SafeFolder:
         self._just_made = None
         return _create_file(place, temporary, mode)
 
-    def _open_existing_or_new(self, folder: str, name: str) -> int:
+    def _open_to_grow(self, rel_path: str) -> "_Growing":
+        folder, name = self._located(rel_path)
         try:
-            return os.open(name, _APPEND, 0o644, dir_fd=self._folder(folder, create=True))
+            descriptor = os.open(name, _APPEND, 0o644, dir_fd=self._folder(folder, create=True))
         except FileNotFoundError:
             self._forget_folders()
-            return os.open(name, _APPEND, 0o644, dir_fd=self._folder(folder, create=True))
+            descriptor = os.open(name, _APPEND, 0o644, dir_fd=self._folder(folder, create=True))
+        try:
+            status = os.fstat(descriptor)
+            _refuse_unless_regular(status)
+        except OSError:
+            os.close(descriptor)
+            raise
+        return _Growing(descriptor, status.st_size)
 
     def _folder(self, folder: str, *, create: bool) -> int:
         """An open folder, valid until the next call."""

@@ -4,8 +4,11 @@ import asyncio
 import hashlib
 from pathlib import Path
 
+import msgspec
+
 from sumi.model import Lease, PageFacts, Response
 from sumi.outcomes import Verdict
+from sumi.outputs.page_facts import page_facts
 from sumi.outputs.safe_files import SafeFolder
 from sumi.parse.digest import PageDigest
 from sumi.ports import Blobs, FrontierStats, Ledger
@@ -27,21 +30,7 @@ class TerrainOutput:
         sha256 = digest.raw_sha256 or hashlib.sha256(response.body).hexdigest()
         if self._contents is not None and digest.raw:
             self._contents.put(sha256, digest.raw)
-        return PageFacts(
-            status=response.status,
-            content_type=response.header("content-type"),
-            sha256=sha256,
-            title=digest.title,
-            language=digest.language,
-            canonical=digest.canonical,
-            robots_meta=digest.robots_meta,
-            etag=response.header("etag"),
-            last_modified=response.header("last-modified"),
-            body_bytes=len(response.body),
-            latency_ms=round(response.timing.latency * 1000),
-            fetched_at=response.timing.finished,
-            links=len(digest.links) + digest.links_dropped,
-        )
+        return msgspec.structs.replace(page_facts(response, digest), sha256=sha256)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
         """The database says so."""

@@ -1,27 +1,36 @@
 """Articles: on a page of prose, the smallest part that holds nearly all of it, without the boxes within.
 
-Manuals must never be cut short by this. So nothing is done to a page unless it calls itself an article and
-has nothing of what reference pages are made of; and what is left out has little prose.
+Manuals must never be cut short by this. So nothing is done to a page that has anything of what reference
+pages are made of, unless it plainly calls itself an article and keeps all of that; and what is left out has
+little prose, or is called comments or an advertisement by the page itself.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from enum import IntEnum
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from sumi.parse.chrome import MAX_CLASSES, link_share
 from sumi.parse.html import Document, Element, Node, Text, element_children, elements_with_text
 
-# Calibrated on thirty labelled news and blog pages in twelve languages: teasers, captions and buttons are
-# shorter than this, and of any paragraph at least one stretch between links and emphasis is longer.
+# Calibrated on some eighty labelled news and blog pages in twelve languages: teasers, captions and buttons
+# are shorter than this, and of any paragraph at least one stretch between links and emphasis is longer.
 _RUN: Final = 60
-_ENOUGH_PROSE: Final = 350  # Chinese says in a third of the letters what English does
+_ENOUGH_PROSE: Final = 350
 _MOST_RUNS: Final = 500  # of prose; a page with more is a book
 _DEEPEST: Final = 100  # ancestors looked at
-_NEARLY_ALL: Final = 0.85  # the rest is teasers, comments and terms of use
+_NEARLY_ALL: Final = 0.7  # the rest is teasers, notices and terms of use
 _MOSTLY: Final = 0.5
-_REFERENCE: Final = "pre, dl, code, kbd, samp, tt, var, math"
-# Manuals may have some of these, an <article> above all: so it takes this and the lack of any reference.
+_BELIEVED: Final = 0.15  # of all prose must be left without boxes, or they are not what they are called
+_STRAY: Final = 0.2  # of the prose: more reference than this beside an article is no quotation in a comment
+_FRAME_LINKS: Final = 20  # around an article that is not called one; beside a manual's text there are fewer
+_OWN_LINKS: Final = 5  # to its comments, its end and its notes
+_FEWEST_PARAGRAPHS: Final = 3  # of such a one
+_LONG_STORY: Final = 800  # which it has to be, or have more paragraphs than that
+_FEW_LINKS: Final = 0.3  # of the letters of a paragraph; signatures in the manual of a library have more
+_CODE: Final = "pre, code, kbd, samp, tt, var, math"
+_REFERENCE: Final = f"dl, {_CODE}"
 _MARKS: Final = (
     "meta[property='og:type'][content='article']",
     "meta[property^='article:']",
@@ -31,11 +40,13 @@ _MARKS: Final = (
     "meta[itemprop='datePublished']",
     "time[itemprop='datePublished']",
     "time[pubdate]",
-    "article",
 )
 
 _BOX_TAGS: Final = frozenset({"div", "section", "aside", "form", "table", "ul", "ol"})
-_TEXT_TAGS: Final = frozenset({"p", "li", "td", "blockquote"})
+_TEXT_TAGS: Final = frozenset({"p", "blockquote"})
+# Of tables and lists that pages are laid out in; elsewhere they hold a part of the text and not all of it.
+_CELL_TAGS: Final = frozenset({"li", "td"})
+_ASIDE_TAGS: Final = frozenset({"aside", "footer", "form", "noscript"})
 _LISTS: Final = frozenset({"ul", "ol"})
 _BOX_NAMES: Final = re.compile(
     r"(?:^|[-_\s])(?:comments?|disqus|respond|share|sharing|social|related|newsletter|subscribe|subscription|"
@@ -44,25 +55,35 @@ _BOX_NAMES: Final = re.compile(
 )
 
 
+class Claim(IntEnum):
+    """How plainly a page calls itself an article."""
+
+    NONE = 0
+    TAG = 1  # by an element that manuals have too
+    META = 2
+
+
 class Prose:
-    """How much prose each element of a page holds."""
+    """How much prose each element of a page holds, what stands apart from the text not counted."""
 
     __slots__ = ("_held", "total")
 
     def __init__(self, root: Element, holders: list[Element]) -> None:
         self.total = 0
         self._held: dict[Node, int] = {}
-        for holder in holders:
-            self._add(holder, root)
+        ways = [_way_up(holder, root) for holder in holders]
+        apart = set(filter(_stands_apart, {element for way in ways for element in way[:-1]}))
+        free = [way for way in ways if apart.isdisjoint(way)] if apart else ways
+        if sum(map(_length, free)) < _BELIEVED * sum(map(_length, ways)):
+            free = ways
+        for way in free:
+            self._add(way)
 
-    def _add(self, holder: Element, root: Element) -> None:
-        texts = (len(child.data) for child in holder.children if isinstance(child, Text))
-        length = sum(length for length in texts if length > _RUN)
+    def _add(self, way: list[Element]) -> None:
+        length = _length(way)
         self.total += length
-        for element in chain((holder,), islice(holder.ancestors, _DEEPEST)):
+        for element in way:
             self._held[element] = self._held.get(element, 0) + length
-            if element is root:
-                return
 
     def held_by(self, element: Element) -> int:
         return self._held.get(element, 0)
@@ -71,25 +92,83 @@ class Prose:
         return [element for element in self._held if isinstance(element, Element)]
 
 
+def _way_up(holder: Element, root: Element) -> list[Element]:
+    """The element and those around it, the root last."""
+    way = []
+    for element in chain((holder,), islice(holder.ancestors, _DEEPEST)):
+        if isinstance(element, Element):
+            way.append(element)
+        if element is root:
+            break
+    return way
+
+
+def _length(way: list[Element]) -> int:
+    """Of the prose that the first of them holds itself, in bytes: Chinese says in a third of the letters what
+    English does, and takes three bytes for each."""
+    runs = (child.data for child in way[0].children if isinstance(child, Text))
+    return sum(len(run.encode("utf-8", "replace")) for run in runs if len(run) > _RUN)
+
+
 class Article(NamedTuple):
     part: Element
     prose: Prose
 
 
-def is_declared(document: Document) -> bool:
-    """Whether a page calls itself an article."""
-    return any(document.select_one(mark) is not None for mark in _MARKS)
+def claim_of(document: Document) -> Claim:
+    if any(document.select_one(mark) is not None for mark in _MARKS):
+        return Claim.META
+    return Claim.TAG if document.select_one("article") is not None else Claim.NONE
 
 
-def find_article(root: Element) -> Article | None:
+def find_article(root: Element, claim: Claim) -> Article | None:
     """None for a page that is no article, or may be something else as well."""
-    if root.select_one(_REFERENCE) is not None:
+    if claim is not Claim.META and _has_reference(root):
         return None
     holders = elements_with_text(root, _RUN)
-    if len(holders) > _MOST_RUNS:
+    if not 0 < len(holders) <= _MOST_RUNS:
         return None
     prose = Prose(root, holders)
-    return Article(_part(root, prose), prose) if prose.total >= _ENOUGH_PROSE else None
+    if prose.total < _ENOUGH_PROSE:
+        return None
+    part = _part(root, prose)
+    if claim is Claim.META and _leaves_out_reference(root, part, prose):
+        return None
+    if claim is Claim.NONE and not (_is_framed(root, part) and _is_told(part, prose, holders)):
+        return None
+    return Article(part, prose)
+
+
+def _has_reference(root: Element) -> bool:
+    """Teasers come as definition lists, too: of a picture's name and a headline, which are links."""
+    if root.select_one(_CODE) is not None:
+        return True
+    return any(link_share(definitions) < _MOSTLY for definitions in root.iter_elements("dl"))
+
+
+def _leaves_out_reference(root: Element, part: Element, prose: Prose) -> bool:
+    stray = (each for each in root.select(_REFERENCE) if not _is_within(each, part))
+    return sum(len(each.text) for each in stray) > _STRAY * prose.total
+
+
+def _is_framed(root: Element, part: Element) -> bool:
+    """By links to other pages; one that has many into itself is a manual."""
+    own = sum(len(link.attr("href") or "") > 1 for link in root.select("a[href^='#']"))
+    return own <= _OWN_LINKS and len(root.select("a[href]")) - len(part.select("a[href]")) >= _FRAME_LINKS
+
+
+def _is_told(part: Element, prose: Prose, holders: list[Element]) -> bool:
+    """In paragraphs, as stories are; long lines of lists, tables and links are the index of a manual."""
+    mine = [holder for holder in holders if _is_within(holder, part)]
+    told = sum(map(_paragraphs, mine))
+    fewest = _FEWEST_PARAGRAPHS if prose.total >= _LONG_STORY else _FEWEST_PARAGRAPHS + 1
+    return told >= fewest and 2 * told > len(mine)
+
+
+def _paragraphs(holder: Element) -> int:
+    if link_share(holder) > _FEW_LINKS:
+        return 0
+    return 1 if holder.tag == "p" else sum(child.tag == "br" for child in element_children(holder)) // 2
 
 
 def _part(root: Element, prose: Prose) -> Element:
@@ -104,10 +183,18 @@ def _heir(part: Element, prose: Prose, least: float) -> Element | None:
     holders = [child for child in element_children(part) if prose.held_by(child)]
     if not holders:
         return None
+    if part.tag == "body":
+        holders.sort(key=prose.held_by, reverse=True)  # what leads up to a story stands nearer to it
     heir, *rest = holders
-    if prose.held_by(heir) < least or heir.tag in _TEXT_TAGS:
+    if prose.held_by(heir) < least or _is_text(heir, prose):
         return None
     return None if any(_kind(each) == _kind(heir) for each in rest) else heir
+
+
+def _is_text(element: Element, prose: Prose) -> bool:
+    if element.tag in _CELL_TAGS:
+        return not any(prose.held_by(child) for child in element_children(element))
+    return element.tag in _TEXT_TAGS
 
 
 def _kind(element: Element) -> tuple[str, str | None]:
@@ -117,37 +204,41 @@ def _kind(element: Element) -> tuple[str, str | None]:
 def boxes_of(article: Article) -> list[Element]:
     """What stands in the midst of an article without being of it: what to share, read, join or buy."""
     part, prose = article
-    mine = set(_within(part, prose))
-    named = [each for each in mine if each is not part and _is_named_box(each, prose)]
-    plain = [
-        child
-        for holder in mine
-        for child in element_children(holder)
-        if not prose.held_by(child) and _is_plain_box(child)
-    ]
-    return [*named, *plain]
+    mine = [holder for holder in prose.holders() if _is_within(holder, part)]
+    boxes = chain(_called_boxes(part, prose), _plain_boxes(mine, prose))
+    return [box for box in dict.fromkeys(boxes) if box.select_one(_REFERENCE) is None]
 
 
-def _within(part: Element, prose: Prose) -> Iterator[Element]:
-    for holder in prose.holders():
-        if holder is part or part in islice(holder.ancestors, _DEEPEST):
-            yield holder
+def _called_boxes(part: Element, prose: Prose) -> Iterator[Element]:
+    for element in part.iter_elements(tuple(_BOX_TAGS)):
+        if prose.held_by(element) < _MOSTLY * prose.total and _is_called_box(element):
+            yield element
 
 
-def _is_named_box(element: Element, prose: Prose) -> bool:
-    few = prose.held_by(element) < _MOSTLY * prose.total
-    return few and element.tag in _BOX_TAGS and _has_name(element)
+def _plain_boxes(holders: Iterable[Element], prose: Prose) -> Iterator[Element]:
+    for holder in holders:
+        for child in element_children(holder):
+            if not prose.held_by(child) and _is_plain_box(child):
+                yield child
+
+
+def _is_within(element: Element, part: Element) -> bool:
+    return element is part or part in islice(element.ancestors, _DEEPEST)
 
 
 def _is_plain_box(element: Element) -> bool:
     """Lists of links beside paragraphs are of the text, unless they are called otherwise."""
     if element.tag not in _BOX_TAGS or not element.text.strip():
         return False
-    if element.tag == "form" or _has_name(element):
-        return True
-    return element.tag not in _LISTS and link_share(element) > _MOSTLY
+    return element.tag == "form" or (element.tag not in _LISTS and link_share(element) > _MOSTLY)
 
 
-def _has_name(element: Element) -> bool:
+def _stands_apart(element: Element) -> bool:
+    return element.tag in _ASIDE_TAGS or _is_called_box(element)
+
+
+def _is_called_box(element: Element) -> bool:
+    if element.tag not in _BOX_TAGS:
+        return False
     names = f"{element.attr('class') or ''} {element.attr('id') or ''}"
     return len(names) < MAX_CLASSES and _BOX_NAMES.search(names.lower()) is not None

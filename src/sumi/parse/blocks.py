@@ -1,8 +1,9 @@
 """Blocks that Markdown has no sign for, made into the nearest that it has."""
 
+from itertools import islice
 from typing import Final
 
-from sumi.parse.html import Element, Node, Text, element_children, new_element
+from sumi.parse.html import Element, Node, Text, collapse, element_children, new_element
 
 _LARGEST_NUMBER: Final = 999_999_999  # of a list item, by CommonMark
 _DEFINITIONS: Final = "sumi-definitions"
@@ -79,6 +80,7 @@ def _terms_and_meanings(definitions: Element) -> list[Element]:
 
 
 def quote_admonition(box: Element) -> None:
+    _lay_out(box)
     box.tag = "blockquote"
     title = next(element_children(box), None)
     if title is not None and _is_title(title):
@@ -86,9 +88,35 @@ def quote_admonition(box: Element) -> None:
         title.wrap_children(new_element("strong"))
 
 
+def _lay_out(box: Element) -> None:
+    """AsciiDoc writes a box as a table of its title and its text; the title may be an icon."""
+    table = next(element_children(box), None)
+    cells = [] if table is None or table.tag != "table" else list(islice(table.iter_elements("td"), 2))
+    if [cell.attr("class") for cell in cells] != ["icon", "content"]:
+        return
+    sign, text = cells
+    named = sign.select_one("[title], img[alt]")
+    by_icon = "" if named is None else named.attr("title") or named.attr("alt") or ""
+    title = new_element("p", collapse(sign.text) or by_icon)
+    title.attrs["class"] = "title"
+    parts = list(text.children)
+    box.clear()
+    box.append(title)
+    box.extend(parts)
+
+
 def _is_title(element: Element) -> bool:
     classes = (element.attr("class") or "").lower()
     return "title" in classes or "heading" in classes or element.tag == "summary"
+
+
+def join_label(footnote: Element) -> None:
+    """The number of a footnote as docutils writes it, into the paragraph that it stands beside."""
+    label, text, *_ = (*islice(element_children(footnote), 2), None, None)
+    if label is None or text is None or not label.has_class("label") or text.tag != "p":
+        return
+    text.insert(0, Text(f"[{collapse(label.text).strip('[]')}] "))
+    label.decompose()
 
 
 def release_checkbox(label: Element) -> None:

@@ -1,6 +1,7 @@
 """Cells of a table, each on one line: blocks in them become lines parted by ``<br>``."""
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
 from sumi.parse.html import Element, Node, Text, new_element
@@ -29,8 +30,14 @@ def _as_line(block: Element) -> None:
 
 
 def _item_as_line(item: Element) -> None:
-    item.insert(0, Text("• "))
+    _first_block(item).insert(0, Text("• "))
     _as_line(item)
+
+
+def _first_block(item: Element) -> Element:
+    """The paragraph that the item begins with, or itself: a bullet must not stand on a line of its own."""
+    first = next(filter(_is_shown, islice(item.children, _NEAR)), None)
+    return first if isinstance(first, Element) and first.tag in ("p", "div") else item
 
 
 def _code_as_lines(pre: Element) -> None:
@@ -58,7 +65,7 @@ def _follows_text(block: Element) -> bool:
     """Whether anything stands before it in the cell: itself first in a first wrapper is still first."""
     node = block
     while True:
-        shown = _first_shown(node, "previous_sibling")
+        shown = _shown_before(node)
         if shown is not None:
             return not (isinstance(shown, Element) and shown.tag == "br")
         parent = node.parent
@@ -68,22 +75,29 @@ def _follows_text(block: Element) -> bool:
 
 
 def _is_followed_by_text(block: Element) -> bool:
-    shown = _first_shown(block, "next_sibling")
+    shown = _shown_after(block)
     return shown is not None and not (isinstance(shown, Element) and shown.tag in _ENDING_A_LINE)
 
 
-def _first_shown(node: Node, direction: str) -> Node | None:
-    sibling: Node | None = node
+def _shown_before(node: Node) -> Node | None:
+    sibling = node.previous_sibling
     for _ in range(_NEAR):
-        sibling = getattr(sibling, direction)
-        if sibling is None:
-            return None
-        if _is_shown(sibling):
+        if sibling is None or _is_shown(sibling):
             return sibling
+        sibling = sibling.previous_sibling
+    return None
+
+
+def _shown_after(node: Node) -> Node | None:
+    sibling = node.next_sibling
+    for _ in range(_NEAR):
+        if sibling is None or _is_shown(sibling):
+            return sibling
+        sibling = sibling.next_sibling
     return None
 
 
 def _is_shown(node: Node) -> bool:
     if isinstance(node, Text):
-        return not node.data.isspace() and node.data != ""
+        return bool(node.data.strip())
     return isinstance(node, Element) and (node.tag in ("img", "br") or bool(node.text.strip()))

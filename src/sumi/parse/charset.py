@@ -53,8 +53,9 @@ _UNWRITABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 def clean(text: str) -> str:
     """Text that any file or database takes: no NUL, no half of a surrogate pair."""
-    try:
-        text.encode()  # much faster than searching, and nearly always enough
-    except UnicodeEncodeError:
-        return _UNWRITABLE.sub("\ufffd", text)
+    if not text.isascii():
+        try:
+            text.encode()  # much faster than searching, and nearly always enough
+        except UnicodeEncodeError:
+            return _UNWRITABLE.sub("\ufffd", text)
     return text.replace("\x00", "\ufffd") if "\x00" in text else text

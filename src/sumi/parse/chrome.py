@@ -76,6 +76,9 @@ _CHROME_CLASSES: Final = frozenset(
         (_ANCHORS, _CODE_TOOLS, _EDITING, _WAYS_AROUND, _CONTENTS_LISTS, _SURROUNDINGS, _DRAWN_FORMULAS)
     ).split()
 )
+# What these are on is a sign or a column of numbers; grids of pages have gutters, and posts permalinks, too.
+_SMALL_CLASSES: Final = frozenset(f"{_ANCHORS} {_CODE_TOOLS}".split())
+_LONGEST_SMALL: Final = 200
 _IDS: Final = """
     toc table-of-contents tableofcontents comments breadcrumb breadcrumbs nav-path searchbox jump-to-nav
     sitesub contentsub catlinks skip-to-content mdbook-help-container menu-bar menu-bar-hover-placeholder
@@ -88,7 +91,8 @@ CHROME_ROLES: Final = frozenset({"navigation", "search", "contentinfo", "banner"
 MAX_CLASSES: Final = 500
 
 _ADMONITIONS: Final = (
-    "admonition theme-admonition custom-block markdown-alert starlight-aside callout notecard alert"
+    "admonition admonitionblock theme-admonition custom-block markdown-alert starlight-aside callout "
+    "notecard alert"
 )
 _ADMONITION_CLASSES: Final = frozenset(_ADMONITIONS.split())
 # docutils puts footnotes, topics and its own sidebars into <aside>; others put remarks there.
@@ -136,6 +140,14 @@ def _remembered_part(classes: str) -> Part:
     if names & _CHROME_CLASSES:
         return Part.CHROME
     return Part.ADMONITION if names & _ADMONITION_CLASSES else Part.CONTENT
+
+
+def is_too_long_for_its_name(element: Element) -> bool:
+    names = frozenset((element.attr("class") or "").lower().split()) & _CHROME_CLASSES
+    if not names or not names <= _SMALL_CLASSES:
+        return False
+    text = element.text
+    return len(text) > _LONGEST_SMALL and any(map(str.isalpha, text))
 
 
 def is_chrome_id(name: str | None) -> bool:

@@ -42,7 +42,11 @@ _NEAR: Final = 8  # ancestors looked at; pages laid out in tables have dozens of
 _NUMBERING: Final = frozenset({"td", "tr", "tbody", "table"})
 _WITHIN: Final = ("span", "a", "b", "br", "button", "div", "em", "i", "li", "p", "strong", "tr")
 
-_LINE_NUMBERS: Final = "[class*=lineno], [class*=line-number]:not(pre, code), .gutter, .ln, button"
+# What cannot be selected the page itself leaves out when code is copied: numbers by Hugo, prompts by others.
+_LINE_NUMBERS: Final = (
+    "[class*=lineno], [class*=line-number]:not(pre, code), .gutter, .ln, button, "
+    "span[style*='user-select:none'], span[style*='user-select: none']"
+)
 
 
 class CodeParts(NamedTuple):
@@ -50,14 +54,21 @@ class CodeParts(NamedTuple):
     fragments: list[Element]  # what Doxygen writes code in: neither lines nor signatures are <pre> or <code>
     signatures: list[Element]
     terms: list[Element]  # signatures as Sphinx writes them
+    # Whether any block may hold another, or its text in a <code>: the parser's index tells of all at once,
+    # while to ask a block is a walk over each of its spans.
+    has_nested: bool
+    has_inner: bool
 
 
 def find_code(document: Document) -> CodeParts:
+    blocks, fragments = document.select("pre"), document.select("div.fragment")
     return CodeParts(
-        document.select("pre"),
-        document.select("div.fragment"),
+        blocks,
+        fragments,
         document.select("table.memname"),
         document.select("dt.sig"),
+        has_nested=bool(fragments) or (len(blocks) > 1 and document.select_one("pre pre") is not None),
+        has_inner=bool(fragments) or (bool(blocks) and document.select_one("pre > code") is not None),
     )
 
 
@@ -69,7 +80,7 @@ def prepare_code(code: CodeParts) -> None:
     for term in code.terms:
         _flatten_signature(term)
     for pre in (*code.fragments, *code.blocks):
-        _prepare_block(pre)
+        _prepare_block(pre, code)
 
 
 def _write_signature(table: Element) -> None:
@@ -82,7 +93,7 @@ def _write_signature(table: Element) -> None:
 
 def _flatten_signature(term: Element) -> None:
     """Code in a dozen spans; as prose every underscore of it would be escaped."""
-    for link in term.select("a"):
+    for link in list(term.iter_elements("a")):
         if part_of(link.attr("class") or "") is Part.CHROME or link.text == "[source]":
             link.decompose()
     signature = collapse(term.text)
@@ -90,12 +101,12 @@ def _flatten_signature(term: Element) -> None:
     term.append(new_element("code", signature))
 
 
-def _prepare_block(pre: Element) -> None:
-    if pre.select_one("pre") is not None:
+def _prepare_block(pre: Element, code: CodeParts) -> None:
+    if code.has_nested and pre.select_one("pre") is not None:
         pre.tag = "div"  # of mdBook, around the block itself
         return
     _drop_label(pre)
-    _mark_language(pre)
+    _mark_language(pre, pre.select_one(":scope > code") if code.has_inner else None)
     if next(pre.iter_elements(_WITHIN), None) is None:
         return
     for number in pre.select(_LINE_NUMBERS):
@@ -111,9 +122,8 @@ def _drop_label(pre: Element) -> None:
         label.decompose()
 
 
-def _mark_language(pre: Element) -> None:
+def _mark_language(pre: Element, code: Element | None) -> None:
     """Leaves one class on the block, safe to be written behind a fence, or none."""
-    code = pre.select_one(":scope > code")
     language = _language_of(pre, code)
     if code is not None and code.attr("class") is not None:
         del code.attrs["class"]
@@ -148,16 +158,25 @@ def _holders(pre: Element, code: Element | None) -> Iterator[Element]:
 
 
 def _declared(element: Element) -> str | None:
-    if not element.attrs:
+    attributes = len(element.attrs)
+    if not attributes:
         return None
+    classes = element.attr("class")
+    if attributes > 1 or classes is None:
+        language = _said_by_attribute(element)
+        if language is not None:
+            return language
+    return language_in(classes) if classes and len(classes) < MAX_CLASSES else None
+
+
+def _said_by_attribute(element: Element) -> str | None:
     for name in _LANGUAGE_ATTRS:
         value = element.attr(name)
         if value:
             return canonical_language(value)
     if element.tag == "pre" and element.attr("lang"):
         return canonical_language(element.attr("lang") or "")
-    classes = element.attr("class")
-    return language_in(classes) if classes and len(classes) < MAX_CLASSES else None
+    return None
 
 
 @lru_cache(maxsize=1024)

@@ -7,7 +7,7 @@ candidate: it must hold at least half of the page's text, or the next wider one 
 from collections.abc import Iterator
 from typing import Final
 
-from sumi.parse.article import boxes_of, find_article, is_declared
+from sumi.parse.article import Claim, boxes_of, claim_of, find_article
 from sumi.parse.chrome import is_chrome_aside, link_share
 from sumi.parse.html import Document, Element, new_element, select_each
 from sumi.parse.named import Names, named_bars
@@ -51,9 +51,9 @@ class Bulk:
 
 def content_root(document: Document, body: Element, names: Names) -> Bulk:
     """The element to convert. Removes bars from the page where they make it hard to tell."""
-    declared = is_declared(document)
+    claim = claim_of(document)
     bulk = _widest(document, body, names)
-    article = find_article(bulk.root) if declared and _may_be_any_page(bulk.root) else None
+    article = find_article(bulk.root, claim) if _may_be_article(bulk.root, claim) else None
     if article is None:
         return bulk
     words_beside = bulk.words_beside if article.part is bulk.root else _beside(article.part, body)[1]
@@ -81,9 +81,13 @@ def _widest(document: Document, body: Element, names: Names) -> Bulk:
     return Bulk(body)
 
 
-def _may_be_any_page(root: Element) -> bool:
+def _may_be_article(root: Element, claim: Claim) -> bool:
     """What a generator calls the document is just that; only what any page may have is looked into."""
-    return root.tag in ("body", "main", "article") or root.attr("role") == "main"
+    if root.tag in ("body", "main", "article") or root.attr("role") == "main":
+        return True
+    if claim is not Claim.META:
+        return False
+    return root.attr("id") == "main-content" or root.has_class("contents") or root.has_class("body")
 
 
 def _only_ones(body: Element, names: Names) -> list[Element]:

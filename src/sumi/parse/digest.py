@@ -24,6 +24,9 @@ class DigestRequest(msgspec.Struct, frozen=True):
     alternate: bool = False  # where the page says that it is as Markdown is wanted too
     rival: bytes = b""  # the site's own Markdown of the page, to be held against the page
     assets: bool = False  # the images that the Markdown shows, and links to downloads, are wanted too
+    # What ``raw`` is packed with, if anything. It comes with every page, as a worker may be a new one.
+    dictionary: bytes = b""
+    full_text: bool = False  # the body is all of a site's Markdown, which is wanted in parts by page
 
 
 class PageDigest(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -56,6 +59,7 @@ class PageDigest(msgspec.Struct, frozen=True, omit_defaults=True):
     rival_fidelity: float | None = None  # of the rival, where there was one: see ``fidelity``
     images: list[str] = []  # that the Markdown shows, where asked for; absolute, normalized, distinct
     downloads: list[str] = []  # links that the page itself calls downloads, where asked for; likewise
+    parts: dict[str, str] = {}  # of a site's full text: the Markdown of each page that it names, by URL
 
 
 class Undigested(msgspec.Struct, frozen=True):
@@ -71,17 +75,17 @@ def digest(request: DigestRequest) -> PageDigest | Undigested:
 
     read = digest_page if request.kind is Kind.PAGE else digest_sitemap
     try:
-        return _with_raw(read(request), request.body) if request.raw else read(request)
+        return _with_raw(read(request), request) if request.raw else read(request)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - the one edge where an unforeseen fault costs one page, not the crawl
         return Undigested(Verdict(Outcome.PARSE_FAILED, f"{type(error).__name__}: {error}"[:500]))
 
 
-def _with_raw(digest: PageDigest | Undigested, body: bytes) -> PageDigest | Undigested:
+def _with_raw(digest: PageDigest | Undigested, request: DigestRequest) -> PageDigest | Undigested:
     if isinstance(digest, Undigested):
         return digest
     from sumi.parse.raw import packed
 
-    name, frame = packed(body)
+    name, frame = packed(request.body, request.dictionary)
     return msgspec.structs.replace(digest, raw=frame, raw_sha256=name)

@@ -19,6 +19,9 @@ _SAMPLE: Final = 768
 _LANE_BITS: Final = 16
 _LANES: Final = 64
 _ALL_LANES: Final = (1 << (_LANE_BITS * _LANES)) - 1
+_EACH_LANE: Final = sum(1 << (_LANE_BITS * lane) for lane in range(_LANES))
+_HIGHEST_BIT: Final = 1 << (_LANE_BITS - 1)
+_AS_DIGIT: Final = b"0" * 128 + b"1" * 128
 _COUNT: Final = 1 << (_LANE_BITS * _LANES)  # one lane more counts the words themselves
 
 _KEPT: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789") | frozenset(range(0x80, 0x100))
@@ -42,8 +45,8 @@ def words_of(text: str) -> set[bytes]:
         middle = (len(text) - _SAMPLE) // 2
         text = f"{text[:_SAMPLE]} {text[middle : middle + _SAMPLE]} {text[-_SAMPLE:]}"
     words = set(text.encode("utf-8", "replace").translate(_SPACED, _DROPPED).split())
-    runs = [word for word in words if len(word) > _LONG]
-    if runs:
+    if max(map(len, words), default=0) > _LONG:
+        runs = [word for word in words if len(word) > _LONG]
         words.difference_update(runs)
         words.update(chain.from_iterable(_pieces(run) for run in runs))
     return words
@@ -56,8 +59,10 @@ def simhash(words: set[bytes]) -> int | None:
     count = total >> (_LANE_BITS * _LANES)
     if not count:
         return None
-    lanes = memoryview((total & _ALL_LANES).to_bytes(_LANES * 2, "little")).cast("H")
-    return sum(1 << bit for bit, votes in enumerate(lanes) if 2 * votes > count)
+    # Each lane is raised so that its highest bit says whether more than half of the words voted for it.
+    raised = (total & _ALL_LANES) + (_HIGHEST_BIT - count // 2 - 1) * _EACH_LANE
+    ballot = raised.to_bytes(_LANES * 2, "big")[::2].translate(_AS_DIGIT)
+    return int(ballot, 2)
 
 
 def vocabulary(words: set[bytes]) -> bytes:
@@ -74,7 +79,7 @@ def vocabulary(words: set[bytes]) -> bytes:
 def _learn(words: set[bytes]) -> None:
     if len(_known) > _MOST_WORDS_KNOWN:
         _known.clear()
-    for word in [word for word in words if word not in _known]:
+    for word in words.difference(_known):
         _known[word] = _votes(word) if _is_word(word) else 0
 
 

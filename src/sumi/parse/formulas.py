@@ -120,6 +120,9 @@ _RENDERERS: Final[Mapping[str, RenderTag]] = {
 }
 
 
+RENDERED: Final = tuple(_RENDERERS)
+
+
 def renderers_for(root: Element) -> Mapping[str, RenderTag] | None:
     """None for the pages, nearly all, that have no use for them: converting with them takes longer."""
-    return _RENDERERS if next(root.iter_elements(tuple(_RENDERERS)), None) is not None else None
+    return _RENDERERS if next(root.iter_elements(RENDERED), None) is not None else None

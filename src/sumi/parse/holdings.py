@@ -38,7 +38,7 @@ class Holdings(NamedTuple):
 
 def holdings_of_tree(root: Element) -> Holdings:
     """Without its tables: whether one is a table, and what then counts as in its cells, is known later."""
-    headings: Counter[str] = Counter()
+    headings = dict.fromkeys(_HEADINGS, 0)
     code: Counter[str] = Counter()
     languages = 0
     for element in root.iter_elements(_COUNTED):
@@ -48,12 +48,12 @@ def holdings_of_tree(root: Element) -> Holdings:
         elif _says_anything(element):
             headings[element.tag] += 1
     return Holdings(
-        headings=tuple(headings[level] for level in _HEADINGS),
+        headings=tuple(headings.values()),
         code=_without_blank(code),
         languages=languages,
         grids=Grids(),
         # Counted where the parser does it: these are most of a page's elements.
-        items=len(root.select("li, dt")),
+        items=len(list(root.iter_elements(("li", "dt")))),
         links=len(root.select("a[href]")),
         text=root.text,
     )
@@ -117,7 +117,9 @@ def _says_anything(heading: Element) -> bool:
 
 
 def _without_blank(code: Counter[str]) -> Counter[str]:
-    return Counter({text: times for text, times in code.items() if text and not text.isspace()})
+    for blank in [text for text in code if not text or text.isspace()]:
+        del code[blank]
+    return code
 
 
 def _shown(text: str) -> str:

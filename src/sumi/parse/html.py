@@ -1,6 +1,7 @@
 """The fence around the HTML parser: no other module imports it, so that it can be replaced here."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 import turbohtml.detect  # noqa: F401 - registers the whatwg-* codecs
@@ -30,6 +31,9 @@ __all__ = [
 
 RenderTag: TypeAlias = Callable[[Element, str], str]
 
+# Compiled once: as text, the expression for the levels of a page would be read again for every page.
+_ALL_NODES: Final = XPath("count(//node())")
+_USUAL_DEPTH: Final = 40  # hardly a page is nested deeper
 _WITH_TEXT: Final = XPath(
     ".//*[text()[string-length(normalize-space(.)) > $shortest]][not(ancestor-or-self::a)]"
 )
@@ -58,13 +62,20 @@ def decode_bytes(body: bytes, label: str) -> str | None:
 
 
 def count_nodes(document: Document) -> int:
-    counted = document.xpath("count(//node())")
+    counted = _ALL_NODES(document)
     return int(counted) if isinstance(counted, float) else 0
 
 
 def is_deeper_than(document: Document, depth: int) -> bool:
     """Level by level, so that the cost is that of the levels asked for and not of a bomb's depth."""
-    return document.xpath(f"boolean({'/*' * (depth + 1)})") is True
+    if depth > _USUAL_DEPTH and _levels(_USUAL_DEPTH)(document) is False:
+        return False
+    return _levels(depth)(document) is True
+
+
+@lru_cache(maxsize=16)
+def _levels(depth: int) -> XPath:
+    return XPath(f"boolean({'/*' * (depth + 1)})")
 
 
 def is_html_element(element: Element) -> bool:
@@ -76,8 +87,9 @@ def select_each(document: Document, selectors: Iterable[str]) -> list[Element]:
     """What each selector finds, one selector after the other.
 
     The parser keeps an index by tag, made anew after a change, that answers ``tag[attribute]`` and
-    ``tag.class`` asked of the document in well under a microsecond. A list in one selector, a selector
-    without a tag or one asked of an element is a walk over the page. So: ask first, change after.
+    ``tag.class`` asked of the document in well under a microsecond, and lists of such selectors that are all
+    of one tag. A list of several tags, a selector without one or one asked of an element is a walk over the
+    page. So: ask first, change after.
     """
     return [element for selector in selectors for element in document.select(selector)]
 

@@ -16,7 +16,10 @@ def page_links(
     Once the limit is reached hrefs are counted and not resolved: a page of a million links must not cost a
     million resolutions.
     """
-    waiting = iter(dict.fromkeys(chain(_hrefs(document), also)))
+    hrefs = dict.fromkeys(chain(_hrefs(document), also))
+    if len(hrefs) <= limit:
+        return normalizer.many(hrefs), 0
+    waiting = iter(hrefs)
     found: dict[str, None] = {}
     dropped = 0
     while len(found) < limit and (batch := list(islice(waiting, limit))):

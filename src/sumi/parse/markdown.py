@@ -86,8 +86,10 @@ def page_markdown(document: Document, base: str) -> Conversion:
 
 
 def _converted(root: Element) -> str:
-    release_blocks(root, ("q", "sub", "sup"))
-    renderers = formulas.renderers_for(root)
+    renderers = None
+    if next(root.iter_elements(_WRITTEN_APART), None) is not None:
+        release_blocks(root, ("q", "sub", "sup"))
+        renderers = formulas.renderers_for(root)
     markdown = to_markdown(root, renderers)
     if not came_out_as_tags(markdown):
         return markdown
@@ -158,6 +160,8 @@ def _settle_named(names: Names, asides: list[Element], bulk: Bulk) -> None:
     # First, because a box knows its title by being the first in it, be it chrome or not.
     for box in names.admonitions:
         blocks.quote_admonition(box)
+    for footnote in asides:
+        blocks.join_label(footnote)
     for element in chrome:
         if element.tag != "blockquote" and element not in kept:
             element.decompose()
@@ -201,6 +205,7 @@ def _set_formula(element: Element) -> bool:
     return True
 
 
+_WRITTEN_APART: Final = ("q", *formulas.RENDERED)
 _FORMULA_CLASSES: Final = frozenset({"math", "arithmatex"})
 _SETTLERS: Final[dict[str, Callable[[Element], None]]] = {
     "button": _settle_button,

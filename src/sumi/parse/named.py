@@ -11,6 +11,7 @@ from sumi.parse.chrome import (
     Part,
     is_chrome_id,
     is_chrome_role,
+    is_too_long_for_its_name,
     part_of,
 )
 from sumi.parse.html import Document, Element, select_each
@@ -83,7 +84,7 @@ class _NameReader:
 _MAIN_READER: Final = _NameReader("main", "article")
 _DIVISION_READER: Final = _NameReader("div", "section")
 # Not <span>: code is made of thousands of them.
-_PART_READER: Final = _NameReader("ul", "ol", "table", "aside", "details", "header")
+_PART_READER: Final = _NameReader("ul", "ol", "table", "aside", "details", "header", "blockquote")
 _BAR_READER: Final = _NameReader("p", "form")
 
 
@@ -93,7 +94,7 @@ def read_names(document: Document) -> Names:
     removable = [*divisions, *_PART_READER.read(document)]
     return Names(
         landmarks=_by_kind(document, mains + divisions),
-        chrome=[element for element, (part, _) in removable if part is Part.CHROME and not _is_list(element)],
+        chrome=[element for element, (part, _) in removable if part is Part.CHROME and not _is_more(element)],
         admonitions=[
             *(element for element, (part, _) in removable if part is Part.ADMONITION),
             *_titled_boxes(document),
@@ -112,6 +113,11 @@ def _titled_boxes(document: Document) -> Iterator[Element]:
 def _is_chapter(element: Element) -> bool:
     """Its id is made of its heading: a manual of a language has a section on comments."""
     return element.tag == "section" or element.has_class("section")
+
+
+def _is_more(element: Element) -> bool:
+    """Than its name says."""
+    return _is_list(element) or is_too_long_for_its_name(element)
 
 
 def _is_list(element: Element) -> bool:

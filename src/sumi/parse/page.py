@@ -47,6 +47,11 @@ _DEGRADED: Final = Fidelity(0.0, ["structure: kept as plain text"])
 
 
 def digest_page(request: DigestRequest) -> PageDigest | Undigested:
+    if request.full_text:
+        from sumi.parse.llms_full import parts_by_page  # most workers never see one
+
+        text, _ = decode_text(request.body, request.content_type)
+        return PageDigest(links=[], parts=parts_by_page(text, request.url))
     form, why = form_of(request.content_type, request.body)
     if form is Form.OTHER:
         return Undigested(Verdict(Outcome.NOT_HTML, why))

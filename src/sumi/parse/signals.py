@@ -15,16 +15,21 @@ _COMMONS_PATHS: Final = ("creativecommons.org/licenses/", "creativecommons.org/p
 # Within JSON-LD. A regular expression, because a broken block still tells.
 _SCHEMA: Final = re.compile(rb'"license"\s{0,20}:\s{0,20}(?:\[\s{0,20})?"(https?:[^"\\\s]{1,500})"')
 
-# Words of pages that do not exist. They only raise a suspicion, so they may be broad.
-_MISSING: Final = re.compile(
-    r"\b404\b|not found|no longer (?:exists|available)|(?:does not|doesn't|doesn’t) exist"
-    r"|could(?: not|n't|n’t) find"
-    r"|can(?:not|'t|’t) be found|nicht gefunden|existiert nicht|introuvable|n'existe pas|n’existe pas"
-    r"|no encontrad[ao]|no existe|não encontrad[ao]|não existe|non trovat[ao]|non esiste|niet gevonden"
-    r"|hittades inte|ikke fundet|ikke funnet|ei löyd|nie znaleziono|nie istnieje|nenalezen"
-    r"|не найден|не знайден"
-    r"|не существует|bulunamadı|不存在|找不到|未找到|見つかりません|찾을 수 없"
+# Words of pages that do not exist. They only raise a suspicion, so they may be broad. Each is looked for by
+# itself, which takes a tenth of what one expression for all of them does.
+_MISSING: Final = (
+    *("not found", "no longer exists", "no longer available"),
+    *("does not exist", "doesn't exist", "doesn’t exist"),
+    *("could not find", "couldn't find", "couldn’t find"),
+    *("cannot be found", "can't be found", "can’t be found"),
+    *("nicht gefunden", "existiert nicht", "introuvable", "n'existe pas", "n’existe pas"),
+    *("no encontrada", "no encontrado", "no existe", "não encontrada", "não encontrado", "não existe"),
+    *("non trovata", "non trovato", "non esiste", "niet gevonden", "hittades inte", "ikke fundet"),
+    *("ikke funnet", "ei löyd", "nie znaleziono", "nie istnieje", "nenalezen"),
+    *("не найден", "не знайден", "не существует", "bulunamadı"),
+    *("不存在", "找不到", "未找到", "見つかりません", "찾을 수 없"),
 )
+_MISSING_NUMBER: Final = re.compile(r"\b404\b")
 _BEGINNING: Final = 300
 _LITTLE_TEXT: Final = 3000
 
@@ -53,4 +58,5 @@ def looks_missing(title: str | None, text: str) -> bool:
     """Whether title or beginning of a short page speak of a page that does not exist."""
     if len(text) > _LITTLE_TEXT:
         return False
-    return _MISSING.search(f"{title or ''}\n{text[:_BEGINNING]}".lower()) is not None
+    words = f"{title or ''}\n{text[:_BEGINNING]}".lower()
+    return any(map(words.__contains__, _MISSING)) or _MISSING_NUMBER.search(words) is not None

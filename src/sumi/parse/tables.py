@@ -22,7 +22,7 @@ _WIDEST_SPAN: Final = 100
 _ROW_GROUPS: Final = frozenset({"thead", "tbody", "tfoot"})
 _UNCELLABLE: Final = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "hr")
 _DEMANDING: Final = (*FLATTENED, *_UNCELLABLE)
-_SPANS: Final = ("td[colspan]", "td[rowspan]", "th[colspan]", "th[rowspan]")
+_SPANS: Final = ("td[colspan], td[rowspan]", "th[colspan], th[rowspan]")
 _ANY_SPAN: Final = ", ".join(_SPANS)
 _TAKEN_APART: Final = ("table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption")
 
@@ -67,9 +67,11 @@ class TableFitter:
 
     def counted(self, holdings: Holdings) -> Holdings:
         """With the tables. What is in cells is a line there, and neither a block nor an item."""
+        if not self._tables:
+            return holdings
         return holdings._replace(
             grids=Grids(self._tables, self._rows, self._cells),
-            code=holdings.code - self._code,
+            code=holdings.code - self._code if self._code else holdings.code,
             languages=holdings.languages - self._languages,
             items=holdings.items - self._items,
         )

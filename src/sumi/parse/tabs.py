@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 from sumi.parse.html import Document, Element, collapse, new_element
 
 _LONGEST_LABEL: Final = 100
+_SWITCHES: Final = "input[type=radio]"  # what the labels are of; each would leave a blank line
 
 
 class _Form(NamedTuple):
@@ -24,12 +25,17 @@ _FORMS: Final = (
 )
 
 
+_ANY: Final = ", ".join(form.whole for form in _FORMS)
+
+
 class Tabs(NamedTuple):
     whole: Element
     form: _Form
 
 
 def find_tabs(document: Document) -> list[Tabs]:
+    if document.select_one(_ANY) is None:
+        return []
     return [Tabs(whole, form) for form in _FORMS for whole in document.select(form.whole)]
 
 
@@ -39,6 +45,8 @@ def label_panels(tabs: Tabs) -> None:
     panels = tabs.whole.select(tabs.form.panels)
     if not labels or len(labels) != len(panels):
         return
+    for switch in tabs.whole.select(_SWITCHES):
+        switch.decompose()
     for label, panel in zip(labels, panels, strict=True):
         title = new_element("p")
         title.append(new_element("strong", collapse(label.text)[:_LONGEST_LABEL]))

@@ -9,8 +9,9 @@ from sumi.errors import UsageError
 from sumi.policy import Preset
 from sumi.settings.kinds import FOLDER, SWITCH, URL, decimal, many, split_userinfo, whole
 from sumi.settings.mirror import MirrorSettings
+from sumi.settings.setting import OUTPUT, PACE, TAKE, Setting
 from sumi.settings.sources import Given, gathered
-from sumi.settings.table import OUTPUT, PACE, SETTINGS, TAKE, Setting
+from sumi.settings.table import SETTINGS
 from sumi.urls import normalize
 
 DEFAULT_WORKERS: Final = 5
@@ -57,9 +58,10 @@ OWN: Final = (
         "cache-age",
         decimal(0, 1e9, "seconds"),
         OUTPUT,
-        "Use a page of an earlier capture without asking the server for so long.",
+        "Use a page of an earlier capture without asking the server for so long, unless that wants to be "
+        "asked every time.",
         "seconds",
-        otherwise="86400",
+        otherwise="as long as the server says, and at most a day",
     ),
 )
 
@@ -105,7 +107,7 @@ class CaptureSettings(msgspec.Struct, frozen=True, kw_only=True):
     external_hops: int = 0
     workers: int = DEFAULT_WORKERS
     skip_cache: bool = False
-    cache_age: float = 86_400.0
+    cache_age: float | None = None  # seconds; None: as the server says, and at most a day
     connection: MirrorSettings  # everything that is the same for a mirror; its URL is the first of ours
 
     def __post_init__(self) -> None:

@@ -25,6 +25,13 @@ class IndexBackend(StrEnum):
     LMDB = "lmdb"
 
 
+class PackingDictionary(StrEnum):
+    """What compressed pages of an archive share."""
+
+    OFF = "off"  # nothing: each can be opened by itself
+    AUTO = "auto"  # a dictionary, trained from the first of them
+
+
 class RobotsSection(msgspec.Struct, frozen=True):
     respect: bool = True
     on_error: RobotsOnError = RobotsOnError.RFC9309
@@ -87,6 +94,7 @@ class StoreSection(msgspec.Struct, frozen=True):
     root: Path
     compress: bool = False
     permissions: int = 0o644
+    dictionary: PackingDictionary = PackingDictionary.OFF
 
 
 class PagesCsvSection(msgspec.Struct, frozen=True):

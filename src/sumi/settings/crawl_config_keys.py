@@ -20,6 +20,7 @@ from sumi.settings.crawl_config import (
     MetadataSection,
     MetricsSection,
     NetworkSection,
+    PackingDictionary,
     PagesCsvSection,
     RenderSection,
     RobotsSection,
@@ -162,7 +163,12 @@ KEYS: tuple[Key, ...] = (
     Key("caps", "per_repo_max_prs", whole(0, _MOST, "pages"), "Pull request pages of one; 0 for no limit."),
     Key("network", "proxies", many(PROXY), "Go through these; hosts are spread over them."),
     Key("network", "resolve", many(RESOLVE), "Use this address for that host and port instead of DNS."),
-    Key("network", "ca_file", FILE, "Trust the certificate authorities in this PEM file."),
+    Key(
+        "network",
+        "ca_file",
+        FILE,
+        "Trust the certificate authorities in this PEM file, besides the system's.",
+    ),
     Key("network", "allow_private", SWITCH, "Allow private and loopback addresses."),
     Key("frontier", "backend", choice(StateBackend), "What the crawler's state is kept in."),
     Key(
@@ -180,6 +186,7 @@ KEYS: tuple[Key, ...] = (
     Key("store", "root", PATH, "The archive of pages, by the hash of their content.", "store/html"),
     Key("store", "compress", SWITCH, "Keep pages compressed (zstd)."),
     Key("store", "permissions", PERMISSIONS, "Of the files in the archive."),
+    Key("store", "dictionary", choice(PackingDictionary), "Compress with one that the first pages make."),
     Key("index", "backend", choice(IndexBackend), "What the page index is kept in."),
     Key(
         "index",

@@ -9,7 +9,7 @@ from sumi.scope import Scope, build_scope
 from sumi.scope.profiles import ProfileName
 from sumi.scope.profiles.caps import CapPolicy
 from sumi.scope.profiles.policy import Profile
-from sumi.settings.crawl_config import CrawlConfig
+from sumi.settings.crawl_config import CrawlConfig, PackingDictionary
 from sumi.urls.parts import split_authority
 
 _GITHUB: Final = "github.com"
@@ -32,6 +32,11 @@ def contradictions(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield (
             "limits.backoff_base_ms",
             f"limits.backoff_base_ms is more than limits.backoff_cap_ms, which is {cap}",
+        )
+    if values.get("store.dictionary") is PackingDictionary.AUTO and not values.get("store.compress"):
+        yield (
+            "store.dictionary",
+            "store.dictionary is for compressed pages; add store.compress: true, or take it out",
         )
     yield from _shared_paths(values)
 

@@ -1,4 +1,8 @@
-"""Kinds of setting values: how each is written, what it is checked for, what to say when it is wrong."""
+"""Kinds of setting values: how each is written, what it is checked for, what to say when it is wrong.
+
+What knows about URLs and patterns is imported where a value is parsed: it takes as long to load as all else
+that ``--help`` of a command needs.
+"""
 
 import ipaddress
 import math
@@ -10,10 +14,6 @@ from typing import NamedTuple
 
 from sumi.errors import UsageError
 from sumi.policy import Preset
-from sumi.scope.hosts import canonical_host_pattern
-from sumi.scope.patterns import path_pattern
-from sumi.urls import normalize, split
-from sumi.urls.whatwg import serialized
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 _SIZE_UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": KIB, "mib": MIB, "gib": GIB}
@@ -61,7 +61,19 @@ def split_resolve(entry: str) -> tuple[str, int, str]:
     numeric = ipaddress.ip_address(address.strip("[]"))
     if not 1 <= int(port) <= 65535 or (numeric.version == 6) != address.startswith("["):
         raise ValueError(entry)
-    return canonical_host_pattern(host), int(port), str(numeric)
+    return _parse_host_pattern(host), int(port), str(numeric)
+
+
+def _parse_host_pattern(text: str) -> str:
+    from sumi.scope.hosts import canonical_host_pattern
+
+    return canonical_host_pattern(text)
+
+
+def _normalized(text: str) -> str | None:
+    from sumi.urls import normalize
+
+    return normalize(text, Preset.MIRROR)
 
 
 def _parse_resolve(text: str) -> str:
@@ -87,8 +99,10 @@ def split_header(entry: str) -> tuple[str, str]:
 
 def split_header_for(entry: str) -> tuple[str, str, str]:
     """``ORIGIN Name: value``: the origin as a URL, then the header."""
+    from sumi.urls import split
+
     site, _, header = entry.strip().partition(" ")
-    url = normalize(site if "://" in site else f"https://{site}", Preset.MIRROR)
+    url = _normalized(site if "://" in site else f"https://{site}")
     if url is None or "@" in site or (split(url).path, split(url).query) != ("/", ""):
         raise UsageError("must be a site and a header, such as 'https://api.example.org X-Key: abc'")
     return url, *split_header(header)
@@ -104,10 +118,12 @@ def split_proxy(entry: str) -> tuple[str, str, int, str | None, str | None]:
 
 def _parse_url(text: str) -> str:
     """Keeps a ``user:password@``; whoever takes the value sets it aside."""
+    from sumi.urls.whatwg import serialized
+
     text = text.strip()
     if "://" not in text.partition("?")[0] and _BARE_URL.fullmatch(text):
         text = f"https://{text}"
-    url = normalize(text, Preset.MIRROR)
+    url = _normalized(text)
     if url is None and "@" in text:
         raise UsageError("must be an http or https address; it is not repeated here, for its password")
     if url is None:
@@ -132,7 +148,7 @@ def _checked_by(split_entry: Callable[[str], object]) -> Callable[[str], str]:
 
 
 def _parse_contact(text: str) -> str:
-    is_page = text.startswith(("http://", "https://")) and normalize(text, Preset.MIRROR)
+    is_page = text.startswith(("http://", "https://")) and _normalized(text)
     if not (is_page or EMAIL.fullmatch(text)) or not re.fullmatch(r"[\x21-\x7e]+", text):
         raise ValueError(text)
     return text
@@ -165,6 +181,8 @@ def _parse_selector(text: str) -> str:
 
 
 def _parse_pattern(text: str) -> str:
+    from sumi.scope.patterns import path_pattern
+
     path_pattern(text)
     return text
 
@@ -243,7 +261,7 @@ URL = Kind("an http or https address, such as https://docs.example.org/", _parse
 RATE = decimal(0.0001, 10_000, "requests per second", or_zero=True)
 SWITCH = Kind("true or false", _parse_switch, "", (bool,), switch=True)
 PATTERN = Kind("a glob such as /docs/* or a regular expression after re:", _parse_pattern, "PATTERN")
-HOST_PATTERN = Kind("a host name, perhaps after *.", canonical_host_pattern, "PATTERN")
+HOST_PATTERN = Kind("a host name, perhaps after *.", _parse_host_pattern, "PATTERN")
 RESOLVE = Kind("HOST:PORT:ADDRESS, an IPv6 address in brackets", _parse_resolve, "HOST:PORT:ADDR")
 AUTH = Kind("user:password", _parse_auth, "USER:PASSWORD")
 HEADER = Kind("a header such as Accept-Language: en", _checked_by(split_header), "HEADER", spaced=True)

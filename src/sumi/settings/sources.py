@@ -8,7 +8,8 @@ import msgspec
 
 from sumi.errors import ConfigError, UsageError
 from sumi.settings.mirror import MirrorSettings
-from sumi.settings.table import SETTINGS, URLS, Setting
+from sumi.settings.setting import Setting
+from sumi.settings.table import SETTINGS, URLS
 from sumi.settings.toml_values import from_toml, parsed, read_toml, suggestion
 
 Given: TypeAlias = str | bool | list[str]
@@ -20,7 +21,7 @@ def load_settings(
     """``flags`` are by setting name, as typed. Raises UsageError, or ConfigError for a file's violations."""
     values = gathered(flags, environ, config, SETTINGS, "mirror")
     if "url" not in values:
-        raise UsageError("no URL given; as an example: sumi mirror https://docs.example.org")
+        raise UsageError("no URL given; give one such as https://docs.example.org")
     return msgspec.convert(values, MirrorSettings)
 
 

@@ -6,9 +6,9 @@ first: see ``sync``. Until then a power cut may leave its name without its conte
 
 import re
 from hashlib import sha256
-from typing import Protocol
 
-from sumi.parse.raw import unpacked
+from sumi.parse.raw import Unpacker, dictionary_needed
+from sumi.store.dictionaries import Dictionaries, Files
 
 PACKED_SUFFIX = ".html.zst"
 PLAIN_SUFFIX = ".html"
@@ -16,24 +16,16 @@ MOST_BODY_BYTES = 64 * 1024 * 1024  # far more than a fetcher lets in
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 
 
-class AtomicFiles(Protocol):
-    """What a folder of blobs needs of a file system; paths are relative, with ``/``."""
-
-    def write_atomic(self, rel_path: str, data: bytes, mode: int = 0o644) -> None: ...
-
-    def read_bytes(self, rel_path: str) -> bytes | None: ...
-
-    def sync(self) -> None: ...
-
-
 class FolderBlobs:
     """Implements ``sumi.ports.Blobs``. ``packed``: new blobs are zstd frames; both kinds are read."""
 
-    def __init__(self, files: AtomicFiles, *, packed: bool, mode: int = 0o644) -> None:
+    def __init__(self, files: Files, *, packed: bool, mode: int = 0o644) -> None:
         self._files = files
         self._suffix = PACKED_SUFFIX if packed else PLAIN_SUFFIX
         self._mode = mode
         self.packed = packed
+        self.dictionaries = Dictionaries(files)
+        self._unpackers: dict[int, Unpacker] = {}  # by the number of their dictionary; 0 for none
 
     def path_of(self, digest: str) -> str:
         """Where a new blob goes, relative to the folder."""
@@ -43,7 +35,9 @@ class FolderBlobs:
 
     def put(self, digest: str, data: bytes) -> str:
         path = self.path_of(digest)
-        if self._files.read_bytes(path) != data:  # after a power cut it may be there and empty
+        there = self._files.read_bytes(path)
+        # After a power cut it may be there and empty; and the same body may have been packed otherwise.
+        if there is None or (there != data and not self._holds(there, digest)):
             self._files.write_atomic(path, data, self._mode)
         return path
 
@@ -53,13 +47,33 @@ class FolderBlobs:
         stem = f"{digest[:2]}/{digest[2:4]}/{digest}"
         frame = self._files.read_bytes(stem + PACKED_SUFFIX)
         if frame is not None:
-            return unpacked(frame, most)
+            return self._unpacked(frame, most)
         plain = self._files.read_bytes(stem + PLAIN_SUFFIX)
         return None if plain is None or len(plain) > most else plain
 
     def has_whole(self, digest: str) -> bool:
-        body = self.open(digest, MOST_BODY_BYTES)
-        return body is not None and sha256(body).hexdigest() == digest
+        return _is_body_of(digest, self.open(digest, MOST_BODY_BYTES))
+
+    def _holds(self, data: bytes, digest: str) -> bool:
+        body = self._unpacked(data, MOST_BODY_BYTES) if self.packed else data
+        return _is_body_of(digest, body)
+
+    def _unpacked(self, frame: bytes, most: int) -> bytes | None:
+        unpacker = self._unpacker_for(dictionary_needed(frame))
+        return None if unpacker is None else unpacker.unpacked(frame, most)
+
+    def _unpacker_for(self, number: int) -> Unpacker | None:
+        """None if there is no such dictionary; asked again, it is looked for again: others make some, too."""
+        if number not in self._unpackers:
+            dictionary = self.dictionaries.of(number) if number else b""
+            if number and not dictionary:
+                return None
+            self._unpackers[number] = Unpacker(dictionary)
+        return self._unpackers[number]
 
     def sync(self) -> None:
         self._files.sync()
+
+
+def _is_body_of(digest: str, body: bytes | None) -> bool:
+    return body is not None and sha256(body).hexdigest() == digest

@@ -26,13 +26,18 @@ class GrowingFile:
             finally:
                 os.close(file)
 
+    def mend(self) -> None:
+        """Cut off what a kill left of a line."""
+        if self._path.exists():
+            with explained(self._path), self._path.open("r+b") as file:
+                cut_torn_line(file.fileno())
+
     def whole_lines(self) -> Iterator[bytes]:
         """What is there, after a torn end has been cut off; nothing if there is no file."""
-        if not self._path.exists():
-            return
-        with explained(self._path), self._path.open("r+b") as file:
-            cut_torn_line(file.fileno())
-            yield from file
+        self.mend()
+        if self._path.exists():
+            with explained(self._path), self._path.open("rb") as file:
+                yield from file
 
 
 def write_all(file: int, data: bytes) -> None:

@@ -1,11 +1,9 @@
 """The page index: for each URL what is archived of it, as a JSON object. In LMDB, or a file of JSON lines.
 
 It is a copy of what the ledger of a run knows, for other programs: records are put again and again as pages
-come anew, and the last one counts.
+come anew, and the last one counts. One process puts them; whoever reads changes nothing.
 """
 
-import contextlib
-from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +14,7 @@ import msgspec
 from sumi.errors import StateError, StorageFailed
 from sumi.store.files.faults import explained
 from sumi.store.growing_file import GrowingFile
+from sumi.store.last_lines import last_lines, without_superseded
 
 MAP_BYTES = 256 * 1024 * 1024
 LONGEST_KEY = 511  # LMDB's own limit
@@ -37,52 +36,52 @@ class PageIndex(Protocol):
         """In one step, durable on return; the last record of a URL counts."""
         ...
 
-    def get(self, url: str) -> IndexRecord | None: ...
-
-    def records(self) -> Iterator[IndexRecord]:
-        """The last record of every URL, in no order that matters."""
-        ...
-
     def close(self) -> None: ...
+
+
+class _UrlAlone(msgspec.Struct):
+    url: str
 
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(IndexRecord).decode
+_decode_url = msgspec.json.Decoder(_UrlAlone).decode
 
 
 def open_page_index(path: Path, *, in_lmdb: bool) -> PageIndex:
+    """For the one process that puts records."""
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     return LmdbPageIndex(path) if in_lmdb else JsonlPageIndex(path)
 
 
+def index_records(path: Path, *, in_lmdb: bool) -> Iterator[IndexRecord]:
+    """The last record of every URL, in no order that matters; a run may be putting more meanwhile."""
+    if in_lmdb:
+        with _opened(path, readonly=True) as env, env.begin() as tx:
+            for value in tx.cursor().iternext(keys=False):
+                yield _decode(value)
+        return
+    for line in last_lines(path, _url_of):
+        try:
+            yield _decode(line)
+        except msgspec.MsgspecError:  # somebody else's line costs only itself
+            continue
+
+
 class JsonlPageIndex:
-    """Appended to; read as a whole only by those who ask."""
+    """Appended to. What later records replaced is left out when a run begins, once it is more than half."""
 
     def __init__(self, path: Path) -> None:
         self._file = GrowingFile(path)
-        deque(self._file.whole_lines(), 0)  # a torn end is cut off before anything follows it
+        self._file.mend()
+        without_superseded(path, _url_of)
 
     def put(self, records: Sequence[IndexRecord]) -> None:
         self._file.append([_encode(record) for record in records])
 
-    def get(self, url: str) -> IndexRecord | None:
-        found = [record for _, record in self._numbered() if record.url == url]
-        return found[-1] if found else None
-
-    def records(self) -> Iterator[IndexRecord]:
-        last = {hash(record.url): number for number, record in self._numbered()}
-        for number, record in self._numbered():
-            if last[hash(record.url)] == number:
-                yield record
-
     def close(self) -> None:
         """Nothing is kept open."""
-
-    def _numbered(self) -> Iterator[tuple[int, IndexRecord]]:
-        for number, line in enumerate(self._file.whole_lines()):
-            with contextlib.suppress(msgspec.MsgspecError):  # somebody else's line costs only itself
-                yield number, _decode(line)
 
 
 class LmdbPageIndex:
@@ -90,12 +89,7 @@ class LmdbPageIndex:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        if path.is_symlink():
-            raise StateError(f"{path} is a symbolic link: remove it, or use another folder")
-        try:
-            self._env = lmdb.open(str(path), map_size=MAP_BYTES, readahead=False, mode=0o644)
-        except lmdb.Error as error:
-            raise StorageFailed(f"{path}: {error}; check the disk, then run again") from error
+        self._env = _opened(path, readonly=False)
 
     def put(self, records: Sequence[IndexRecord]) -> None:
         items = [(_key(record.url), _encode(record)) for record in records]
@@ -111,18 +105,31 @@ class LmdbPageIndex:
         except lmdb.Error as error:
             raise StorageFailed(f"{self._path}: {error}; check the disk, then run again") from error
 
-    def get(self, url: str) -> IndexRecord | None:
-        with self._env.begin() as tx:
-            value = tx.get(_key(url))
-        return None if value is None else _decode(value)
-
-    def records(self) -> Iterator[IndexRecord]:
-        with self._env.begin() as tx:
-            for value in tx.cursor().iternext(keys=False):
-                yield _decode(value)
-
     def close(self) -> None:
         self._env.close()
+
+
+def _opened(path: Path, *, readonly: bool) -> lmdb.Environment:
+    if path.is_symlink():
+        raise StateError(f"{path} is a symbolic link: remove it, or use another folder")
+    try:
+        return lmdb.open(
+            str(path),
+            map_size=MAP_BYTES,
+            readahead=False,
+            mode=0o644,
+            readonly=readonly,
+            create=not readonly,
+        )
+    except lmdb.Error as error:
+        raise StorageFailed(f"{path}: {error}; check the disk, then run again") from error
+
+
+def _url_of(line: bytes) -> str | None:
+    try:
+        return _decode_url(line).url
+    except msgspec.MsgspecError:
+        return None
 
 
 def _key(url: str) -> bytes:

@@ -18,6 +18,8 @@ STATE_FOLDER = ".sumi"
 WORKSPACE_STATES = "state"  # in a workspace: the folder with the crawler's and the scraper's
 FORMAT_NAME = "format.json"
 
+_SQLITE = b"SQLite format 3\0"
+
 # Whoever only looks asks no host for anything: no spacing of its own to report.
 LOOKING = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0))
 
@@ -52,8 +54,17 @@ def backend_named(name: str) -> type[FilesStore | FolderStore]:
 
 def state_folders(place: Path) -> list[Path]:
     """The state folders that a user may mean by a state folder, a job's home, or an output folder."""
-    if (place / FORMAT_NAME).is_file() or place.is_file():
+    if (place / FORMAT_NAME).is_file() or _is_database(place):
         return [place]
     homes = [place, *sorted(path for path in place.glob("*") if path.is_dir())]
     states = [*(home / STATE_FOLDER for home in homes), *sorted(place.glob(f"{WORKSPACE_STATES}/*"))]
     return [state for state in states if (state / FORMAT_NAME).is_file()]
+
+
+def _is_database(place: Path) -> bool:
+    """Of a map. Any other file is not the state of a job, rather than a damaged one."""
+    try:
+        with place.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False

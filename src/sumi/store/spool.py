@@ -42,6 +42,11 @@ def spool_bytes_after(folder: Path, place: SpoolPlace) -> int:
     return max(0, total)
 
 
+def unread_bytes(folder: Path, bookmark: Path) -> int:
+    """How much of it lies after the bookmark, or in all if that cannot be read."""
+    return spool_bytes_after(folder, read_bookmark(bookmark) or _START)
+
+
 class SpoolWriter:
     """The appending half of ``sumi.ports.Spool``."""
 

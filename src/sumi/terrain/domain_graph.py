@@ -2,9 +2,9 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import apsw
 
@@ -23,6 +23,10 @@ COLUMNS = (
 )
 
 
+# From the domain of each page, and how many there are: how many links lead from each to each.
+PairCount: TypeAlias = Callable[[Sequence[int], int], Mapping[int, int]]
+
+
 class Grouping(NamedTuple):
     """The nodes of a page graph by domain."""
 
@@ -34,8 +38,9 @@ def domain_graph(db: apsw.Connection) -> Graph:
     return group_by_domain(db, page_graph(db)).graph
 
 
-def group_by_domain(db: apsw.Connection, pages: Graph) -> Grouping:
-    """Links within a domain are left out: they say nothing about the terrain between domains."""
+def group_by_domain(db: apsw.Connection, pages: Graph, count: PairCount | None = None) -> Grouping:
+    """Links within a domain are left out: they say nothing about the terrain between domains. ``count`` is
+    for who has all links in memory; without it they are streamed."""
     kinds = domain_kinds(db)
     numbers: dict[str, int] = {}
     sizes: Counter[str] = Counter()
@@ -57,7 +62,9 @@ def group_by_domain(db: apsw.Connection, pages: Graph) -> Grouping:
     width = len(numbers)
 
     @cache  # every look at the links would read millions of them again
-    def pairs() -> Counter[int]:
+    def pairs() -> Mapping[int, int]:
+        if count is not None:
+            return count(domain_of, width)
         # A pair as one number: a tuple for each of millions of links would be most of the time and memory.
         return Counter(domain_of[source] * width + domain_of[target] for source, target, _ in pages.links())
 

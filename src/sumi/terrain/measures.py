@@ -36,11 +36,13 @@ class Measures(NamedTuple):
 
 def measure(graph: Graph) -> Measures:
     """Whatever a link's weight, it is one link; those from a node to itself do not count."""
-    networkit, numpy = _libraries()
+    networkit, numpy = libraries()
     networkit.setNumberOfThreads(1)  # several would race for the communities
     networkit.setSeed(_SEED, False)
-    ends = numpy.fromiter(chain.from_iterable(link[:2] for link in graph.links()), dtype=numpy.uint64)
-    sources, targets = ends[0::2], ends[1::2]
+    from sumi.terrain.link_table import LinkTable  # here, because it needs numpy
+
+    table = LinkTable(graph)
+    sources, targets = table.sources.astype(numpy.uint64), table.targets.astype(numpy.uint64)
     directed = _graph(networkit, numpy, sources, targets, graph.size, directed=True)
     lower, upper = numpy.minimum(sources, targets), numpy.maximum(sources, targets)
     together = _graph(networkit, numpy, lower, upper, graph.size, directed=False)
@@ -77,7 +79,8 @@ def _graph(networkit: Any, numpy: Any, sources: Any, targets: Any, size: int, *,
     return networkit.GraphFromCoo((pairs // width, pairs % width), n=size, directed=directed)
 
 
-def _libraries() -> tuple[Any, Any]:
+def libraries() -> tuple[Any, Any]:
+    """NetworKit and numpy; raises UsageError where they are missing."""
     try:
         import networkit
         import numpy as np

@@ -84,10 +84,11 @@ def _nodes(db: apsw.Connection, kinds: dict[str, DomainKind]) -> Iterator[Row]:
 def _links_between_pages(db: apsw.Connection, pages: "_Positions") -> Iterator[Link]:
     """Those of the map as it stands: a link that its page was later seen without is on record, no more."""
     place = pages.place
+    links = db.execute("SELECT from_page_id, to_page_id FROM links ORDER BY id")
     vanished = set(db.execute("SELECT from_page_id, to_page_id FROM vanished_links"))
-    for link in db.execute("SELECT from_page_id, to_page_id FROM links ORDER BY id"):
-        if link not in vanished:
-            yield place[link[0]], place[link[1]], 1
+    if vanished:  # only then, since of ten million links each look counts
+        return ((place[link[0]], place[link[1]], 1) for link in links if link not in vanished)
+    return ((place[source], place[target], 1) for source, target in links)
 
 
 def _links_to_references(

@@ -6,9 +6,9 @@ page's policy allows its own script, by its hash, and no other.
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Sequence
 from importlib import resources
-from itertools import islice
 from typing import Any, BinaryIO, Final
 
 import apsw
@@ -16,9 +16,9 @@ import msgspec
 
 from sumi.terrain.domain_graph import group_by_domain
 from sumi.terrain.graph import Graph, Level, Row
-from sumi.terrain.measures import measure
+from sumi.terrain.measures import libraries, measure
 from sumi.terrain.page_graph import page_graph
-from sumi.terrain.selection import MOST_LINKS, MOST_NODES, Selection, in_degrees, select
+from sumi.terrain.selection import MOST_LINKS, MOST_NODES, Selection, select
 
 _MOST_ROADS: Final = 3000
 _MOST_TITLE: Final = 200
@@ -41,10 +41,14 @@ def _part(name: str) -> str:
 
 
 def _data(db: apsw.Connection, level: Level) -> dict[str, Any]:
+    libraries()
+    from sumi.terrain.link_table import LinkTable  # here, because it needs numpy: see measures
+
     pages = page_graph(db)
-    grouping = group_by_domain(db, pages)
+    table = LinkTable(pages)
+    grouping = group_by_domain(db, pages, table.pairs)
     domains = list(grouping.graph.nodes())
-    linked = in_degrees(pages)
+    linked = table.in_degrees(pages.size)
     measures = measure(grouping.graph)
     chosen = select(grouping.domain_of, len(domains), linked, MOST_NODES)
     if level is Level.DOMAIN:
@@ -61,7 +65,7 @@ def _data(db: apsw.Connection, level: Level) -> dict[str, Any]:
             )
         ],
         "roads": _roads(grouping.graph, chosen.domains),
-        **_dots(pages, chosen, areas, linked),
+        **_dots(pages, chosen, areas, linked, table),
     }
 
 
@@ -84,29 +88,19 @@ def _roads(graph: Graph, shown: Sequence[int]) -> list[tuple[int, int, int]]:
     return [(number_of[source], number_of[target], weight) for source, target, weight in links[:_MOST_ROADS]]
 
 
-def _dots(pages: Graph, chosen: Selection, areas: Sequence[Any], linked: Sequence[int]) -> dict[str, Any]:
+def _dots(
+    pages: Graph, chosen: Selection, areas: Sequence[Any], linked: Sequence[int], links: Any
+) -> dict[str, Any]:
     from sumi.terrain.layout import dots
 
-    number_of: dict[int, int] = {}
+    number_of = array("i", [-1]) * pages.size
     table: list[list[Any]] = []
     for domain, (group, area) in enumerate(zip(chosen.pages, areas, strict=True)):
         for page, (x, y) in zip(group, dots(area, len(group)), strict=True):
             number_of[page] = len(table)
             table.append(["", "", "", domain, round(x, 1), round(y, 1), linked[page]])
-    for page, row in enumerate(pages.nodes()):
-        if page in number_of:
-            table[number_of[page]][:3] = row[0], str(row[4] or "")[:_MOST_TITLE], row[3]
-    within = list(islice(_links_between(pages, number_of), MOST_LINKS + 1))
-    return {
-        "pages": table,
-        "links": [end for link in within[:MOST_LINKS] for end in link],
-        "links_cut": len(within) > MOST_LINKS,
-    }
-
-
-def _links_between(pages: Graph, number_of: dict[int, int]) -> Iterator[tuple[int, int]]:
-    if not number_of:
-        return
-    for source, target, _ in pages.links():
-        if source in number_of and target in number_of and source != target:
-            yield number_of[source], number_of[target]
+    for number, row in zip(number_of, pages.nodes() if table else (), strict=False):
+        if number >= 0:
+            table[number][:3] = row[0], str(row[4] or "")[:_MOST_TITLE], row[3]
+    ends = links.between(number_of, MOST_LINKS + 1)
+    return {"pages": table, "links": ends[: 2 * MOST_LINKS], "links_cut": len(ends) > 2 * MOST_LINKS}

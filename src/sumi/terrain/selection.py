@@ -1,10 +1,7 @@
 """Which part of a large map is drawn: every domain as far as possible, of each its pages most linked to."""
 
-from array import array
 from collections.abc import Sequence
 from typing import Final, NamedTuple
-
-from sumi.terrain.graph import Graph
 
 # More than this and a browser is slow to draw, and nobody finds anything.
 MOST_NODES: Final = 20_000
@@ -14,14 +11,6 @@ MOST_LINKS: Final = 200_000
 class Selection(NamedTuple):
     domains: list[int]  # positions, those with most pages first
     pages: list[list[int]]  # for each of these domains, positions, the most linked to first
-
-
-def in_degrees(graph: Graph) -> Sequence[int]:
-    """How many links lead to each node."""
-    counts = array("q", [0]) * graph.size
-    for _, target, weight in graph.links():
-        counts[target] += weight
-    return counts
 
 
 def select(domain_of: Sequence[int], domain_count: int, linked: Sequence[int], most: int) -> Selection:

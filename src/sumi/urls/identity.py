@@ -41,7 +41,7 @@ def resolve(url: str, rules: Rules, base: bytes | None) -> str | None:
     if len(url) > rules.max_length:
         return None
     href = serialized(url, base)
-    return None if href is None else _identity(href, rules)
+    return None if href is None else identity_of(href, rules)
 
 
 def is_http_url(text: str) -> bool:
@@ -49,7 +49,8 @@ def is_http_url(text: str) -> bool:
     return normalize(text, Preset.MIRROR) is not None
 
 
-def _identity(href: str, rules: Rules) -> str | None:
+def identity_of(href: str, rules: Rules) -> str | None:
+    """Of a URL as the standard writes it."""
     scheme, _, rest = href.partition("://")
     if scheme not in DEFAULT_PORTS:
         return None

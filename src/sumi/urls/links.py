@@ -5,8 +5,9 @@ from functools import lru_cache
 from typing import Final
 
 from sumi.policy import Preset
-from sumi.urls.identity import normalize, resolve
+from sumi.urls.identity import identity_of, normalize, resolve
 from sumi.urls.parts import origin
+from sumi.urls.plain_join import plain_join
 from sumi.urls.rules import Rules
 
 # Nothing of these is ever requested; the parser would only find out more slowly.
@@ -37,15 +38,18 @@ class LinkNormalizer:
     may lack the trailing slash that relative links depend on.
     """
 
-    __slots__ = ("_base", "_folder", "_rules", "_site")
+    __slots__ = ("_base", "_folder", "_place", "_root", "_rules", "_site")
 
     def __init__(self, rules: Rules, base: str) -> None:
         self._rules = rules
         page = normalize(base, Preset.MIRROR)
         # Without a usable base relative hrefs lead nowhere, but absolute ones still count.
         self._base = None if page is None else page.encode()
-        self._site = _memo(rules, "" if page is None else origin(page))
-        self._folder = _memo(rules, "" if page is None else _folder_of(page))
+        site = "" if page is None else origin(page)
+        self._root = f"{site}/"
+        self._place = "" if page is None else _folder_of(page)
+        self._site = _memo(rules, site)
+        self._folder = _memo(rules, self._place)
 
     def many(self, hrefs: Iterable[str]) -> list[str]:
         """Absolute, normalized, http(s), distinct, in order."""
@@ -66,11 +70,19 @@ class LinkNormalizer:
     def _look_up(self, href: str) -> str:
         if href.startswith(_NOT_PAGES) or len(href) > self._rules.max_length:
             return ""
-        url = resolve(href, self._rules, self._base) or ""
+        url = self._resolved(href) or ""
         memo = self._memo_for(href)
         if memo is not None:
             _remember(memo, href, url)
         return url
+
+    def _resolved(self, href: str) -> str | None:
+        joined = plain_join(href, self._place, self._root) if self._place else None
+        if joined is None:
+            return resolve(href, self._rules, self._base)
+        if self._rules.edits_place or len(joined) > self._rules.max_length:
+            return identity_of(joined, self._rules)
+        return joined  # of a page's own site, which is tidy, and without a query
 
     def _memo_for(self, href: str) -> dict[str, str] | None:
         """Where an answer may be shared. None: it depends on the page's full address, or may do so.

@@ -3,12 +3,13 @@
 ``page_path`` is a pure rule: host folder, one folder per path segment, ``index.md``. Every page has a
 folder of its own and no folder is called ``index.md``, so a file never stands where a folder is needed.
 Different URLs may still ask for the same path (``/x`` and ``/x/``, ``/X`` on a disk that ignores case,
-``/a%20b`` and ``/a_b``): ``PathAllocator`` gives it to the first and a longer name to the others.
+``/a%20b`` and ``/a_b``): ``PathAllocator`` gives it to the first and a longer name to the others, and
+``rightful_paths`` says who has it when all of them are known.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b, md5, sha256
 from itertools import count
@@ -81,8 +82,32 @@ class PathAllocator:
         if self._take(path, holder) and path != page_path(url):
             self._moved[holder] = path
 
+    def is_anothers(self, path: str, url: str) -> bool:
+        """Whether another URL than this one has the path."""
+        holder = _digest(url)
+        return self._holders.get(_digest(caseless(path)), holder) != holder
+
+    @property
+    def had_quarrels(self) -> bool:
+        """Whether any URL has a longer name than its own."""
+        return bool(self._moved)
+
     def _take(self, path: str, holder: bytes) -> bool:
-        return self._holders.setdefault(_digest(_folded(path)), holder) == holder
+        return self._holders.setdefault(_digest(caseless(path)), holder) == holder
+
+
+def rightful_paths(urls: Iterable[str]) -> dict[str, str]:
+    """The path of each of ``urls``, whatever order they came in. Of those that want the same one the shortest
+    has it, and of equally long ones the one in lower case."""
+    allocator = PathAllocator()
+    return {url: allocator.claim(url) for url in sorted(urls, key=lambda url: (len(url), url.swapcase()))}
+
+
+def caseless(path: str) -> str:
+    """Equal for paths that some disk takes for one: Unicode's canonical caseless match."""
+    if path.isascii():
+        return path.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
 
 
 def _path(url: str, token: str) -> str:
@@ -173,13 +198,6 @@ def _fitted(name: str, source: str, suffix: str) -> str:
     mark = "__h_" + _hex(source)[:16]
     kept = name[: characters - len(mark)].encode()[: room - len(mark)].decode("utf-8", "ignore")
     return kept + mark + suffix
-
-
-def _folded(path: str) -> str:
-    """Equal for paths that some disk takes for one: Unicode's canonical caseless match."""
-    if path.isascii():
-        return path.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
 
 
 def _digest(text: str) -> bytes:

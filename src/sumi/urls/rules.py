@@ -12,7 +12,7 @@ import msgspec
 from sumi.policy import Preset, UrlLimits
 
 
-class Rules(msgspec.Struct, frozen=True):
+class Rules(msgspec.Struct, frozen=True, cache_hash=True):
     force_https: bool = False  # http becomes https; a port that is not http's default stays
     strip_www: bool = False  # leading www labels, as long as a dotted name remains
     tidy_escapes: bool = False  # %41 is A; what must stay escaped is written in upper case
@@ -23,6 +23,17 @@ class Rules(msgspec.Struct, frozen=True):
     drop_param_prefixes: tuple[str, ...] = ()
     sort_query: bool = False  # by name; parameters of one name keep their order
     max_length: int = UrlLimits().length
+
+    @property
+    def edits_place(self) -> bool:
+        """Whether anything before the query may be written in another way."""
+        return (
+            self.force_https
+            or self.strip_www
+            or self.tidy_escapes
+            or self.collapse_slashes
+            or self.strip_trailing_slash
+        )
 
     @property
     def edits_query(self) -> bool:

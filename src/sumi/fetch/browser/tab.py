@@ -16,6 +16,8 @@ from sumi.policy import RenderPolicy
 
 _LOOK_SECONDS = 0.25  # between two looks at a browser's memory
 _MIB = 1024 * 1024
+# A page may leave for about:blank or for something that it made up, without asking anybody.
+_WEB = ("http://", "https://")
 
 
 class Snapshot(NamedTuple):
@@ -114,6 +116,8 @@ class Tab:
         await go(page, document.url, self._policy.mode, patience, requests.leaving)
         self._prepare_next()
         note = await settle(page, stage.traffic, self._policy, patience)
+        if not page.url.startswith(_WEB):
+            return _failed(f"its script left the page for {page.url[:100]}")
         html: str = await page.evaluate(SCRIPT, [self._most_bytes, requests.sent_to])
         encoded = html.encode("utf-8", "replace")
         if len(encoded) > self._most_bytes:

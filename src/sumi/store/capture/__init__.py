@@ -2,7 +2,8 @@
 
 from sumi.store.capture.database import CaptureDatabase
 from sumi.store.capture.folder import CaptureFolder
-from sumi.store.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, JobStatus
+from sumi.store.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, JobStatus, KeptDigest
+from sumi.store.capture.turns import TurnWriter
 
 __all__ = [
     "CacheLevel",
@@ -12,4 +13,6 @@ __all__ = [
     "CapturedPage",
     "FailedPage",
     "JobStatus",
+    "KeptDigest",
+    "TurnWriter",
 ]

@@ -16,46 +16,58 @@ import msgspec
 from sumi.errors import StateDamaged, StateError, StateLocked, StorageFailed
 from sumi.parse.raw import unpacked
 from sumi.store.capture import sql
-from sumi.store.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage
+from sumi.store.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, KeptDigest
 
 SqlValue: TypeAlias = str | int | float | bytes | None
 
 BUSY_MS = 5000
 PAGES_AT_ONCE = 200
 MOST_CONTENT_BYTES = 1024**3  # what --max-body allows at most
+# Pages of the log, 64 MiB, after which a writer stops to carry them over into the database. SQLite's own 1000
+# made a capture of 2,000 pages wait for the disk 116 times; ``sync`` does nearly all of it beside the writer.
+LOG_PAGES = 16_384
 
 
 class CaptureDatabase:
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self._path = path
         self._log: int | None = None
+        self._carrier: apsw.Connection | None = None
         with self._trouble_named():
             self._db = _open(path, readonly=readonly)
             if not readonly:
                 self._db.pragma("journal_mode", "WAL")
                 self._db.pragma("synchronous", "NORMAL")
+                self._db.pragma("wal_autocheckpoint", LOG_PAGES)
                 if not self._db.execute("SELECT count(*) FROM sqlite_schema").get:
                     self._db.execute(f"BEGIN IMMEDIATE; {sql.SCHEMA} COMMIT")
                 self._log = os.open(f"{path}-wal", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC)
+                self._carrier = _open(path, readonly=False)
             self._check_schema()
 
     def close(self) -> None:
         if self._log is not None:
             os.close(self._log)
         with self._trouble_named():
+            if self._carrier is not None:
+                self._carrier.close()
             self._db.close()
 
     def sync(self) -> None:
-        """Slow: call it in a thread."""
+        """Slow: call it in a thread. Nobody who writes meanwhile is held up."""
         with self._trouble_named():
             if self._log is not None:
                 os.fdatasync(self._log)
+            if self._carrier is not None:
+                self._carrier.wal_checkpoint()
 
     # ── jobs ───────────────────────────────────────────────────────────────────────────────────────────
 
     def put_job(self, job: CaptureJob) -> None:
-        with self._transaction():
-            self._put_job(job)
+        bases = msgspec.json.encode(job.base_urls).decode()
+        row = msgspec.structs.astuple(job)
+        with self.transaction():
+            self._db.execute(sql.PUT_JOB, (row[0], bases, *row[2:]))
 
     def job(self, job_id: str) -> CaptureJob | None:
         return next((_job(row) for row in self._rows(sql.GET_JOB, (job_id,))), None)
@@ -66,31 +78,34 @@ class CaptureDatabase:
 
     def delete_job(self, job_id: str) -> None:
         """With its pages, and the contents that no other job has."""
-        with self._transaction():
+        with self.transaction():
             self._db.execute(sql.DROP_JOB, (job_id,) * 3)
             self._db.execute(sql.DROP_UNUSED)
 
     # ── pages ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def put_contents(self, contents: Iterable[tuple[str, bytes]]) -> None:
-        """Packed ones, by the hash of what they hold."""
-        with self._transaction():
+    def put_contents(self, contents: Sequence[tuple[str, bytes]], digests: Sequence[KeptDigest] = ()) -> None:
+        """Packed ones, by the hash of what they hold, and what was made of them."""
+        if not contents and not digests:
+            return
+        with self.transaction():
             self._db.executemany(sql.PUT_CONTENT, contents)
+            self._db.executemany(sql.PUT_DIGEST, digests)
 
-    def put_page(self, job: CaptureJob, page: CapturedPage) -> None:
-        """The page, and how its job stands with it."""
-        with self._transaction():
-            self._db.execute(sql.PUT_PAGE, (job.id, *_values(page)))
-            self._db.execute(sql.DROP_FAILURE, (job.id, page.url))
-            self._put_job(job)
+    def put_page(self, job_id: str, page: CapturedPage) -> None:
+        with self.transaction():
+            self._db.execute(sql.PUT_PAGE, (job_id, *_values(page)))
 
-    def put_failure(self, job: CaptureJob, failure: FailedPage) -> None:
-        with self._transaction():
-            self._db.execute(sql.PUT_FAILURE, (job.id, *_values(failure)))
-            self._put_job(job)
+    def put_failure(self, job_id: str, failure: FailedPage) -> None:
+        with self.transaction():
+            self._db.execute(sql.PUT_FAILURE, (job_id, *_values(failure)))
+
+    def drop_failure(self, job_id: str, url: str) -> None:
+        with self.transaction():
+            self._db.execute(sql.DROP_FAILURE, (job_id, url))
 
     def drop_pages(self, job_id: str, urls: Iterable[str]) -> None:
-        with self._transaction():
+        with self.transaction():
             self._db.executemany(sql.DROP_PAGE, [(job_id, url) for url in urls])
 
     def pages(self, job_id: str) -> Iterator[CapturedPage]:
@@ -103,8 +118,12 @@ class CaptureDatabase:
 
     def alternates(self, job_id: str, page: CapturedPage) -> tuple[str, ...]:
         """Every URL of a page: its own first, then those of the same text, in the order of their finding."""
-        rows = self._rows(sql.ALTERNATES, (job_id, page.text, page.url))
+        rows = self._rows(sql.ALTERNATES, (job_id, page.url))
         return (page.url, *(url for (url,) in rows))
+
+    def simhashes(self, job_id: str) -> list[tuple[str, int]]:
+        """Of the pages of their own text, in the order in which they came."""
+        return [(url, int(text, 16)) for url, text in self._rows(sql.SIMHASHES, (job_id,))]
 
     def page_urls(self, job_id: str) -> set[str]:
         return {url for (url,) in self._rows(sql.PAGE_URLS, (job_id,))}
@@ -146,18 +165,24 @@ class CaptureDatabase:
         rows = self._rows(sql.GET_CONTENT, (digest,))
         return unpacked(rows[0][0], MOST_CONTENT_BYTES) if rows else None
 
-    # ── the database itself ────────────────────────────────────────────────────────────────────────────
+    def digest(self, body: str, terms: str) -> bytes | None:
+        """As it was put."""
+        rows = self._rows(sql.GET_DIGEST, (body, terms))
+        return rows[0][0] if rows else None
 
-    def _put_job(self, job: CaptureJob) -> None:
-        bases = msgspec.json.encode(job.base_urls).decode()
-        self._db.execute(sql.PUT_JOB, [*(msgspec.structs.asdict(job) | {"base_urls": bases}).values()])
+    # ── the database itself ────────────────────────────────────────────────────────────────────────────
 
     def _rows(self, statement: str, bindings: Sequence[SqlValue]) -> list[tuple[Any, ...]]:
         with self._trouble_named():
             return list(self._db.execute(statement, bindings))
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
+        """All or nothing of what is written within; one within another is part of it."""
+        is_within_another = self._db.in_transaction
+        if is_within_another:
+            yield
+            return
         with self._trouble_named():
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -193,6 +218,7 @@ class CaptureDatabase:
 
 
 _JOB_FIELDS = CaptureJob.__struct_fields__
+_LEVEL = CapturedPage.__struct_fields__.index("cached")
 
 
 def _values(row: CapturedPage | FailedPage) -> tuple[SqlValue, ...]:
@@ -205,9 +231,10 @@ def _job(row: Sequence[SqlValue]) -> CaptureJob:
     return msgspec.convert(named, CaptureJob)
 
 
-def _page(row: Sequence[SqlValue]) -> CapturedPage:
-    named = dict(zip(CapturedPage.__struct_fields__, row, strict=True))
-    return msgspec.convert(named | {"must_ask": bool(named["must_ask"])}, CapturedPage)
+def _page(row: tuple[Any, ...]) -> CapturedPage:
+    values = list(row)
+    values[_LEVEL] = CacheLevel(values[_LEVEL])
+    return CapturedPage(*values)
 
 
 def _open(path: Path, *, readonly: bool) -> apsw.Connection:

@@ -1,6 +1,7 @@
 """What is kept of captures: jobs, their pages, and pages that failed."""
 
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -59,10 +60,19 @@ class CapturedPage(msgspec.Struct, frozen=True):
     etag: str | None
     last_modified: str | None
     rendered: str | None
-    must_ask: bool  # the server wants to be asked before its answer is used again
+    fresh_for: float | None  # seconds for which its server vouches for it; None where it says nothing
     cached: CacheLevel
     fetched_at: float
     duplicate_of: str | None = None
+    simhash: str | None = None  # of the text, 16 hex digits; near-duplicates differ in a few bits
+
+
+class KeptDigest(NamedTuple):
+    """What was made of a body, on which terms; a packed form that its owner reads."""
+
+    body: str  # the hash under which the body is kept
+    terms: str
+    data: bytes
 
 
 class FailedPage(msgspec.Struct, frozen=True):

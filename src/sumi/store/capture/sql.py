@@ -10,7 +10,7 @@ from typing import Final
 from sumi.store.capture.rows import CapturedPage, CaptureJob
 
 APPLICATION_ID: Final = 0x53756D43  # "SumC"
-USER_VERSION: Final = 1
+USER_VERSION: Final = 2
 
 SCHEMA: Final = f"""
 CREATE TABLE jobs(
@@ -22,18 +22,18 @@ CREATE TABLE pages(
   number INTEGER PRIMARY KEY,
   job TEXT NOT NULL, url TEXT NOT NULL, address TEXT NOT NULL, text TEXT NOT NULL, body TEXT, title TEXT,
   base INTEGER NOT NULL, depth INTEGER NOT NULL, status INTEGER NOT NULL, content_type TEXT, etag TEXT,
-  last_modified TEXT, rendered TEXT, must_ask INTEGER NOT NULL, cached TEXT NOT NULL,
-  fetched_at REAL NOT NULL, duplicate_of TEXT,
+  last_modified TEXT, rendered TEXT, fresh_for REAL, cached TEXT NOT NULL,
+  fetched_at REAL NOT NULL, duplicate_of TEXT, simhash TEXT,
   UNIQUE(job, url)
 ) STRICT;
 CREATE INDEX pages_by_url ON pages(url, fetched_at);
 CREATE INDEX pages_by_address ON pages(address, fetched_at) WHERE address <> url;
-CREATE INDEX pages_by_text ON pages(text);
-CREATE INDEX pages_by_body ON pages(body);
+CREATE INDEX duplicates ON pages(job, duplicate_of) WHERE duplicate_of IS NOT NULL;
 CREATE TABLE failures(
   job TEXT NOT NULL, url TEXT NOT NULL, error TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY(job, url)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE contents(hash TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT;
+CREATE TABLE digests(body TEXT NOT NULL, terms TEXT NOT NULL, data BLOB NOT NULL, UNIQUE(body, terms)) STRICT;
 PRAGMA application_id={APPLICATION_ID};
 PRAGMA user_version={USER_VERSION};
 """
@@ -60,6 +60,10 @@ PAGES: Final = (
     f"SELECT number, {PAGE_COLUMNS} FROM pages "
     "WHERE job = ? AND number > ? AND duplicate_of IS NULL ORDER BY number LIMIT ?"
 )
+SIMHASHES: Final = (
+    "SELECT url, simhash FROM pages "
+    "WHERE job = ? AND duplicate_of IS NULL AND simhash IS NOT NULL ORDER BY number"
+)
 PAGE_URLS: Final = "SELECT url FROM pages WHERE job = ?"
 DROP_PAGE: Final = "DELETE FROM pages WHERE job = ? AND url = ?"
 COUNT_PAGES: Final = "SELECT count(*) FROM pages WHERE job = ? AND duplicate_of IS NULL"
@@ -67,7 +71,7 @@ COUNT_BASES: Final = (
     "SELECT base, count(*) FROM pages WHERE job = ? AND duplicate_of IS NULL GROUP BY base ORDER BY base"
 )
 COUNT_LEVELS: Final = "SELECT cached, count(*) FROM pages WHERE job = ? GROUP BY cached"
-ALTERNATES: Final = "SELECT url FROM pages WHERE job = ?1 AND text = ?2 AND duplicate_of = ?3 ORDER BY number"
+ALTERNATES: Final = "SELECT url FROM pages WHERE job = ? AND duplicate_of = ? ORDER BY number"
 CACHED: Final = f"SELECT {PAGE_COLUMNS} FROM pages WHERE url = ? ORDER BY fetched_at DESC LIMIT 1"
 CACHED_AT: Final = (
     f"SELECT * FROM (SELECT {PAGE_COLUMNS} FROM pages WHERE url = ?1 AND address = ?1 "
@@ -86,11 +90,15 @@ COUNT_FAILURES: Final = "SELECT count(*) FROM failures WHERE job = ?"
 PUT_CONTENT: Final = "INSERT OR IGNORE INTO contents VALUES (?, ?)"
 GET_CONTENT: Final = "SELECT data FROM contents WHERE hash = ?"
 HAS_CONTENT: Final = "SELECT 1 FROM contents WHERE hash = ?"
+PUT_DIGEST: Final = "INSERT OR REPLACE INTO digests VALUES (?, ?, ?)"
+GET_DIGEST: Final = "SELECT data FROM digests WHERE body = ? AND terms = ?"
 
 DROP_JOB: Final = (
     "DELETE FROM jobs WHERE id = ?1; DELETE FROM pages WHERE job = ?1; DELETE FROM failures WHERE job = ?1"
 )
+# By sets that are made for it: indexes for this alone would be written with every page.
 DROP_UNUSED: Final = (
-    "DELETE FROM contents WHERE NOT EXISTS (SELECT 1 FROM pages WHERE text = hash) "
-    "AND NOT EXISTS (SELECT 1 FROM pages WHERE body = hash)"
+    "DELETE FROM contents WHERE hash NOT IN (SELECT text FROM pages) "
+    "AND hash NOT IN (SELECT body FROM pages WHERE body IS NOT NULL); "
+    "DELETE FROM digests WHERE body NOT IN (SELECT body FROM pages WHERE body IS NOT NULL)"
 )

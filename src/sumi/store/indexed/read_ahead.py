@@ -36,19 +36,18 @@ class ReadAhead:
         return self.first(host, _after(rank))
 
     def reconsider(self, host: str, rank: Rank) -> None:
-        """A row with this rank joins the queue, perhaps amid what was read."""
+        """A row with this rank joins the queue, leaves it, or is about to change: what was read from there on
+        may be another one now. What comes before it stays, or a host whose pages come closer all the time
+        would have its rows read anew for every lease."""
         ahead = self._ahead.get(host)
-        if ahead and rank < ahead[0].rank:
-            self.forget(host)
-
-    def changing(self, host: str, rank: Rank) -> None:
-        """The waiting row with this rank is about to change; further back it has not been read yet."""
-        ahead = self._ahead.get(host)
-        if ahead and rank <= ahead[0].rank:
-            self.forget(host)
-
-    def forget(self, host: str) -> None:
-        self._count -= len(self._ahead.pop(host, ()))
+        if not ahead or rank > ahead[0].rank:
+            return  # it is further back than what was read
+        outdated = next((at for at, row in enumerate(ahead) if row.rank < rank), len(ahead))
+        if outdated == len(ahead):
+            del self._ahead[host]
+        else:
+            del ahead[:outdated]
+        self._count -= outdated
 
     def _read(self, host: str, start: Rank) -> list[Row]:
         if self._count > 2 * USUAL_ROWS:

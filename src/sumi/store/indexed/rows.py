@@ -19,6 +19,7 @@ FIRST_RANK: Rank = (False, 0, float("-inf"), 0)
 _HOPS = {hop.value: hop for hop in Hop}
 _KINDS = {kind.value: kind for kind in Kind}
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+_STATES = {state.value: state for state in State}
 _encode_facts = msgspec.json.Encoder().encode
 _decode_facts = msgspec.json.Decoder(PageFacts).decode
 
@@ -179,16 +180,19 @@ def entry_of(row: Row) -> Entry:
     candidate = Candidate(
         row.url, _HOPS[row.hop], _KINDS[row.kind], row.depth, row.referrer, row.score, row.redirects
     )
-    entry = Entry(candidate, row.host, row.id)
-    entry.state = State(row.state)
-    entry.attempts = row.attempts
-    entry.address = row.address
-    entry.at = row.at
-    entry.deadline = row.due or 0.0
-    entry.latest = row.latest
-    if row.outcome is not None:
-        entry.verdict = Verdict(_OUTCOMES[row.outcome], row.rule)
-    return entry
+    return Entry(
+        candidate,
+        row.host,
+        row.id,
+        _STATES[row.state],
+        row.attempts,
+        row.address,
+        None if row.outcome is None else Verdict(_OUTCOMES[row.outcome], row.rule),
+        row.at,
+        None,
+        row.latest,
+        row.due or 0.0,
+    )
 
 
 def row_of(entry: Entry, stored: Row | None) -> Row:
@@ -207,7 +211,7 @@ def row_of(entry: Entry, stored: Row | None) -> Row:
         c.score,
         c.redirects,
         c.referrer,
-        State.WAITING.value if state is State.LEASED else state.value,
+        State.WAITING if state is State.LEASED else state,
         entry.attempts,
         entry.address,
         entry.deadline if state is State.DELAYED else None,

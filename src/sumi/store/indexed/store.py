@@ -217,7 +217,7 @@ class IndexedStore(MemoryStore):
             self._schedule.offer(host)
 
     def _shorten(self, entry: Entry, candidate: Candidate) -> None:
-        self._ahead.changing(entry.host, entry.rank)
+        self._ahead.reconsider(entry.host, entry.rank)
         super()._shorten(entry, candidate)
 
     def _next_of(self, host: str) -> Entry | None:

@@ -1,6 +1,6 @@
 """The entries that are being worked on: in memory while leased or looked at, otherwise rows of the store."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sumi.frontier.delayed import DelayedUrls
@@ -64,26 +64,27 @@ class WorkingSet(dict[str, Entry]):
         """New rows, and changed ones as they were and are."""
         new: list[Row] = []
         changed: list[tuple[Row, Row]] = []
-        for url in self._touched:
-            entry = super().get(url)
-            if entry is None or entry.state is State.LEASED:
-                continue
-            stored = self._stored.get(url)
+        for entry, stored in self._let_go():
             row = row_of(entry, stored)
             if stored is None:
                 new.append(row)
             elif row != stored:
                 changed.append((stored, row))
-        self.let_go()
         return sorted(new), changed
 
     def let_go(self) -> None:
         """Forget what was only looked at."""
+        for _ in self._let_go():
+            pass
+
+    def _let_go(self) -> Iterator[tuple[Entry, Row | None]]:
+        """Each that is not leased, as it leaves, with its row."""
+        loaded, stored = super().get, self._stored.pop
         for url in self._touched:
-            entry = super().get(url)
+            entry = loaded(url)
             if entry is not None and entry.state is not State.LEASED:
                 del self[url]
-                self._stored.pop(url, None)
+                yield entry, stored(url, None)
         self._touched.clear()
         self._absent.clear()
 

@@ -41,6 +41,7 @@ LOG_PAGES = 4096
 class SqliteRows:
     schema: ClassVar[str] = sql.SCHEMA
     application_id: ClassVar[int] = sql.APPLICATION_ID
+    user_version: ClassVar[int] = sql.USER_VERSION
     cache_kib: ClassVar[int] = CACHE_KIB
     log_pages: ClassVar[int] = LOG_PAGES
 
@@ -67,7 +68,7 @@ class SqliteRows:
 
     def find(self, urls: Sequence[str]) -> list[Row]:
         with self._trouble_named():
-            found = [Row._make(r) for r in self._db.executemany(sql.FIND, [(url_key(url),) for url in urls])]
+            found = [*map(Row._make, self._db.executemany(sql.FIND, [(url_key(url),) for url in urls]))]
         wanted = set(urls)
         for row in found:
             if row.url not in wanted:
@@ -149,7 +150,7 @@ class SqliteRows:
 
     def _rows(self, statement: str, bindings: tuple[object, ...]) -> list[Row]:
         with self._trouble_named():
-            return [Row._make(row) for row in self._db.execute(statement, bindings)]
+            return list(map(Row._make, self._db.execute(statement, bindings)))
 
     # ── writing ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -172,16 +173,30 @@ class SqliteRows:
             raise
 
     def _put(self, change: Change) -> None:
+        self._put_urls(change.inserted, change.updated)
         many = self._db.executemany
-        many(sql.INSERT, [(*row, url_key(row.url)) for row in change.inserted])
-        # id, url and host come first in a row and stay; the id is what the statement ends with.
-        many(sql.UPDATE, [(*new[3:], new.id) for _, new in change.updated])
-        many(sql.ADD_ATTEMPT, change.attempts)
-        many(sql.PUT_HOST, change.hosts)
-        many(sql.PUT_ROBOTS, [(r.origin, r.status, r.body, r.fetched_at, r.trouble) for r in change.robots])
-        many(sql.PUT_NOTE, change.notes)
+        if change.attempts:
+            many(sql.ADD_ATTEMPT, change.attempts)
+        if change.hosts:
+            many(sql.PUT_HOST, change.hosts)
+        for r in change.robots:
+            self._db.execute(sql.PUT_ROBOTS, (r.origin, r.status, r.body, r.fetched_at, r.trouble))
+        if change.notes:
+            many(sql.PUT_NOTE, change.notes)
         if change.totals is not None:
             self._db.execute(sql.PUT_TOTALS, (msgspec.json.encode(change.totals).decode(),))
+
+    def _put_urls(self, inserted: list[Row], updated: list[tuple[Row, Row]]) -> None:
+        many = self._db.executemany
+        if inserted:
+            many(sql.INSERT, [(*row, url_key(row.url)) for row in inserted])
+        # id, url and host come first in a row and stay, as does most of the rest when a page ends; the id is
+        # what each statement ends with.
+        ended = [(*new[9:], new.id) for old, new in updated if old[3:9] == new[3:9]]
+        if ended:
+            many(sql.END, ended)
+        if len(ended) < len(updated):
+            many(sql.UPDATE, [(*new[3:], new.id) for old, new in updated if old[3:9] != new[3:9]])
 
     def sync(self) -> None:
         with self._trouble_named():
@@ -206,9 +221,9 @@ class SqliteRows:
         made_by, version = self._db.pragma("application_id"), self._db.pragma("user_version")
         if made_by != self.application_id:
             raise StateError(f"{self._path} is the database of another program or job: use another name")
-        if version != sql.USER_VERSION:
+        if version != self.user_version:
             raise StateError(
-                f"{self._path} has version {version}, this version of sumi reads {sql.USER_VERSION}: "
+                f"{self._path} has version {version}, this version of sumi reads {self.user_version}: "
                 "use the version that wrote it, or start over with --fresh"
             )
 

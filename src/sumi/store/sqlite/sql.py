@@ -93,6 +93,12 @@ UPDATE urls SET hop = ?, kind = ?, depth = ?, score = ?, redirects = ?, referrer
     attempts = ?, address = ?, due = ?, outcome = ?, rule = ?, at = ?, facts = ?, latest = ?
 WHERE id = ?
 """
+# The usual one: where a URL was found, and how, stays as it is.
+END = """
+UPDATE urls SET state = ?, attempts = ?, address = ?, due = ?, outcome = ?, rule = ?, at = ?, facts = ?,
+    latest = ?
+WHERE id = ?
+"""
 ADD_ATTEMPT = f"INSERT INTO attempts ({ATTEMPT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 PUT_HOST = "INSERT OR REPLACE INTO hosts (host, crawl_delay, hold_until, hold_why) VALUES (?, ?, ?, ?)"
 PUT_ROBOTS = (
@@ -125,4 +131,4 @@ COUNT_WAITING = f"SELECT host, count(*) FROM urls WHERE state = {WAITING} GROUP 
 COUNT_DELAYED = f"SELECT host, count(*) FROM urls WHERE state = {DELAYED} GROUP BY host"
 
 # What a running crawl repeats; none may walk through the urls.
-HOT = (FIND, QUEUE, DUE, NEXT_DUE, INSERT, UPDATE, ADD_ATTEMPT, ATTEMPT, PUT_HOST, PUT_TOTALS, PAGE)
+HOT = (FIND, QUEUE, DUE, NEXT_DUE, INSERT, UPDATE, END, ADD_ATTEMPT, ATTEMPT, PUT_HOST, PUT_TOTALS, PAGE)

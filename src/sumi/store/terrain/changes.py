@@ -25,6 +25,14 @@ class Work(NamedTuple):
     page: int
 
 
+class NewDepths(NamedTuple):
+    """Distances of pages from one origin."""
+
+    number: int  # of the origin, among all of them in order
+    origin: str
+    distances: "array[int]"  # page and distance
+
+
 class DomainRow(NamedTuple):
     domain: str
     requests: int
@@ -37,7 +45,7 @@ class TerrainChange(Change):
     revisited: list[tuple[int, set[int]]] = field(
         default_factory=list
     )  # pages read again, and all that they point to now
-    depths: "dict[str, array[int]]" = field(default_factory=dict)  # by origin: page and distance
+    depths: "list[NewDepths]" = field(default_factory=list)
     work_done: list[Work] = field(default_factory=list)  # of the stored work, what was taken up
     work: list[Work] = field(default_factory=list)  # and what is left to do
     domains: dict[str, DomainRow] = field(default_factory=dict)

@@ -6,13 +6,12 @@ database and goes on with the next write, or before the run ends.
 """
 
 import heapq
-from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
-from sumi.store.terrain.changes import Work, pairs
+from sumi.store.terrain.changes import NewDepths, Work, pairs
 from sumi.store.terrain.vectors import Vector, Vectors
 
 # Pages whose stored links are read by one query.
@@ -30,8 +29,8 @@ USUAL_BOUNDS = DepthBounds()
 
 
 class StoredDepths(Protocol):
-    def depths_of(self, pages: Collection[int]) -> Iterable[tuple[int, str, int]]:
-        """Page, origin and distance."""
+    def depths_of(self, pages: Collection[int]) -> Iterable[tuple[int, int, int]]:
+        """Page, number of the origin, and distance."""
         ...
 
     def targets_of(self, pages: Collection[int]) -> dict[int, list[int]]: ...
@@ -39,8 +38,9 @@ class StoredDepths(Protocol):
 
 class Depths:
     def __init__(self, origins: Sequence[str], stored: StoredDepths, bounds: DepthBounds) -> None:
-        self._origins = origins
-        self._number = {origin: number for number, origin in enumerate(origins)}
+        # In order, so that each has the same number for every run of one configuration.
+        self._origins = sorted(origins)
+        self._number = {origin: number for number, origin in enumerate(self._origins)}
         self._stored = stored
         self._bounds = bounds
         self._all = Vectors(len(origins))
@@ -59,7 +59,7 @@ class Depths:
 
     def least(self, page: int) -> int:
         """From the nearest origin."""
-        return min(self._vectors[page])
+        return min(self._all.depths(self._vectors[page]))
 
     def resume(self, work: Iterable[Work]) -> None:
         """Take up what an earlier write left."""
@@ -79,21 +79,24 @@ class Depths:
         while self._to_tell and told < self._bounds.links_at_once:
             told += self._tell_nearest(edges)
 
-    def take_changes(self) -> "tuple[dict[str, array[int]], list[int], list[Work]]":
+    def take_changes(self) -> tuple[list[NewDepths], list[int], list[Work]]:
         """New depth records, the pages whose least depth dropped, and the work that is left."""
+        depths = self._all.depths
         changed = [
-            (page, before, self._vectors[page])
+            (page, depths(before), depths(self._vectors[page]))
             for page, before in sorted(self._before.items())
             if self._vectors[page] != before
         ]
         closer = [page for page, before, now in changed if min(now) < min(before)]
-        rows = {
-            origin: pairs((page, now[at]) for page, before, now in changed if now[at] < before[at])
+        rows = [
+            NewDepths(
+                at, origin, pairs((page, now[at]) for page, before, now in changed if now[at] < before[at])
+            )
             for at, origin in enumerate(self._origins)
-        }
+        ]
         work = self._to_tell
         self._before, self._to_tell, self._waiting = {}, [], set()
-        return {origin: some for origin, some in rows.items() if some}, closer, work
+        return [some for some in rows if some.distances], closer, work
 
     def forget(self) -> None:
         """Between writes, when everything that changed is written."""
@@ -111,18 +114,18 @@ class Depths:
         # What is stored was told when it was found: again only if the page has come closer since.
         stored = self._stored.targets_of([page for page in pages if page in self._before])
         targets = {page: {*stored.get(page, ()), *edges.get(page, ())} for page in pages}
-        self._load(target for some in targets.values() for target in some)
+        self._load(set().union(*targets.values()))
         for page, some in targets.items():
             self._tell(some, self._all.further(self._vectors[page]))
         return sum(map(len, targets.values())) + len(pages)
 
     def _tell(self, targets: Iterable[int], told: Vector) -> None:
-        vectors, nearer = self._vectors, self._all.nearer
+        vectors, guards = self._vectors, self._all.guards
+        guarded = told | guards
         for target in targets:
             before = vectors[target]
-            now = nearer(before, told)
-            if now is not before and now != before:
-                self._move(target, now)
+            if (guarded - before) & guards != guards:
+                self._move(target, self._all.nearer(before, told))
 
     def _move(self, page: int, now: Vector) -> None:
         self._before.setdefault(page, self._vectors[page])
@@ -133,17 +136,15 @@ class Depths:
     def _await_turn(self, page: int) -> None:
         if page not in self._waiting:
             self._waiting.add(page)
-            heapq.heappush(self._to_tell, Work(min(self._vectors[page]), page))
+            heapq.heappush(self._to_tell, Work(self.least(page), page))
 
     def _load(self, pages: Iterable[int]) -> None:
-        missing = {page for page in pages if page not in self._vectors}
+        missing = set(pages).difference(self._vectors)
         if not missing:
             return
         found: dict[int, dict[int, int]] = {}
-        for page, origin, depth in self._stored.depths_of(missing):
-            number = self._number.get(origin)
-            if number is not None:
-                found.setdefault(page, {})[number] = depth
+        for page, number, depth in self._stored.depths_of(missing):
+            found.setdefault(page, {})[number] = depth
         for page in missing:
             self._vectors[page] = self._all.of(found[page]) if page in found else self._all.nowhere
 

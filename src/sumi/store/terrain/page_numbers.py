@@ -33,8 +33,11 @@ class PageNumbers:
         """Those that are known, each with its number."""
         found: dict[str, int] = {}
         missing: list[str] = []
+        remembered = self._younger.get
         for url in dict.fromkeys(urls):
-            number = self._remembered(url)
+            number = remembered(url)
+            if number is None:
+                number = self._rejuvenated(url)
             if number is None:
                 missing.append(url)
             else:
@@ -44,12 +47,10 @@ class PageNumbers:
             self.learn(url, row_id + 1)
         return found
 
-    def _remembered(self, url: str) -> int | None:
-        number = self._younger.get(url)
-        if number is None:
-            number = self._elder.get(url)
-            if number is not None:
-                self.learn(url, number)
+    def _rejuvenated(self, url: str) -> int | None:
+        number = self._elder.get(url)
+        if number is not None:
+            self.learn(url, number)
         return number
 
     def class_of(self, url: str, classes: DomainClasses) -> DomainClass:

@@ -20,7 +20,7 @@ from sumi.store.indexed.rows import Change, Row, url_key
 from sumi.store.sqlite.rows import SqliteRows
 from sumi.store.terrain import statements
 from sumi.store.terrain.changes import DomainRow, TerrainChange, Work
-from sumi.store.terrain.schema import APPLICATION_ID, SCHEMA
+from sumi.store.terrain.schema import APPLICATION_ID, SCHEMA, USER_VERSION
 from sumi.store.terrain.states import BARRED, NOTED, PageState, check, course, state_of
 from sumi.store.terrain.times import iso_time
 from sumi.urls.parts import split_authority
@@ -57,6 +57,7 @@ def domain_of(host: str) -> str:
 class TerrainRows(SqliteRows):
     schema = SCHEMA
     application_id = APPLICATION_ID
+    user_version = USER_VERSION
     # Of a million pages: the keys and the addresses, which both are met in no order.
     cache_kib = 128 * 1024
     # Pages and their distances change again and again: the longer the log, the less often they are copied.
@@ -70,16 +71,19 @@ class TerrainRows(SqliteRows):
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
 
     def ids_of(self, urls: Sequence[str]) -> dict[str, int]:
+        if not urls:
+            return {}
         with self._trouble_named():
-            keys = [(url_key(url),) for url in urls]
-            return {url: row_id for row_id, url in self._db.executemany(statements.FIND_ID, keys)}
+            wanted = {url_key(url): url for url in urls}
+            found = self._db.execute(statements.FIND_IDS, (apsw.carray(tuple(sorted(wanted))),))
+            return {wanted[key]: row_id for row_id, key in found}
 
     def by_id(self, row_ids: Iterable[int]) -> list[Row]:
         with self._trouble_named():
             found = self._db.executemany(statements.BY_ID, [(row_id,) for row_id in row_ids])
             return [Row._make(row) for row in found]
 
-    def depths_of(self, pages: Collection[int]) -> list[tuple[int, str, int]]:
+    def depths_of(self, pages: Collection[int]) -> list[tuple[int, int, int]]:
         with self._trouble_named():
             found: list[Any] = self._db.execute(statements.DEPTHS, (_bound(sorted(pages)),)).fetchall()
             return found
@@ -144,8 +148,8 @@ class TerrainRows(SqliteRows):
         self._put_pages(change, now)
         self._put_links(change)
         many = self._db.executemany
-        for origin, distances in change.depths.items():
-            self._db.execute(statements.PUT_DEPTHS, (_bound(distances), origin))
+        for number, origin, distances in change.depths:
+            self._db.execute(statements.PUT_DEPTHS, (_bound(distances), origin, number))
         many(statements.CLEAR_WORK, change.work_done)
         many(statements.PUT_WORK, change.work)
         many(statements.PUT_DOMAIN, list(change.domains.values()))
@@ -263,12 +267,16 @@ class TerrainRows(SqliteRows):
 
     def _move_domain(self, domain: str, old: PageState, new: PageState, now: str) -> None:
         check(old, new)
-        self._db.execute(statements.NOTE_MOVED, (now, self.run_id, new, "as its whole domain", domain, old))
+        pages = array("q", sorted(page for (page,) in self._db.execute(statements.OPEN_OF_DOMAIN, (domain,))))
+        if not pages:
+            return
+        run = self._db.execute
+        run(statements.NOTE_MOVED, (_bound(pages), old, now, self.run_id, new, "as its whole domain"))
         if old is PageState.QUEUED:
-            self._db.execute(statements.UNQUEUE_DOMAIN, (domain, old))
+            run(statements.UNQUEUE_PAGES, (_bound(pages), old))
         else:
-            self._db.execute(statements.QUEUE_DOMAIN, (now, domain, old))
-        self._db.execute(statements.MOVE_DOMAIN, (new, domain, old))
+            run(statements.QUEUE_PAGES, (_bound(pages), old, now))
+        run(statements.MOVE_PAGES, (_bound(pages), old, new))
 
 
 def _site_domain(site: str) -> str:

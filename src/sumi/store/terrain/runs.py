@@ -15,7 +15,7 @@ from sumi.scope.domains import DomainClasses
 from sumi.store.indexed.rows import Totals
 from sumi.store.sqlite import sql
 from sumi.store.terrain.rows import NOTED_AS, TerrainRows
-from sumi.store.terrain.schema import LATE_INDEXES
+from sumi.store.terrain.schema import LATE_INDEXES, PAGES_BY_DOMAIN
 from sumi.store.terrain.statements import DELAYED, SETTLED, WAITING, forget_wanted
 from sumi.store.terrain.states import S, check
 from sumi.store.terrain.times import iso_time
@@ -57,7 +57,8 @@ COUNT_OPEN: Final = f"SELECT count(*) FROM urls WHERE state IN ({WAITING}, {DELA
 FORGET_DEPTHS: Final = "DELETE FROM page_depths; DELETE FROM depth_work;"
 ALL_DOMAINS: Final = "SELECT DISTINCT domain FROM pages"
 HOME_DEPTHS: Final = (
-    "INSERT INTO page_depths (page_id, quality_origin, depth) SELECT id, ?, 0 FROM pages WHERE domain = ?"
+    "INSERT INTO page_depths (id, page_id, quality_origin, depth) "
+    "SELECT id << 20 | ?, id, ?, 0 FROM pages WHERE domain = ?"
 )
 HOME_WORK: Final = "INSERT INTO depth_work (depth, page_id) SELECT 0, id FROM pages WHERE domain = ?"
 HOME_URLS: Final = (
@@ -150,9 +151,11 @@ def _count_anew(rows: TerrainRows) -> None:
 def _measure_anew(rows: TerrainRows, run: MapRun) -> None:
     """Only the origins know where they are; everybody else is told again, by the usual way."""
     rows.run_sql(FORGET_DEPTHS)
+    rows.run_sql(PAGES_BY_DOMAIN)  # a run that was stopped left none, and here each domain asks for its pages
+    numbers = {origin: number for number, origin in enumerate(sorted(run.origins))}
     for (domain,) in rows.run_query(ALL_DOMAINS):
         origin = run.classes.origin_of(domain)
         if origin is not None:
-            rows.run_sql(HOME_DEPTHS, (origin, domain))
+            rows.run_sql(HOME_DEPTHS, (numbers[origin], origin, domain))
             rows.run_sql(HOME_WORK, (domain,))
             rows.run_sql(HOME_URLS, (domain,))

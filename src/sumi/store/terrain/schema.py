@@ -1,12 +1,15 @@
 """The database of a terrain map: tables that people query, beside those that the crawl itself needs.
 
 A page has one number everywhere: ``pages.id`` is ``urls.id + 1``, and a blacklisted or stubbed address, and a
-page's place in the queue, have the number of their page. So nothing is ever looked up to be written.
+page's place in the queue, have the number of their page. A link's number is made of those of its ends, that
+of a distance of its page's and its origin's: both stand in their tables where they are looked for. So nothing
+is ever looked up to be written, and the crawl needs no index beside those of its own table.
 """
 
 from sumi.store.sqlite import sql
 
 APPLICATION_ID = 0x53554D4D  # "SUMM"
+USER_VERSION = 3
 
 # What is written for a million pages in a second or two of commits is kept as lean as the tables allow; what
 # is only read by people (page_history) has no index of its own.
@@ -22,7 +25,7 @@ CREATE INDEX idx_runs_status ON runs(status);
 
 CREATE TABLE pages (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    url TEXT NOT NULL UNIQUE,
+    url TEXT NOT NULL,
     domain TEXT NOT NULL,
     state TEXT NOT NULL,
     title TEXT,
@@ -37,22 +40,19 @@ CREATE TABLE pages (
     content_hash TEXT,  -- SHA-256 of the content as it came
     changed_run INTEGER REFERENCES runs(id)  -- the last one that found it new or other than before
 );
-CREATE INDEX idx_pages_domain ON pages(domain);
 
 CREATE TABLE page_depths (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- page_id << 20 | place of the origin among all, in order
     page_id INTEGER NOT NULL REFERENCES pages(id),
     quality_origin TEXT NOT NULL,
-    depth INTEGER NOT NULL,
-    UNIQUE(page_id, quality_origin)
+    depth INTEGER NOT NULL
 );
 
 CREATE TABLE links (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- from_page_id << 32 | to_page_id
     from_page_id INTEGER NOT NULL REFERENCES pages(id),
     to_page_id INTEGER NOT NULL REFERENCES pages(id),
-    discovered_run INTEGER NOT NULL REFERENCES runs(id),
-    UNIQUE(from_page_id, to_page_id)
+    discovered_run INTEGER NOT NULL REFERENCES runs(id)
 );
 
 CREATE TABLE domain_states (
@@ -96,15 +96,20 @@ CREATE TABLE depth_work (
 ) WITHOUT ROWID;
 """
 
+PAGES_BY_DOMAIN = "CREATE INDEX IF NOT EXISTS idx_pages_domain ON pages(domain)"
 # For whoever asks the finished map; a crawl asks none of this. Kept up from the first page on, they would
-# cost more than all else: links lead anywhere, so each of ten million entries would change another page of
-# the file. Sorted at the end of the first run that completes, they cost seconds; then they are kept up.
+# cost more than all else: links lead anywhere and addresses come in no order, so that each entry would change
+# another page of the file. Sorted at the end of the first run that completes, they cost seconds; then they
+# are kept up. What they say is unique is so by the numbers of the rows already.
 LATE_INDEXES = (
+    "CREATE UNIQUE INDEX IF NOT EXISTS idx_pages_url ON pages(url)",
+    PAGES_BY_DOMAIN,
     "CREATE INDEX IF NOT EXISTS idx_pages_state ON pages(state)",
     "CREATE INDEX IF NOT EXISTS idx_pages_discovered_run ON pages(discovered_run)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS idx_page_depths_page ON page_depths(page_id, quality_origin)",
     "CREATE INDEX IF NOT EXISTS idx_page_depths_origin ON page_depths(quality_origin)",
     "CREATE INDEX IF NOT EXISTS idx_page_depths_depth ON page_depths(depth)",
-    "CREATE INDEX IF NOT EXISTS idx_links_from ON links(from_page_id)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS idx_links_from ON links(from_page_id, to_page_id)",
     "CREATE INDEX IF NOT EXISTS idx_links_to ON links(to_page_id)",
     "CREATE INDEX IF NOT EXISTS idx_frontier_priority ON frontier(priority, added_at)",
 )
@@ -138,4 +143,5 @@ SCHEMA = (
     + NOTED.format(name="blacklisted")
     + NOTED.format(name="stubbed")
     + f"PRAGMA application_id = {APPLICATION_ID};"
+    + f"PRAGMA user_version = {USER_VERSION};"
 )

@@ -14,7 +14,8 @@ WAITING, DELAYED, SETTLED, REFUSED = (
 
 LAST_RUN: Final = "SELECT id, config_hash, status FROM runs ORDER BY id DESC LIMIT 1"
 
-FIND_ID: Final = "SELECT id, url FROM urls WHERE key = ?"
+# Answered by the index alone; in the order of the keys, which is that of the index.
+FIND_IDS: Final = "SELECT id, key FROM carray(?1) CROSS JOIN urls ON key = value"
 BY_ID: Final = f"SELECT {sql.COLUMNS} FROM urls WHERE id = ?"  # noqa: S608 - constants only
 
 ADD_PAGE: Final = (
@@ -41,23 +42,27 @@ UNQUEUE_PAGE: Final = "DELETE FROM frontier WHERE id = ?"
 # Pairs of numbers come in one array: one statement for thousands, which counts AUTOINCREMENT on only once.
 FIRST, SECOND = "value >> 32", "value & 4294967295"
 ADD_LINKS: Final = f"""
-INSERT OR IGNORE INTO links (from_page_id, to_page_id, discovered_run)
-SELECT {FIRST}, {SECOND}, ?2 FROM carray(?1)
+INSERT OR IGNORE INTO links (id, from_page_id, to_page_id, discovered_run)
+SELECT value, {FIRST}, {SECOND}, ?2 FROM carray(?1)
 """  # noqa: S608 - constants only
-# Planned as written: from the array into the index, not the other way round.
+# Planned as written: from the array into the table, not the other way round.
 TARGETS: Final = """
-SELECT from_page_id, to_page_id FROM carray(?1) CROSS JOIN links ON from_page_id = value
+SELECT from_page_id, to_page_id
+FROM carray(?1) CROSS JOIN links ON id BETWEEN value << 32 AND value << 32 | 4294967295
 """
 ADD_VANISHED: Final = "INSERT OR IGNORE INTO vanished_links (from_page_id, to_page_id, run) VALUES (?, ?, ?)"
 FORGET_VANISHED: Final = "DELETE FROM vanished_links WHERE from_page_id = ? AND to_page_id = ?"
 
+# The number of a distance: its page's, then its origin's.
+DEPTH_ID: Final = f"({FIRST}) << 20 | ?3"
 DEPTHS: Final = """
-SELECT page_id, quality_origin, depth FROM carray(?1) CROSS JOIN page_depths ON page_id = value
+SELECT page_id, id & 1048575, depth
+FROM carray(?1) CROSS JOIN page_depths ON id BETWEEN value << 20 AND value << 20 | 1048575
 """
 PUT_DEPTHS: Final = f"""
-INSERT INTO page_depths (page_id, quality_origin, depth)
-SELECT {FIRST}, ?2, {SECOND} FROM carray(?1) WHERE true
-ON CONFLICT (page_id, quality_origin) DO UPDATE SET depth = excluded.depth
+INSERT INTO page_depths (id, page_id, quality_origin, depth)
+SELECT {DEPTH_ID}, {FIRST}, ?2, {SECOND} FROM carray(?1) WHERE true
+ON CONFLICT (id) DO UPDATE SET depth = excluded.depth
 """  # noqa: S608
 GET_WORK: Final = "SELECT depth, page_id FROM depth_work ORDER BY depth LIMIT ?"
 CLEAR_WORK: Final = "DELETE FROM depth_work WHERE depth = ? AND page_id = ?"
@@ -77,19 +82,28 @@ GET_DOMAINS: Final = (
     "SELECT domain, request_count, rate_limited FROM domain_states WHERE request_count OR rate_limited"
 )
 
-# All pages of a domain that are in one state, to another one.
+# Pages of a domain that are to be fetched: those of its host, and of its host with a port, by the crawl's own
+# index of what waits. What is delayed is little, and looked through.
+WITH_A_PORT: Final = "host > ?1 || ':' AND host < ?1 || ';'"
+OPEN_OF_DOMAIN: Final = f"""
+SELECT id + 1 FROM urls WHERE state = {WAITING} AND host = ?1
+UNION ALL SELECT id + 1 FROM urls WHERE state = {WAITING} AND {WITH_A_PORT}
+UNION ALL SELECT id + 1 FROM urls WHERE state = {DELAYED} AND (host = ?1 OR {WITH_A_PORT})
+"""  # noqa: S608
+# Those of them that are in one state, to another one.
 NOTE_MOVED: Final = (
     "INSERT INTO page_history (page_id, at, run, state, why) "
-    "SELECT id, ?, ?, ?, ? FROM pages WHERE domain = ? AND state = ?"
+    "SELECT id, ?3, ?4, ?5, ?6 FROM carray(?1) CROSS JOIN pages ON id = value WHERE state = ?2"
 )
-MOVE_DOMAIN: Final = "UPDATE pages SET state = ? WHERE domain = ? AND state = ?"
-UNQUEUE_DOMAIN: Final = (
-    "DELETE FROM frontier WHERE id IN (SELECT id FROM pages WHERE domain = ? AND state = ?)"
+MOVE_PAGES: Final = "UPDATE pages SET state = ?3 WHERE id IN (SELECT value FROM carray(?1)) AND state = ?2"
+UNQUEUE_PAGES: Final = (
+    "DELETE FROM frontier WHERE id IN "
+    "(SELECT id FROM carray(?1) CROSS JOIN pages ON id = value WHERE state = ?2)"
 )
-QUEUE_DOMAIN: Final = (
+QUEUE_PAGES: Final = (
     "INSERT OR REPLACE INTO frontier (id, page_id, priority, added_at) "
-    "SELECT pages.id, pages.id, depth, ? FROM pages JOIN urls ON urls.id = pages.id - 1 "
-    "WHERE domain = ? AND pages.state = ?"
+    "SELECT pages.id, pages.id, depth, ?3 FROM carray(?1) CROSS JOIN pages ON pages.id = value "
+    "CROSS JOIN urls ON urls.id = pages.id - 1 WHERE pages.state = ?2"
 )
 
 

@@ -1,0 +1,69 @@
+"""How a page ends that brought no content, and what is recorded of it."""
+
+import msgspec
+
+from sumi.engine.assets import Assets
+from sumi.engine.facts import bare_facts
+from sumi.engine.io import Io
+from sumi.engine.revisit import (
+    Revisits,
+    ending_without_news,
+    facts_without_news,
+    has_file,
+    unchanged_facts,
+)
+from sumi.engine.scrutiny import probed
+from sumi.model import Hop, Kind, Lease, PageFacts, Response
+from sumi.outcomes import Outcome, Verdict
+from sumi.parse.digest import PageDigest
+from sumi.ports import Settlement
+
+# A guess at a sitemap that met one of these was simply wrong.
+NOT_THERE = frozenset(
+    {Outcome.NOT_FOUND, Outcome.FORBIDDEN, Outcome.CLIENT_ERROR, Outcome.NOT_HTML, Outcome.PARSE_FAILED}
+)
+
+
+class Endings:
+    def __init__(self, io: Io, revisits: Revisits, assets: Assets) -> None:
+        self._io = io
+        self._revisits = revisits
+        self._assets = assets
+
+    async def without_content(
+        self, lease: Lease, verdict: Verdict, response: Response | None = None, location: str | None = None
+    ) -> Settlement:
+        if lease.candidate.kind is Kind.PROBE:
+            return self.probed(lease, response, None)
+        if lease.candidate.hop is Hop.GUESS and verdict.outcome in NOT_THERE:
+            verdict = Verdict(Outcome.ABSENT, verdict.rule)
+        verdict = self._assets.verdict_on(lease, verdict)
+        now = self._io.clock.now()
+        before = await self._revisits.before(lease)
+        if before is not None and (has_file(before) or verdict.outcome is Outcome.UNCHANGED):
+            return _without_news(lease, verdict, before, response, location, now)
+        if lease.candidate.kind is Kind.PAGE and verdict.outcome is not Outcome.REDIRECTED:
+            await self._io.output.note_ending(lease, verdict, now)
+        return Settlement(lease, verdict, now, bare_facts(response, location))
+
+    def probed(self, lease: Lease, response: Response | None, digest: PageDigest | None) -> Settlement:
+        """A URL that cannot exist was asked for, to learn what its host says then."""
+        verdict, simhash = probed(response.status if response else None, digest)
+        facts = msgspec.structs.replace(bare_facts(response, None), simhash=simhash)
+        return Settlement(lease, verdict, self._io.clock.now(), facts)
+
+
+def _without_news(
+    lease: Lease,
+    verdict: Verdict,
+    before: PageFacts,
+    response: Response | None,
+    location: str | None,
+    now: float,
+) -> Settlement:
+    """A page that is or was here brought nothing when it was asked for again."""
+    ending = ending_without_news(verdict, before)
+    if ending.outcome in (Outcome.UNCHANGED, Outcome.STORED):
+        return Settlement(lease, ending, now, unchanged_facts(before, response))
+    facts = facts_without_news(ending, before, bare_facts(response, location), now)
+    return Settlement(lease, ending, now, facts)

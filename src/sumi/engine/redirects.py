@@ -1,0 +1,114 @@
+"""A page that sends its reader elsewhere: by a redirect, or by a refresh in its head."""
+
+import msgspec
+
+from sumi.engine.acquire import Redirected
+from sumi.engine.cookie_walls import CookieWalls
+from sumi.engine.endings import Endings
+from sumi.engine.io import Io
+from sumi.engine.onward import Onward
+from sumi.events import Warned
+from sumi.model import ASSETS, Candidate, Hop, Kind, Lease, Response
+from sumi.outcomes import Outcome, Verdict
+from sumi.parse.digest import PageDigest
+from sumi.parse.sitemap import called_like_a_sitemap
+from sumi.policy import Preset
+from sumi.ports import Deferral, Settlement
+from sumi.recipe import Recipe
+from sumi.urls import normalize, normalize_with, rules_for, split
+
+# The least that normalization ever does: how to spell a request, whatever the identity leaves out.
+SPELLING = Preset.MIRROR
+# A page that only sends its reader on holds no more than a sentence of its own.
+REFRESH_PAGE_CHARACTERS = 500
+
+
+class Redirects:
+    def __init__(self, recipe: Recipe, io: Io, endings: Endings, onward: Onward) -> None:
+        self._recipe = recipe
+        self._io = io
+        self._endings = endings
+        self._onward = onward
+        self._walls = CookieWalls()
+
+    def settled(self, url: str) -> None:
+        self._walls.settled(url)
+
+    async def redirected(self, lease: Lease, redirected: Redirected) -> Settlement | Deferral:
+        response = redirected.response
+        if lease.candidate.kind is Kind.PROBE:
+            return self._endings.probed(lease, response, None)
+        rules = rules_for(self._recipe.preset, self._recipe.keep_params)
+        target = normalize_with(redirected.location, rules, lease.target)
+        if target is None:
+            verdict = Verdict(Outcome.BAD_HTTP, "a redirect to something that is not an http(s) URL")
+            return await self._endings.without_content(lease, verdict, response)
+        if target == lease.url:
+            return await self._within_itself(lease, redirected)
+        if await self._closes_a_circle(lease.candidate, target):
+            return await self._endings.without_content(lease, _loop(target), response, target)
+        self._warn_if_the_seed_leads_astray(lease.candidate, target)
+        found = await self._onward.judged([target], lease, Hop.REDIRECT, _kind_behind(lease, target))
+        too_many = [j.refusal for j in found if j.refusal and j.refusal.outcome is Outcome.TOO_MANY_REDIRECTS]
+        verdict = (
+            too_many[0] if too_many else Verdict(Outcome.REDIRECTED, f"HTTP {response.status} → {target}")
+        )
+        settlement = await self._endings.without_content(lease, verdict, response, target)
+        if too_many:
+            return settlement
+        return msgspec.structs.replace(settlement, found=found, links=self._onward.recorded([target]))
+
+    async def refreshed(self, lease: Lease, response: Response, target: str) -> Settlement:
+        """A page whose head says at once where to go, and that holds nothing itself."""
+        if target == lease.url or await self._closes_a_circle(lease.candidate, target):
+            return await self._endings.without_content(lease, _loop(target), response, target)
+        found = await self._onward.judged([target], lease, Hop.REDIRECT)
+        verdict = Verdict(Outcome.REDIRECTED, f"meta refresh → {target}")
+        settlement = await self._endings.without_content(lease, verdict, response, target)
+        return msgspec.structs.replace(settlement, found=found)
+
+    async def _within_itself(self, lease: Lease, redirected: Redirected) -> Settlement | Deferral:
+        """Only the spelling differs (a slash, http for https), or a cookie was set: ask again, so spelled."""
+        address = normalize(redirected.location, SPELLING, lease.target) or lease.target
+        in_place = address == lease.target and not self._walls.opens(lease, redirected.response)
+        if in_place or lease.candidate.redirects >= self._recipe.urls.redirects:
+            return await self._endings.without_content(lease, _loop(address), redirected.response, address)
+        now = self._io.clock.now()
+        return Deferral(lease, now, now, address=address, redirected=True)
+
+    def _warn_if_the_seed_leads_astray(self, candidate: Candidate, target: str) -> None:
+        if candidate.depth or candidate.kind is not Kind.PAGE:
+            return
+        if self._recipe.scope.bases and candidate.hop is not Hop.SEED:
+            return  # everything under a base is at depth 0, so that depth does not tell a seed
+        if self._recipe.scope.judge(Candidate(target, Hop.REDIRECT)) is not None:
+            self._io.tell(
+                Warned(f"{candidate.url} redirects to {target}, outside of what was asked for: try that URL")
+            )
+
+    async def _closes_a_circle(self, candidate: Candidate, target: str) -> bool:
+        """Whether the redirects that led to this page started from the target."""
+        for _ in range(candidate.redirects):
+            if candidate.hop is not Hop.REDIRECT or candidate.referrer is None:
+                return False
+            if candidate.referrer == target:
+                return True
+            record = await self._io.ledger.record(candidate.referrer)
+            if record is None:
+                return False
+            candidate = Candidate(record.url, record.hop, record.kind, record.depth, record.referrer)
+        return False
+
+
+def only_sends_on(digest: PageDigest) -> bool:
+    return len(digest.markdown or "") < REFRESH_PAGE_CHARACTERS
+
+
+def _kind_behind(lease: Lease, target: str) -> Kind:
+    """A moved sitemap is one still, if called like one: many sites send every strange path to a page."""
+    kind = lease.candidate.kind
+    return kind if kind in ASSETS or called_like_a_sitemap(split(target).path) else Kind.PAGE
+
+
+def _loop(target: str) -> Verdict:
+    return Verdict(Outcome.REDIRECT_LOOP, f"redirects in a circle by way of {target}")

@@ -1,0 +1,88 @@
+"""After a crawl: which of the URLs that want one file name has it does not depend on which came first.
+
+While pages arrive, the first one takes the name. A run that was interrupted and gone on with, an update and a
+new mirror would then differ in nothing but such names; here they are made the same.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from sumi.model import PageFacts
+from sumi.outcomes import Outcome
+from sumi.outputs.manifest import pages_here
+from sumi.outputs.markdown_tree import MarkdownTree
+from sumi.ports import Frontier, Ledger
+from sumi.urls.paths import caseless, page_path, rightful_paths
+
+BATCH = 500
+
+
+class Move(NamedTuple):
+    url: str
+    before: str
+    after: str
+
+
+async def misnamed(ledger: Ledger) -> list[Move]:
+    """What has to move, in an order in which every place is free when its turn comes.
+
+    Pages that an unfinished update has yet to ask for stay where they are until that is done.
+    """
+    here: dict[str, str] = {}
+    waiting: set[str] = set()
+    async for record in pages_here(ledger):
+        if record.facts.path is not None:
+            here[record.url] = record.facts.path
+            if record.outcome is Outcome.PENDING:
+                waiting.add(record.url)
+    moves = [
+        Move(url, here[url], path)
+        for url, path in rightful_paths(here).items()
+        if path != here[url] and url not in waiting
+    ]
+    moves.sort(key=_takes_its_own_name)
+    return _possible(moves, {caseless(path) for path in here.values()})
+
+
+async def rename_pages(moves: Sequence[Move], ledger: Ledger, frontier: Frontier, tree: MarkdownTree) -> None:
+    """A file has both names until its record says the new one, durably; the next run ends what was begun."""
+    last = [move for move in moves if _takes_its_own_name(move)]
+    for group in (moves[: len(moves) - len(last)], last):
+        for start in range(0, len(group), BATCH):
+            batch = group[start : start + BATCH]
+            await frontier.amend(await _copied(batch, ledger, tree))
+            await frontier.sync(tree.sync)
+            # Before the next group: on a disk that ignores case its new names are among these old ones.
+            for move in batch:
+                tree.remove_file(move.before)
+
+
+async def _copied(batch: Sequence[Move], ledger: Ledger, tree: MarkdownTree) -> dict[str, PageFacts]:
+    amended: dict[str, PageFacts] = {}
+    for move in batch:
+        record = await ledger.record(move.url)
+        if record is None:
+            continue
+        data = tree.read_page(record.facts)
+        amended[move.url] = msgspec.structs.replace(record.facts, path=move.after)
+        if data is not None:
+            tree.replace_page(amended[move.url], data)
+    return amended
+
+
+def _takes_its_own_name(move: Move) -> bool:
+    """After those that make room for it."""
+    return move.after == page_path(move.url)
+
+
+def _possible(moves: Sequence[Move], held: set[str]) -> list[Move]:
+    """Without those whose place somebody keeps, who cannot move yet or is called just so."""
+    possible = []
+    for move in moves:
+        if caseless(move.after) not in held:
+            held.discard(caseless(move.before))
+            held.add(caseless(move.after))
+            possible.append(move)
+    return possible

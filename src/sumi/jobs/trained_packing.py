@@ -1,0 +1,59 @@
+"""Bodies packed with a dictionary that is trained from the first of them.
+
+What pages of a site have in common is most of them. It is learnt once for an archive, and never again: every
+blob that was packed with a dictionary needs that one.
+"""
+
+import asyncio
+
+import msgspec
+
+from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.raw import SAMPLE_BYTES, SAMPLES, trained
+from sumi.ports import Digester
+from sumi.store.dictionaries import Dictionaries
+
+
+class TrainedPacking:
+    """Implements ``sumi.ports.Digester``, around another one that does the work."""
+
+    def __init__(self, digester: Digester, dictionaries: Dictionaries) -> None:
+        self._digester = digester
+        self._dictionaries = dictionaries
+        self._dictionary = dictionaries.in_use()
+        self._samples: list[bytes] = []
+        self._training: asyncio.Task[None] | None = None
+
+    async def digest(self, request: DigestRequest) -> PageDigest | Undigested:
+        """Raises what a failing disk raised at the dictionary."""
+        if self._training is not None and self._training.done():
+            self._training.result()
+        if request.raw and self._dictionary:
+            request = msgspec.structs.replace(request, dictionary=self._dictionary)
+        result = await self._digester.digest(request)
+        if isinstance(result, PageDigest) and request.raw and self._training is None:
+            self._learn(request.body)
+        return result
+
+    async def aclose(self) -> None:
+        """The digester around which this is, is its owner's to close."""
+        if self._training is not None:
+            await self._training
+
+    def _learn(self, body: bytes) -> None:
+        if self._dictionary:
+            return
+        self._samples.append(body[:SAMPLE_BYTES])
+        if len(self._samples) == SAMPLES:
+            self._training = asyncio.create_task(self._train())
+
+    async def _train(self) -> None:
+        """Durable before anything is packed with it."""
+        samples, self._samples = self._samples, []
+        made = self._dictionaries.in_use()  # by another process of this archive, meanwhile
+        if not made:
+            made = await asyncio.to_thread(trained, samples) or b""
+            if made:
+                self._dictionaries.add(made)
+        await asyncio.to_thread(self._dictionaries.sync)
+        self._dictionary = made

@@ -1,0 +1,1 @@
+"""The settings of a mirror, a group each."""

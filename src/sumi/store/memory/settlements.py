@@ -1,0 +1,103 @@
+"""How a lease ends: with an outcome, or back in the queue; and what is counted by it."""
+
+from collections.abc import Mapping, Sequence
+
+from sumi.model import Candidate, Kind, PageFacts
+from sumi.outcomes import Outcome, Verdict
+from sumi.policy import FrontierPolicy
+from sumi.ports import Attempt, Deferral, FrontierStats, Judged, Settlement
+from sumi.store.entries import Entry, State
+from sumi.store.memory.leases import Leases
+
+# What takes a place under max_pages.
+COUNTED = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED, Outcome.STALE})
+
+
+class Settlements(Leases):
+    def __init__(self, policy: FrontierPolicy, opened_at: float) -> None:
+        super().__init__(policy, opened_at)
+        self._history: dict[str, list[Attempt]] = {}
+
+    async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
+        return [self._apply(unit) is not None for unit in units]
+
+    def _apply(self, unit: Settlement | Deferral) -> list[Judged] | None:
+        """Apply one unit; the findings that were news, or None for a stale lease."""
+        entry = self._held(unit.lease)
+        if entry is None:
+            return None
+        self._end_lease(entry)
+        self._remember(unit)
+        if isinstance(unit, Settlement):
+            self._finish(entry, unit.verdict, unit.at, unit.facts)
+        else:
+            self._put_back(entry, unit.why is not None, unit.not_before, unit.address, unit.redirected)
+        return [item for item in unit.found if self._admit(item)]
+
+    def _remember(self, unit: Settlement | Deferral) -> None:
+        verdict = unit.verdict if isinstance(unit, Settlement) else unit.why
+        if verdict is not None:
+            attempt = Attempt(unit.at, verdict.outcome, verdict.rule)
+            self._history.setdefault(unit.lease.url, []).append(attempt)
+
+    def _finish(self, entry: Entry, verdict: Verdict, at: float, facts: PageFacts | int) -> None:
+        entry.state, entry.verdict, entry.at, entry.facts = State.SETTLED, verdict, at, facts
+        self._outcomes[verdict.outcome] += 1
+        self._captured += self._counts(entry)
+        self._close_entry(entry)
+
+    def _close_entry(self, entry: Entry) -> None:
+        self._open[entry.candidate.kind] -= 1
+        self._open_of[entry.host] -= 1
+        if entry.candidate.kind is Kind.SITEMAP and not self._open[Kind.SITEMAP]:
+            self._unpark_all()
+
+    def _put_back(
+        self, entry: Entry, failed: bool, not_before: float, address: str, redirected: bool
+    ) -> None:
+        entry.attempts += failed
+        entry.address = address or entry.address
+        if redirected:
+            entry.candidate = _one_redirect_on(entry.candidate)
+        entry.state, entry.deadline = State.DELAYED, not_before
+        self._delayed.put(entry.candidate.url, not_before)
+
+    async def requeue(self, urls: Sequence[str], at: float) -> int:
+        return sum(self._requeue(url) for url in urls)
+
+    def _requeue(self, url: str) -> bool:
+        entry = self._entries.get(url)
+        if entry is None or entry.state is not State.SETTLED or entry.verdict is None:
+            return False
+        self._outcomes[entry.verdict.outcome] -= 1
+        self._captured -= self._counts(entry)
+        entry.verdict, entry.attempts, entry.address = None, 0, ""
+        self._open[entry.candidate.kind] += 1
+        self._open_of[entry.host] += 1
+        self._enqueue(entry)
+        return True
+
+    async def amend(self, facts: Mapping[str, PageFacts]) -> None:
+        for url, new in facts.items():
+            entry = self._entries.get(url)
+            if entry is not None and entry.state is State.SETTLED:
+                entry.facts = new
+
+    @staticmethod
+    def _counts(entry: Entry) -> bool:
+        counted = entry.verdict is not None and entry.verdict.outcome in COUNTED
+        return counted and entry.candidate.kind is Kind.PAGE
+
+    async def stats(self) -> FrontierStats:
+        return FrontierStats(
+            known=len(self._entries),
+            pending=self._open.total(),
+            leased=self._leased.total(),
+            outcomes={outcome: n for outcome, n in self._outcomes.items() if n},
+            listed=self._listed,
+            captured=self._captured,
+        )
+
+
+def _one_redirect_on(c: Candidate) -> Candidate:
+    return Candidate(c.url, c.hop, c.kind, c.depth, c.referrer, c.score, c.redirects + 1)

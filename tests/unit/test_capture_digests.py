@@ -1,0 +1,149 @@
+"""What was made of a body is used again for the same request, is the same, and goes with its page."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sumi.engine.offload import InProcessDigester
+from sumi.jobs.capture_cache import PageCache
+from sumi.jobs.capture_digests import DigestMemory, RememberingDigester
+from sumi.model import Kind
+from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.raw import packed
+from sumi.policy import Preset, RenderMode
+from sumi.store.capture import CacheLevel, CaptureDatabase, CapturedPage, CaptureJob, JobStatus
+
+BODY = b"""<html lang=en><title>Ink</title><meta name=description content="Of ink.">
+<main><h1>Ink</h1><p>Ground on a stone, see <a href="/stones">stones</a> and <a href="paper?b=2&a=1">
+paper</a>.</main>"""
+REQUEST = DigestRequest(
+    "https://e.org/a/ink", BODY, "text/html", Kind.PAGE, Preset.CAPTURE, markdown=True, raw=True
+)
+
+
+class CountingDigester(InProcessDigester):
+    asked = 0
+
+    async def digest(self, request: DigestRequest) -> PageDigest | Undigested:
+        self.asked += 1
+        return await super().digest(request)
+
+
+class Memory:
+    """A digester with a memory in a database, and how often it had to work."""
+
+    def __init__(self, path: Path, *, active: bool = True) -> None:
+        self.database = CaptureDatabase(path)
+        self.inner = CountingDigester()
+        cache = PageCache(self.database, active=active, max_age=None, mode=RenderMode.NONE)
+        self.memory = DigestMemory(self.database, cache)
+        self._digester = RememberingDigester(self.inner, self.memory)
+
+    def digest(self, request: DigestRequest) -> PageDigest | Undigested:
+        return asyncio.run(self._digester.digest(request))
+
+    def learn(self, request: DigestRequest) -> PageDigest:
+        """Digest a page and keep it, as a capture does."""
+        digest = self.digest(request)
+        assert isinstance(digest, PageDigest)
+        digested = self.memory.take(request.url)
+        assert digested is not None
+        assert digested.new is not None
+        text = (digest.markdown or "").encode()
+        self.database.put_contents([packed(text), (digest.raw_sha256 or "", digest.raw)], [digested.new])
+        page = CapturedPage(
+            url=request.url,
+            address=request.url,
+            text=digest.sha256 or "",
+            body=digest.raw_sha256,
+            title=digest.title,
+            base=0,
+            depth=0,
+            status=200,
+            content_type=request.content_type,
+            etag=None,
+            last_modified=None,
+            rendered=None,
+            fresh_for=None,
+            cached=CacheLevel.MISS,
+            fetched_at=1.0,
+        )
+        self.database.put_job(CaptureJob("job", (request.url,), JobStatus.COMPLETED, 1.0, "{}"))
+        self.database.put_page("job", page)
+        return digest
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    memory = Memory(tmp_path / "captures.sqlite")
+    yield memory
+    memory.database.close()
+
+
+@pytest.mark.parametrize("vocabulary", [False, True])
+def test_the_same_request_is_answered_as_before_without_parsing(memory: Memory, vocabulary: bool) -> None:
+    request = msgspec.structs.replace(REQUEST, vocabulary=vocabulary)
+    first = memory.learn(request)
+    again = memory.digest(request)
+    assert memory.inner.asked == 1
+    assert again == msgspec.structs.replace(first, raw=b"")  # the packed body is in the store already
+    known = memory.memory.take(request.url)
+    assert known is not None
+    assert (known.body, known.new) == (first.raw_sha256, None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"url": "https://e.org/b/ink"},
+        {"body": BODY + b" "},
+        {"content_type": "text/html; charset=koi8-r"},
+        {"preset": Preset.MIRROR},
+        {"max_links": 1},
+        {"keep_params": ("a",)},
+        {"vocabulary": True},
+    ],
+)
+def test_another_request_is_another_digest(memory: Memory, change: dict[str, object]) -> None:
+    memory.learn(REQUEST)
+    other = msgspec.structs.replace(REQUEST, **change)
+    answer = memory.digest(other)
+    assert memory.inner.asked == 2
+    assert answer == asyncio.run(InProcessDigester().digest(other))
+
+
+def test_words_that_nobody_asked_for_are_not_told(memory: Memory) -> None:
+    memory.learn(msgspec.structs.replace(REQUEST, vocabulary=True))
+    answer = memory.digest(REQUEST)
+    assert isinstance(answer, PageDigest)
+    assert (memory.inner.asked, answer.vocabulary) == (1, b"")
+
+
+def test_a_digest_goes_with_the_last_page_that_needs_it(memory: Memory) -> None:
+    digest = memory.learn(REQUEST)
+    memory.database.delete_job("job")
+    memory.digest(REQUEST)
+    assert memory.inner.asked == 2
+    assert not memory.database.has_content(digest.raw_sha256 or "")
+
+
+def test_a_text_that_is_missing_is_made_again(memory: Memory) -> None:
+    memory.learn(REQUEST)
+    memory.database.put_page(
+        "job",
+        msgspec.structs.replace(next(memory.database.pages("job")), text="0" * 64),
+    )
+    memory.database.delete_job("nothing")  # takes what no page names: the text
+    assert isinstance(memory.digest(REQUEST), PageDigest)
+    assert memory.inner.asked == 2
+
+
+def test_whoever_skips_the_cache_gets_nothing_from_it(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "captures.sqlite", active=False)
+    memory.learn(REQUEST)
+    memory.digest(REQUEST)
+    assert memory.inner.asked == 2
+    memory.database.close()
