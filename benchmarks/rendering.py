@@ -92,7 +92,8 @@ def report(rows: list[Row], browser: str) -> None:
         memory = f"{cost.shared_once_mb:.0f} | {cost.tree_mb:.0f}"
         lines.append(f"| {row.name} | {row.tabs} | {row.pages} | {pace} | {memory} |")
     machine = (
-        f"Python {platform.python_version()}, Chromium {browser_version(browser)}, {os.cpu_count()} cores"
+        f"Python {platform.python_version()}, {Path(browser).name} {browser_version(browser)}, "
+        f"{os.cpu_count()} cores"
     )
     table = "\n".join([*lines, "", machine, ""])
     print(table)

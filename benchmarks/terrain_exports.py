@@ -18,7 +18,7 @@ import apsw
 
 from sumi.outputs.terrain_markdown import summary_markdown
 from sumi.outputs.terrain_summary import read_summary
-from sumi.store.terrain.schema import SCHEMA
+from sumi.store.terrain.schema import LATE_INDEXES, SCHEMA
 from sumi.terrain.database import opened
 from sumi.terrain.domain_graph import domain_graph
 from sumi.terrain.gexf import write_gexf
@@ -59,18 +59,19 @@ def make_map(path: Path, pages: int, links: int) -> None:
             _pages(pages, chance),
         )
         db.executemany(
-            "INSERT INTO page_depths (page_id, quality_origin, depth) VALUES (?, ?, ?)",
+            "INSERT INTO page_depths (id, page_id, quality_origin, depth) VALUES (?, ?, ?, ?)",
             (
-                (page, origin, 0 if page < pages // 10 else 1 + page % 3)
+                (page << 20 | number, page, origin, 0 if page < pages // 10 else 1 + page % 3)
                 for page in range(1, pages + 1)
-                for origin in "ab"
+                for number, origin in enumerate("ab")
             ),
         )
         db.executemany(
-            "INSERT OR IGNORE INTO links (from_page_id, to_page_id, discovered_run) VALUES (?, ?, 1)",
+            "INSERT OR IGNORE INTO links (id, from_page_id, to_page_id, discovered_run) "
+            "VALUES (?1 << 32 | ?2, ?1, ?2, 1)",
             _links(pages, links, chance),
         )
-        db.execute(";".join(str(statement) for _, statement in indexes))
+        db.execute(";".join([*(str(statement) for _, statement in indexes), *LATE_INDEXES]))
     db.close()
 
 
@@ -97,10 +98,13 @@ def _links(pages: int, links: int, chance: random.Random) -> Iterator[tuple[int,
 
 
 def measured(name: str, work: Callable[[], object]) -> None:
-    begun = time.perf_counter()
+    begun, busy = time.perf_counter(), time.process_time()
     work()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(f"{name:<24}{time.perf_counter() - begun:8.1f} s   at most {memory:,} MiB so far", flush=True)
+    seconds, processor = time.perf_counter() - begun, time.process_time() - busy
+    print(
+        f"{name:<24}{seconds:8.1f} s  ({processor:.1f} of the processor), {memory:,} MiB at most", flush=True
+    )
 
 
 def run(path: Path, folder: Path) -> None:

@@ -9,5 +9,5 @@ from sumi.fetch.browser.find import installed_browser
 BROWSER = installed_browser()
 needs_browser = pytest.mark.skipif(
     BROWSER is None or importlib.util.find_spec("playwright") is None,
-    reason="rendering needs a Chromium on this machine (apt install chromium) and pip install 'sumi[render]'",
+    reason="rendering needs Chromium (apt install chromium-headless-shell) and pip install 'sumi[render]'",
 )

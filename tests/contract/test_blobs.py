@@ -19,7 +19,7 @@ MOST = 1 << 20
 
 
 PAGES = [f"<html><p>page {number} of a site</p></html>".encode() * 9 for number in range(100)]
-DICTIONARY = trained(PAGES) or b""
+DICTIONARY = trained(PAGES)
 
 
 @contextmanager

@@ -215,6 +215,26 @@ def test_a_mirror_for_people(small_site: str, tmp_path: Path) -> None:
     assert [line for line in drawn if line.endswith("guide/index.md")]
 
 
+def test_the_start_says_the_pace_and_what_may_not_fit(small_site: str, tmp_path: Path) -> None:
+    flags = (
+        "--rate-limit",
+        "8",
+        "--processes",
+        "0",
+        "--min-free",
+        "1KiB",
+        "--json",
+        "-o",
+        str(tmp_path / "out"),
+    )
+    done = sumi("mirror", small_site, *flags, "--max-pages", "1000000000")
+    started = json.loads(done.stdout.splitlines()[0])
+    room, *_, pace = started["notes"]
+    assert room.startswith("1,000,000,000 pages may take ")
+    assert room.endswith(": the run stops in good order when the disk runs low")
+    assert pace == "8 requests a second to a host: 28,800 pages an hour at most"
+
+
 def test_a_mirror_for_programs(small_site: str, tmp_path: Path) -> None:
     flags = (
         "--rate-limit",

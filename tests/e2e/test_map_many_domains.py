@@ -36,8 +36,9 @@ def by_domain(log: list[Asked]) -> dict[str, list[Asked]]:
 def test_two_thousand_domains_at_once_each_by_itself(tmp_path: Path, run_sumi: RunSumi) -> None:
     names = [f"d{number}.test" for number in range(DOMAINS)]
     with running_web(web_of(names), tmp_path, tls=False) as web:
-        limits = {"max_depth": 2, "max_concurrent_pages_open": 100, "max_domain_requests": BUDGET}
-        config = web.config(tmp_path, {"hub.test": "hub.test/"}, **limits)
+        config = web.config(
+            tmp_path, {"hub.test": "hub.test/"}, max_concurrent_pages_open=100, max_domain_requests=BUDGET
+        )
         done = run_sumi("map", str(config), "-q", timeout=500)
         assert done.returncode in (0, 1), done.stderr
         asked = by_domain(web.log)

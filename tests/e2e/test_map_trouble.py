@@ -102,6 +102,28 @@ def test_damage_within_the_database_ends_the_run_with_what_to_do(tmp_path: Path,
         assert set(states(database).values()) == {"Processed"}
 
 
+def test_a_map_of_another_version_is_refused_and_can_be_started_over(
+    tmp_path: Path, run_sumi: RunSumi
+) -> None:
+    with running_web({"good.test/": Page()}, tmp_path, tls=False) as web:
+        config = str(web.config(tmp_path, {"good.test": "good.test/"}))
+        database = tmp_path / "map.db"
+        database.write_bytes(b"the only copy of something else")
+        refused = run_sumi("map", config, "--fresh")
+        assert refused.returncode == 2
+        assert "is not a map, so it is left alone" in refused.stderr
+        assert database.read_bytes() == b"the only copy of something else"
+        database.unlink()
+        assert run_sumi("map", config).returncode == 0
+        tables(database, "PRAGMA user_version = 1")
+        older = run_sumi("map", config)
+        assert older.returncode == 2
+        assert "has version 1" in older.stderr
+        assert "start over with --fresh" in older.stderr
+        assert run_sumi("map", config, "--fresh").returncode == 0
+        assert set(states(database).values()) == {"Processed"}
+
+
 def spoil(database: Path, table: str) -> None:
     """Noise where the rows of a table are, as a failing disk leaves it."""
     connection = sqlite3.connect(database)

@@ -109,6 +109,15 @@ def test_a_folder_that_may_not_be_written_is_said_before_anybody_is_asked(
     assert "choose another" in sentence_of(run_sumi("mirror", NOWHERE, "-o", "locked"))
 
 
+def test_who_asks_for_the_status_of_captures_is_sent_to_their_list(
+    run_sumi: RunSumi, small_site: RunningSite, tmp_path: Path
+) -> None:
+    run_sumi("capture", small_site.url, "--store", "docs", "--limit", "1", "--rate-limit", "0")
+    said = sentence_of(run_sumi("status", "docs"))
+    assert said == "sumi: error: docs holds captures; see sumi capture list --store docs"
+    assert run_sumi("capture", "list", "--store", "docs").returncode == 0
+
+
 def test_state_that_a_newer_version_wrote_is_left_alone(
     run_sumi: RunSumi, small_site: RunningSite, tmp_path: Path
 ) -> None:

@@ -55,8 +55,11 @@ class Asked(MemoryStore):
 
 
 def test_the_frontier_is_asked_for_work_when_there_is_some() -> None:
-    recipe = recipe_for(front_pages(100), concurrency=50)
-    world = crawled(small_sites(10, latency=0.01), recipe, open_store=Asked)
+    def web(url: str, now: float) -> Answer:
+        number = int(url.split("/")[2].removeprefix("h").removesuffix(".test"))
+        return small_sites(10, latency=0.01 + number / 7000)(url, now)  # no two answers come together
+
+    world = crawled(web, recipe_for(front_pages(100), concurrency=200), open_store=Asked, digest_seconds=0.02)
     assert len(world.log) == 1000
     assert isinstance(world.store, Asked)
     assert world.store.times <= 1.2 * len(world.log)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from sumi.model import Lease
-from sumi.policy import FrontierPolicy
+from sumi.policy import FrontierPolicy, RobotsPolicy
 from sumi.store.memory import MemoryStore
-from tests.engine.world import Answer, crawled, recipe_for, web_of
+from tests.engine.world import HAIR, Answer, crawled, recipe_for, web_of
 
 SEED = "https://a.test/"
 
@@ -43,3 +43,14 @@ def test_the_result_of_a_lost_lease_is_dropped_and_the_page_is_settled_once() ->
     assert world.output.settled_urls == [SEED]
     assert world.outcomes == {SEED: "captured"}
     assert world.warnings == [f"{SEED}: its lease ran out meanwhile, so this result was dropped"]
+
+
+def test_a_host_that_may_be_asked_less_often_than_a_lease_lasts_is_asked_once_for_each_page() -> None:
+    pages = {f"https://a.test/{number}": Answer(latency=30.0) for number in range(4)}
+    robots = {"https://a.test/robots.txt": Answer(text="User-agent: *\nCrawl-delay: 250\n")}
+    recipe = recipe_for(pages, robots=RobotsPolicy(), concurrency=16)
+    world = crawled(web_of(pages | robots), recipe, lease_seconds=20.0)
+    assert len(world.log) == len(pages) + 1
+    assert world.smallest_gap() >= 250 - HAIR
+    assert set(world.outcomes.values()) == {"captured"}
+    assert not [warning for warning in world.warnings if "lease" in warning]

@@ -132,6 +132,20 @@ def test_other_hosts_go_on_while_one_is_held() -> None:
     assert world.asked(SEED)[1] > 3600
 
 
+def test_150_hosts_are_asked_as_often_as_each_allows() -> None:
+    """Far more hosts than requests at once: none waits for another."""
+    pages = {
+        f"https://h{host}.test/{number}": Answer(latency=0.05) for host in range(150) for number in range(5)
+    }
+    pacing = PacingPolicy(0.5, 0.5)
+    world = crawled(web_of(pages), recipe_for(pages, concurrency=64, pacing=pacing))
+    gaps = world.gaps()
+    assert len(gaps) == 150
+    for each in gaps.values():
+        assert len(each) == 4
+        assert max(each) < 0.5 + 2 * 0.05
+
+
 def pauses(world: World) -> list[float]:
     """From an answer to the next request, as the crawler sees it."""
     return [b.sent - a.reached for a, b in zip(world.log, world.log[1:], strict=False)]

@@ -32,7 +32,7 @@ async def settle_the_sitemap(world: World) -> None:
     await world.store.add([Judged(Candidate(SITEMAP, Hop.SEED))])
     [lease] = await world.store.lease(1, world.clock.now())
     unit = Settlement(lease, Verdict(Outcome.READ, "read"), 1.0, found=FOUND)
-    assert await Settler(world.io, Durability.BATCH).settle(unit)
+    assert await Settler(world.io, Durability.BATCH, in_flight=lambda: 1).settle(unit)
 
 
 def test_others_have_their_turn_while_it_is_written() -> None:
@@ -84,7 +84,7 @@ def test_a_stale_lease_is_refused_whatever_it_found(count: int) -> None:
         [lease] = await world.store.lease(1, world.clock.now())
         await world.store.lease(1, lease.deadline + 1)
         unit = Settlement(lease, Verdict(Outcome.READ, "read"), 1.0, found=FOUND[:count])
-        return await Settler(world.io, Durability.BATCH).settle(unit)
+        return await Settler(world.io, Durability.BATCH, in_flight=lambda: 1).settle(unit)
 
     assert not in_free_time(scenario())
 
@@ -106,7 +106,7 @@ def test_pages_that_end_shortly_after_each_other_are_written_at_once_and_the_fir
 
     async def scenario() -> tuple[list[int], list[float]]:
         world = a_world(Counted)
-        settler = Settler(world.io, Durability.BATCH)
+        settler = Settler(world.io, Durability.BATCH, in_flight=lambda: pages)
         await world.store.add([Judged(Candidate(f"https://a.test/{n}")) for n in range(pages)])
         leases = await world.store.lease(pages, world.clock.now())
         started = world.clock.now()
@@ -127,3 +127,16 @@ def test_pages_that_end_shortly_after_each_other_are_written_at_once_and_the_fir
     assert (
         max(wait - number * BATCH_SECONDS / 10 for number, wait in enumerate(waits)) <= BATCH_SECONDS + HAIR
     )
+
+
+def test_who_is_alone_in_flight_waits_for_nobody() -> None:
+    async def scenario() -> float:
+        world = a_world()
+        settler = Settler(world.io, Durability.BATCH, in_flight=lambda: 1)
+        await world.store.add([Judged(Candidate(f"https://a.test/{n}")) for n in range(5)])
+        started = world.clock.now()
+        for lease in await world.store.lease(5, started):
+            assert await settler.settle(Settlement(lease, Verdict(Outcome.READ), 1.0))
+        return world.clock.now() - started
+
+    assert in_free_time(scenario()) == 0.0

@@ -1,6 +1,8 @@
 """The pages made from the code are those of this code, and no link in the documentation leads nowhere."""
 
 import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,8 @@ from sumi.settings import SETTINGS
 ROOT = Path(__file__).parents[2]
 WRITTEN = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"\[[^\]\[]*\]\(([^)\s]+)\)")
+SHELL = re.compile(r"^```(?:sh|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SUMI = re.compile(r"(?:\$ )?(?:[A-Z_]+=\S+ )*sumi (.*)")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -62,3 +66,27 @@ def test_links_lead_somewhere(page: Path) -> None:
 def _anchors(page: Path) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def shown_commands(page: Path) -> Iterator[list[str]]:
+    """What follows ``sumi`` on the lines of a page that show how to call it, up to a pipe."""
+    for block in SHELL.findall(page.read_text(encoding="utf-8")):
+        for line in block.replace("\\\n", " ").splitlines():
+            shown = SUMI.match(line)
+            if shown is not None:
+                words = shlex.split(shown[1], comments=True)
+                yield words[: words.index("|")] if "|" in words else words
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_shown_is_one(page: Path) -> None:
+    names = [command.name.split() for command in COMMANDS]
+    for words in shown_commands(page):
+        found = next((at for at, name in enumerate(names) if words[: len(name)] == name), None)
+        assert found is not None, f"sumi {shlex.join(words)}: no such command"
+        if "--help" not in words:
+            load_command(COMMANDS[found]).build_parser().parse_all(words[len(names[found]) :])
+
+
+def test_commands_are_found_in_pages() -> None:
+    assert ["mirror", "--help"] in shown_commands(ROOT / "README.md")

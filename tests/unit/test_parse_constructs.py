@@ -38,6 +38,8 @@ def test_links_in_code_are_links_to_code(html: str, expected: str) -> None:
         "<pre><code><span class=token-line>a:<br></span><span class=token-line>  b<br></span></code></pre>",
         "<pre><span class=lineno>1 </span>a:\n<span class=lineno>2 </span>  b<button>Copy</button></pre>",
         "<table><tr><td class=linenos><pre>1\n2</pre><td class=code><pre>a:\n  b</pre></table>",
+        "<pre><code>a:\n<details><summary><span>Show 1 line</span></summary>  b</details></code></pre>",
+        "<pre><span style='user-select: none'>1 </span>a:\n<span style=user-select:none>2 </span>  b</pre>",
     ],
 )
 def test_lines_of_code_whatever_they_are_made_of(html: str) -> None:

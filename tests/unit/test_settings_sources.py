@@ -94,7 +94,7 @@ def test_a_bad_variable_is_named() -> None:
 
 
 def test_without_a_url_an_example_is_given() -> None:
-    with pytest.raises(UsageError, match="sumi mirror https://"):
+    with pytest.raises(UsageError, match="no URL given; give one such as https://"):
         load_settings({}, {})
 
 

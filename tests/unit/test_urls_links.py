@@ -58,6 +58,22 @@ def test_pages_share_answers_only_where_they_agree(pages: list[tuple[str, list[s
         assert LinkNormalizer(rules, base).many(page) == expected_links(page, rules, base)
 
 
+PLAIN = st.lists(st.text("aZ9._~+,=@-", max_size=4), max_size=5).map("/".join)
+
+
+@given(
+    st.sampled_from(BASES),
+    st.sampled_from(["", "/", "../", "../../", "../../../../"]),
+    PLAIN,
+    st.sampled_from(list(PRESETS.values())),
+)
+def test_hrefs_of_letters_and_slashes_lead_where_the_standard_says(
+    base: str, way: str, rest: str, rules: Rules
+) -> None:
+    href = way + rest
+    assert LinkNormalizer(rules, base).many([href]) == expected_links([href], rules, base)
+
+
 def test_links_are_absolute_distinct_and_in_order() -> None:
     links = LinkNormalizer(PRESETS[Preset.MIRROR], "http://e.com/a/b")
     page = [

@@ -28,6 +28,7 @@ from sumi.settings.map_config import MapConfig
 from sumi.store.blobs import FolderBlobs
 from sumi.store.terrain import COMPLETED, INTERRUPTED, MapRun, TerrainStore
 from sumi.store.terrain.rows import TerrainRows
+from sumi.store.terrain.schema import APPLICATION_ID
 
 
 class MapRequest(msgspec.Struct, frozen=True):
@@ -174,11 +175,21 @@ def forget_map(database: Path) -> None:
     for ever, and found by its hash."""
     if not database.exists():
         return
-    try:
-        TerrainRows(database, strict=False, readonly=True).close()
-    except SumiError as error:
-        raise UsageError(
-            f"{database} is not a map that could be started over ({error}); remove it yourself"
-        ) from error
+    if not _is_map(database):
+        raise UsageError(f"{database} is not a map, so it is left alone; remove it yourself, or name another")
     for name in (database.name, f"{database.name}-wal", f"{database.name}-shm"):
         database.with_name(name).unlink(missing_ok=True)
+
+
+def _is_map(database: Path) -> bool:
+    """Of whatever version, and be it damaged: to start over is the way out of either."""
+    try:
+        connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
+    except apsw.Error:
+        return False
+    try:
+        return bool(connection.pragma("application_id") == APPLICATION_ID)
+    except apsw.Error:
+        return False
+    finally:
+        connection.close()

@@ -29,7 +29,7 @@ from sumi.events import Event, Listener, Progress, Summary
 from sumi.jobs.mirror import mirror_home, mirror_job
 from sumi.jobs.mirror_assets import EarlierAssets, forget_assets, retry_passed_over
 from sumi.jobs.mirror_links import link_pages
-from sumi.jobs.mirror_names import misnamed, rename_pages
+from sumi.jobs.mirror_names import misnamed, remove_old_names, rename_pages
 from sumi.jobs.mirror_note import recall_settings, remember_settings
 from sumi.jobs.mirror_update import begin_update
 from sumi.outcomes import Outcome
@@ -129,6 +129,7 @@ class _Mirroring:
         return _job_for(changed)
 
     async def _complete(self) -> None:
+        await remove_old_names(self._store, self._tree)
         moves = await misnamed(self._store) if self._tree.had_quarrels else []
         if moves:
             if self._linked:  # while it is still known which page a local link means

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sumi.engine.io import Io
 from sumi.events import Listener
-from sumi.jobs.trained_packing import TrainedPacking
+from sumi.jobs.packing import NoPacking, TrainedPacking
 from sumi.outputs.archive import Archive
 from sumi.outputs.crawl_metadata import CrawlMetadata
 from sumi.outputs.discoveries import Discoveries
@@ -68,14 +68,16 @@ class Workshop:
     @asynccontextmanager
     async def packing(self, io: Io) -> AsyncIterator[Io]:
         """With a digester that packs bodies as the configuration wants it."""
-        if self._config.store.dictionary is PackingDictionary.OFF:
+        if not self._config.store.compress:
+            yield dataclasses.replace(io, digester=NoPacking(io.digester))
+        elif self._config.store.dictionary is PackingDictionary.OFF:
             yield io
-            return
-        digester = TrainedPacking(io.digester, self.blobs.dictionaries)
-        try:
-            yield dataclasses.replace(io, digester=digester)
-        finally:
-            await digester.aclose()
+        else:
+            digester = TrainedPacking(io.digester, self.blobs.dictionaries)
+            try:
+                yield dataclasses.replace(io, digester=digester)
+            finally:
+                await digester.aclose()
 
     # ── what follows the ledger ────────────────────────────────────────────────────────────────────────
 

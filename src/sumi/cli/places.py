@@ -11,9 +11,12 @@ from sumi.ports import Snapshot
 
 def stored_jobs(place: str) -> list[Path]:
     """State folders in, or below, what was typed; at least one."""
+    from sumi.store.capture.folder import DATABASE_NAME
     from sumi.store.recognize import state_folders
 
     found = state_folders(Path(place))
+    if not found and (Path(place) / DATABASE_NAME).is_file():
+        raise UsageError(f"{place} holds captures; see sumi capture list --store {place}")
     if not found:
         raise UsageError(f"{place} holds no job of Sumi's; give the folder that was its --output")
     return found

@@ -47,7 +47,7 @@ class Crawl:
         self._heads = Heads(active=recipe.head_first)
         self._ladder = Ladder(recipe, io)
         self._digestion = Digestion(recipe, io, self._gate, self._revisits, self._ladder)
-        self._settler = Settler(io, durability)
+        self._settler = Settler(io, durability, in_flight=lambda: len(self._visits))
         self._leases = LeaseKeeper(io.frontier, io.clock)
         self._tally = Tally(io, self._desk)
         self._visits: set[asyncio.Task[None]] = set()

@@ -41,7 +41,6 @@ class HttpFetcher:
         self._clock = clock
         self._user_agent = network.user_agent
         self._https_only = network.https_only
-        self._https_only = network.https_only
         self._usual_lines = _usual_lines(network)
         self._credentials = CredentialBook(network.credentials)
         self._guard = AddressGuard(network)

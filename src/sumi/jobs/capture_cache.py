@@ -19,6 +19,7 @@ from sumi.store.capture import CacheLevel, CaptureDatabase, CapturedPage
 OK = 200
 NOT_MODIFIED = 304
 DAY = 86_400.0
+MOST_HELD = 32  # more than the pages that are in flight at once
 # What a 304 says anew: the validators, and for how long it vouches.
 RENEWED = frozenset({"etag", "last-modified", "cache-control", "expires", "pragma", "date", "age", "vary"})
 VOUCHING = frozenset({"cache-control", "expires", "pragma"})
@@ -63,6 +64,8 @@ class PageCache:
         body = self._database.content(page.body) if page.body is not None else None
         if body is None or page.body is None:
             return None
+        if len(self._bodies) >= MOST_HELD:  # of pages that came to nothing; whose hash is wanted is hashed
+            self._bodies.clear()
         self._bodies[page.address] = body, page.body
         fields = (
             ("content-type", page.content_type),

@@ -17,6 +17,8 @@ from sumi.ports import Frontier, Ledger
 from sumi.urls.paths import caseless, page_path, rightful_paths
 
 BATCH = 500
+# Names that are about to be given up, until their files are gone.
+NOTE = "mirror.old_names"
 
 
 class Move(NamedTuple):
@@ -52,11 +54,25 @@ async def rename_pages(moves: Sequence[Move], ledger: Ledger, frontier: Frontier
     for group in (moves[: len(moves) - len(last)], last):
         for start in range(0, len(group), BATCH):
             batch = group[start : start + BATCH]
+            await ledger.put_note(NOTE, msgspec.json.encode([move.before for move in batch]).decode())
             await frontier.amend(await _copied(batch, ledger, tree))
             await frontier.sync(tree.sync)
             # Before the next group: on a disk that ignores case its new names are among these old ones.
-            for move in batch:
-                tree.remove_file(move.before)
+            await remove_old_names(ledger, tree)
+
+
+async def remove_old_names(ledger: Ledger, tree: MarkdownTree) -> None:
+    """Files that pages had before they were renamed, also by a run that was killed at that."""
+    note = await ledger.get_note(NOTE)
+    if not note:
+        return
+    old = {caseless(path): path for path in msgspec.json.decode(note, type=list[str])}
+    async for record in pages_here(ledger):
+        if record.facts.path is not None:
+            old.pop(caseless(record.facts.path), None)
+    for path in old.values():
+        tree.remove_file(path)
+    await ledger.put_note(NOTE, "")
 
 
 async def _copied(batch: Sequence[Move], ledger: Ledger, tree: MarkdownTree) -> dict[str, PageFacts]:

@@ -30,6 +30,7 @@ _FEWEST_PARAGRAPHS: Final = 3  # of such a one
 _LONG_STORY: Final = 800  # which it has to be, or have more paragraphs than that
 _FEW_LINKS: Final = 0.3  # of the letters of a paragraph; signatures in the manual of a library have more
 _CODE: Final = "pre, code, kbd, samp, tt, var, math"
+_MOST_TEASERS: Final = 50  # as definition lists; more are a manual, and would take long to look at
 _REFERENCE: Final = f"dl, {_CODE}"
 _MARKS: Final = (
     "meta[property='og:type'][content='article']",
@@ -66,7 +67,7 @@ class Claim(IntEnum):
 class Prose:
     """How much prose each element of a page holds, what stands apart from the text not counted."""
 
-    __slots__ = ("_held", "total")
+    __slots__ = ("_held", "apart", "total")
 
     def __init__(self, root: Element, holders: list[Element]) -> None:
         self.total = 0
@@ -75,7 +76,8 @@ class Prose:
         apart = set(filter(_stands_apart, {element for way in ways for element in way[:-1]}))
         free = [way for way in ways if apart.isdisjoint(way)] if apart else ways
         if sum(map(_length, free)) < _BELIEVED * sum(map(_length, ways)):
-            free = ways
+            apart, free = set(), ways
+        self.apart = apart
         for way in free:
             self._add(way)
 
@@ -143,12 +145,18 @@ def _has_reference(root: Element) -> bool:
     """Teasers come as definition lists, too: of a picture's name and a headline, which are links."""
     if root.select_one(_CODE) is not None:
         return True
-    return any(link_share(definitions) < _MOSTLY for definitions in root.iter_elements("dl"))
+    lists = list(islice(root.iter_elements("dl"), _MOST_TEASERS + 1))
+    return len(lists) > _MOST_TEASERS or any(link_share(definitions) < _MOSTLY for definitions in lists)
 
 
 def _leaves_out_reference(root: Element, part: Element, prose: Prose) -> bool:
-    stray = (each for each in root.select(_REFERENCE) if not _is_within(each, part))
-    return sum(len(each.text) for each in stray) > _STRAY * prose.total
+    kept = set(part.select(_REFERENCE))
+    most, stray = _STRAY * prose.total, 0
+    for each in root.select(_REFERENCE):
+        stray += 0 if each in kept else len(each.text)
+        if stray > most:
+            return True
+    return False
 
 
 def _is_framed(root: Element, part: Element) -> bool:
@@ -201,12 +209,29 @@ def _kind(element: Element) -> tuple[str, str | None]:
     return element.tag, element.attr("class")
 
 
+def frame_of(article: Article) -> list[Element]:
+    """What around an article is called something else: comments, an aside, a form."""
+    return [element for element in article.prose.apart if not _is_within(element, article.part)]
+
+
 def boxes_of(article: Article) -> list[Element]:
     """What stands in the midst of an article without being of it: what to share, read, join or buy."""
     part, prose = article
     mine = [holder for holder in prose.holders() if _is_within(holder, part)]
     boxes = chain(_called_boxes(part, prose), _plain_boxes(mine, prose))
-    return [box for box in dict.fromkeys(boxes) if box.select_one(_REFERENCE) is None]
+    kept = _holders_of_reference(part)
+    return [box for box in dict.fromkeys(boxes) if box not in kept]
+
+
+def _holders_of_reference(part: Element) -> set[Node]:
+    """Each once, however many there are within each other: what asks every box instead takes the square."""
+    holders: set[Node] = set()
+    for each in part.select(_REFERENCE):
+        for element in chain((each,), islice(each.ancestors, _DEEPEST)):
+            if element in holders:
+                break
+            holders.add(element)
+    return holders
 
 
 def _called_boxes(part: Element, prose: Prose) -> Iterator[Element]:

@@ -112,9 +112,10 @@ def _is_title(element: Element) -> bool:
 
 def join_label(footnote: Element) -> None:
     """The number of a footnote as docutils writes it, into the paragraph that it stands beside."""
-    label, text, *_ = (*islice(element_children(footnote), 2), None, None)
-    if label is None or text is None or not label.has_class("label") or text.tag != "p":
+    parts = list(islice(element_children(footnote), 2))
+    if len(parts) < 2 or not parts[0].has_class("label") or parts[1].tag != "p":
         return
+    label, text = parts
     text.insert(0, Text(f"[{collapse(label.text).strip('[]')}] "))
     label.decompose()
 

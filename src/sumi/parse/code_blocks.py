@@ -42,9 +42,10 @@ _NEAR: Final = 8  # ancestors looked at; pages laid out in tables have dozens of
 _NUMBERING: Final = frozenset({"td", "tr", "tbody", "table"})
 _WITHIN: Final = ("span", "a", "b", "br", "button", "div", "em", "i", "li", "p", "strong", "tr")
 
-# What cannot be selected the page itself leaves out when code is copied: numbers by Hugo, prompts by others.
-_LINE_NUMBERS: Final = (
-    "[class*=lineno], [class*=line-number]:not(pre, code), .gutter, .ln, button, "
+# Numbers of lines, and what folds a part away. What cannot be selected the page itself leaves out when code
+# is copied: numbers by Hugo, prompts by others.
+_NOT_CODE: Final = (
+    "[class*=lineno], [class*=line-number]:not(pre, code), .gutter, .ln, button, summary, "
     "span[style*='user-select:none'], span[style*='user-select: none']"
 )
 
@@ -109,8 +110,8 @@ def _prepare_block(pre: Element, code: CodeParts) -> None:
     _mark_language(pre, pre.select_one(":scope > code") if code.has_inner else None)
     if next(pre.iter_elements(_WITHIN), None) is None:
         return
-    for number in pre.select(_LINE_NUMBERS):
-        number.decompose()
+    for part in pre.select(_NOT_CODE):
+        part.decompose()
     # Highlighting is hundreds of spans, and whatever walks over the page later would walk over them too.
     pre.set_text(lines_of(pre))
 

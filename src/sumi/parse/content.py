@@ -7,7 +7,7 @@ candidate: it must hold at least half of the page's text, or the next wider one 
 from collections.abc import Iterator
 from typing import Final
 
-from sumi.parse.article import Claim, boxes_of, claim_of, find_article
+from sumi.parse.article import Claim, boxes_of, claim_of, find_article, frame_of
 from sumi.parse.chrome import is_chrome_aside, link_share
 from sumi.parse.html import Document, Element, new_element, select_each
 from sumi.parse.named import Names, named_bars
@@ -56,9 +56,9 @@ def content_root(document: Document, body: Element, names: Names) -> Bulk:
     article = find_article(bulk.root, claim) if _may_be_article(bulk.root, claim) else None
     if article is None:
         return bulk
-    words_beside = bulk.words_beside if article.part is bulk.root else _beside(article.part, body)[1]
-    for box in boxes_of(article):
+    for box in (*frame_of(article), *boxes_of(article)):
         box.decompose()
+    words_beside = bulk.words_beside if article.part is bulk.root else _beside(article.part, body)[1]
     return Bulk(article.part, words_beside=words_beside)
 
 

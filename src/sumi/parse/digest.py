@@ -26,6 +26,7 @@ class DigestRequest(msgspec.Struct, frozen=True):
     assets: bool = False  # the images that the Markdown shows, and links to downloads, are wanted too
     # What ``raw`` is packed with, if anything. It comes with every page, as a worker may be a new one.
     dictionary: bytes = b""
+    pack: bool = True  # False: of ``raw`` only the hash is wanted, as the body is kept as it came
     full_text: bool = False  # the body is all of a site's Markdown, which is wanted in parts by page
 
 
@@ -85,7 +86,8 @@ def digest(request: DigestRequest) -> PageDigest | Undigested:
 def _with_raw(digest: PageDigest | Undigested, request: DigestRequest) -> PageDigest | Undigested:
     if isinstance(digest, Undigested):
         return digest
-    from sumi.parse.raw import packed
+    from sumi.parse.raw import name_of, packed
 
-    name, frame = packed(request.body, request.dictionary)
+    body = request.body
+    name, frame = packed(body, request.dictionary) if request.pack else (name_of(body), b"")
     return msgspec.structs.replace(digest, raw=frame, raw_sha256=name)

@@ -72,7 +72,8 @@ class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def differences(db: apsw.Connection, old: int, new: int) -> Iterator[Difference]:
-    """Pages first, then links, then domains; each in the order of discovery. Streamed."""
+    """Pages first, then links, then domains; each in the order of discovery, links in that of their pages.
+    Streamed."""
     _check_runs(db, old, new)
     runs = {"old": old, "new": new}
     domains: dict[str, _Domain] = {}

@@ -4,13 +4,14 @@ community likewise, and the pages of a domain as dots within its area, the most 
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import Final
 
 from sumi.terrain.packing import Circle, enclosing, pack
 
 DOT: Final = 1.0  # the distance of two dots is about twice this
 _MARGIN: Final = 1.6  # of an area, around its dots
-_SHORE: Final = 4.0  # around a community, so that one can tell where it ends
+_SHORE: Final = 4.0  # around a community at most, so that one can tell where it ends
 _GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
 
 
@@ -34,7 +35,9 @@ def lay_out(radii: Sequence[float], communities: Sequence[int]) -> list[Circle]:
     packed = {name: pack([radii[number] for number in group]) for name, group in members.items()}
     shores = {name: enclosing(circles) for name, circles in packed.items()}
     order = sorted(members, key=lambda name: -shores[name].r)
-    places = pack([shores[name].r + _SHORE for name in order])
+    # Where all areas are small, as wide a shore would be most of the picture.
+    shore = min(_SHORE, median(radii) / 2) if radii else 0.0
+    places = pack([shores[name].r + shore for name in order])
     areas = [Circle(0.0, 0.0, 0.0)] * len(radii)
     for name, place in zip(order, places, strict=True):
         dx, dy = place.x - shores[name].x, place.y - shores[name].y

@@ -6,6 +6,7 @@ they are nodes either way, once.
 
 from array import array
 from collections.abc import Iterator
+from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -24,14 +25,11 @@ COLUMNS = (
     Column("depth", ColumnType.WHOLE),
 )
 
-_PAGES = """
-    SELECT url, domain, state, title, status_code,
-           (SELECT min(depth) FROM page_depths WHERE page_id = pages.id)
-    FROM pages ORDER BY id
-"""
+_PAGES = "SELECT id, url, domain, state, title, status_code FROM pages ORDER BY id"
 _REFERENCES = "SELECT url, domain FROM {table} WHERE url NOT IN (SELECT url FROM pages) ORDER BY id"
 _REFERENCE_IDS = "SELECT id FROM {table} WHERE url NOT IN (SELECT url FROM pages) ORDER BY id"
 _REFERRERS = "SELECT referrer_page_id, {column} FROM {table} ORDER BY id"
+_NOWHERE = 2**62
 
 
 class _Table(NamedTuple):
@@ -65,17 +63,32 @@ def page_graph(db: apsw.Connection) -> Graph:
         end = references[-1].end
     kinds = domain_kinds(db)
 
+    @cache  # whoever looks at the nodes twice reads the distances, of which there are most, only once
+    def depths() -> "array[int]":
+        return _nearest(db, len(pages.place))
+
     def links() -> Iterator[Link]:
         yield from _links_between_pages(db, pages)
         for table, positions in zip(_NEVER_VISITED, references, strict=True):
             yield from _links_to_references(db, table, pages, positions)
 
-    return Graph(COLUMNS, end, lambda: _nodes(db, kinds), links, weighted=False)
+    return Graph(COLUMNS, end, lambda: _nodes(db, kinds, depths()), links, weighted=False)
 
 
-def _nodes(db: apsw.Connection, kinds: dict[str, DomainKind]) -> Iterator[Row]:
-    for url, domain, state, title, status, depth in db.execute(_PAGES):
-        yield url, domain, kinds[domain], state, title, status, depth
+def _nearest(db: apsw.Connection, pages: int) -> "array[int]":
+    """By row id of a page: how far it is from the nearest origin. In one pass, which needs no index: there is
+    none until a run has completed."""
+    depths = array("q", [_NOWHERE]) * pages
+    for page, depth in db.execute("SELECT page_id, depth FROM page_depths"):
+        if depth < depths[page]:
+            depths[page] = depth
+    return depths
+
+
+def _nodes(db: apsw.Connection, kinds: dict[str, DomainKind], depths: "array[int]") -> Iterator[Row]:
+    for page, url, domain, state, title, status in db.execute(_PAGES):
+        depth = depths[page]
+        yield url, domain, kinds[domain], state, title, status, None if depth == _NOWHERE else depth
     for table in _NEVER_VISITED:
         for url, domain in db.execute(_REFERENCES.format(table=table.urls)):
             yield url, domain, table.kind, table.state, None, None, None

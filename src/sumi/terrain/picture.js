@@ -44,8 +44,8 @@
   const roadsOf = new Map();
   data.roads.forEach((road) => { push(roadsOf, road[0], road); push(roadsOf, road[1], road); });
   const heaviest = data.roads.length ? data.roads[0][2] : 1;
-  // A hairball says nothing: beyond this only the links of what one points at are drawn.
-  const drawAllLinks = data.links.length <= 1200;
+  // A hairball says nothing: beyond this only roads between domains are drawn, and the links of what one points at.
+  const drawAllLinks = data.links.length > 0 && data.links.length <= 1200;
 
   // ── drawing ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -59,8 +59,7 @@
     ink.clearRect(0, 0, width, height);
     const seen = data.domains.map((domain, number) => number).filter((number) => visible(data.domains[number]));
     seen.forEach((number) => drawArea(data.domains[number], markedDomains.has(number)));
-    drawRoads();
-    if (drawAllLinks) drawLinks();
+    if (drawAllLinks) drawLinks(); else drawRoads();
     seen.forEach(drawDots);
     drawHovered();
     drawMarked();
@@ -149,8 +148,8 @@
     ink.textBaseline = "middle";
     const text = shortened(domain[NAME], 2 * r - 6);
     if (r < 16 || !text) return;
-    const large = r > 46;  // then the name stands at the upper edge, off the dots
-    const y = sy(domain[DY]) - (large ? Math.min(r - size, r * 0.86) : 0);
+    const large = r > 46;  // then the name stands on the upper edge, off the dots
+    const y = sy(domain[DY]) - (large ? r - size * 0.3 : 0);
     ink.lineWidth = 3;
     ink.strokeStyle = "#fffffed9";
     ink.strokeText(text, sx(domain[DX]), y);

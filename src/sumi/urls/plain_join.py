@@ -1,7 +1,7 @@
 """Relative hrefs of the plainest kind, joined to their page without the parser.
 
 Most links of a manual are letters and slashes, perhaps behind a few ``../``: the standard leaves them as they
-are. To join them here takes a fifth of what the parser does, which reads the page's address again each time.
+are. To join them here takes a quarter of what the parser does, which reads the page's address each time.
 """
 
 import re

@@ -6,7 +6,11 @@ import subprocess
 
 from sumi.errors import UsageError
 
-NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
+# The headless ones first: the same engine without the rest of a browser, in half the memory.
+NAMES = (
+    *("chromium-headless-shell", "chrome-headless-shell"),
+    *("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"),
+)
 PLACES = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -27,7 +31,7 @@ def find_browser(given: str | None) -> str:
     if found is None:
         raise UsageError(
             "--render needs Chromium or Chrome, and none was found; install one (on Debian: apt install "
-            "chromium), name it with --browser, or leave --render out"
+            "chromium-headless-shell), name it with --browser, or leave --render out"
         )
     return found
 

@@ -33,6 +33,7 @@ from sumi.ports import (
     UrlRecord,
 )
 from sumi.store.entries import Entry, State
+from sumi.store.indexed.known_links import KnownLinks
 from sumi.store.indexed.read_ahead import ReadAhead
 from sumi.store.indexed.rows import (
     FIRST_RANK,
@@ -65,6 +66,7 @@ class IndexedStore(MemoryStore):
         self._failure: StorageFailed | None = None
         self._leased_ids: set[int] = set()
         self._ahead = ReadAhead(self._rows, self._queues, self._leased_ids)
+        self._known_links = KnownLinks()
         self._take_up(self._rows.totals())
 
     def _take_up(self, totals: Totals) -> None:
@@ -99,12 +101,15 @@ class IndexedStore(MemoryStore):
             return changed
 
     async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
+        if hop is Hop.LINK:
+            urls = self._known_links.strangers(urls, depth)
         fresh: list[str] = []
         for start in range(0, len(urls), ROWS_AT_ONCE):
             some = urls[start : start + ROWS_AT_ONCE]
             async with self._turn:
                 self._working.load(some)
                 fresh += await super().unseen(some, depth, hop)
+                self._known_links.note(map(self._working.get, some))
                 self._working.let_go()
             if len(some) == ROWS_AT_ONCE:
                 await asyncio.sleep(0)  # a sitemap of 50,000 entries lets others have their turn in between
@@ -215,6 +220,14 @@ class IndexedStore(MemoryStore):
         if queue is None or host in self._parked:
             self._parked.discard(host)
             self._schedule.offer(host)
+
+    def _lift(self, entry: Entry, candidate: Candidate) -> None:
+        self._known_links.forget(candidate.url)
+        super()._lift(entry, candidate)
+
+    def _requeue(self, url: str) -> bool:
+        self._known_links.forget(url)
+        return super()._requeue(url)
 
     def _shorten(self, entry: Entry, candidate: Candidate) -> None:
         self._ahead.reconsider(entry.host, entry.rank)

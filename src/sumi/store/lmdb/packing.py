@@ -16,8 +16,27 @@ _DOUBLE, _WORD = struct.Struct(">d"), struct.Struct(">Q")
 _RANK = struct.Struct(">?QQQ")
 _MOMENT = struct.Struct(">QQ")
 
+
+class _UpToOutcome(msgspec.Struct, array_like=True, gc=False):
+    """How a packed row begins. What follows is stepped over."""
+
+    url: str
+    hop: str
+    kind: str
+    depth: int
+    score: float
+    redirects: int
+    referrer: str | None
+    state: int
+    attempts: int
+    address: str
+    due: float | None
+    outcome: str | None
+
+
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list).decode
+_decode_beginning = msgspec.msgpack.Decoder(_UpToOutcome).decode
 
 
 def pack_id(number: int) -> bytes:
@@ -57,6 +76,11 @@ def unpack_row(row_id: Packed, packed: Packed, host: str | None = None) -> Row:
     """``host``: where it is known already. To tell it from the URL takes as long as all the rest."""
     url, *rest = _decode(packed)
     return Row(unpack_id(row_id), url, host or host_key(url), *rest)
+
+
+def packed_outcome(packed: Packed) -> str | None:
+    """Of a packed row: a fifth of the work of unpacking it, where a million are looked through for a few."""
+    return _decode_beginning(packed).outcome
 
 
 def _sortable(number: float) -> int:

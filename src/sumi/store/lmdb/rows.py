@@ -40,6 +40,7 @@ from sumi.store.lmdb.packing import (
     pack_rank,
     pack_row,
     packed_id_of_rank,
+    packed_outcome,
     unpack_id,
     unpack_moment,
     unpack_row,
@@ -143,8 +144,8 @@ class LmdbRows:
         with self._reading() as tx, tx.cursor(self._urls) as cursor:
             if not cursor.set_range(pack_id(after + 1)):
                 return []
-            rows = starmap(unpack_row, cursor.iternext())
-            return list(islice((row for row in rows if outcomes is None or _is_of(row, outcomes)), limit))
+            items = (item for item in cursor.iternext() if outcomes is None or _is_of(item[1], outcomes))
+            return list(starmap(unpack_row, islice(items, limit)))
 
     def attempts(self) -> Iterable[AttemptRow]:
         with self._reading() as tx:
@@ -305,5 +306,5 @@ class LmdbRows:
             raise StorageFailed(f"{self._path}: {error}; check the disk, then run again") from error
 
 
-def _is_of(row: Row, outcomes: frozenset[Outcome]) -> bool:
-    return (row.outcome or Outcome.PENDING) in outcomes
+def _is_of(packed: Packed, outcomes: frozenset[Outcome]) -> bool:
+    return (packed_outcome(packed) or Outcome.PENDING) in outcomes

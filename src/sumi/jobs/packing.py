@@ -1,7 +1,6 @@
-"""Bodies packed with a dictionary that is trained from the first of them.
+"""How the bodies of an archive are packed, where it is not each by itself: not at all, or with a dictionary.
 
-What pages of a site have in common is most of them. It is learnt once for an archive, and never again: every
-blob that was packed with a dictionary needs that one.
+Both are digesters around the one that does the work, as bodies are packed by whoever digests them.
 """
 
 import asyncio
@@ -14,8 +13,22 @@ from sumi.ports import Digester
 from sumi.store.dictionaries import Dictionaries
 
 
+class NoPacking:
+    """Implements ``sumi.ports.Digester``. Of bodies that are kept as they came, only the hash is made."""
+
+    def __init__(self, digester: Digester) -> None:
+        self._digester = digester
+
+    async def digest(self, request: DigestRequest) -> PageDigest | Undigested:
+        return await self._digester.digest(msgspec.structs.replace(request, pack=False))
+
+    async def aclose(self) -> None:
+        """The digester around which this is, is its owner's to close."""
+
+
 class TrainedPacking:
-    """Implements ``sumi.ports.Digester``, around another one that does the work."""
+    """Implements ``sumi.ports.Digester``. Most of a page is what it has in common with others: that is learnt
+    from the first of an archive, and only once, as a blob needs the dictionary that it was packed with."""
 
     def __init__(self, digester: Digester, dictionaries: Dictionaries) -> None:
         self._digester = digester
@@ -36,7 +49,7 @@ class TrainedPacking:
         return result
 
     async def aclose(self) -> None:
-        """The digester around which this is, is its owner's to close."""
+        """As above; but what has begun is waited for."""
         if self._training is not None:
             await self._training
 
@@ -52,7 +65,7 @@ class TrainedPacking:
         samples, self._samples = self._samples, []
         made = self._dictionaries.in_use()  # by another process of this archive, meanwhile
         if not made:
-            made = await asyncio.to_thread(trained, samples) or b""
+            made = await asyncio.to_thread(trained, samples)
             if made:
                 self._dictionaries.add(made)
         await asyncio.to_thread(self._dictionaries.sync)
