@@ -32,7 +32,7 @@ layers: $(VENV)/.developer ## who may import whom
 	$(VENV)/bin/lint-imports
 
 unit: $(VENV)/.developer ## the tests alone
-	$(PY) -m pytest -n $(JOBS)
+	$(PY) -m pytest -n $(JOBS) --dist worksteal
 
 coverage: $(VENV)/.developer ## the tests, counting the lines they reach; takes three times as long
 	$(PY) -m coverage erase

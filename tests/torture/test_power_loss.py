@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from sumi.model import PageFacts
-from sumi.store.files.records import Ended, decode
+from sumi.store.files.records import Amended, Ended, decode
 from tests.site import running_site
+from tests.torture.earlier_files import harm_packs, put_back
 from tests.torture.harness import Bench
-from tests.torture.packs import harm_packs
 
 Harm = Callable[[bytes, random.Random], bytes]
 
@@ -54,6 +54,10 @@ class Finished:
         home = self.bench.home(output)
         journal = home / ".sumi" / "journal-000001.log"
         lines = [line for line in journal.read_bytes().splitlines(keepends=True) if not _is_mark(line)]
+        renaming = next((n for n, line in enumerate(lines) if b'"type":"amend"' in line), len(lines))
+        if synced < renaming:  # it is synced before it begins
+            put_back(output, _paths_by(lines), _paths_by(lines[:renaming]))
+            lines = lines[:renaming]
         safe, tail = b"".join(lines[:synced]), b"".join(lines[synced:])
         journal.write_bytes(safe + harm(tail, chance))
         for path in _files_of(lines[synced:], home):
@@ -73,6 +77,15 @@ def _files_of(lines: list[bytes], home: Path) -> Iterator[Path]:
         record = decode(line[18:-1])
         if isinstance(record, Ended) and record.facts.path is not None:
             yield home.parent / record.facts.path
+
+
+def _paths_by(lines: list[bytes]) -> dict[str, str]:
+    paths = {}
+    for line in lines:
+        record = decode(line[18:-1])
+        if isinstance(record, Ended | Amended) and record.facts.path is not None:
+            paths[record.url] = record.facts.path
+    return paths
 
 
 def _facts_in(lines: list[bytes]) -> Iterator[PageFacts]:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from sumi.model import PageFacts
+from sumi.ports import UrlRecord
 from sumi.store.recognize import LOOKING, backend_named
 from tests.site import running_site
 from tests.torture.disk_log import HARMS, Event, Harm, Sync, Write, after_power_cut, kept, lost
+from tests.torture.earlier_files import harm_packs, put_back, without_raw_page
 from tests.torture.harness import Bench, why_no_strace
-from tests.torture.packs import harm_packs, without_raw_page
 
 REASON = why_no_strace()
 pytestmark = pytest.mark.skipif(bool(REASON), reason=REASON or "strace works")
@@ -46,12 +47,14 @@ class Recorded:
         """The mirror as it may be found after the power failed right after an event."""
         output = self.bench.output(like=self.output)
         state = self.bench.home(output) / ".sumi"
+        now = _paths_of(self._records(state))
         for path in state.glob("state.*"):
             path.unlink()
         for path, content in after_power_cut(self.events[: moment + 1], harm, chance).items():
             if content:
                 (state / path.name).write_bytes(content)
-        safe, unsafe = self._recorded_in(state)
+        safe, unsafe, then = self._recorded_in(state)
+        put_back(output, now, then)
         home = self.bench.home(output)
         unsafe_files = {facts.path for facts in unsafe}
         safe_files = {facts.path for facts in safe}
@@ -66,28 +69,32 @@ class Recorded:
             _harm_file(home / name, chance)
         return output
 
-    def _recorded_in(self, state: Path) -> tuple[list[PageFacts], list[PageFacts]]:
-        """Pages that were on the disk for sure, and the others. Found out in a copy."""
+    def _recorded_in(self, state: Path) -> tuple[list[PageFacts], list[PageFacts], dict[str, str]]:
+        """Pages that were on the disk for sure, the others, and paths by URL. Found out in a copy."""
         looked_at = state.with_name("looked-at")
         shutil.copytree(state, looked_at)
-        safe, unsafe = list[PageFacts](), list[PageFacts]()
-        for record, synced in self._records(looked_at):
-            (safe if synced else unsafe).append(record)
+        records = self._records(looked_at)
         shutil.rmtree(looked_at)
-        return safe, unsafe
+        safe = [record.facts for record, synced in records if synced]
+        unsafe = [record.facts for record, synced in records if not synced]
+        return safe, unsafe, _paths_of(records)
 
-    def _records(self, state: Path) -> list[tuple[PageFacts, bool]]:
-        async def look() -> list[tuple[PageFacts, bool]]:
+    def _records(self, state: Path) -> list[tuple[UrlRecord, bool]]:
+        async def look() -> list[tuple[UrlRecord, bool]]:
             store = backend_named(self.backend)(state, LOOKING, 0.0)
             unsynced = set(store.unsynced)
-            found = [(record.facts, record.url not in unsynced) async for record in store.records()]
+            found = [(record, record.url not in unsynced) async for record in store.records()]
             await store.aclose()
             return found
 
         return asyncio.run(look())
 
     def recorded_in(self, output: Path) -> list[PageFacts]:
-        return [facts for facts, _ in self._records(self.bench.home(output) / ".sumi")]
+        return [record.facts for record, _ in self._records(self.bench.home(output) / ".sumi")]
+
+
+def _paths_of(records: list[tuple[UrlRecord, bool]]) -> dict[str, str]:
+    return {record.url: record.facts.path for record, _ in records if record.facts.path is not None}
 
 
 def _harm_file(path: Path, chance: random.Random) -> None:

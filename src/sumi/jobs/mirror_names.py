@@ -55,7 +55,9 @@ async def rename_pages(moves: Sequence[Move], ledger: Ledger, frontier: Frontier
         for start in range(0, len(group), BATCH):
             batch = group[start : start + BATCH]
             await ledger.put_note(NOTE, msgspec.json.encode([move.before for move in batch]).decode())
-            await frontier.amend(await _copied(batch, ledger, tree))
+            amended = await _copied(batch, ledger, tree)
+            await tree.sync()  # or a power cut could leave a record whose file did not arrive
+            await frontier.amend(amended)
             await frontier.sync(tree.sync)
             # Before the next group: on a disk that ignores case its new names are among these old ones.
             await remove_old_names(ledger, tree)

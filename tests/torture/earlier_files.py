@@ -1,4 +1,4 @@
-"""What a power cut does to the packs of raw pages, and whether each page finds its own in them afterwards."""
+"""A finished mirror's files as they were at an earlier moment, and what a power cut does to its packs."""
 
 import random
 from collections.abc import Callable, Iterable
@@ -9,6 +9,16 @@ from sumi.model import PageFacts
 from sumi.parse.raw import unpacked
 
 Harm = Callable[[bytes, random.Random], bytes | None]
+
+
+def put_back(output: Path, now: dict[str, str], then: dict[str, str]) -> None:
+    """Files of pages that were renamed since: each where it was ``then``. Both are paths by URL."""
+    contents = {url: (output / now[url]).read_bytes() for url, path in then.items() if now[url] != path}
+    for url in contents:
+        (output / now[url]).unlink(missing_ok=True)
+    for url, content in contents.items():
+        (output / then[url]).parent.mkdir(parents=True, exist_ok=True)
+        (output / then[url]).write_bytes(content)
 
 
 def harm_packs(home: Path, safe: Iterable[PageFacts], harm: Harm, chance: random.Random) -> None:
