@@ -116,7 +116,7 @@ class _Mirroring:
             each.rewrite_links or each.assets for each in (before, settings) if each is not None
         )
         if settings.update and store.resumed:
-            await begin_update(store, store, self._io.clock.now(), tree.has_whole)
+            await begin_update(store, store, self._io.clock.now(), tree.has)
         run = JobRun(job, place, self._io, store, tree, control, self._read_job, self._complete)
         with obeying_signals(control):
             return await run.run()

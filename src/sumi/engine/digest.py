@@ -52,6 +52,7 @@ class Digestion:
         """What became of a unit that ``conclude`` made."""
         kept = accepted and isinstance(unit, Settlement) and unit.verdict.outcome in KEPT
         self._gate.places.settled(unit.lease.url, kept=kept)
+        self._revisits.settled(unit.lease.url)
         if isinstance(unit, Settlement):
             self._contents.settled(unit, accepted)
             self._redirects.settled(unit.lease.url)

@@ -24,6 +24,7 @@ class Revisits:
         self._active = active
         self.wants_dates = active and trust_dates  # when a sitemap says that its pages changed matters
         self._modified: dict[str, float] = {}
+        self._before: dict[str, PageFacts | None] = {}  # of pages in flight: each is asked about three times
 
     def listed(self, modified: dict[str, float]) -> None:
         """What a sitemap says: the latest time that each page can have been changed."""
@@ -33,9 +34,15 @@ class Revisits:
         """What is recorded of a page that is here, or once was; None if there never was one."""
         if not self._active or lease.candidate.kind not in COME_BACK_TO:
             return None
-        record = await self._ledger.record(lease.url)
-        known = record is not None and (is_here(record.facts) or record.facts.was_path is not None)
-        return record.facts if record is not None and known else None
+        if lease.url not in self._before:
+            record = await self._ledger.record(lease.url)
+            known = record is not None and (is_here(record.facts) or record.facts.was_path is not None)
+            self._before[lease.url] = record.facts if record is not None and known else None
+        return self._before[lease.url]
+
+    def settled(self, url: str) -> None:
+        """What is recorded of it is another thing from now on."""
+        self._before.pop(url, None)
 
     async def validators(self, lease: Lease) -> tuple[tuple[str, str], ...]:
         """Request headers that let the server say "as you have it"."""

@@ -99,17 +99,22 @@ class MarkdownTree:
         """Of a page whose record names another one by now."""
         self._files.remove(path)
 
-    def has_whole(self, facts: PageFacts) -> bool:
-        """Whether the page's files are there as they were accepted; True for what has none."""
+    def has(self, facts: PageFacts) -> bool:
+        """Whether the page's file is there as it was accepted, and the page as it came is; True for what has
+        none."""
         if facts.path is None:
             return True
         data = self._files.read_bytes(facts.path)
         whole = is_whole_asset if facts.asset else is_whole
         if data is None or not whole(data, facts):
             return False
-        return facts.raw is None or (
-            facts.raw_at is not None and self._raw.has_whole(facts.raw_at, facts.raw)
-        )
+        return facts.raw is None or (facts.raw_at is not None and self._raw.has(facts.raw_at))
+
+    def has_whole(self, facts: PageFacts) -> bool:
+        """As ``has``, and what the page was made from is read, too: after a power cut nothing is certain."""
+        if not self.has(facts):
+            return False
+        return facts.raw is None or facts.raw_at is None or self._raw.has_whole(facts.raw_at, facts.raw)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
         """Leave a placeholder that says why there is no page."""

@@ -41,6 +41,11 @@ class RawPages:
         frame = self._files.read_range(self._path(name), start, length)
         return frame if frame is not None and len(frame) == length else None
 
+    def has(self, place: tuple[str, int, int]) -> bool:
+        """Whether its pack reaches that far: enough to know where no power was cut."""
+        name, start, length = place
+        return self.read((name, start + length - 1, 1)) is not None
+
     def has_whole(self, place: tuple[str, int, int], digest: str) -> bool:
         """After a power cut a pack may be short, or of zeros, or hold other frames at that place."""
         frame = self.read(place)

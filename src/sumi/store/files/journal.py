@@ -13,8 +13,9 @@ from pathlib import Path
 
 from sumi.errors import StateDamaged, StorageFailed
 from sumi.store.files.faults import explained, storage_failed
-from sumi.store.files.lines import frame, unframe
+from sumi.store.files.lines import frame, line_length, unframe
 
+USUAL_LINE = 4096  # or shorter: read at once, whatever its length
 SEGMENT_BYTES = 64 * 1024 * 1024
 SEGMENT_NAME = re.compile(r"journal-(\d{6})\.log")
 SYNC_MARK = re.compile(rb'\{"type":"sync","upto":(\d+)\}')
@@ -93,8 +94,9 @@ class Journal:
     def read(self, place: Place) -> bytes:
         """One record again."""
         reader = self._reader(place.segment)
-        header = os.pread(reader, 8, place.offset)
-        line = os.pread(reader, int(header, 16) + 19, place.offset) if len(header) == 8 else b""
+        line = os.pread(reader, USUAL_LINE, place.offset)
+        length = line_length(line)
+        line = line[:length] if length <= len(line) else os.pread(reader, length, place.offset)
         payload = unframe(line)
         if payload is None:
             raise StateDamaged(self._damage(place.segment, place.offset))

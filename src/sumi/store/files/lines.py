@@ -12,6 +12,14 @@ def frame(payload: bytes) -> bytes:
     return b"%08x %08x %s\n" % (len(payload), google_crc32c.value(payload), payload)
 
 
+def line_length(start: bytes) -> int:
+    """Of the line that begins so, by its own word; 0 if it is none."""
+    try:
+        return int(start[:8], 16) + HEADER_BYTES + 1
+    except ValueError:
+        return 0
+
+
 def unframe(line: bytes) -> bytes | None:
     """The payload of one line (its newline included), or None if the line is torn or damaged."""
     if len(line) <= HEADER_BYTES or line[-1:] != b"\n":
