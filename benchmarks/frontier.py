@@ -23,6 +23,7 @@ from typing import NamedTuple
 import apsw
 import lmdb
 
+from sumi.engine.settler import BATCH
 from sumi.model import Candidate, Hop, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
@@ -35,7 +36,8 @@ from sumi.store.sqlite import SqliteStore
 from sumi.store.sqlite.rows import CACHE_KIB
 
 RESULTS = Path(__file__).parent / "results"
-ADD_BATCH, SETTLE_BATCH, LINKS = 1000, 100, 100
+ADD_BATCH, LINKS = 1000, 100
+SETTLE_BATCH = BATCH  # what the engine writes at once when settlements come this fast
 UNPACED = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100))
 VERDICT = Verdict(Outcome.CAPTURED, "HTTP 200")
 BACKENDS: dict[str, Callable[[Path], Frontier]] = {

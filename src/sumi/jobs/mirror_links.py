@@ -30,10 +30,16 @@ async def link_pages(
         if facts != record.facts:  # also if a run was killed between writing the file and saying so
             amended[record.url] = facts
         if len(amended) >= BATCH:
-            await frontier.amend(amended)
+            await _amend(amended, frontier, tree)
             amended = {}
-    await frontier.amend(amended)
+    await _amend(amended, frontier, tree)
     return rewritten
+
+
+async def _amend(amended: dict[str, PageFacts], frontier: Frontier, tree: MarkdownTree) -> None:
+    if amended:
+        await tree.sync()  # or a power cut could leave a record whose file did not arrive
+        await frontier.amend(amended)
 
 
 async def local_links(ledger: Ledger, *, to_pages: bool, to_assets: bool) -> LocalLinks:
