@@ -82,6 +82,12 @@ class Retuned(msgspec.Struct, frozen=True, tag_field="event", tag="retuned"):
     max_pages: int  # 0: no limit
 
 
+class Busy(msgspec.Struct, frozen=True, tag_field="event", tag="busy"):
+    """Work over all pages begins, which needs no network and takes a while."""
+
+    with_what: str
+
+
 class CaptureProgress(msgspec.Struct, frozen=True, tag_field="event", tag="capture"):
     """How a capture stands, after each of its pages."""
 
@@ -136,6 +142,7 @@ Event: TypeAlias = (
     | Progress
     | StateChanged
     | Retuned
+    | Busy
     | CaptureProgress
     | Status
     | Summary

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sumi.engine.settler import BATCH_SECONDS, SLICE, Settler
+from sumi.engine.settler import BATCH_REST, BATCH_SECONDS, LONGEST_REST, SLICE, Settler
 from sumi.model import Candidate, Hop, Lease
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import Durability, FrontierPolicy
@@ -140,3 +140,29 @@ def test_who_is_alone_in_flight_waits_for_nobody() -> None:
         return world.clock.now() - started
 
     assert in_free_time(scenario()) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("took", "rest"), [(0.0, BATCH_SECONDS), (0.002, BATCH_REST * 0.002), (1.0, LONGEST_REST)]
+)
+def test_after_a_slow_write_the_next_one_waits_for_more_pages(took: float, rest: float) -> None:
+    """Time passes only where it is said to: each write takes ``took``."""
+
+    async def scenario() -> float:
+        world = a_world()
+        begun: list[float] = []
+        settle = world.store.settle
+
+        async def slowly(units: Sequence[Settlement | Deferral]) -> list[bool]:
+            begun.append(world.clock.now())
+            await world.clock.sleep_until(world.clock.now() + took)
+            return await settle(units)
+
+        world.store.settle = slowly  # type: ignore[method-assign]
+        settler = Settler(world.io, Durability.BATCH, in_flight=lambda: 9)
+        await world.store.add([Judged(Candidate(f"https://a.test/{n}")) for n in range(2)])
+        for lease in await world.store.lease(2, world.clock.now()):
+            assert await settler.settle(Settlement(lease, Verdict(Outcome.READ), 1.0))
+        return begun[1] - begun[0] - took
+
+    assert in_free_time(scenario()) == pytest.approx(rest, abs=HAIR)

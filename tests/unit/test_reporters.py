@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.cli.narration import Narrator, Verbosity, progress_line
+from sumi.cli.narration import MOST_FAILURES, Narrator, Verbosity, progress_line
 from sumi.cli.reporters import JsonLines, LiveLine, PlainLines, QuietEnd, choose_reporter
 from sumi.cli.summary import exit_code, summary_lines
 from sumi.cli.terminal import Palette, Sink, duration, fit, printable
 from sumi.events import (
+    Busy,
     Event,
     PageDeferred,
     PageSettled,
@@ -77,6 +78,21 @@ def test_normally_a_run_tells_of_its_start_its_warnings_and_its_failures() -> No
         "failed: https://example.org/b: not_found (404)",
         "warning: slow host",
     ]
+
+
+def test_of_very_many_failures_the_first_are_told_and_the_rest_on_request() -> None:
+    dead = [
+        PageSettled(f"https://example.org/{number}", "not_found", "failed", "404") for number in range(1000)
+    ]
+    shown = told(Verbosity.NORMAL, *dead).splitlines()
+    assert shown[:-1] == [f"failed: {page.url}: not_found (404)" for page in dead[:MOST_FAILURES]]
+    assert shown[-1] == "failed: more pages, which the summary counts; -v shows each"
+    assert len(told(Verbosity.PAGES, *dead).splitlines()) == len(dead)
+
+
+def test_work_that_shows_no_progress_is_announced() -> None:
+    assert told(Verbosity.NORMAL, Busy("looking at 50,000 pages")) == "busy: looking at 50,000 pages"
+    assert told(Verbosity.QUIET, Busy("looking at 50,000 pages")) == ""
 
 
 def test_each_v_tells_more() -> None:

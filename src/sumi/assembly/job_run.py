@@ -21,12 +21,15 @@ from sumi.engine.revisit import to_be_made_again
 from sumi.engine.run import Crawl
 from sumi.engine.summary import summarize
 from sumi.errors import SumiError, UsageError
-from sumi.events import Recovered, RunStarted, StateChanged, Summary
+from sumi.events import Busy, Recovered, RunStarted, StateChanged, Summary
 from sumi.frontier.retry import TRANSIENT
 from sumi.model import PageFacts
 from sumi.policy import Durability
 from sumi.ports import Ledger, Output
 from sumi.recipe import Job
+
+# With so many pages, work over all of them takes seconds.
+MANY_PAGES = 10_000
 
 
 class RestorableOutput(Output, Protocol):
@@ -96,6 +99,7 @@ class JobRun:
             raise
         aborted = self._control.was_aborted
         if not aborted:
+            await say_if_long("writing down what became of", self._store, self._io)
             if self._complete is not None:
                 await self._complete()
             await self._output.finish(self._store, await self._store.stats())
@@ -178,3 +182,10 @@ class JobRun:
             notes=(*self._job.notes, *notes),
             below_fidelity=below,
         )
+
+
+async def say_if_long(doing: str, store: Store, io: Io) -> None:
+    """Before work over all pages that shows no progress."""
+    pages = (await store.stats()).captured
+    if pages >= MANY_PAGES:
+        io.tell(Busy(f"{doing} {pages:,} pages"))

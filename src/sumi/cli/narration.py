@@ -5,6 +5,7 @@ from enum import IntEnum
 from sumi.cli.summary import status_line, summary_lines
 from sumi.cli.terminal import Palette, duration, printable
 from sumi.events import (
+    Busy,
     Event,
     PageDeferred,
     PageSettled,
@@ -21,10 +22,13 @@ from sumi.events import (
 )
 from sumi.outcomes import Ending
 
+# A site may have thousands of dead links: they are in the summary, and in the job's own files.
+MOST_FAILURES = 20
+
 
 class Verbosity(IntEnum):
     QUIET = -1  # the status line at the end, unless all is well
-    NORMAL = 0  # start, warnings, failures, summary
+    NORMAL = 0  # start, warnings, the first failures, summary
     PAGES = 1  # and every page
     EVERYTHING = 2  # and retries and robots.txt
 
@@ -40,6 +44,7 @@ class Narrator:
         self._verbosity = verbosity
         self._palette = palette
         self._done = 0
+        self._failed = 0
 
     def lines(self, event: Event) -> list[str]:
         if isinstance(event, PageSettled) and event.ending == Ending.DONE:
@@ -71,8 +76,12 @@ class Narrator:
 
     def _detail(self, event: Event) -> list[str]:
         match event:
-            case PageSettled() if self._verbosity >= Verbosity.PAGES or event.ending == Ending.FAILED:
+            case PageSettled() if self._verbosity >= Verbosity.PAGES:
                 return [self._page(event)]
+            case PageSettled() if event.ending == Ending.FAILED:
+                return self._failure(event)
+            case Busy():
+                return [f"busy: {printable(event.with_what)}"]
             case PageDeferred() if self._verbosity >= Verbosity.EVERYTHING:
                 return [f"retry: {printable(event.url)} ({printable(event.why)})"]
             case RobotsRead() if self._verbosity >= Verbosity.EVERYTHING:
@@ -84,6 +93,14 @@ class Narrator:
         how = f"going on, {event.pending:,} waiting" if event.resumed else "starting"
         line = f"{event.job} {printable(event.target)} into {printable(event.output)}: {how}"
         return [line, *(f"note: {printable(note)}" for note in event.notes)]
+
+    def _failure(self, event: PageSettled) -> list[str]:
+        self._failed += 1
+        if self._failed <= MOST_FAILURES:
+            return [self._page(event)]
+        if self._failed == MOST_FAILURES + 1:
+            return [f"{self._palette.bad('failed')}: more pages, which the summary counts; -v shows each"]
+        return []
 
     def _page(self, event: PageSettled) -> str:
         rule = f" ({printable(event.rule)})" if event.rule else ""

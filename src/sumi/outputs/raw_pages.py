@@ -18,8 +18,9 @@ _PACK = re.compile(r"pack-(\d{6})\.zst")
 
 
 class RawPages:
-    def __init__(self, files: SafeFolder, home: str) -> None:
+    def __init__(self, files: SafeFolder, home: str, pack_bytes: int = PACK_BYTES) -> None:
         self._files = files
+        self._pack_bytes = pack_bytes
         self._folder = f"{home}/{FOLDER}"
         self._pack = ""  # that frames are being added to
 
@@ -28,7 +29,7 @@ class RawPages:
         name = self._pack or self._newest()
         start = self._files.append(self._path(name), frame)
         self._pack = name
-        if start + len(frame) >= PACK_BYTES:
+        if start + len(frame) >= self._pack_bytes:
             self._files.stop_appending(self._path(name))
             self._pack = _after(name)
         return name, start, len(frame)

@@ -135,26 +135,20 @@ class SafeFolder:
 
     def read_bytes(self, rel_path: str, most: int = -1) -> bytes | None:
         """The file's content, or its first ``most`` bytes; None if there is none."""
-        folder, name = self._located(rel_path)
         with self._explained(rel_path):
-            try:
-                descriptor = os.open(name, _READ, dir_fd=self._folder(folder, create=False))
-            except FileNotFoundError:
+            descriptor = self._open_to_read(rel_path)
+            if descriptor is None:
                 return None
             with open(descriptor, "rb") as file:
-                _refuse_unless_regular(os.fstat(descriptor))
                 return file.read(most)
 
     def read_range(self, rel_path: str, start: int, length: int) -> bytes | None:
         """At most so many bytes from there; None if there is no file."""
-        folder, name = self._located(rel_path)
         with self._explained(rel_path):
-            try:
-                descriptor = os.open(name, _READ, dir_fd=self._folder(folder, create=False))
-            except FileNotFoundError:
+            descriptor = self._open_to_read(rel_path)
+            if descriptor is None:
                 return None
             try:
-                _refuse_unless_regular(os.fstat(descriptor))
                 return os.pread(descriptor, length, start)
             finally:
                 os.close(descriptor)
@@ -251,6 +245,15 @@ class SafeFolder:
         self._just_made = None
         return _create_file(place, temporary, mode)
 
+    def _open_to_read(self, rel_path: str) -> int | None:
+        folder, name = self._located(rel_path)
+        try:
+            descriptor = os.open(name, _READ, dir_fd=self._folder(folder, create=False))
+        except FileNotFoundError:
+            return None
+        _refuse_unless_regular(descriptor)
+        return descriptor
+
     def _open_to_grow(self, rel_path: str) -> "_Growing":
         folder, name = self._located(rel_path)
         try:
@@ -258,13 +261,7 @@ class SafeFolder:
         except FileNotFoundError:
             self._forget_folders()
             descriptor = os.open(name, _APPEND, 0o644, dir_fd=self._folder(folder, create=True))
-        try:
-            status = os.fstat(descriptor)
-            _refuse_unless_regular(status)
-        except OSError:
-            os.close(descriptor)
-            raise
-        return _Growing(descriptor, status.st_size)
+        return _Growing(descriptor, _refuse_unless_regular(descriptor).st_size)
 
     def _folder(self, folder: str, *, create: bool) -> int:
         """An open folder, valid until the next call."""
@@ -363,10 +360,21 @@ def _create_file(folder: int, temporary: str, mode: int) -> int:
 
 def _refuse_unless_regular_or_absent(name: str, folder: int) -> None:
     with contextlib.suppress(FileNotFoundError):
-        _refuse_unless_regular(os.stat(name, dir_fd=folder, follow_symlinks=False))
+        _refuse_kind(os.stat(name, dir_fd=folder, follow_symlinks=False))
 
 
-def _refuse_unless_regular(status: os.stat_result) -> None:
+def _refuse_unless_regular(descriptor: int) -> os.stat_result:
+    """Closed again if it is not."""
+    try:
+        status = os.fstat(descriptor)
+        _refuse_kind(status)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return status
+
+
+def _refuse_kind(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.ELOOP, "not a regular file")
 

@@ -1,7 +1,8 @@
 """Cells of a table, each on one line: blocks in them become lines parted by ``<br>``."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
+from operator import attrgetter
 from typing import Final
 
 from sumi.parse.html import Element, Node, Text, new_element
@@ -11,6 +12,8 @@ _NEAR: Final = 8  # siblings looked at for text; without a bound, cells of empty
 _LISTS: Final = ("ul", "ol", "dl")
 _CELLS: Final = ("td", "th")
 _ENDING_A_LINE: Final = frozenset((*_BREAKING_TAGS, *_LISTS, "br", "table"))
+_PREVIOUS: Final = attrgetter("previous_sibling")
+_NEXT: Final = attrgetter("next_sibling")
 FLATTENED: Final = (*_BREAKING_TAGS, *_LISTS)
 
 
@@ -65,7 +68,7 @@ def _follows_text(block: Element) -> bool:
     """Whether anything stands before it in the cell: itself first in a first wrapper is still first."""
     node = block
     while True:
-        shown = _shown_before(node)
+        shown = _shown_beside(node, _PREVIOUS)
         if shown is not None:
             return not (isinstance(shown, Element) and shown.tag == "br")
         parent = node.parent
@@ -75,25 +78,17 @@ def _follows_text(block: Element) -> bool:
 
 
 def _is_followed_by_text(block: Element) -> bool:
-    shown = _shown_after(block)
+    shown = _shown_beside(block, _NEXT)
     return shown is not None and not (isinstance(shown, Element) and shown.tag in _ENDING_A_LINE)
 
 
-def _shown_before(node: Node) -> Node | None:
-    sibling = node.previous_sibling
+def _shown_beside(node: Node, step: Callable[[Node], Node | None]) -> Node | None:
+    """The nearest sibling in that direction that is seen."""
+    sibling = step(node)
     for _ in range(_NEAR):
         if sibling is None or _is_shown(sibling):
             return sibling
-        sibling = sibling.previous_sibling
-    return None
-
-
-def _shown_after(node: Node) -> Node | None:
-    sibling = node.next_sibling
-    for _ in range(_NEAR):
-        if sibling is None or _is_shown(sibling):
-            return sibling
-        sibling = sibling.next_sibling
+        sibling = step(sibling)
     return None
 
 

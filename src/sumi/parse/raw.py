@@ -5,6 +5,7 @@ opened by ``zstdcat -D`` and that dictionary.
 """
 
 import hashlib
+import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
@@ -59,9 +60,17 @@ class Unpacker:
             return None
 
 
+class _OfThread(threading.local):
+    def __init__(self) -> None:
+        self.unpacker = Unpacker()
+
+
+_own = _OfThread()
+
+
 def unpacked(frame: bytes, most: int) -> bytes | None:
-    """The same for a single plain frame, in any thread."""
-    return Unpacker().unpacked(frame, most)
+    """The same for a plain frame, in any thread."""
+    return _own.unpacker.unpacked(frame, most)
 
 
 def dictionary_needed(frame: bytes) -> int:

@@ -5,6 +5,7 @@ come anew, and the last one counts. One process puts them; whoever reads changes
 """
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
@@ -137,7 +138,5 @@ def _key(url: str) -> bytes:
     key = url.encode("utf-8", "replace")
     if len(key) <= LONGEST_KEY:
         return key
-    from hashlib import sha256
-
     digest = sha256(key).hexdigest().encode()
     return key[: LONGEST_KEY - len(digest) - 1] + b"\0" + digest

@@ -1,0 +1,44 @@
+"""What is recorded of a page that is asked for again is read once for each visit, and anew after each."""
+
+import asyncio
+
+from sumi.engine.revisit import Revisits
+from sumi.model import Candidate, PageFacts
+from sumi.outcomes import Outcome, Verdict
+from sumi.policy import FrontierPolicy
+from sumi.ports import Judged, Settlement, UrlRecord
+from sumi.store.memory import MemoryStore
+from tests.engine.world import UNPACED
+
+URL = "https://a.test/x"
+
+
+class Counted(MemoryStore):
+    """Notes how often a record was read."""
+
+    reads = 0
+
+    async def record(self, url: str) -> UrlRecord | None:
+        self.reads += 1
+        return await super().record(url)
+
+
+def test_a_page_that_comes_twice_in_one_run_is_compared_with_what_came_last() -> None:
+    async def scenario() -> list[str | None]:
+        store = Counted(FrontierPolicy(UNPACED), 0.0)
+        revisits = Revisits(store, active=True, trust_dates=False)
+        await store.add([Judged(Candidate(URL))])
+        etags = []
+        for etag in ("one", "two", "three"):
+            [lease] = await store.lease(1, 1.0)
+            for _ in range(3):
+                before = await revisits.before(lease)
+            etags.append(before.etag if before is not None else None)
+            facts = PageFacts(path="a.test/x/index.md", etag=etag)
+            await store.settle([Settlement(lease, Verdict(Outcome.CAPTURED), 1.0, facts)])
+            revisits.settled(URL)
+            await store.requeue([URL], 1.0)
+        assert store.reads == len(etags)
+        return etags
+
+    assert asyncio.run(scenario()) == [None, "one", "two"]

@@ -1,0 +1,50 @@
+"""Links that are known to be no news are kept out of the database's way, and never a link that is news."""
+
+import pytest
+
+from sumi.model import Candidate
+from sumi.outcomes import Outcome, Verdict
+from sumi.store.entries import Entry, State
+from sumi.store.indexed.known_links import KnownLinks
+
+URL = "https://a.test/x"
+
+
+def entry(state: State, depth: int = 3, refusal: Outcome | None = None) -> Entry:
+    made = Entry(Candidate(URL, depth=depth), "a.test", 0)
+    made.state = state
+    made.verdict = None if refusal is None else Verdict(refusal)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("known", "no_news_from"),
+    [
+        (entry(State.WAITING), 3),
+        (entry(State.DELAYED), 3),
+        (entry(State.LEASED), 3),  # it may yet be put back
+        (entry(State.SETTLED), 0),
+        (entry(State.REFUSED, refusal=Outcome.OUT_OF_SCOPE), 0),
+        (entry(State.REFUSED, refusal=Outcome.TOO_DEEP), 3),
+    ],
+)
+def test_a_shorter_way_is_news_unless_it_is_done_with(known: Entry, no_news_from: int) -> None:
+    links = KnownLinks()
+    links.note([known, None])
+    for depth in range(6):
+        assert links.strangers([URL], depth) == ([URL] if depth < no_news_from else [])
+
+
+def test_what_is_wanted_again_is_looked_up_again() -> None:
+    links = KnownLinks()
+    links.note([entry(State.SETTLED)])
+    links.forget(URL)
+    links.forget("https://a.test/never-seen")
+    assert links.strangers([URL], 9) == [URL]
+
+
+def test_there_is_a_bound_to_what_is_remembered() -> None:
+    links = KnownLinks(most=2)
+    urls = [f"https://a.test/{number}" for number in range(3)]
+    links.note([Entry(Candidate(url), "a.test", 0) for url in urls])
+    assert links.strangers(urls, 9) == urls
