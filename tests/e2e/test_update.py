@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -141,10 +141,36 @@ def test_pages_that_the_sitemap_dates_before_our_copy_are_not_asked_for(
     assert asked == {"/p0.html", "/p1.html", "/p2.html"}
 
 
-def test_a_lost_file_is_made_again(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
+def _removed(page: Path) -> None:
+    page.unlink()
+
+
+def _cut_short(page: Path) -> None:
+    page.write_text(page.read_text()[:-10])
+
+
+def _other_words_of_the_same_length(page: Path) -> None:
+    page.write_text(page.read_text().replace("All there", "No, there"))
+
+
+@pytest.mark.parametrize("harm", [_removed, _cut_short, _other_words_of_the_same_length])
+def test_a_file_that_is_not_as_it_was_written_is_made_again(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path, harm: Callable[[Path], None]
+) -> None:
     mirror(run_sumi, site)
-    lost = tmp_path / "output" / site.home / "p4.html" / "index.md"
-    text = lost.read_text()
-    lost.unlink()
+    page = tmp_path / "output" / site.home / "p4.html" / "index.md"
+    text = page.read_text()
+    harm(page)
     mirror(run_sumi, site, "--update")
-    assert lost.read_text().partition("sha256")[2] == text.partition("sha256")[2]
+    assert page.read_text().partition("sha256")[2] == text.partition("sha256")[2]
+
+
+def test_a_page_whose_raw_pack_was_lost_is_fetched_again(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    mirror(run_sumi, site)
+    home = tmp_path / "output" / site.home
+    next((home / ".sumi/raw").glob("pack-*.zst")).unlink()
+    mirror(run_sumi, site, "--update")
+    rebuilt = run_sumi("rebuild", str(home))
+    assert rebuilt.returncode == 0, rebuilt.stderr

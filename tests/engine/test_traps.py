@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sumi.engine.fidelity_report import FidelityScores
 from sumi.engine.findings import findings
 from sumi.engine.offload import InProcessDigester
 from sumi.engine.scrutiny import MOST_FOLDERS, probe_urls
@@ -60,7 +61,7 @@ def counts(done: World) -> Counter[Outcome]:
 
 
 def notes(done: World) -> str:
-    return "\n".join(asyncio.run(findings(done.store)))
+    return "\n".join(asyncio.run(findings(done.store, FidelityScores(0.0))))
 
 
 def path_of(url: str) -> str:

@@ -12,7 +12,7 @@ from sumi.engine.attendant import Attendant, Limits
 from sumi.engine.control import Control
 from sumi.engine.disk_watch import DiskWatch
 from sumi.engine.estimate import pace_notes
-from sumi.engine.fidelity_report import report_fidelity
+from sumi.engine.fidelity_report import FidelityScores
 from sumi.engine.findings import findings
 from sumi.engine.flag_files import FlagFiles
 from sumi.engine.io import Io
@@ -39,8 +39,8 @@ class RestorableOutput(Output, Protocol):
         """Before anything is accepted: running copies are written anew, names given before are taken up."""
         ...
 
-    async def remarks(self, ledger: Ledger) -> Sequence[str]:
-        """What the summary should say about what was made."""
+    def remarks(self) -> Sequence[str]:
+        """What the summary should say about what was made, as of the last ``finish``."""
         ...
 
     def has_whole(self, facts: PageFacts) -> bool:
@@ -167,10 +167,10 @@ class JobRun:
         notes: Sequence[str] = (f"ended by --on-error abort: {gave_up}",) if gave_up else ()
         below = 0
         if not aborted:  # otherwise the disk may have failed, and the records are not to be read
-            fidelity = await report_fidelity(self._store, self._job.recipe.min_fidelity)
+            fidelity = FidelityScores(self._job.recipe.min_fidelity)
+            found = await findings(self._store, fidelity)
             below = fidelity.below
-            remarks = await self._output.remarks(self._store)
-            notes = (*notes, *remarks, *await findings(self._store), *fidelity.notes)
+            notes = (*notes, *self._output.remarks(), *found, *fidelity.notes())
         return summarize(
             self._job.recipe,
             await self._store.stats(),

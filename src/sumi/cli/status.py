@@ -122,11 +122,14 @@ async def _look(state: Path) -> JobStatus:
 
 async def _with_bar(store: Snapshot, settings: "MirrorSettings | None", state: str) -> str:
     """The pages are looked through only where a bar was set and nothing else is amiss."""
-    from sumi.engine.fidelity_report import report_fidelity
+    from sumi.engine.fidelity_report import FidelityScores
 
     if state != "complete" or settings is None or not settings.min_fidelity:
         return state
-    return "partial" if (await report_fidelity(store, settings.min_fidelity)).below else state
+    scores = FidelityScores(settings.min_fidelity)
+    async for record in store.records((Outcome.CAPTURED, Outcome.UNCHANGED)):
+        scores.take(record)
+    return "partial" if scores.below else state
 
 
 def _state(pause_flag: Path, process: int | None, stats: FrontierStats, cap: int) -> str:

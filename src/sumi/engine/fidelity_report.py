@@ -4,8 +4,7 @@ from array import array
 from heapq import nsmallest
 from typing import NamedTuple
 
-from sumi.outcomes import Outcome
-from sumi.ports import Ledger
+from sumi.ports import UrlRecord
 
 # A summary is read by people.
 _MOST_NAMED = 10
@@ -15,31 +14,36 @@ GOOD = 0.9
 _LOW_SHARE = 20  # one in so many pages is worse than the low mark of the distribution
 
 
-class FidelityReport(NamedTuple):
-    notes: tuple[str, ...]
-    below: int  # pages below the bar
-
-
 class _Page(NamedTuple):
     score: float
     url: str
     shortfalls: tuple[str, ...]
 
 
-async def report_fidelity(ledger: Ledger, bar: float) -> FidelityReport:
-    scores = array("d")
-    worst: list[_Page] = []
-    async for record in ledger.records((Outcome.CAPTURED, Outcome.UNCHANGED)):
+class FidelityScores:
+    def __init__(self, bar: float) -> None:
+        self._bar = bar
+        self._scores = array("d")
+        self._worst: list[_Page] = []
+
+    def take(self, record: UrlRecord) -> None:
         score = record.facts.fidelity
         if score is None:
-            continue
-        scores.append(score)
-        if score < max(bar, GOOD):
-            worst = nsmallest(_MOST_NAMED, [*worst, _Page(score, record.url, record.facts.shortfalls)])
-    if not scores:
-        return FidelityReport((), 0)
-    below = sum(score < bar for score in scores)
-    return FidelityReport((_distribution(scores, below, bar), *map(_named, worst)), below)
+            return
+        self._scores.append(score)
+        if score < max(self._bar, GOOD):
+            page = _Page(score, record.url, record.facts.shortfalls)
+            self._worst = nsmallest(_MOST_NAMED, [*self._worst, page])
+
+    @property
+    def below(self) -> int:
+        """Pages below the bar."""
+        return sum(score < self._bar for score in self._scores)
+
+    def notes(self) -> tuple[str, ...]:
+        if not self._scores:
+            return ()
+        return (_distribution(self._scores, self.below, self._bar), *map(_named, self._worst))
 
 
 def _distribution(scores: "array[float]", below: int, bar: float) -> str:

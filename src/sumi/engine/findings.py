@@ -5,8 +5,10 @@ All of it is told from the ledger, so that it covers the whole job and not only 
 
 from array import array
 from collections import Counter
+from collections.abc import Iterator
 
-from sumi.frontier.novelty import nearly_same
+from sumi.engine.fidelity_report import FidelityScores
+from sumi.frontier.novelty import SAME_BITS
 from sumi.outcomes import Outcome
 from sumi.ports import Ledger
 from sumi.urls import host_key
@@ -19,8 +21,9 @@ _PIECE = 8
 _NEIGHBOURS = 4
 
 
-async def findings(ledger: Ledger) -> tuple[str, ...]:
-    return (*await _traps(ledger), *await _challenges(ledger), *await _pages(ledger))
+async def findings(ledger: Ledger, fidelity: FidelityScores) -> tuple[str, ...]:
+    """The scores take the pages that are looked through here: a second look would take as long again."""
+    return (*await _traps(ledger), *await _challenges(ledger), *await _pages(ledger, fidelity))
 
 
 async def _traps(ledger: Ledger) -> list[str]:
@@ -41,11 +44,12 @@ async def _challenges(ledger: Ledger) -> list[str]:
     ]
 
 
-async def _pages(ledger: Ledger) -> list[str]:
+async def _pages(ledger: Ledger, fidelity: FidelityScores) -> list[str]:
     hashes = array("Q")
     unindexed = 0
     rendered, in_vain = Counter[str](), Counter[str]()
     async for record in ledger.records((Outcome.CAPTURED, Outcome.UNCHANGED)):
+        fidelity.take(record)
         if record.facts.simhash is not None:
             hashes.append(int(record.facts.simhash, 16))
         unindexed += "noindex" in (record.facts.robots_meta or "").lower()
@@ -73,16 +77,25 @@ def _rendered(reasons: Counter[str], in_vain: Counter[str]) -> list[str]:
 def near_duplicates(hashes: "array[int]") -> list[list[int]]:
     """Groups of nearly the same, as places in ``hashes``; both in the order of these."""
     leader = list(range(len(hashes)))
-    for turn in range(0, 64, _PIECE):
-        order = sorted(range(len(hashes)), key=lambda at: _rotated(hashes[at], turn))
-        for place, one in enumerate(order):
-            for other in order[place + 1 : place + 1 + _NEIGHBOURS]:
-                if nearly_same(hashes[one], hashes[other]):
-                    leader[_find(leader, one)] = _find(leader, other)
+    for one, other in _near_pairs(hashes):
+        if leader[one] != leader[other]:
+            leader[_find(leader, one)] = _find(leader, other)
     groups: dict[int, list[int]] = {}
     for at in range(len(hashes)):
         groups.setdefault(_find(leader, at), []).append(at)
     return [members for members in groups.values() if len(members) > 1]
+
+
+def _near_pairs(hashes: "array[int]") -> Iterator[tuple[int, int]]:
+    # A hash and its place in one number: these sort, and tell how far apart they are, without a call each.
+    bits = len(hashes).bit_length()
+    place = (1 << bits) - 1
+    for turn in range(0, 64, _PIECE):
+        order = sorted(_rotated(value, turn) << bits | at for at, value in enumerate(hashes))
+        for apart in range(1, _NEIGHBOURS + 1):
+            for one, other in zip(order, order[apart:], strict=False):
+                if ((one ^ other) >> bits).bit_count() <= SAME_BITS:
+                    yield one & place, other & place
 
 
 def _rotated(value: int, bits: int) -> int:

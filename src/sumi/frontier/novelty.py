@@ -23,7 +23,7 @@ _MOST_TEMPLATES: Final = 20_000
 
 # Two texts whose hashes differ in no more of 64 bits are nearly the same: one word in a hundred moves two or
 # three, and texts that have only their site in common differ in twenty and more.
-_SAME_BITS: Final = 6
+SAME_BITS: Final = 6
 _PROOFS: Final = 3
 _MOST_SESSIONS: Final = 200_000
 
@@ -123,4 +123,4 @@ class SessionWatch:
 
 
 def nearly_same(one: int, other: int) -> bool:
-    return (one ^ other).bit_count() <= _SAME_BITS
+    return (one ^ other).bit_count() <= SAME_BITS

@@ -223,7 +223,7 @@ class CaptureOutput:
         self.job = self._with_counts(stats)
         self._database.put_job(self.job)
 
-    async def remarks(self, ledger: Ledger) -> tuple[str, ...]:
+    def remarks(self) -> tuple[str, ...]:
         return (*self._per_base(), self._cache_use())
 
     def _per_base(self) -> list[str]:

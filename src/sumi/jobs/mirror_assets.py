@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Iterable
 
 from sumi.model import Candidate, Hop, Kind, Lease, Response
 from sumi.outcomes import Outcome
-from sumi.outputs.manifest import pages_here
 from sumi.outputs.markdown_page import HEAD_END
 from sumi.outputs.markdown_tree import MarkdownTree
+from sumi.outputs.survey import pages_here
 from sumi.parse.file_types import named_like_a_file
 from sumi.parse.link_targets import image_targets
 from sumi.policy import Preset

@@ -14,8 +14,9 @@ from sumi.model import PageFacts
 from sumi.outcomes import Outcome
 from sumi.outputs.assets import assets_here, is_whole_asset
 from sumi.outputs.job_logs import PROCESSED, processed_line
-from sumi.outputs.manifest import DONE, pages_here, relative_to_home
+from sumi.outputs.manifest import relative_to_home
 from sumi.outputs.markdown_page import is_whole
+from sumi.outputs.survey import DONE, pages_here
 from sumi.ports import Snapshot, UrlRecord
 from sumi.store.check import ledger_violations
 from sumi.urls.paths import page_path

@@ -4,8 +4,8 @@ from sumi.model import PageFacts
 from sumi.outcomes import Outcome
 from sumi.outputs.assets import assets_here
 from sumi.outputs.local_links import LocalLinks
-from sumi.outputs.manifest import pages_here
 from sumi.outputs.markdown_tree import MarkdownTree
+from sumi.outputs.survey import pages_here
 from sumi.ports import Frontier, Ledger
 
 BATCH = 500

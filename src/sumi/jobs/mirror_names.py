@@ -11,8 +11,8 @@ import msgspec
 
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
-from sumi.outputs.manifest import pages_here
 from sumi.outputs.markdown_tree import MarkdownTree
+from sumi.outputs.survey import pages_here
 from sumi.ports import Frontier, Ledger
 from sumi.urls.paths import caseless, page_path, rightful_paths
 

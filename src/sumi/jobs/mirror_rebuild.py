@@ -12,9 +12,9 @@ from sumi.jobs.mirror_links import local_links
 from sumi.jobs.mirror_note import recall_settings
 from sumi.model import Kind, PageFacts
 from sumi.outputs.local_links import LocalLinks
-from sumi.outputs.manifest import pages_here
 from sumi.outputs.markdown_page import recompose_page
 from sumi.outputs.markdown_tree import MarkdownTree
+from sumi.outputs.survey import pages_here
 from sumi.parse.digest import DigestRequest, PageDigest
 from sumi.parse.raw import unpacked
 from sumi.policy import FetchLimits, Preset

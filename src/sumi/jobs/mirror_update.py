@@ -6,7 +6,7 @@ from sumi.engine.revisit import to_be_made_again
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
 from sumi.outputs.changes import Update, last_update, note_update
-from sumi.ports import Frontier, Ledger
+from sumi.ports import Frontier, Ledger, UrlRecord
 
 BATCH = 1000
 # What may be another one today: pages, the lists they were found by, and what was not there.
@@ -29,7 +29,7 @@ ASKED_AGAIN = frozenset(
 
 
 async def begin_update(
-    ledger: Ledger, frontier: Frontier, now: float, is_whole: Callable[[PageFacts], bool]
+    ledger: Ledger, frontier: Frontier, now: float, is_whole: Callable[[UrlRecord], bool]
 ) -> None:
     """Queue what is to be asked again, unless an interrupted update goes on. Lost files are made anew."""
     last = await last_update(ledger)
@@ -39,7 +39,7 @@ async def begin_update(
     lost: dict[str, PageFacts] = {}
     async for record in ledger.records(ASKED_AGAIN):
         urls.append(record.url)
-        if not is_whole(record.facts):
+        if not is_whole(record):
             lost[record.url] = to_be_made_again(record.facts)
     await frontier.amend(lost)
     for start in range(0, len(urls), BATCH):

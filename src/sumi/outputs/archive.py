@@ -87,7 +87,7 @@ class Archive:
             self._warc.sync()
         self._copies.write(due)
 
-    async def remarks(self, ledger: Ledger) -> tuple[str, ...]:
+    def remarks(self) -> tuple[str, ...]:
         """The counts say it all."""
         return ()
 

@@ -29,6 +29,26 @@ class Changes(msgspec.Struct):
     unchanged: int = 0
     not_checked: int = 0  # the server would not say; the copies are kept
 
+    def take(self, record: UrlRecord) -> None:
+        facts = record.facts
+        if record.kind is not Kind.PAGE or facts.asset:
+            return
+        changed = (facts.changed_at or 0.0) >= self.since
+        match record.outcome:
+            case Outcome.CAPTURED | Outcome.UNCHANGED | Outcome.DUPLICATE:
+                if (facts.first_captured or 0.0) >= self.since:
+                    self.added += 1
+                elif changed:
+                    self.changed += 1
+                else:
+                    self.unchanged += 1
+            case Outcome.STALE:
+                self.not_checked += 1
+            case Outcome.GONE:
+                self.gone += changed
+            case Outcome.REDIRECTED:
+                self.moved += changed and facts.was_path is not None
+
     def sentence(self) -> str:
         parts = [
             f"{self.added:,} added",
@@ -54,35 +74,12 @@ async def last_update(ledger: Ledger) -> Update | None:
     return None if note is None else msgspec.json.decode(note, type=Update)
 
 
-async def changes_of(ledger: Ledger) -> Changes | None:
-    """None for a mirror that was never updated."""
+async def changes_to_count(ledger: Ledger) -> Changes | None:
+    """By the last update, none counted yet; None for a mirror that was never updated."""
     last = await last_update(ledger)
     if last is None:
         return None
-    changes = Changes(last.began)
-    async for record in ledger.records(None):
-        if record.kind is Kind.PAGE and not record.facts.asset:
-            _count(record, changes)
-    return changes
-
-
-def _count(record: UrlRecord, changes: Changes) -> None:
-    facts, since = record.facts, changes.since
-    changed = (facts.changed_at or 0.0) >= since
-    match record.outcome:
-        case Outcome.CAPTURED | Outcome.UNCHANGED | Outcome.DUPLICATE:
-            if (facts.first_captured or 0.0) >= since:
-                changes.added += 1
-            elif changed:
-                changes.changed += 1
-            else:
-                changes.unchanged += 1
-        case Outcome.STALE:
-            changes.not_checked += 1
-        case Outcome.GONE:
-            changes.gone += changed
-        case Outcome.REDIRECTED:
-            changes.moved += changed and facts.was_path is not None
+    return Changes(last.began)
 
 
 async def note_update(ledger: Ledger, update: Update) -> None:

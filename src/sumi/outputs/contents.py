@@ -8,11 +8,12 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import BinaryIO, NamedTuple, TypeAlias
 
-from sumi.outputs.manifest import Mirror, Survey, pages_here, relative_to_home
+from sumi.outputs.manifest import Mirror, relative_to_home
 from sumi.outputs.plain_text import markdown_target, markdown_text, markdown_url
-from sumi.ports import Ledger
+from sumi.outputs.survey import STEP, Entry, Survey
 from sumi.urls.paths import INDEX, PATH_FOLDERS
 
 CONTENTS = "_index.md"
@@ -27,16 +28,7 @@ _SHARE_THAT_TELLS = 0.8
 _SEPARATOR = re.compile(r"\s+(?:[|·•—–-]|::?|»)\s+")
 _NUMBER = re.compile(r"[0-9]+")
 _PART_NAME = 40
-# Sorts below every character of a file name, so that a folder's own page comes first, then what is inside it,
-# then its neighbours.
-_STEP = "\0"
-
 OpenFile: TypeAlias = Callable[[str], AbstractContextManager[BinaryIO]]
-
-
-class Entry(NamedTuple):
-    folder: str  # with _STEP between the names
-    title: str
 
 
 class _Group(NamedTuple):
@@ -62,23 +54,19 @@ class _Part(NamedTuple):
     level: int
 
 
-async def read_entries(ledger: Ledger) -> list[Entry]:
-    """Folder and title of every page, in the order of the contents."""
-    entries = [
-        Entry(record.facts.path.removesuffix(f"/{INDEX}").replace("/", _STEP), record.facts.title or "")
-        async for record in pages_here(ledger)
-        if record.facts.path is not None
-    ]
-    entries.sort(key=_as_a_reader_would)
-    return _without_site_name(entries)
+def in_order(entries: list[Entry]) -> list[Entry]:
+    """As a reader would look for them, without the site's name in each title."""
+    return _without_site_name(sorted(entries, key=_as_a_reader_would))
 
 
 def _as_a_reader_would(entry: Entry) -> str:
+    return "".join(map(_name_in_order, entry.folder.split(STEP)))
+
+
+@lru_cache(maxsize=4096)  # the folders of a site are met again with every page in them
+def _name_in_order(name: str) -> str:
     """Numbers by their value, upper and lower case alike; each name kept together by itself."""
-    if entry.folder.isascii() and not _NUMBER.search(entry.folder):
-        return "".join(f"{name.lower()}\1{name}{_STEP}" for name in entry.folder.split(_STEP))
-    names = entry.folder.split(_STEP)
-    return "".join(f"{_NUMBER.sub(_by_value, name.casefold())}\1{name}{_STEP}" for name in names)
+    return f"{_NUMBER.sub(_by_value, name.casefold())}\1{name}{STEP}"
 
 
 def _by_value(number: re.Match[str]) -> str:
@@ -101,10 +89,11 @@ def _ending(title: str) -> str:
     return title[ends[-1] :] if ends else ""
 
 
-def write_contents(open_file: OpenFile, mirror: Mirror, entries: list[Entry], found: Survey) -> set[str]:
+def write_contents(open_file: OpenFile, mirror: Mirror, found: Survey) -> set[str]:
     """Write the contents, and the files that they are split into; the names of those, in the home folder."""
     failed = f", {found.failed:,} failed" if found.failed else ""
     skipped = f", {found.skipped:,} skipped" if found.skipped else ""
+    entries = in_order(found.entries)
     contents = _Contents(entries, mirror.home)
     with open_file(CONTENTS) as file:
         file.write(f"# {markdown_text(mirror.home)}\n\n".encode())
@@ -201,12 +190,12 @@ class _Contents:
     def _name(self, index: int, offset: int, level: int) -> str:
         folder = self._entries[index].folder
         # No path of ours is deeper; a stranger's ends here rather than at the interpreter's recursion limit.
-        end = folder.find(_STEP, offset) if level <= PATH_FOLDERS else -1
+        end = folder.find(STEP, offset) if level <= PATH_FOLDERS else -1
         return folder[offset:] if end < 0 else folder[offset:end]
 
     def _link(self, group: _Group, up: str) -> str:
         folder, title = self._entries[group.first]
-        path = relative_to_home(f"{folder.replace(_STEP, '/')}/{INDEX}", self._home)
+        path = relative_to_home(f"{folder.replace(STEP, '/')}/{INDEX}", self._home)
         return f"[{markdown_text(title) or markdown_text(group.name)}]({markdown_target(up + path)})"
 
 

@@ -4,24 +4,35 @@ They are copies for people and scripts. The ledger decides, so a line that a kil
 right by writing the files anew.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 from sumi.outcomes import MEANINGS, Verdict
-from sumi.outputs.manifest import DONE, FAILED
 from sumi.outputs.plain_text import iso_utc, visible
 from sumi.outputs.safe_files import SafeFolder
-from sumi.ports import Ledger
+from sumi.outputs.survey import DONE, FAILED
+from sumi.ports import UrlRecord
 
 PROCESSED = "_processed.txt"
 FAILED_LOG = "_failed.log"
 
 
-async def rebuild_logs(files: SafeFolder, home: str, ledger: Ledger) -> None:
-    with files.stream_atomic(f"{home}/{PROCESSED}") as processed:
-        async for record in ledger.records(DONE):
-            processed.write(processed_line(record.url))
-    with files.stream_atomic(f"{home}/{FAILED_LOG}") as failed:
-        async for record in ledger.records(FAILED):
-            verdict = Verdict(record.outcome, record.rule)
-            failed.write(failed_line(record.url, verdict, record.at or 0.0))
+@contextmanager
+def rewritten_logs(files: SafeFolder, home: str) -> Iterator[Callable[[UrlRecord], None]]:
+    """Both anew, from the records that the block tells of."""
+    with (
+        files.stream_atomic(f"{home}/{PROCESSED}") as processed,
+        files.stream_atomic(f"{home}/{FAILED_LOG}") as failed,
+    ):
+
+        def tell(record: UrlRecord) -> None:
+            if record.outcome in DONE:
+                processed.write(processed_line(record.url))
+            elif record.outcome in FAILED:
+                verdict = Verdict(record.outcome, record.rule)
+                failed.write(failed_line(record.url, verdict, record.at or 0.0))
+
+        yield tell
 
 
 def processed_line(url: str) -> bytes:

@@ -11,22 +11,14 @@ from typing import Any, BinaryIO
 import msgspec
 
 from sumi.model import Kind
-from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.outcomes import MEANINGS, Outcome
 from sumi.outputs.assets import assets_here
-from sumi.outputs.changes import Changes, changes_of
+from sumi.outputs.changes import Changes
 from sumi.outputs.plain_text import escape_marks, iso_utc, one_line
+from sumi.outputs.survey import FAILED, SKIPPED, Survey, pages_here
 from sumi.ports import FrontierStats, Ledger, UrlRecord
 
 VERSION = "2.0.0"
-
-PAGES = frozenset((Outcome.CAPTURED, Outcome.UNCHANGED, Outcome.STALE))
-DONE = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.DONE)
-FAILED = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.FAILED) - PAGES
-# Neither foreign pages, which are legion, nor guesses where a sitemap might be, are missing from the mirror.
-_UNLISTED = frozenset((Outcome.OUT_OF_SCOPE, Outcome.ABSENT))
-SKIPPED = (
-    frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.PASSED_OVER) - _UNLISTED
-)
 
 
 class Mirror(msgspec.Struct, frozen=True):
@@ -35,16 +27,6 @@ class Mirror(msgspec.Struct, frozen=True):
     home: str  # the folder below the output root where the job's own files are
     source_url: str
     started: float
-
-
-class Survey(msgspec.Struct):
-    """What the head of the manifest and the contents say about the whole."""
-
-    pages: int = 0
-    failed: int = 0
-    skipped: int = 0
-    sitemap: str | None = None  # the first that was read
-    last_settled: float | None = None
 
 
 class _PageEntry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -109,30 +91,6 @@ class _GoneEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     moved_to: str | None = None
 
 
-async def pages_here(ledger: Ledger) -> AsyncIterator[UrlRecord]:
-    """Every page with a file: settled ones, and those that an unfinished update has yet to ask for again."""
-    async for record in ledger.records(PAGES | {Outcome.PENDING}):
-        if record.facts.asset:
-            continue
-        if record.outcome is not Outcome.PENDING or record.facts.path is not None:
-            yield record
-
-
-async def survey(ledger: Ledger) -> Survey:
-    found = Survey()
-    async for record in pages_here(ledger):
-        found.pages += 1
-        found.last_settled = max(record.at or 0.0, found.last_settled or 0.0) or None
-    async for record in ledger.records((DONE | FAILED | SKIPPED) - PAGES):
-        found.failed += record.outcome in FAILED
-        found.skipped += record.outcome in SKIPPED
-        if record.outcome is Outcome.READ and found.sitemap is None:
-            found.sitemap = record.url
-        if record.at is not None:
-            found.last_settled = max(record.at, found.last_settled or record.at)
-    return found
-
-
 async def write_manifest(
     file: BinaryIO, mirror: Mirror, ledger: Ledger, found: Survey, stats: FrontierStats
 ) -> None:
@@ -148,7 +106,7 @@ async def write_manifest(
         "skipped": found.skipped,
         "outcomes": outcome_counts(stats),
         "discovered": stats.known,
-        "last_update": _update_head(await changes_of(ledger)),
+        "last_update": _update_head(found.changes),
     }
     file.write(b"{\n")
     file.writelines(b'"%s": %s,\n' % (key.encode(), _json(value)) for key, value in head.items())
@@ -158,7 +116,7 @@ async def write_manifest(
     file.write(b",\n")
     await _write_list(file, "skipped_pages", (_lacking(record) async for record in ledger.records(SKIPPED)))
     file.write(b",\n")
-    await _write_list(file, "assets", (_asset(record, mirror.home) async for record in assets_here(ledger)))
+    await _write_list(file, "assets", (_asset(r, mirror.home) async for r in _assets_of(ledger, found)))
     file.write(b",\n")
     await _write_list(file, "gone_pages", (_gone(page, mirror.home) async for page in _gone_pages(ledger)))
     file.write(b"\n}\n")
@@ -247,6 +205,12 @@ def _asset(record: UrlRecord, home: str) -> _AssetEntry:
         last_modified=_clean(facts.last_modified),
         robots_rule=_clean(facts.robots_rule),
     )
+
+
+async def _assets_of(ledger: Ledger, found: Survey) -> AsyncIterator[UrlRecord]:
+    if found.assets:  # most mirrors have none, and need not be looked through for them
+        async for record in assets_here(ledger):
+            yield record
 
 
 async def _gone_pages(ledger: Ledger) -> AsyncIterator[UrlRecord]:

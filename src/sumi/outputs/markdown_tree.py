@@ -13,25 +13,25 @@ import msgspec
 
 from sumi.events import Progress
 from sumi.model import Lease, PageFacts, Response
-from sumi.outcomes import MEANINGS, Ending, Verdict
+from sumi.outcomes import Ending, Verdict
 from sumi.outputs.assets import AssetFolder, is_whole_asset
-from sumi.outputs.changes import changes_of, end_update
+from sumi.outputs.changes import changes_to_count, end_update
 from sumi.outputs.checkpoint import Standing, checkpoint_json, progress_json, running, stopped
-from sumi.outputs.contents import PARTS, Entry, read_entries, write_contents
+from sumi.outputs.contents import PARTS, write_contents
 from sumi.outputs.gone_pages import GonePages
-from sumi.outputs.job_logs import FAILED_LOG, PROCESSED, failed_line, processed_line, rebuild_logs
-from sumi.outputs.manifest import Mirror, Survey, pages_here, survey, write_manifest
+from sumi.outputs.job_logs import FAILED_LOG, PROCESSED, failed_line, processed_line, rewritten_logs
+from sumi.outputs.manifest import Mirror, write_manifest
 from sumi.outputs.markdown_page import compose_page, is_whole
 from sumi.outputs.placeholders import Placeholders
 from sumi.outputs.raw_pages import RawPages
 from sumi.outputs.safe_files import SafeFolder
+from sumi.outputs.survey import DONE, Survey, is_here
 from sumi.parse.digest import PageDigest
-from sumi.ports import Clock, FrontierStats, Ledger
+from sumi.ports import Clock, FrontierStats, Ledger, UrlRecord
 from sumi.urls.paths import PathAllocator
 
 # The job's first start, kept in the ledger so that a resumed job does not look younger than it is.
 STARTED_NOTE = "markdown_tree.started_at"
-DONE = frozenset(outcome for outcome, meaning in MEANINGS.items() if meaning.ending is Ending.DONE)
 
 
 class MarkdownTree:
@@ -48,18 +48,20 @@ class MarkdownTree:
         self._raw = RawPages(self._files, home)
         self._gone = GonePages(self._files, home)
         self._assets = AssetFolder(self._files, home, most_asset_bytes)
+        self._survey = Survey()  # as of the last ``finish``
 
     async def recall(self, ledger: Ledger) -> None:
         """Take up what the ledger knows: the path of every page, the time of the first start, the logs."""
         await self._recall_start(ledger)
         self._paths = PathAllocator()
-        async for record in pages_here(ledger):
-            if record.facts.path is not None:
-                self._paths.restore(record.url, record.facts.path)
+        with rewritten_logs(self._files, self._mirror.home) as tell_logs:
+            async for record in ledger.records():
+                tell_logs(record)
+                if is_here(record) and record.facts.path is not None:
+                    self._paths.restore(record.url, record.facts.path)
         await self._gone.recall(ledger, self._paths)
         await self._assets.recall(ledger)
         await self._remove_stale_placeholders(ledger)
-        await rebuild_logs(self._files, self._mirror.home, ledger)
 
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
         """Write the page's file, and remove what an earlier failure left in its stead."""
@@ -99,22 +101,32 @@ class MarkdownTree:
         """Of a page whose record names another one by now."""
         self._files.remove(path)
 
-    def has(self, facts: PageFacts) -> bool:
+    def has(self, record: UrlRecord) -> bool:
         """Whether the page's file is there as it was accepted, and the page as it came is; True for what has
-        none."""
+        none. A file that nobody touched since it was recorded is taken at its size."""
+        facts = record.facts
         if facts.path is None:
             return True
-        data = self._files.read_bytes(facts.path)
-        whole = is_whole_asset if facts.asset else is_whole
-        if data is None or not whole(data, facts):
+        found = self._files.status(facts.path)
+        if found is None or found.st_size != facts.size:
+            return False
+        if found.st_mtime > (record.at or 0.0) and not self._is_whole(facts):
             return False
         return facts.raw is None or (facts.raw_at is not None and self._raw.has(facts.raw_at))
 
     def has_whole(self, facts: PageFacts) -> bool:
-        """As ``has``, and what the page was made from is read, too: after a power cut nothing is certain."""
-        if not self.has(facts):
+        """Whether the page's file and what it was made from hold what they did: after a power cut neither a
+        file's size nor its time is to be trusted."""
+        if facts.path is not None and not self._is_whole(facts):
             return False
-        return facts.raw is None or facts.raw_at is None or self._raw.has_whole(facts.raw_at, facts.raw)
+        if facts.path is None or facts.raw is None:
+            return True
+        return facts.raw_at is not None and self._raw.has_whole(facts.raw_at, facts.raw)
+
+    def _is_whole(self, facts: PageFacts) -> bool:
+        data = self.read_page(facts)
+        whole = is_whole_asset if facts.asset else is_whole
+        return data is not None and whole(data, facts)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
         """Leave a placeholder that says why there is no page."""
@@ -140,31 +152,35 @@ class MarkdownTree:
         await self._recall_start(ledger)
         await self._assets.recall(ledger)
         self._assets.sweep()
-        await rebuild_logs(self._files, self._mirror.home, ledger)
         if not stats.pending:
             await end_update(ledger, self._clock.now())
-        found = await survey(ledger)
+        self._survey = await self._look_through(ledger)
         with self._files.stream_atomic(self._own("_manifest.json")) as file:
-            await write_manifest(file, self._mirror, ledger, found, stats)
-        self._write_contents(await read_entries(ledger), found)
+            await write_manifest(file, self._mirror, ledger, self._survey, stats)
+        self._write_contents(self._survey)
         self._write_standing(stopped(stats))
 
-    def _write_contents(self, entries: list[Entry], found: Survey) -> None:
-        written = write_contents(
-            lambda name: self._files.stream_atomic(self._own(name)), self._mirror, entries, found
-        )
+    async def _look_through(self, ledger: Ledger) -> Survey:
+        found = Survey(await changes_to_count(ledger))
+        with rewritten_logs(self._files, self._mirror.home) as tell_logs:
+            async for record in ledger.records():
+                tell_logs(record)
+                found.take(record)
+        return found
+
+    def _write_contents(self, found: Survey) -> None:
+        written = write_contents(lambda name: self._files.stream_atomic(self._own(name)), self._mirror, found)
         for name in self._files.names(self._own(PARTS)):
             if f"{PARTS}/{name}" not in written:
                 self._files.remove(self._own(f"{PARTS}/{name}"))
 
-    async def remarks(self, ledger: Ledger) -> tuple[str, ...]:
-        changes = await changes_of(ledger)
-        said = [] if changes is None else [changes.sentence()]
-        sources = [record.facts.source async for record in pages_here(ledger)]
-        from_markdown = sum(source is not None for source in sources)
-        if from_markdown:
-            rest = len(sources) - from_markdown
-            said.append(f"source: {from_markdown:,} pages from the site's own Markdown, {rest:,} from HTML")
+    def remarks(self) -> tuple[str, ...]:
+        """What a summary says of the mirror as ``finish`` found it."""
+        found = self._survey
+        said = [] if found.changes is None else [found.changes.sentence()]
+        if found.from_markdown:
+            whence = f"{found.from_markdown:,} pages from the site's own Markdown"
+            said.append(f"source: {whence}, {found.pages - found.from_markdown:,} from HTML")
         return tuple(said)
 
     def close(self) -> None:

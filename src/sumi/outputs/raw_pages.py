@@ -45,7 +45,8 @@ class RawPages:
     def has(self, place: tuple[str, int, int]) -> bool:
         """Whether its pack reaches that far: enough to know where no power was cut."""
         name, start, length = place
-        return self.read((name, start + length - 1, 1)) is not None
+        pack = self._files.status(self._path(name)) if _PACK.fullmatch(name) else None
+        return pack is not None and start + length <= pack.st_size
 
     def has_whole(self, place: tuple[str, int, int], digest: str) -> bool:
         """After a power cut a pack may be short, or of zeros, or hold other frames at that place."""

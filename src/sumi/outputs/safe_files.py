@@ -153,6 +153,17 @@ class SafeFolder:
             finally:
                 os.close(descriptor)
 
+    def status(self, rel_path: str) -> os.stat_result | None:
+        """Of a file; None if there is none. Looks in one step, so it takes a link's word for where it leads:
+        nothing may be written on the strength of it."""
+        self._located(rel_path)
+        with self._explained(rel_path):
+            try:
+                found = os.stat(rel_path, dir_fd=self._root, follow_symlinks=False)
+            except FileNotFoundError:
+                return None
+            return found if stat.S_ISREG(found.st_mode) else None
+
     def exists(self, rel_path: str) -> bool:
         folder, name = self._located(rel_path)
         with self._explained(rel_path):

@@ -38,7 +38,7 @@ class TerrainOutput:
     async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
         """The database is its own record."""
 
-    async def remarks(self, ledger: Ledger) -> tuple[str, ...]:
+    def remarks(self) -> tuple[str, ...]:
         """The summary file says it all."""
         return ()
 

@@ -166,6 +166,7 @@ def _split(url: str) -> _Parts:
     return _Parts(scheme.lower(), authority, path, query)
 
 
+@lru_cache(maxsize=4096)  # the folders of a site are met again with every page in them
 def _name(segment: str, *, top: bool) -> str:
     """A segment as a folder name that any common file system takes, that hides nothing and is never ours."""
     name = unicodedata.normalize("NFC", unquote(segment, errors="replace"))
