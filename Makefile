@@ -44,7 +44,7 @@ format: $(VENV)/.developer ## rewrite the code in the common style
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
-torture: $(VENV)/.developer ## kill and fail a mirror at every call that changes the disk; takes long
+torture: $(VENV)/.developer ## kill and fail a mirror at every moment that matters; takes a while; TORTURE=options
 	$(PY) -m tests.torture.run $(TORTURE)
 
 bench: $(VENV)/.developer ## Sumi beside its peers, three quarters of an hour; QUICK=1 for minutes; BENCH=options

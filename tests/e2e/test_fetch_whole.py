@@ -1,6 +1,7 @@
 """The network side of a whole mirror: redirects, cookies, credentials, proxies and forbidden addresses."""
 
 import itertools
+import signal
 import ssl
 import threading
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from typing import Any, TypeAlias
 import pytest
 import trustme
 
-from tests.commands import FinishedSumi, RunSumi
+from tests.commands import FinishedSumi, RunSumi, SpawnedSumi, SpawnSumi
 
 UNLIMITED = ("--rate-limit", "0", "--json", "--retries", "1")
 # An answer: status, header fields, body.
@@ -210,6 +211,26 @@ def test_an_authority_of_ones_own_is_trusted_beside_the_systems(run_sumi: RunSum
     assert outcomes[f"{public.url}/"] == outcomes[f"{internal.url}/"] == "captured"
     assert forged.asked == []
     assert list(tmp_path.glob("sumi-ca-*")) == []
+
+
+def test_a_kill_leaves_no_certificates_behind(spawn_sumi: SpawnSumi, tmp_path: Path) -> None:
+    own, temporary, killable = trustme.CA(), tmp_path / "temporary", threading.Event()
+    own.cert_pem.write_to_path(str(tmp_path / "own.pem"))
+    temporary.mkdir()
+    running: list[SpawnedSumi] = []
+
+    def die(_headers: dict[str, str]) -> Answer:
+        assert killable.wait(60)
+        running[0].process.kill()
+        return page()
+
+    with site({"/": die}, tls_by(own)) as internal:
+        words = ("mirror", f"{internal.url}/", *UNLIMITED, "--allow-private", "--ca-file", "own.pem")
+        environment = {"SSL_CERT_FILE": str(tmp_path / "own.pem"), "TMPDIR": str(temporary)}
+        running.append(spawn_sumi(*words, env=environment))
+        killable.set()
+        assert running[0].process.wait(60) == -signal.SIGKILL
+    assert list(temporary.glob("*.pem")) == []
 
 
 def test_a_file_without_certificates_is_refused_before_anybody_is_asked(

@@ -12,7 +12,7 @@ from sumi.model import PageFacts
 from sumi.outcomes import Verdict
 from sumi.settings.map_config_file import load_map_config
 from tests.commands import RunSumi
-from tests.e2e.map_site import Page, running_web
+from tests.e2e.map_site import Page, Web, running_web
 from tests.engine.terrain_world import states, tables
 
 
@@ -87,6 +87,54 @@ def test_a_run_that_breaks_is_told_to_the_webhook_for_errors(tmp_path: Path) -> 
     assert notice["error"] == "the other disk is full"
     assert handler.told == [("end", "interrupted")]
     assert tables(tmp_path / "map.db", "SELECT status FROM runs") == [("interrupted",)]
+
+
+def told_of_errors(web: Web) -> list[dict[str, object]]:
+    """What the webhook for errors got, in order."""
+    posts = [asked for asked in web.log if asked.method == "POST"]
+    assert {asked.address for asked in posts} <= {"hooks.test/broken"}
+    return [msgspec.json.decode(asked.body) for asked in posts]
+
+
+def test_the_command_tells_the_webhook_of_a_database_that_breaks_or_cannot_be_opened(
+    tmp_path: Path, run_sumi: RunSumi
+) -> None:
+    pages = {"good.test/": Page(("/a",)), "good.test/a": Page(), "hooks.test/broken": Page()}
+    with running_web(pages, tmp_path, tls=False) as web:
+        hooks = f'[webhooks]\non-error = "{web.url("hooks.test/broken")}"\n'
+        config = str(web.config(tmp_path, {"good.test": "good.test/"}, hooks))
+        assert run_sumi("map", config).returncode == 0
+        assert told_of_errors(web) == []
+        database = tmp_path / "map.db"
+        fail = "BEGIN SELECT raise(ABORT, 'worn out'); END"
+        tables(database, f"CREATE TRIGGER t BEFORE INSERT ON page_history WHEN new.state = 'Fetching' {fail}")
+        broken = run_sumi("map", config)
+        assert broken.returncode == 4, broken.stderr
+        (first,) = told_of_errors(web)
+        assert (first["event"], first["run"], first["status"]) == ("map.failed", 2, "interrupted")
+        assert "worn out" in str(first["error"])
+        spoil(database, "runs")
+        damaged = run_sumi("map", config)
+        assert damaged.returncode == 4, damaged.stderr
+        _, second = told_of_errors(web)
+        assert (second["event"], second["run"], second["database"]) == ("map.failed", 0, str(database))
+        assert "start over with --fresh" in str(second["error"])
+
+
+def test_a_summary_that_cannot_be_written_is_told_and_made_up_for(tmp_path: Path, run_sumi: RunSumi) -> None:
+    with running_web({"good.test/": Page(), "hooks.test/broken": Page()}, tmp_path, tls=False) as web:
+        hooks = f'[webhooks]\non-error = "{web.url("hooks.test/broken")}"\n'
+        config = web.config(tmp_path, {"good.test": "good.test/"}, hooks)
+        summary = load_map_config(config).output.summary_path
+        summary.mkdir(parents=True)  # a folder where the file should be
+        assert run_sumi("map", str(config)).returncode != 0
+        (notice,) = told_of_errors(web)
+        assert (notice["event"], notice["run"]) == ("map.failed", 1)
+        summary.rmdir()
+        web.log.clear()
+        assert run_sumi("map", str(config)).returncode == 0
+        assert summary.read_text().startswith("#")
+        assert web.log == []
 
 
 def test_damage_within_the_database_ends_the_run_with_what_to_do(tmp_path: Path, run_sumi: RunSumi) -> None:

@@ -56,7 +56,7 @@ def test_depths_are_those_of_a_search_in_whatever_order_pages_come(terrain: Terr
 @given(terrains())
 @settings(max_examples=15)
 def test_and_with_no_more_at_a_time_than_one_link_and_a_page_in_memory(terrain: Terrain) -> None:
-    bounds = DepthBounds(links_at_once=1, cached_pages=1)
+    bounds = DepthBounds(links_at_once=1, vector_bytes=1)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "map.db"
         crawled(

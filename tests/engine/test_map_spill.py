@@ -18,7 +18,7 @@ from tests.engine.world import Answer, Web, World, in_free_time
 HOME, DETOUR, SHORTCUT = "https://q.test/", "https://a.test/", "https://q.test/shortcut"
 LARGE_SITE = [f"https://b.test/{number}" for number in range(120)]
 AFTERWARDS = [f"https://q.test/{number}" for number in range(20)]
-SLICES = DepthBounds(links_at_once=5, cached_pages=50)
+SLICES = DepthBounds(links_at_once=5, vector_bytes=2_000)
 
 
 def chain(pages: list[str]) -> dict[str, tuple[str, ...]]:

@@ -1,11 +1,12 @@
 """A stop ends within its deadline, and no write that has begun is left to a store that is being closed."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
 from sumi.engine.run import STOP_SECONDS, Crawl
+from sumi.errors import StorageFailed
 from sumi.policy import Durability, FrontierPolicy
 from sumi.ports import Deferral, Settlement
 from sumi.store.memory import MemoryStore
@@ -65,6 +66,30 @@ class SlowlyWritten(MemoryStore):
 
     async def aclose(self) -> None:
         assert not self.writing
+
+
+class FailingDisk(MemoryStore):
+    """Its first sync takes long and fails. A disk says so once: a later one would seem to succeed."""
+
+    syncs = 0
+
+    async def sync(self, outputs: Callable[[], Awaitable[None]]) -> None:
+        self.syncs += 1
+        if self.syncs == 1:
+            await asyncio.sleep(10.0)
+            raise StorageFailed("Input/output error; check the disk, then run again")
+
+
+def test_a_sync_that_fails_while_the_run_ends_is_not_taken_for_a_success() -> None:
+    async def scenario() -> None:
+        web, recipe = web_of({QUICK: Answer(latency=3.0)}), recipe_for([QUICK], pacing=UNPACED)
+        world = World(web, recipe, open_store=FailingDisk)
+        with pytest.raises(StorageFailed, match="Input/output error"):
+            await world.crawl()
+        assert isinstance(world.store, FailingDisk)
+        assert world.store.syncs == 1
+
+    in_free_time(scenario())
 
 
 @pytest.mark.parametrize("durability", Durability)

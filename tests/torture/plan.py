@@ -6,16 +6,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.site import running_site
-from tests.torture.harness import DURABLE_CALLS, SYNCS, Bench, Ended, Traced
+from tests.torture.harness import Bench, Ended
+from tests.torture.trace import CHANGES, SYNCS, Moment, Traced
 
-KILLS = {"signal=KILL": DURABLE_CALLS}
+# The fewest with two that want one name for their files, so that there is renaming at the end.
+PAGES = 29
+
+# Not at a sync: a kill takes nothing back that was written, so it leaves what one at the next change leaves.
+KILLS = {"signal=KILL": CHANGES}
 ERRORS = {
     "error=ENOSPC": ("write", "pwrite64", "mkdir", "mkdirat", "openat", "rename", "renameat"),
     "error=EDQUOT": ("write", "mkdirat"),
     "error=EIO": SYNCS,
 }
+# Of moments that are alike: the first, the last, and one amid them. A quota is taken for a full disk.
+OF_EACH = {"error=EDQUOT": 1}
+OF_EACH_OTHERWISE = 3
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,13 @@ class Injection:
         return f"{self.call} number {self.when}: {self.fault}"
 
 
+class Attempt(NamedTuple):
+    wrong: list[str]
+    struck: (
+        bool  # the run ended by the fault; it may have had fewer calls this time, or done without that one
+    )
+
+
 @dataclass(frozen=True)
 class Situation:
     """What a run finds when it starts, and what it was seen to do then."""
@@ -43,31 +59,46 @@ class Situation:
     traced: Traced
     begun: Path | None  # an output folder to go on with
 
-    def attempt(self, injection: Injection) -> list[str]:
+    def attempt(self, injection: Injection) -> Attempt:
         """One fault, and the run after it: what was violated."""
         bench = self.bench
         with bench.tried(self.begun) as output:
             fault = f"{injection.fault}:when={injection.when}"
             ended = bench.inject(output, self.traced.paths, injection.call, fault)
             wrong = [] if injection.is_kill else unclean_end(ended)
-            return [*wrong, *bench.violations(output, kills=1 if self.begun is None else 2)]
+            wrong += bench.violations(output, kills=1 if self.begun is None else 2)
+            return Attempt(wrong, ended.code not in (0, 1))
 
-    def injections(self, faults: dict[str, tuple[str, ...]]) -> list[Injection]:
-        """Every call that was seen, with every fault that it may meet."""
-        return [
-            Injection(call, fault, when)
-            for fault, calls in faults.items()
-            for call in calls
-            for when in range(1, self.traced.calls[call] + 1)
-        ]
+    def injections(self, faults: dict[str, tuple[str, ...]], *, every: bool = True) -> list[Injection]:
+        """Every call that changed something, with every fault that it may meet; or some of those alike."""
+        found: dict[Injection, None] = {}
+        for fault, calls in faults.items():
+            moments = [moment for moment in self.traced.moments if moment.call in calls]
+            chosen = moments if every else _some_of_each(moments, OF_EACH.get(fault, OF_EACH_OTHERWISE))
+            found.update(dict.fromkeys(Injection(one.call, fault, one.when) for one in chosen))
+        return list(found)
+
+
+def _some_of_each(moments: list[Moment], count: int) -> list[Moment]:
+    alike: dict[tuple[str, str, str], list[Moment]] = {}
+    for moment in moments:
+        alike.setdefault(moment.likeness, []).append(moment)
+    return [one for group in alike.values() for one in _spread(group, count)]
+
+
+def _spread(group: list[Moment], count: int) -> list[Moment]:
+    if len(group) <= count:
+        return group
+    last = len(group) - 1
+    return [group[last * number // max(count - 1, 1)] for number in range(count)]
 
 
 @contextmanager
-def situations(folder: Path, state: tuple[str, ...]) -> Iterator[list[Situation]]:
+def situations(folder: Path, state: tuple[str, ...], *, warm: bool = False) -> Iterator[list[Situation]]:
     """A first run, the same with strict durability, and one that goes on after a kill that tore a write."""
-    with running_site(pages=30, seed=1) as site:
-        batch = Bench(site, folder, state)
-        strict = Bench(site, folder / "strict", (*state, "--durability", "strict"))
+    with running_site(pages=PAGES, seed=1) as site:
+        batch = Bench(site, folder, state, warm)
+        strict = Bench(site, folder / "strict", (*state, "--durability", "strict"), warm)
         strict.folder.mkdir()
         begun = half_done(batch)
         yield [
@@ -82,7 +113,7 @@ def half_done(bench: Bench) -> Path:
     output = bench.output()
     traced = _traced(bench)
     ended = bench.inject(
-        output, traced.paths, "renameat", f"signal=KILL:when={traced.calls['renameat'] // 2}"
+        output, traced.paths, "renameat", f"signal=KILL:when={traced.count('renameat') // 2}"
     )
     assert ended.code == -9, ended.error
     for journal in bench.home(output).glob(".sumi/journal-*.log"):

@@ -3,7 +3,7 @@
 import pytest
 
 from sumi.model import Kind
-from sumi.parse.challenge import challenge_error, challenge_header
+from sumi.parse.challenge import challenge_error, challenge_header, challenge_page
 from sumi.parse.digest import DigestRequest, PageDigest, digest
 from sumi.policy import Preset
 
@@ -60,6 +60,16 @@ CHECKS = {
 @pytest.mark.parametrize("whose", CHECKS)
 def test_a_check_that_answers_200_is_recognised(whose: str) -> None:
     assert read(CHECKS[whose]).challenge
+
+
+@pytest.mark.parametrize("whose", CHECKS)
+def test_a_check_is_recognised_in_any_case_and_among_any_bytes(whose: str) -> None:
+    page = CHECKS[whose].encode()
+    noise = bytes(range(256))
+    expected = challenge_page(page, "")
+    assert expected
+    assert challenge_page(page.upper().replace(b"&#39;", b"'"), "") == expected
+    assert challenge_page(noise + page + noise, "") == expected
 
 
 @pytest.mark.parametrize("whose", CHECKS)

@@ -133,7 +133,7 @@ def test_a_full_lmdb_map_grows_and_nothing_is_lost(tmp_path: Path) -> None:
     for start in range(0, 3000, 500):
         rows.write(Change(inserted=many[start : start + 500]))
     assert rows.page(-1, 5000, None) == many
-    assert [row.id for row in rows.queue("a.test", (True, 0, 0.0, 2990), 20)] == [*range(2990, 3000)]
+    assert [rank[3] for rank in rows.queue("a.test", (True, 0, 0.0, 2990), 20)] == [*range(2990, 3000)]
     rows.close()
 
 

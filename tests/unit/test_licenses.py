@@ -31,6 +31,10 @@ def licenses(html: str) -> list[str]:
         ),
         (f"<a itemprop=license href='{BY}'>x</a>", [BY]),
         (f'<script type=\'application/ld+json\'>{{"license": "{BY}"}}</script>', [BY]),
+        (
+            f'<script type=module></script><pre>type="application/ld+json" {{"license": "{BY}"}}</pre>',
+            [],
+        ),
         (f"<a rel=license href='{BY}'>x</a><a href='{BY}'>y</a>", [BY]),
         ("<a href='https://creativecommons.org/about'>about</a>", []),
         ("<p>The license is a text.</p>", []),

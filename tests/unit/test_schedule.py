@@ -13,18 +13,37 @@ def test_hosts_come_in_the_order_of_their_readiness() -> None:
     for host, next_at in (("b", 5.0), ("a", 3.0), ("c", 9.0)):
         schedule.pace(host).next_at = next_at
         schedule.offer(host)
-    assert schedule.take(2.0) is None
+    assert schedule.take(5, 2.0) == []
     assert schedule.next_at() == 3.0
-    assert [schedule.take(5.0), schedule.take(5.0), schedule.take(5.0)] == ["a", "b", None]
+    assert schedule.take(1, 5.0) == ["a"]
+    assert schedule.take(5, 5.0) == ["b"]
+    assert schedule.take(5, 9.0) == ["c"]
+    assert schedule.take(5, 9.0) == []
 
 
 def test_a_withdrawn_host_is_forgotten_until_offered_again() -> None:
     schedule = HostSchedule(PacingPolicy(delay=0.0), opened_at=0.0)
     schedule.offer("a")
     schedule.withdraw("a")
-    assert schedule.take(10.0) is None
+    assert schedule.take(1, 10.0) == []
     schedule.offer("a")
-    assert schedule.take(10.0) == "a"
+    assert schedule.take(1, 10.0) == ["a"]
+
+
+def test_a_host_that_is_offered_again_is_handed_out_once_and_keeps_its_place() -> None:
+    schedule = HostSchedule(PacingPolicy(delay=0.0), opened_at=0.0)
+    for host in ("a", "b", "a", "b", "a"):
+        schedule.offer(host)
+    assert schedule.take(5, 0.0) == ["a", "b"]
+
+
+def test_a_host_that_must_wait_longer_is_not_handed_out_by_what_was_said_before() -> None:
+    schedule = HostSchedule(PacingPolicy(delay=0.0), opened_at=0.0)
+    schedule.offer("a")
+    schedule.pace("a").hold(7.0, "it asked for a pause")
+    schedule.offer("a")
+    assert schedule.take(5, 6.0) == []
+    assert schedule.take(5, 7.0) == ["a"]
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcde"), st.floats(0, 3, allow_nan=False)), max_size=60))
@@ -35,10 +54,8 @@ def test_no_host_is_handed_out_before_its_time(steps: list[tuple[str, float]]) -
     for host, step in steps:
         schedule.offer(host)
         now += step
-        taken = schedule.take(now)
-        if taken is None:
-            continue
-        assert now >= last[taken] + policy.delay
-        last[taken] = now
-        schedule.pace(taken).leased(now, Kind.PAGE, policy)
-        schedule.pace(taken).answered(now, 0.0, Kind.PAGE, policy)
+        for taken in schedule.take(2, now):
+            assert now >= last[taken] + policy.delay
+            last[taken] = now
+            schedule.pace(taken).leased(now, Kind.PAGE, policy)
+            schedule.pace(taken).answered(now, 0.0, Kind.PAGE, policy)

@@ -8,7 +8,7 @@ import apsw
 import msgspec
 
 from sumi.assembly.job_run import JobRun, Setting
-from sumi.assembly.parts import affordable, connected, make_folders, run_loop
+from sumi.assembly.parts import affordable, connected, make_folders, new_fetcher, run_loop, teller
 from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.descriptors import raise_limit
@@ -16,13 +16,13 @@ from sumi.engine.io import Io
 from sumi.errors import SumiError, UsageError
 from sumi.events import Listener, Summary, Warned
 from sumi.jobs.map import map_job
-from sumi.jobs.map_webhook import Notice, deliver
+from sumi.jobs.map_webhook import NO_RUN, Notice, deliver
 from sumi.outputs.safe_files import SafeFolder
 from sumi.outputs.terrain_markdown import summary_markdown
 from sumi.outputs.terrain_output import TerrainOutput, write_text
 from sumi.outputs.terrain_summary import TerrainSummary, read_summary
 from sumi.policy import Durability
-from sumi.ports import OutputHandler
+from sumi.ports import Clock, Fetcher, OutputHandler
 from sumi.recipe import Job
 from sumi.settings.map_config import MapConfig
 from sumi.store.blobs import FolderBlobs
@@ -79,11 +79,11 @@ async def map_terrain(
         with obeying_signals(control):
             try:
                 summary = await JobRun(job, setting, io, store, output, control, read_job).run()
+                status = INTERRUPTED if summary.status in ("interrupted", "aborted") else COMPLETED
+                await _end(config, io, store, status, request)
             except SumiError as error:
                 await _break_off(config, io, store, request, error)
                 raise
-            status = INTERRUPTED if summary.status in ("interrupted", "aborted") else COMPLETED
-            await _end(config, io, store, status, request)
             return summary
 
 
@@ -101,7 +101,8 @@ async def _end(config: MapConfig, io: Io, store: TerrainStore, status: str, requ
 async def _break_off(
     config: MapConfig, io: Io, store: TerrainStore, request: MapRequest, trouble: SumiError
 ) -> None:
-    """It may be the disk that failed: that the end cannot be recorded is no reason to tell nobody."""
+    """It may be the disk that failed: that the end cannot be recorded is no reason to tell nobody. A run that
+    broke when all was fetched, over its summary say, is taken up too, and has little to do."""
     with suppress(SumiError):
         await store.end_run(INTERRUPTED, io.clock.now())
     for handler in request.handlers:
@@ -112,12 +113,31 @@ async def _break_off(
 async def _notify(
     target: str | None, config: MapConfig, io: Io, store: TerrainStore, status: str, trouble: str = ""
 ) -> None:
-    if target is None:
-        return
     notice = Notice(store.run_id, status, str(config.output.database_path), store.known, trouble)
-    problem = await deliver(io.fetcher, target, notice)
+    await _send(io.fetcher, io.tell, target, notice)
+
+
+async def _send(fetcher: Fetcher, tell: Listener, target: str | None, notice: Notice) -> None:
+    problem = await deliver(fetcher, target, notice) if target is not None else ""
     if problem:
-        io.tell(Warned(f"the webhook {target} was not delivered: {problem}"))
+        tell(Warned(f"the webhook {target} was not delivered: {problem}"))
+
+
+async def _open_store(
+    config: MapConfig, job: Job, clock: Clock, tell: Listener, request: MapRequest
+) -> TerrainStore:
+    database, run = config.output.database_path, map_run(config, request)
+    try:
+        return TerrainStore(database, job.frontier, clock.now(), run, request.durability, request.handlers)
+    except SumiError as error:
+        # Whoever waits for the map hears of this too, although there is no run that broke.
+        notice = Notice(NO_RUN, INTERRUPTED, str(database), 0, str(error))
+        fetcher = new_fetcher(job, clock, must_reach=False)
+        try:
+            await _send(fetcher, tell, config.webhooks.on_error, notice)
+        finally:
+            await fetcher.aclose()
+        raise
 
 
 @asynccontextmanager
@@ -126,9 +146,7 @@ async def _opened(
 ) -> AsyncIterator[tuple[Io, TerrainStore, TerrainOutput]]:
     clock = SystemClock()
     database = config.output.database_path
-    store = TerrainStore(
-        database, job.frontier, clock.now(), map_run(config, request), request.durability, request.handlers
-    )
+    store = await _open_store(config, job, clock, teller(listeners), request)
     folder = SafeFolder(contents_folder(database)) if config.content.keep else None
     output = TerrainOutput(None if folder is None else FolderBlobs(folder, packed=True))
     try:

@@ -5,7 +5,7 @@ import os
 import random
 import shutil
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -136,8 +136,9 @@ def unmake(made: list[Path]) -> None:
 
 
 def run_loop(main: Coroutine[Any, Any, T]) -> T:
-    try:
-        import uvloop
-    except ImportError:  # not on every platform
-        return asyncio.run(main)
-    return uvloop.run(main)
+    with closing(main):  # an interrupt may come before it is begun, which is worth no warning
+        try:
+            import uvloop
+        except ImportError:  # not on every platform
+            return asyncio.run(main)
+        return uvloop.run(main)

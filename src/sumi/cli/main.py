@@ -5,6 +5,7 @@ Only the standard library is imported here; a command brings what it needs, so `
 
 import importlib
 import io
+import signal
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, cast
@@ -142,13 +143,26 @@ def _dispatch(words: list[str]) -> int:
     for command in COMMANDS:
         name = command.name.split()
         if words[: len(name)] == name:
-            return load_command(command).run(words[len(name) :])
+            return _run(load_command(command), words[len(name) :])
     family = [command for command in COMMANDS if command.name.startswith(f"{words[0]} ")]
     if family:
         parser = _family_parser(words[0], family)
         parser.parse_known_args(words[1:])  # --help ends here
         raise parser.complaint(f"give one of its commands: {', '.join(c.name.split()[1] for c in family)}")
     raise parser.complaint(_unknown_command(words[0]))
+
+
+def _run(command: CommandModule, words: list[str]) -> int:
+    """From here on Ctrl-C is an exception, so that what a command holds is let go. Once it is done, Ctrl-C is
+    nothing: the interpreter is leaving, and would show where it was."""
+    is_ours = signal.getsignal(signal.SIGINT) is signal.SIG_DFL  # set by our entry point
+    if not is_ours:
+        return command.run(words)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return command.run(words)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _unknown_command(word: str) -> str:

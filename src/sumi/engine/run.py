@@ -78,7 +78,7 @@ class Crawl:
         finally:
             await _cancelled(*keepers, *self._visits)
             await self._settler.at_rest()
-        self._raise_failures()
+        self._raise_failures(*keepers)
         await self._settler.sync()
         await self._tally.tell(self._recipe, force=True)
         self._control.end()

@@ -69,7 +69,15 @@ class Settler:
             await self.sync()
 
     async def sync(self) -> None:
-        await self._io.frontier.sync(self._io.output.sync)
+        """One that has begun is waited for even if we are cancelled, as at the end of a run. A disk says only
+        once that it failed: nobody would hear of it, and the next sync would seem to succeed."""
+        syncing = asyncio.ensure_future(self._io.frontier.sync(self._io.output.sync))
+        try:
+            await asyncio.shield(syncing)
+        except asyncio.CancelledError:
+            await asyncio.wait([syncing])
+            syncing.result()
+            raise
 
     async def at_rest(self) -> None:
         """What was handed over is written. A visit may be cancelled; a write that has begun must not be left

@@ -1,11 +1,11 @@
 """Whose certificates are believed: the system's authorities, and those of ``--ca-file`` beside them."""
 
+import os
 import ssl
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pycurl
 
@@ -16,7 +16,7 @@ class Authorities:
     """Files of certificates, as curl wants to be told of them. Close it when nothing connects any more.
 
     curl takes one file, so the user's and the system's become one, made once and when first needed. Not bytes
-    in memory, because only of a file does curl keep what it read from one connection to the next.
+    given to curl, because only of a file does it keep what it read from one connection to the next.
     """
 
     def __init__(self, ca_file: str | None) -> None:
@@ -26,7 +26,7 @@ class Authorities:
             _refuse_unless_certificates(ca_file)
         self._files = [file for file in (system.cafile, ca_file) if file is not None]
         self._folder = None if system.cafile else system.capath
-        self._joined: Path | None = None
+        self._joined: IO[bytes] | None = None
 
     def tell(self, handle: Any) -> None:
         handle.setopt(pycurl.SSL_VERIFYPEER, 1)
@@ -41,8 +41,7 @@ class Authorities:
 
     def close(self) -> None:
         if self._joined is not None:
-            with suppress(OSError):  # somebody tidied up before us
-                self._joined.unlink()
+            self._joined.close()
             self._joined = None
 
     def _one_file(self) -> str:
@@ -50,7 +49,8 @@ class Authorities:
             return self._files[0]
         if self._joined is None:
             self._joined = _joined(self._files)
-        return str(self._joined)
+        name = self._joined.name
+        return name if isinstance(name, str) else f"/proc/self/fd/{name}"
 
 
 def _refuse_unless_certificates(ca_file: str) -> None:
@@ -65,14 +65,23 @@ def _refuse_unless_certificates(ca_file: str) -> None:
         raise UsageError(f"cannot read the CA file {ca_file}: {error.strerror}") from error
 
 
-def _joined(files: Sequence[str]) -> Path:
+def _joined(files: Sequence[str]) -> IO[bytes]:
     try:
-        with tempfile.NamedTemporaryFile(prefix="sumi-ca-", suffix=".pem", delete=False) as joined:
-            for file in files:
-                joined.write(Path(file).read_bytes() + b"\n")
-        return Path(joined.name)
+        joined = _nameless_file()
+        for file in files:
+            joined.write(Path(file).read_bytes() + b"\n")
+        joined.flush()
     except OSError as error:
         raise StorageFailed(
             f"cannot write the trusted certificates to {tempfile.gettempdir()}: {error.strerror}; "
             "name another folder in TMPDIR"
         ) from error
+    return joined
+
+
+def _nameless_file() -> IO[bytes]:
+    """One that is gone with its process, however that ends, and that nobody else can put certificates in.
+    Only Linux has them; elsewhere a temporary one, which a kill leaves behind."""
+    if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
+        return os.fdopen(os.memfd_create("sumi-ca"), "wb")
+    return tempfile.NamedTemporaryFile(prefix="sumi-ca-", suffix=".pem")

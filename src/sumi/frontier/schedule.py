@@ -1,7 +1,7 @@
 """Which host may be asked next: a heap of hosts with work, keyed by the time each is allowed.
 
-Choosing costs O(log hosts) and never scans. Heap entries are not updated in place: a host carries the
-number of its one valid entry, and entries with another number are dropped when they surface.
+Choosing costs O(log hosts) and never scans. Heap entries are not updated in place: a host knows its one
+valid entry, and any other is dropped when it surfaces.
 """
 
 import heapq
@@ -17,7 +17,7 @@ class HostSchedule:
         self.opened_at = opened_at
         self._paces: dict[str, HostPace] = {}
         self._heap: list[tuple[float, int, str]] = []
-        self._valid: dict[str, int] = {}
+        self._valid: dict[str, tuple[float, int, str]] = {}
         self._counter = 0
 
     def pace(self, host: str) -> HostPace:
@@ -41,29 +41,36 @@ class HostSchedule:
         if ready_at == INFINITY:
             self._valid.pop(host, None)
             return
+        placed = self._valid.get(host)
+        if placed is not None and placed[0] == ready_at:
+            return  # it is offered when a lease begins and when it ends, often to the same effect
         self._counter += 1
-        self._valid[host] = self._counter
-        heapq.heappush(self._heap, (ready_at, self._counter, host))
+        entry = self._valid[host] = (ready_at, self._counter, host)
+        heapq.heappush(self._heap, entry)
 
     def withdraw(self, host: str) -> None:
         """The host has no work left."""
         self._valid.pop(host, None)
 
-    def take(self, now: float) -> str | None:
-        """A host that may be asked at ``now``; it leaves the heap until offered again."""
-        ready_at = self.next_at()
-        if ready_at is None or ready_at > now:
-            return None
-        _, _, host = heapq.heappop(self._heap)
-        del self._valid[host]
-        return host
+    def take(self, limit: int, now: float) -> list[str]:
+        """Up to ``limit`` hosts that may be asked at ``now``, the one that has been free for longest first;
+        they leave the heap until offered again."""
+        heap, valid = self._heap, self._valid
+        hosts: list[str] = []
+        while heap and len(hosts) < limit and heap[0][0] <= now:
+            entry = heapq.heappop(heap)
+            host = entry[2]
+            if valid.get(host) is entry:
+                del valid[host]
+                hosts.append(host)
+        return hosts
 
     def next_at(self) -> float | None:
         """When the first host becomes free by the passing of time alone."""
         heap, valid = self._heap, self._valid
         while heap:
-            ready_at, number, host = heap[0]
-            if valid.get(host) == number:
-                return ready_at
+            entry = heap[0]
+            if valid.get(entry[2]) is entry:
+                return entry[0]
             heapq.heappop(heap)
         return None

@@ -7,10 +7,11 @@ from sumi.outcomes import Trouble
 from sumi.ports import Fetcher
 
 ACCEPTED = range(200, 300)
+NO_RUN = 0  # the database could not be opened, so that none began
 
 
 class Notice(msgspec.Struct, frozen=True):
-    run: int
+    run: int  # from 1 on, or NO_RUN
     status: str  # as in the table of runs
     database: str
     discovered: int

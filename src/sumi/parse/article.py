@@ -12,7 +12,16 @@ from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from sumi.parse.chrome import MAX_CLASSES, link_share
-from sumi.parse.html import Document, Element, Node, Text, element_children, elements_with_text
+from sumi.parse.html import (
+    Document,
+    Element,
+    Node,
+    Text,
+    element_children,
+    elements_with_text,
+    is_on_page,
+    select_each,
+)
 
 # Calibrated on some eighty labelled news and blog pages in twelve languages: teasers, captions and buttons
 # are shorter than this, and of any paragraph at least one stretch between links and emphasis is longer.
@@ -62,6 +71,13 @@ class Claim(IntEnum):
     NONE = 0
     TAG = 1  # by an element that manuals have too
     META = 2
+
+
+class Signs(NamedTuple):
+    """By which a page calls itself an article."""
+
+    marks: list[Element]
+    articles: list[Element]
 
 
 class Prose:
@@ -117,10 +133,15 @@ class Article(NamedTuple):
     prose: Prose
 
 
-def claim_of(document: Document) -> Claim:
-    if any(document.select_one(mark) is not None for mark in _MARKS):
+def find_signs(document: Document) -> Signs:
+    return Signs(select_each(document, _MARKS), document.select("article"))
+
+
+def claim_of(signs: Signs) -> Claim:
+    """By those that are still on the page."""
+    if any(map(is_on_page, signs.marks)):
         return Claim.META
-    return Claim.TAG if document.select_one("article") is not None else Claim.NONE
+    return Claim.TAG if any(map(is_on_page, signs.articles)) else Claim.NONE
 
 
 def find_article(root: Element, claim: Claim) -> Article | None:

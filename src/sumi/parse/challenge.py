@@ -5,7 +5,8 @@ itself: marks are weighed, and a page that answers 200 is only weighed at all if
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Final, NamedTuple
 
 # The most text that a page of these has: a sentence or two, a reference number, a form.
@@ -104,7 +105,7 @@ def challenge_header(headers: Iterable[tuple[str, str]]) -> str:
 
 def challenge_page(body: bytes, text: str) -> str:
     """Whose check a page is that answered 200; "" for a page. ``text`` is what a reader sees of it."""
-    if len(text) > MOST_TEXT or len(body) > _MOST_BODY:
+    if len(text) > MOST_TEXT or len(body) > _MOST_BODY or not _search_for_marks()(body):
         return ""
     return _weigh(body, _ENOUGH)
 
@@ -112,6 +113,23 @@ def challenge_page(body: bytes, text: str) -> str:
 def challenge_error(body: bytes) -> str:
     """The same for an answer of 401, 403, 429 or 503."""
     return _weigh(body[:_MOST_BODY], _ENOUGH_FOR_ERROR)
+
+
+@cache
+def _search_for_marks() -> Callable[[bytes], object | None]:
+    """Whether any mark is anywhere on a page, in one pass over it.
+
+    Half of a manual's pages are short enough to be asked, and looking for each mark by itself was a tenth of
+    what digesting them cost: 470 microseconds for 24 KB, where this takes 40 (and ``re`` 1,700).
+    """
+    import re2  # here, because the crawler's own process knows this module, but hardly ever weighs a page
+
+    options = re2.Options()
+    options.case_sensitive = False
+    options.encoding = re2.Options.Encoding.LATIN1  # bytes as they are: a page may be in any encoding
+    marks = b"|".join(re2.escape(mark.text) for mark in (*_IN_BODY, *_IN_TITLE))
+    search: Callable[[bytes], object | None] = re2.compile(marks, options).search
+    return search
 
 
 def _weigh(body: bytes, enough: int) -> str:

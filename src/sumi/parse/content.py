@@ -7,7 +7,7 @@ candidate: it must hold at least half of the page's text, or the next wider one 
 from collections.abc import Iterator
 from typing import Final
 
-from sumi.parse.article import Claim, boxes_of, claim_of, find_article, frame_of
+from sumi.parse.article import Claim, Signs, boxes_of, claim_of, find_article, frame_of
 from sumi.parse.chrome import is_chrome_aside, link_share
 from sumi.parse.html import Document, Element, new_element, select_each
 from sumi.parse.named import Names, named_bars
@@ -49,9 +49,9 @@ class Bulk:
         return _weight(element) > _ENOUGH * self.weigh() and link_share(element) < _ENOUGH
 
 
-def content_root(document: Document, body: Element, names: Names) -> Bulk:
+def content_root(document: Document, body: Element, names: Names, signs: Signs) -> Bulk:
     """The element to convert. Removes bars from the page where they make it hard to tell."""
-    claim = claim_of(document)
+    claim = claim_of(signs)
     bulk = _widest(document, body, names)
     article = find_article(bulk.root, claim) if _may_be_article(bulk.root, claim) else None
     if article is None:

@@ -5,6 +5,7 @@ CommonMark parser has read it again. So a table that came out as text is a table
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from math import sqrt
 from typing import Final, NamedTuple
 
@@ -61,31 +62,40 @@ def judge(expected: Expected, markdown: str) -> Fidelity | None:
     wanted, kept = expected.holdings, holdings_of_markdown(markdown)
     lost, total = _lost_words(expected, markdown, kept.text)
     text, words = _text_share(lost, total, expected.beside)
-    weighty = [_code(wanted, kept), _grids(wanted.grids, kept.grids)]
-    lighter = [
-        _Share("headings", sum(wanted.headings), _common(wanted.headings, kept.headings)),
-        _Share("code languages", wanted.languages, kept.languages),
-        _Share("list items", wanted.items, kept.items),
-        _Share("links", wanted.links, kept.links),
-    ]
     score = text
     shortfalls = words
-    for share in weighty:
+    for share in _weighty(wanted, kept):
         if share.kept < share.wanted:
             score *= share.value
             shortfalls.append(str(share))
-    for share in lighter:
+    for share in _lighter(wanted, kept):
         if share.kept < share.wanted:
             score *= sqrt(share.value)
             shortfalls.append(str(share))
     return Fidelity(round(score, _DECIMALS), shortfalls)
 
 
+def _weighty(wanted: Holdings, kept: Holdings) -> Iterator[_Share]:
+    """Of what is not just the same on both sides, as nearly everything is on nearly every page."""
+    if not dict.__eq__(wanted.code, kept.code):  # a counter compares ten times as slowly
+        yield _code(wanted, kept)
+    if wanted.grids != kept.grids:
+        yield _grids(wanted.grids, kept.grids)
+
+
+def _lighter(wanted: Holdings, kept: Holdings) -> Iterator[_Share]:
+    if wanted.headings != kept.headings:
+        yield _Share("headings", sum(wanted.headings), _common(wanted.headings, kept.headings))
+    if wanted.languages != kept.languages:
+        yield _Share("code languages", wanted.languages, kept.languages)
+    if wanted.items != kept.items:
+        yield _Share("list items", wanted.items, kept.items)
+    if wanted.links != kept.links:
+        yield _Share("links", wanted.links, kept.links)
+
+
 def _code(wanted: Holdings, kept: Holdings) -> _Share:
     """Blocks of which every character that is seen is there: nearly right code is wrong."""
-    if dict.__eq__(wanted.code, kept.code):  # nearly always; a counter compares ten times as slowly
-        total = wanted.code.total()
-        return _Share("code blocks", total, total)
     same = (wanted.code & kept.code).total()
     alike = _as_seen(wanted.code - kept.code) & _as_seen(kept.code - wanted.code)
     return _Share("code blocks", wanted.code.total(), same + alike.total())

@@ -39,17 +39,18 @@ class Holdings(NamedTuple):
 def holdings_of_tree(root: Element) -> Holdings:
     """Without its tables: whether one is a table, and what then counts as in its cells, is known later."""
     headings = dict.fromkeys(_HEADINGS, 0)
-    code: Counter[str] = Counter()
+    blocks: list[Element] = []
     languages = 0
     for element in root.iter_elements(_COUNTED):
-        if element.tag == "pre":
-            code[code_text(element)] += 1
+        tag = element.tag
+        if tag == "pre":
+            blocks.append(element)
             languages += element.attr("class") is not None
         elif _says_anything(element):
-            headings[element.tag] += 1
+            headings[tag] += 1
     return Holdings(
         headings=tuple(headings.values()),
-        code=_without_blank(code),
+        code=_code_of(blocks),
         languages=languages,
         grids=Grids(),
         # Counted where the parser does it: these are most of a page's elements.
@@ -64,7 +65,7 @@ def holdings_of_markdown(markdown: str) -> Holdings:
     document = parse_text(render(markdown))
     return Holdings(
         headings=tuple(_number_of(document, level) for level in _HEADINGS),
-        code=_without_blank(Counter(map(code_text, document.select("pre")))),
+        code=_code_of(document.select("pre")),
         languages=_number_of(document, "code[class]"),
         grids=Grids(
             _number_of(document, "table"),
@@ -116,10 +117,10 @@ def _says_anything(heading: Element) -> bool:
     return bool(heading.text.strip())
 
 
-def _without_blank(code: Counter[str]) -> Counter[str]:
-    for blank in [text for text in code if not text or text.isspace()]:
-        del code[blank]
-    return code
+def _code_of(blocks: list[Element]) -> Counter[str]:
+    """Without what is blank."""
+    texts = [text for block in blocks if (text := code_text(block)) and not text.isspace()]
+    return Counter(texts) if texts else Counter()
 
 
 def _shown(text: str) -> str:

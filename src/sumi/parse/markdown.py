@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from sumi.parse import blocks, formulas, inline
+from sumi.parse.article import Signs, find_signs
 from sumi.parse.chrome import CHROME_TAGS, Part, drop_chrome_links, is_chrome_aside, part_of
 from sumi.parse.code_blocks import CodeParts, find_code, prepare_code
 from sumi.parse.content import Bulk, content_root, is_hard_chrome
@@ -41,6 +42,7 @@ class _Findings(NamedTuple):
     hard_chrome: list[Element]
     fallbacks: list[Element]
     names: Names
+    signs: Signs  # that the page is an article
     code: CodeParts
     numbered: list[Element]
     formula_blocks: list[Element]
@@ -54,6 +56,7 @@ def _look_through(document: Document) -> _Findings:
         hard_chrome=select_each(document, CHROME_TAGS),
         fallbacks=document.select("noscript"),
         names=read_names(document),
+        signs=find_signs(document),
         code=find_code(document),
         numbered=document.select("li[value]"),
         formula_blocks=select_each(document, _FORMULA_BLOCKS),
@@ -72,7 +75,7 @@ def page_markdown(document: Document, base: str) -> Conversion:
         element.decompose()
     if found.fallbacks:
         _settle_noscript(found.fallbacks, body)
-    bulk = content_root(document, body, found.names)
+    bulk = content_root(document, body, found.names, found.signs)
     root = bulk.root
     title = _title_outside(document, root)
     _take_off_chrome(bulk, found)

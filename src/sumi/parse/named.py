@@ -54,28 +54,37 @@ class _Meaning(NamedTuple):
 _NOTHING: Final = _Meaning(Part.CONTENT, ())
 
 
-class _NameReader:
-    """Reads of each element only the names that it has: a selector tells that faster than the element."""
+class _Named(NamedTuple):
+    """Selectors of what has a name of each kind, for one tag."""
 
-    __slots__ = ("_classes", "_ids", "_roles")
+    tag: str
+    by_class: str
+    by_id: str
+    by_role: str
+
+
+class _NameReader:
+    """Reads of each element only the names that it has: a selector tells that faster than the element. And
+    asks only for tags that are on the page, as most of them are not."""
+
+    __slots__ = ("_kinds",)
 
     def __init__(self, *tags: str) -> None:
-        self._classes = tuple(f"{tag}[class]" for tag in tags)
-        self._ids = tuple(f"{tag}[id]" for tag in tags)
-        self._roles = tuple(f"{tag}[role]" for tag in tags)
+        self._kinds = [_Named(tag, f"{tag}[class]", f"{tag}[id]", f"{tag}[role]") for tag in tags]
 
     def read(self, document: Document) -> Iterator[tuple[Element, _Meaning]]:
         """Those whose names mean anything, once for each such name."""
-        for element in select_each(document, self._classes):
+        kinds = [kind for kind in self._kinds if document.select_one(kind.tag) is not None]
+        for element in select_each(document, [kind.by_class for kind in kinds]):
             classes = element.attr("class") or ""
             meaning = _meaning_of_classes(classes) if len(classes) < MAX_CLASSES else _NOTHING
             if meaning is not _NOTHING:
                 yield element, meaning
-        for element in select_each(document, self._ids):
+        for element in select_each(document, [kind.by_id for kind in kinds]):
             name = element.attr("id") or ""
             if name.lower() in _TELLING_IDS:
                 yield element, _meaning(f"#{name}", is_chrome=is_chrome_id(name) and not _is_chapter(element))
-        for element in select_each(document, self._roles):
+        for element in select_each(document, [kind.by_role for kind in kinds]):
             role = element.attr("role") or ""
             if role in _TELLING_ROLES:
                 yield element, _meaning(f"@{role}", is_chrome=is_chrome_role(role))

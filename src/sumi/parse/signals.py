@@ -45,13 +45,19 @@ def licenses_of(
     named += [link for link in select_each(document, _PROPERTIES) if _names(link, "itemprop")]
     found = [href for link in named if (href := link.attr("href"))]
     found += [url for url in links if "creativecommons.org/" in url and any(p in url for p in _COMMONS_PATHS)]
-    if document.select_one("script[type]") is not None and b"ld+json" in body:
+    if any(map(_holds_json, document.select("script[type]"))) and b"ld+json" in body:
         found += [match[1].decode("utf-8", "replace") for match in _SCHEMA.finditer(body)]
     return normalizer.many(found)[:_MOST_LICENSES] if found else []
 
 
 def _names(link: Element, attribute: str) -> bool:
-    return "license" in (link.attr(attribute) or "").lower().split()
+    names = (link.attr(attribute) or "").lower()
+    return "license" in names and "license" in names.split()
+
+
+def _holds_json(script: Element) -> bool:
+    """A look at the types is a tenth of one through the body; and an example of JSON-LD is no data."""
+    return "json" in (script.attr("type") or "").lower()
 
 
 def looks_missing(title: str | None, text: str) -> bool:
@@ -59,4 +65,6 @@ def looks_missing(title: str | None, text: str) -> bool:
     if len(text) > _LITTLE_TEXT:
         return False
     words = f"{title or ''}\n{text[:_BEGINNING]}".lower()
-    return any(map(words.__contains__, _MISSING)) or _MISSING_NUMBER.search(words) is not None
+    if "404" in words and _MISSING_NUMBER.search(words) is not None:
+        return True
+    return any(map(words.__contains__, _MISSING))

@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
@@ -24,7 +24,7 @@ COLUMNS = (
 
 
 # From the domain of each page, and how many there are: how many links lead from each to each.
-PairCount: TypeAlias = Callable[[Sequence[int], int], Mapping[int, int]]
+PairCount: TypeAlias = Callable[[Sequence[int], int], Iterable[tuple[int, int]]]
 
 
 class Grouping(NamedTuple):
@@ -62,14 +62,15 @@ def group_by_domain(db: apsw.Connection, pages: Graph, count: PairCount | None =
     width = len(numbers)
 
     @cache  # every look at the links would read millions of them again
-    def pairs() -> Mapping[int, int]:
+    def pairs() -> Iterable[tuple[int, int]]:
         if count is not None:
             return count(domain_of, width)
         # A pair as one number: a tuple for each of millions of links would be most of the time and memory.
-        return Counter(domain_of[source] * width + domain_of[target] for source, target, _ in pages.links())
+        found = Counter(domain_of[source] * width + domain_of[target] for source, target, _ in pages.links())
+        return found.items()
 
     def links() -> Iterator[Link]:
-        for pair, weight in pairs().items():
+        for pair, weight in pairs():
             source, target = divmod(pair, width)
             if source != target:
                 yield source, target, weight

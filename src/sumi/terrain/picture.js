@@ -399,6 +399,7 @@
     const say = (shown, total, what) => (shown === total ? `${total.toLocaleString("en")} ${what}` : `${shown.toLocaleString("en")} of ${total.toLocaleString("en")} ${what}`);
     const parts = [say(data.domains.length, data.totals.domains, "domains")];
     parts.push(data.level === "page" ? say(data.pages.length, data.totals.pages, "pages") : `${data.totals.pages.toLocaleString("en")} pages`);
+    if (data.level === "page" && data.pages.length < data.totals.pages) parts.push("of each domain those most linked to");
     if (data.links_cut) parts.push("not all links");
     document.getElementById("counts").textContent = parts.join(", ");
   }

@@ -10,7 +10,7 @@ from sumi.errors import StateDamaged
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.ports import Attempt, RobotsRecord, StoredUrl, UrlRecord
-from sumi.store.entries import Entry, State
+from sumi.store.entries import DELAYED, LEASED, WAITING, Entry, State
 
 Rank: TypeAlias = tuple[bool, int, float, int]  # as Entry.rank; the last is the row's id
 
@@ -111,8 +111,12 @@ class Rows(Protocol):
         """Those of ``urls`` that are known, in any order."""
         ...
 
-    def queue(self, host: str, start: Rank, limit: int) -> list[Row]:
-        """The host's waiting rows in rank order, from ``start`` on."""
+    def queue(self, host: str, start: Rank, limit: int) -> list[Rank]:
+        """The ranks of the host's waiting rows in order, from ``start`` on."""
+        ...
+
+    def queued(self, places: Sequence[tuple[str, int]]) -> list[Row]:
+        """The rows of these hosts with these ids, in this order."""
         ...
 
     def due(self, now: float, limit: int) -> list[Row]:
@@ -211,10 +215,10 @@ def row_of(entry: Entry, stored: Row | None) -> Row:
         c.score,
         c.redirects,
         c.referrer,
-        State.WAITING if state is State.LEASED else state,
+        WAITING if state is LEASED else state,
         entry.attempts,
         entry.address,
-        entry.deadline if state is State.DELAYED else None,
+        entry.deadline if state is DELAYED else None,
         verdict.outcome if verdict else None,
         verdict.rule if verdict else "",
         entry.at,

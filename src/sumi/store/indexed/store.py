@@ -32,7 +32,7 @@ from sumi.ports import (
     StoredUrl,
     UrlRecord,
 )
-from sumi.store.entries import Entry, State
+from sumi.store.entries import LEASED, WAITING, Entry
 from sumi.store.indexed.known_links import KnownLinks
 from sumi.store.indexed.read_ahead import ReadAhead
 from sumi.store.indexed.rows import (
@@ -40,6 +40,7 @@ from sumi.store.indexed.rows import (
     AttemptRow,
     Change,
     HostRow,
+    Rank,
     Rows,
     Totals,
     attempt_of,
@@ -48,6 +49,7 @@ from sumi.store.indexed.rows import (
 )
 from sumi.store.indexed.working_set import StoredDelays, WorkingSet
 from sumi.store.memory import MemoryStore
+from sumi.store.memory.leases import holds
 
 ROWS_AT_ONCE = 1000
 SPARE_DEADLINES = 1000
@@ -149,7 +151,7 @@ class IndexedStore(MemoryStore):
     async def release_host(self, lease: Lease, report: HostReport | None) -> None:
         pace = self._schedule.pace(lease.host)
         before = (pace.crawl_delay, pace.hold_until)
-        await super().release_host(lease, report)
+        self._release(lease, report)
         if before != (pace.crawl_delay, pace.hold_until):
             async with self._turn:
                 self._write_host(lease.host)
@@ -211,7 +213,7 @@ class IndexedStore(MemoryStore):
 
     def _enqueue(self, entry: Entry) -> None:
         """A host's queue is in the store; ``_queues`` knows the hosts that have one, and where it begins."""
-        entry.state = State.WAITING
+        entry.state = WAITING
         host, rank = entry.host, entry.rank
         queue = self._queues.get(host)
         if queue is None or rank < queue[0][0]:
@@ -233,22 +235,31 @@ class IndexedStore(MemoryStore):
         self._ahead.reconsider(entry.host, entry.rank)
         super()._shorten(entry, candidate)
 
-    def _next_of(self, host: str) -> Entry | None:
-        start = self._queues[host][0][0]
-        row = self._ahead.first(host, start)
-        if row is None:
+    def _next_of(self, hosts: Sequence[str]) -> list[Entry]:
+        pages_wait = self._pages_wait()
+        places = []
+        for host in hosts:
+            rank = self._first_rank_of(host, pages_wait)
+            if rank is not None:
+                places.append((host, rank[3]))
+        self._leased_ids.update([row_id for _, row_id in places])
+        return [self._working.adopt(row) for row in self._rows.queued(places)]
+
+    def _first_rank_of(self, host: str, pages_wait: bool) -> Rank | None:
+        queue = self._queues[host]
+        rank = self._ahead.first(host, queue[0][0])
+        if rank is None:
             del self._queues[host]
             return None
-        entry = self._working.adopt(row)
-        if self._must_wait(entry):
+        if pages_wait and rank[0]:
             self._parked.add(host)
             return None
-        second = self._ahead.take(host, row.rank)
+        second = self._ahead.take(host)
         if second is None:
             del self._queues[host]
         else:
-            self._queues[host] = [(second.rank, "")]
-        return entry
+            queue[0] = (second, "")
+        return rank
 
     def _rejoin_due(self, now: float) -> None:
         earliest = self._delays.earliest
@@ -268,11 +279,8 @@ class IndexedStore(MemoryStore):
 
     def _held(self, lease: Lease) -> Entry | None:
         """What is leased is in memory: whoever asks for anything else need not wait for the database."""
-        return super()._held(lease) if lease.url in self._working else None
-
-    def _lease_out(self, entry: Entry, now: float) -> Lease:
-        self._leased_ids.add(entry.sequence)
-        return super()._lease_out(entry, now)
+        entry = self._working.loaded(lease.candidate.url)
+        return entry if entry is not None and holds(lease, entry) else None
 
     def _end_lease(self, entry: Entry) -> None:
         self._leased_ids.discard(entry.sequence)
@@ -281,21 +289,19 @@ class IndexedStore(MemoryStore):
     def _forget_deadlines(self) -> None:
         """Without this, the deadlines of pages long settled would fill the memory of a fast crawl."""
         if len(self._deadlines) > 2 * len(self._leased_ids) + SPARE_DEADLINES:
-            leased = [e for e in self._working.values() if e.state is State.LEASED]
+            leased = [e for e in self._working.values() if e.state is LEASED]
             self._deadlines = [(e.deadline, e.token, e.candidate.url) for e in leased]
             heapq.heapify(self._deadlines)
 
     def _remember(self, unit: Settlement | Deferral) -> None:
         verdict = unit.verdict if isinstance(unit, Settlement) else unit.why
         if verdict is not None:
-            self._remember_attempt(unit.lease.url, Attempt(unit.at, verdict.outcome, verdict.rule))
+            entry = self._working[unit.lease.candidate.url]
+            self._remember_attempt(entry, unit.at, verdict.outcome, verdict.rule)
 
-    def _remember_attempt(self, url: str, attempt: Attempt) -> None:
+    def _remember_attempt(self, entry: Entry, at: float, outcome: Outcome, rule: str) -> None:
         self._serial += 1
-        entry = self._working[url]
-        row = AttemptRow(
-            self._serial, entry.latest, entry.sequence, attempt.at, attempt.outcome, attempt.rule
-        )
+        row = AttemptRow(self._serial, entry.latest, entry.sequence, at, outcome, rule)
         entry.latest = self._serial
         self._draft.attempts.append(row)
 
@@ -381,8 +387,9 @@ class IndexedStore(MemoryStore):
                 self._draft.hosts.append(HostRow(item.host, item.crawl_delay, item.hold_until, item.hold_why))
             case StoredUrl():
                 self._restore_url(item, item.facts)
+                entry = self._working[item.candidate.url]
                 for attempt in item.history:
-                    self._remember_attempt(item.candidate.url, attempt)
+                    self._remember_attempt(entry, attempt.at, attempt.outcome, attempt.rule)
             case StoredListing():
                 self._listed = item.pages
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sumi.frontier.delayed import DelayedUrls
-from sumi.store.entries import Entry, State
+from sumi.store.entries import LEASED, Entry
 from sumi.store.indexed.rows import Row, Rows, entry_of, row_of
 
 
@@ -36,6 +36,11 @@ class WorkingSet(dict[str, Entry]):
         self._stored[row.url] = row
         self._touched[row.url] = None
         return entry
+
+    def loaded(self, url: str) -> Entry | None:
+        """If it is in memory, as everything is that somebody holds."""
+        self._touched[url] = None
+        return super().get(url)
 
     def get(self, url: str, default: Any = None, /) -> Any:
         self._touched[url] = None
@@ -82,7 +87,7 @@ class WorkingSet(dict[str, Entry]):
         loaded, stored = super().get, self._stored.pop
         for url in self._touched:
             entry = loaded(url)
-            if entry is not None and entry.state is not State.LEASED:
+            if entry is not None and entry.state is not LEASED:
                 del self[url]
                 yield entry, stored(url, None)
         self._touched.clear()

@@ -53,6 +53,11 @@ def pack_rank(rank: Rank) -> bytes:
     return _RANK.pack(turn, depth, _sortable(score), row_id)
 
 
+def unpack_rank(packed: Packed) -> Rank:
+    turn, depth, score, row_id = _RANK.unpack(packed)
+    return turn, depth, _unsortable(score), row_id
+
+
 def packed_id_of_rank(packed: Packed) -> Packed:
     """The id as it is packed: what the row is stored under."""
     return packed[-8:]
@@ -74,8 +79,10 @@ def pack_row(row: Row) -> bytes:
 
 def unpack_row(row_id: Packed, packed: Packed, host: str | None = None) -> Row:
     """``host``: where it is known already. To tell it from the URL takes as long as all the rest."""
-    url, *rest = _decode(packed)
-    return Row(unpack_id(row_id), url, host or host_key(url), *rest)
+    fields = _decode(packed)
+    url = fields[0]
+    fields[:1] = (unpack_id(row_id), url, host or host_key(url))
+    return Row._make(fields)
 
 
 def packed_outcome(packed: Packed) -> str | None:

@@ -11,7 +11,7 @@ because a stray write in this process could then reach the file.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice, starmap
 from pathlib import Path
 
@@ -43,6 +43,7 @@ from sumi.store.lmdb.packing import (
     packed_outcome,
     unpack_id,
     unpack_moment,
+    unpack_rank,
     unpack_row,
 )
 from sumi.store.lmdb.residency import mapped_bytes
@@ -53,6 +54,9 @@ MAP_BYTES = 64 * 1024 * 1024  # doubled whenever it is full
 MOST_MAPPED_BYTES = 128 * 1024 * 1024
 TOTALS_KEY = b"totals"
 WAITING, DELAYED, SETTLED = State.WAITING.value, State.DELAYED.value, State.SETTLED.value
+
+# The key of a host's queue, of which each page needs it when it is found and when it ends; some 4 MB.
+queue_key = lru_cache(maxsize=20_000)(url_key)
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_totals = msgspec.msgpack.Decoder(Totals).decode
@@ -114,15 +118,21 @@ class LmdbRows:
                 raise StateDamaged(f"{self._path}: the row of {row.url[:200]} carries another URL's key")
         return found
 
-    def queue(self, host: str, start: Rank, limit: int) -> list[Row]:
+    def queue(self, host: str, start: Rank, limit: int) -> list[Rank]:
         with self._reading() as tx, tx.cursor(self._queues) as cursor:
-            if not cursor.set_range_dup(url_key(host), pack_rank(start)):
+            if not cursor.set_range_dup(queue_key(host), pack_rank(start)):
                 return []
-            ids = [packed_id_of_rank(rank) for rank in islice(cursor.iternext_dup(), limit)]
-            rows = [unpack_row(row_id, row, host) for row_id, row in tx.cursor(self._urls).getmulti(ids)]
-        if len(rows) < len(ids):
-            raise StateDamaged(f"{self._path}: the queue of {host} names a row that does not exist")
-        return rows
+            return [unpack_rank(rank) for rank in islice(cursor.iternext_dup(), limit)]
+
+    def queued(self, places: Sequence[tuple[str, int]]) -> list[Row]:
+        with self._reading() as tx:
+            found = tx.cursor(self._urls).getmulti([pack_id(row_id) for _, row_id in places])
+        if len(found) < len(places):
+            raise StateDamaged(f"{self._path}: a queue names a row that does not exist")
+        with self._trouble_named():
+            return [
+                unpack_row(row_id, row, host) for (host, _), (row_id, row) in zip(places, found, strict=True)
+            ]
 
     def due(self, now: float, limit: int) -> list[Row]:
         with self._reading() as tx:
@@ -238,9 +248,9 @@ class LmdbRows:
 
     def _put(self, tx: lmdb.Transaction, change: Change) -> None:
         self._insert(tx, change.inserted)
+        tx.cursor(self._urls).putmulti([(pack_id(new.id), pack_row(new)) for _, new in change.updated])
         for old, new in change.updated:
             self._unlist(tx, old)
-            tx.put(pack_id(new.id), pack_row(new), db=self._urls)
             self._list(tx, new)
         attempts = [(pack_id(attempt.serial), _encode(attempt[1:])) for attempt in change.attempts]
         tx.cursor(self._attempts).putmulti(attempts, append=True)
@@ -257,7 +267,7 @@ class LmdbRows:
         tx.cursor(self._urls).putmulti([(pack_id(row.id), pack_row(row)) for row in rows], append=True)
         # Sorted, neighbouring keys meet on pages that are already at hand.
         tx.cursor(self._keys).putmulti(sorted((url_key(row.url), pack_id(row.id)) for row in rows))
-        waiting = [(url_key(row.host), pack_rank(row.rank)) for row in rows if row.state == WAITING]
+        waiting = [(queue_key(row.host), pack_rank(row.rank)) for row in rows if row.state == WAITING]
         tx.cursor(self._queues).putmulti(sorted(waiting))
         for row in rows:
             if row.state == DELAYED:  # only where a store is carried over from another
@@ -265,13 +275,13 @@ class LmdbRows:
 
     def _list(self, tx: lmdb.Transaction, row: Row) -> None:
         if row.state == WAITING:
-            tx.put(url_key(row.host), pack_rank(row.rank), db=self._queues)
+            tx.put(queue_key(row.host), pack_rank(row.rank), db=self._queues)
         elif row.state == DELAYED and row.due is not None:
             tx.put(pack_moment(row.due, row.id), b"", db=self._delays)
 
     def _unlist(self, tx: lmdb.Transaction, row: Row) -> None:
         if row.state == WAITING:
-            tx.delete(url_key(row.host), pack_rank(row.rank), db=self._queues)
+            tx.delete(queue_key(row.host), pack_rank(row.rank), db=self._queues)
         elif row.state == DELAYED and row.due is not None:
             tx.delete(pack_moment(row.due, row.id), db=self._delays)
 

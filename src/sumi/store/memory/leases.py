@@ -5,13 +5,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sumi.frontier.delayed import DelayedUrls
+from sumi.frontier.pacing import HostPace
 from sumi.frontier.schedule import HostSchedule
 from sumi.model import ASSETS, Kind, Lease
 from sumi.policy import FrontierPolicy
 from sumi.ports import HostReport
-from sumi.store.entries import Entry, State
+from sumi.store.entries import DELAYED, LEASED, WAITING, Entry
 from sumi.store.memory.discovery import Discovery
 
+PAGE, SITEMAP = Kind.PAGE, Kind.SITEMAP  # for the sake of speed: see sumi.store.entries
 QueueItem = tuple[tuple[bool, int, float, int], str]
 
 
@@ -29,7 +31,7 @@ class Leases(Discovery):
         self._last_token = 0
 
     def _enqueue(self, entry: Entry) -> None:
-        entry.state = State.WAITING
+        entry.state = WAITING
         queue = self._queues.setdefault(entry.host, [])
         heapq.heappush(queue, (entry.rank, entry.candidate.url))
         if len(queue) == 1 or entry.host in self._parked:
@@ -43,14 +45,18 @@ class Leases(Discovery):
         leases: list[Lease] = []
         limited = bool(self._policy.max_pages)
         while len(leases) < limit and not (limited and self._nothing_wanted()):
-            host = self._schedule.take(now)
-            if host is None:
+            hosts = self._schedule.take(self._at_once(limit - len(leases)), now)
+            if not hosts:
                 break
-            entry = self._next_of(host)
-            if entry is not None:
+            for entry in self._next_of(hosts):
                 leases.append(self._lease_out(entry, now))
-                self._offer_if_busy(host)
+                self._offer_if_busy(entry.host)
         return leases
+
+    def _at_once(self, wanted: int) -> int:
+        """No more than a limit on pages has room for: whether it is reached is looked at in between."""
+        cap = self._policy.max_pages
+        return max(1, min(wanted, cap - self._captured - self._leased[PAGE])) if cap else wanted
 
     async def next_ready(self, now: float) -> float | None:
         if self._nothing_wanted():
@@ -74,6 +80,9 @@ class Leases(Discovery):
         return [self._renew(lease, now) for lease in leases]
 
     async def release_host(self, lease: Lease, report: HostReport | None) -> None:
+        self._release(lease, report)
+
+    def _release(self, lease: Lease, report: HostReport | None) -> None:
         entry = self._held(lease)
         if entry is None or not entry.holds_host:
             return
@@ -82,12 +91,11 @@ class Leases(Discovery):
         if report is None:
             pace.unused()
         else:
-            self._learn(entry, report)
+            self._learn(pace, entry, report)
         self._offer_if_busy(entry.host)
 
-    def _learn(self, entry: Entry, report: HostReport) -> None:
+    def _learn(self, pace: HostPace, entry: Entry, report: HostReport) -> None:
         pacing = self._policy.pacing
-        pace = self._schedule.pace(entry.host)
         if report.crawl_delay is not None:
             pace.crawl_delay = min(report.crawl_delay, pacing.max_crawl_delay)
         pace.answered(report.reached, report.latency, entry.candidate.kind, pacing)
@@ -112,7 +120,7 @@ class Leases(Discovery):
 
     def _cap_reached(self) -> bool:
         cap = self._policy.max_pages
-        return bool(cap) and self._captured + self._leased[Kind.PAGE] >= cap
+        return bool(cap) and self._captured + self._leased[PAGE] >= cap
 
     def _nothing_wanted(self) -> bool:
         """The limit is on pages: what they show and link to is still wanted once it is reached."""
@@ -120,17 +128,22 @@ class Leases(Discovery):
 
     def _rejoin(self, url: str, now: float) -> None:
         entry = self._entries[url]
-        if entry.state is State.DELAYED and entry.deadline <= now:
+        if entry.state is DELAYED and entry.deadline <= now:
             self._enqueue(entry)
 
-    def _next_of(self, host: str) -> Entry | None:
-        """The host's first URL, taken from its queue; None if it has none that may go now."""
+    def _next_of(self, hosts: Sequence[str]) -> list[Entry]:
+        """Each host's first URL, taken from its queue, of those that have one that may go now."""
+        pages_wait = self._pages_wait()
+        entries = (self._first_of(host, pages_wait) for host in hosts)
+        return [entry for entry in entries if entry is not None]
+
+    def _first_of(self, host: str, pages_wait: bool) -> Entry | None:
         queue = self._queues[host]
         while queue:
             rank, url = queue[0]
             entry = self._entries[url]
-            stale = entry.state is not State.WAITING or entry.rank != rank
-            if not stale and self._must_wait(entry):
+            stale = entry.state is not WAITING or entry.rank != rank
+            if not stale and pages_wait and entry.candidate.kind is PAGE:
                 self._parked.add(host)
                 return None
             heapq.heappop(queue)
@@ -139,18 +152,18 @@ class Leases(Discovery):
         del self._queues[host]
         return None
 
-    def _must_wait(self, entry: Entry) -> bool:
-        """Pages do, for sitemaps, and for another page to fail where there is a limit on them."""
-        return entry.candidate.kind is Kind.PAGE and (self._sitemaps_hold_pages() or self._cap_reached())
+    def _pages_wait(self) -> bool:
+        """For sitemaps, and for another page to fail where there is a limit on them."""
+        return self._sitemaps_hold_pages() or self._cap_reached()
 
     def _sitemaps_hold_pages(self) -> bool:
         if not self._policy.sitemaps_first:
             return False
-        return self._open[Kind.SITEMAP] > 0 and not self._sitemaps_out_of_reach
+        return self._open[SITEMAP] > 0 and not self._sitemaps_out_of_reach
 
     def _lease_out(self, entry: Entry, now: float) -> Lease:
         self._last_token += 1
-        entry.state, entry.token, entry.holds_host = State.LEASED, self._last_token, True
+        entry.state, entry.token, entry.holds_host = LEASED, self._last_token, True
         entry.deadline = now + self._policy.lease_seconds
         heapq.heappush(self._deadlines, (entry.deadline, entry.token, entry.candidate.url))
         kind = entry.candidate.kind
@@ -172,10 +185,8 @@ class Leases(Discovery):
 
     def _held(self, lease: Lease) -> Entry | None:
         """The entry, if this lease still holds it."""
-        entry = self._entries.get(lease.url)
-        if entry is None or entry.state is not State.LEASED or entry.token != lease.token:
-            return None
-        return entry
+        entry = self._entries.get(lease.candidate.url)
+        return entry if entry is not None and holds(lease, entry) else None
 
     def _renew(self, lease: Lease, now: float) -> bool:
         entry = self._held(lease)
@@ -189,17 +200,23 @@ class Leases(Discovery):
         while self._deadlines and self._deadlines[0][0] <= now:
             deadline, token, url = heapq.heappop(self._deadlines)
             entry = self._entries[url]
-            if entry.state is State.LEASED and entry.token == token and entry.deadline == deadline:
+            if entry.state is LEASED and entry.token == token and entry.deadline == deadline:
                 self._end_lease(entry)
                 self._enqueue(entry)
 
     def _end_lease(self, entry: Entry) -> None:
-        self._leased[entry.candidate.kind] -= 1
+        kind = entry.candidate.kind
+        self._leased[kind] -= 1
         self._leased_of[entry.host] -= 1
         entry.token = 0
-        if entry.candidate.kind is Kind.PAGE and self._policy.max_pages and self._parked:
+        if kind is PAGE and self._policy.max_pages and self._parked:
             self._unpark_all()
         if entry.holds_host:  # settled without a word on the network: the host is free again
             entry.holds_host = False
             self._schedule.pace(entry.host).unused()
             self._offer_if_busy(entry.host)
+
+
+def holds(lease: Lease, entry: Entry) -> bool:
+    """Whether this lease is the one that the entry is held by."""
+    return entry.state is LEASED and entry.token == lease.token

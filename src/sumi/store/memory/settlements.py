@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from sumi.model import Candidate, Kind, PageFacts
+from sumi.model import Candidate, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy
 from sumi.ports import Attempt, Deferral, FrontierStats, Judged, Settlement
-from sumi.store.entries import Entry, State
-from sumi.store.memory.leases import Leases
+from sumi.store.entries import DELAYED, SETTLED, Entry
+from sumi.store.memory.leases import PAGE, SITEMAP, Leases
 
 # What takes a place under max_pages.
 COUNTED = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED, Outcome.STALE})
@@ -32,7 +32,7 @@ class Settlements(Leases):
             self._finish(entry, unit.verdict, unit.at, unit.facts)
         else:
             self._put_back(entry, unit.why is not None, unit.not_before, unit.address, unit.redirected)
-        return [item for item in unit.found if self._admit(item)]
+        return [item for item in unit.found if self._admit(item)] if unit.found else []
 
     def _remember(self, unit: Settlement | Deferral) -> None:
         verdict = unit.verdict if isinstance(unit, Settlement) else unit.why
@@ -41,15 +41,16 @@ class Settlements(Leases):
             self._history.setdefault(unit.lease.url, []).append(attempt)
 
     def _finish(self, entry: Entry, verdict: Verdict, at: float, facts: PageFacts | int) -> None:
-        entry.state, entry.verdict, entry.at, entry.facts = State.SETTLED, verdict, at, facts
+        entry.state, entry.verdict, entry.at, entry.facts = SETTLED, verdict, at, facts
         self._outcomes[verdict.outcome] += 1
-        self._captured += self._counts(entry)
+        self._captured += self._counts(entry, verdict)
         self._close_entry(entry)
 
     def _close_entry(self, entry: Entry) -> None:
-        self._open[entry.candidate.kind] -= 1
+        kind = entry.candidate.kind
+        self._open[kind] -= 1
         self._open_of[entry.host] -= 1
-        if entry.candidate.kind is Kind.SITEMAP and not self._open[Kind.SITEMAP]:
+        if kind is SITEMAP and not self._open[kind]:
             self._unpark_all()
 
     def _put_back(
@@ -59,7 +60,7 @@ class Settlements(Leases):
         entry.address = address or entry.address
         if redirected:
             entry.candidate = _one_redirect_on(entry.candidate)
-        entry.state, entry.deadline = State.DELAYED, not_before
+        entry.state, entry.deadline = DELAYED, not_before
         self._delayed.put(entry.candidate.url, not_before)
 
     async def requeue(self, urls: Sequence[str], at: float) -> int:
@@ -67,10 +68,10 @@ class Settlements(Leases):
 
     def _requeue(self, url: str) -> bool:
         entry = self._entries.get(url)
-        if entry is None or entry.state is not State.SETTLED or entry.verdict is None:
+        if entry is None or entry.state is not SETTLED or entry.verdict is None:
             return False
         self._outcomes[entry.verdict.outcome] -= 1
-        self._captured -= self._counts(entry)
+        self._captured -= self._counts(entry, entry.verdict)
         entry.verdict, entry.attempts, entry.address = None, 0, ""
         self._open[entry.candidate.kind] += 1
         self._open_of[entry.host] += 1
@@ -80,13 +81,12 @@ class Settlements(Leases):
     async def amend(self, facts: Mapping[str, PageFacts]) -> None:
         for url, new in facts.items():
             entry = self._entries.get(url)
-            if entry is not None and entry.state is State.SETTLED:
+            if entry is not None and entry.state is SETTLED:
                 entry.facts = new
 
     @staticmethod
-    def _counts(entry: Entry) -> bool:
-        counted = entry.verdict is not None and entry.verdict.outcome in COUNTED
-        return counted and entry.candidate.kind is Kind.PAGE
+    def _counts(entry: Entry, verdict: Verdict) -> bool:
+        return verdict.outcome in COUNTED and entry.candidate.kind is PAGE
 
     async def stats(self) -> FrontierStats:
         return FrontierStats(

@@ -7,10 +7,11 @@ the file, since the log is checksummed and synced before anything is copied from
 """
 
 import os
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import apsw
 import msgspec
@@ -34,8 +35,9 @@ from sumi.store.sqlite import sql
 CACHE_KIB = 64 * 1024  # the tree of a million keys fits, so that inserting at random stays in memory
 BUSY_MS = 5000  # a curious reader in another process may hold things up for a moment
 # The log is copied back when it has grown to this many pages: by ``sync``, which runs beside the event loop.
-# Where nobody calls that, a commit does it once the log is four times as long.
-LOG_PAGES = 4096
+# Where nobody calls that, a commit does it once the log is four times as long. Not smaller: with ten thousand
+# hosts a quarter of this costs 3 µs more of processor time per page, and four times the writing.
+LOG_PAGES = 16_384
 
 
 class SqliteRows:
@@ -75,8 +77,18 @@ class SqliteRows:
                 raise StateDamaged(f"{self._path}: the row of {row.url[:200]} carries another URL's key")
         return found
 
-    def queue(self, host: str, start: Rank, limit: int) -> list[Row]:
-        return self._rows(sql.QUEUE, (host, *start, limit))
+    def queue(self, host: str, start: Rank, limit: int) -> list[Rank]:
+        with self._trouble_named():
+            ranks: list[Any] = self._db.execute(sql.QUEUE, (host, *start, limit)).fetchall()
+            return ranks
+
+    def queued(self, places: Sequence[tuple[str, int]]) -> list[Row]:
+        if not places:
+            return []
+        rows = self._rows(sql.QUEUED, (apsw.carray(array("q", [row_id for _, row_id in places])),))
+        if len(rows) < len(places):
+            raise StateDamaged(f"{self._path}: a queue names a row that does not exist")
+        return rows
 
     def due(self, now: float, limit: int) -> list[Row]:
         return self._rows(sql.DUE, (now, limit))

@@ -75,13 +75,16 @@ PRAGMA user_version = {USER_VERSION};
 
 FIND = f"SELECT {COLUMNS} FROM urls WHERE key = ?"
 
-# The comparison of rows starts the search in the index where the queue begins, past what is leased. States
-# are written out because a partial index is only taken for a condition that visibly implies its own.
+# The comparison of rows starts the search in the index where the queue begins, past what is leased, and all
+# that is asked for is in the index. States are written out because a partial index is only taken for a
+# condition that visibly implies its own.
 QUEUE = f"""
-SELECT {COLUMNS} FROM urls
+SELECT turn, depth, score, id FROM urls
 WHERE state = {WAITING} AND host = ? AND (turn, depth, score, id) >= (?, ?, ?, ?)
 ORDER BY turn, depth, score, id LIMIT ?
 """
+# In the order in which they are bound.
+QUEUED = f"SELECT {COLUMNS} FROM carray(?) CROSS JOIN urls ON id = value"
 DUE = f"SELECT {COLUMNS} FROM urls WHERE state = {DELAYED} AND due <= ? ORDER BY due LIMIT ?"
 NEXT_DUE = f"SELECT min(due) FROM urls WHERE state = {DELAYED}"
 FIRST_DUE = f"SELECT host, min(due) FROM urls WHERE state = {DELAYED} GROUP BY host"
@@ -131,4 +134,18 @@ COUNT_WAITING = f"SELECT host, count(*) FROM urls WHERE state = {WAITING} GROUP 
 COUNT_DELAYED = f"SELECT host, count(*) FROM urls WHERE state = {DELAYED} GROUP BY host"
 
 # What a running crawl repeats; none may walk through the urls.
-HOT = (FIND, QUEUE, DUE, NEXT_DUE, INSERT, UPDATE, END, ADD_ATTEMPT, ATTEMPT, PUT_HOST, PUT_TOTALS, PAGE)
+HOT = (
+    FIND,
+    QUEUE,
+    QUEUED,
+    DUE,
+    NEXT_DUE,
+    INSERT,
+    UPDATE,
+    END,
+    ADD_ATTEMPT,
+    ATTEMPT,
+    PUT_HOST,
+    PUT_TOTALS,
+    PAGE,
+)

@@ -6,12 +6,14 @@ database and goes on with the next write, or before the run ends.
 """
 
 import heapq
+from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
-from sumi.store.terrain.changes import NewDepths, Work, pairs
+from sumi.store.terrain.changes import NewDepths, Work
+from sumi.store.terrain.page_vectors import PageVectors
 from sumi.store.terrain.vectors import Vector, Vectors
 
 # Pages whose stored links are read by one query.
@@ -21,8 +23,8 @@ READ_AT_ONCE = 200
 class DepthBounds(msgspec.Struct, frozen=True):
     # Links told per write: less than a tenth of a second, in which nobody else gets a turn.
     links_at_once: int = 100_000
-    # About 50 MB. When full it is emptied: pages that everybody points to are soon back.
-    cached_pages: int = 500_000
+    # For the different combinations of distances that pages have: with five origins 270,000 of them.
+    vector_bytes: int = 50_000_000
 
 
 USUAL_BOUNDS = DepthBounds()
@@ -44,7 +46,7 @@ class Depths:
         self._stored = stored
         self._bounds = bounds
         self._all = Vectors(len(origins))
-        self._vectors: dict[int, Vector] = {}
+        self._vectors = PageVectors(len(origins), bounds.vector_bytes)
         self._before: dict[int, Vector] = {}  # pages that changed since the last write, as they were
         self._to_tell: list[Work] = []  # a heap
         self._waiting: set[int] = set()  # the pages in it
@@ -81,28 +83,36 @@ class Depths:
 
     def take_changes(self) -> tuple[list[NewDepths], list[int], list[Work]]:
         """New depth records, the pages whose least depth dropped, and the work that is left."""
-        depths = self._all.depths
-        changed = [
-            (page, depths(before), depths(self._vectors[page]))
-            for page, before in sorted(self._before.items())
-            if self._vectors[page] != before
-        ]
-        closer = [page for page, before, now in changed if min(now) < min(before)]
-        rows = [
-            NewDepths(
-                at, origin, pairs((page, now[at]) for page, before, now in changed if now[at] < before[at])
-            )
-            for at, origin in enumerate(self._origins)
-        ]
+        alike: dict[tuple[Vector, Vector], list[int]] = {}  # many pages changed from the same to the same
+        for page, before in self._before.items():
+            now = self._vectors[page]
+            if now != before:
+                alike.setdefault((before, now), []).append(page)
+        closer: list[int] = []
+        rows: list[list[int]] = [[] for _ in self._origins]
+        for (before, now), pages in alike.items():
+            was, is_now = self._all.depths(before), self._all.depths(now)
+            if min(is_now) < min(was):
+                closer += pages
+            for at, depth in enumerate(is_now):
+                if depth < was[at]:
+                    rows[at] += [page << 32 | depth for page in pages]
         work = self._to_tell
         self._before, self._to_tell, self._waiting = {}, [], set()
-        return [some for some in rows if some.distances], closer, work
+        return self._new_depths(rows), sorted(closer), work
+
+    def _new_depths(self, rows: Sequence[list[int]]) -> list[NewDepths]:
+        """In the order of pages, which is that of the table."""
+        return [
+            NewDepths(at, origin, array("q", sorted(rows[at])))
+            for at, origin in enumerate(self._origins)
+            if rows[at]
+        ]
 
     def forget(self) -> None:
         """Between writes, when everything that changed is written."""
         self._all.forget()
-        if len(self._vectors) > self._bounds.cached_pages:
-            self._vectors.clear()
+        self._vectors.forget_if_full()
 
     def _tell_nearest(self, edges: Mapping[int, Sequence[int]]) -> int:
         """Some pages that are equally near; how many links they had."""
@@ -113,17 +123,17 @@ class Depths:
         self._waiting.difference_update(pages)
         # What is stored was told when it was found: again only if the page has come closer since.
         stored = self._stored.targets_of([page for page in pages if page in self._before])
-        targets = {page: {*stored.get(page, ()), *edges.get(page, ())} for page in pages}
-        self._load(set().union(*targets.values()))
+        targets = {page: [*stored.get(page, ()), *edges.get(page, ())] for page in pages}
+        self._load(target for some in targets.values() for target in some)
         for page, some in targets.items():
             self._tell(some, self._all.further(self._vectors[page]))
         return sum(map(len, targets.values())) + len(pages)
 
     def _tell(self, targets: Iterable[int], told: Vector) -> None:
-        vectors, guards = self._vectors, self._all.guards
+        table, places, guards = self._vectors.table, self._vectors.places, self._all.guards
         guarded = told | guards
         for target in targets:
-            before = vectors[target]
+            before = table[places[target]]
             if (guarded - before) & guards != guards:
                 self._move(target, self._all.nearer(before, told))
 
@@ -139,7 +149,7 @@ class Depths:
             heapq.heappush(self._to_tell, Work(self.least(page), page))
 
     def _load(self, pages: Iterable[int]) -> None:
-        missing = set(pages).difference(self._vectors)
+        missing = self._vectors.missing(pages)
         if not missing:
             return
         found: dict[int, dict[int, int]] = {}

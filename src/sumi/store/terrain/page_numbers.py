@@ -7,9 +7,9 @@ from sumi.scope.domains import DomainClass, DomainClasses
 from sumi.urls import origin
 from sumi.urls.parts import split_authority
 
-# Together about 80 MB. When the younger half is full, the elder one is forgotten: what is asked for again and
-# again, as links that are on every page, moves to the younger half each time.
-CACHED_URLS: Final = 200_000
+# Together about 100 MB. When the younger half is full, the elder one is forgotten: what is asked for again
+# and again, as links that are on every page, moves to the younger half each time.
+CACHED_URLS: Final = 300_000
 CACHED_SITES: Final = 20_000
 
 
@@ -28,6 +28,19 @@ class PageNumbers:
         if len(self._younger) >= CACHED_URLS:
             self._elder, self._younger = self._younger, {}
         self._younger[url] = number
+
+    def unknown(self, urls: Sequence[str]) -> list[str]:
+        remembered = self._younger
+        rest = [url for url in urls if url not in remembered]
+        known = self.of(rest) if rest else {}
+        return [url for url in rest if url not in known]
+
+    def of_known(self, urls: Sequence[str]) -> list[int]:
+        """The numbers of those that are known, in order."""
+        numbers = [*map(self._younger.get, urls)]
+        if None in numbers:
+            numbers = [*map(self.of(urls).get, urls)]
+        return [number for number in numbers if number is not None]
 
     def of(self, urls: Iterable[str]) -> dict[str, int]:
         """Those that are known, each with its number."""

@@ -5,8 +5,8 @@ that changes those. So they cannot disagree, whenever the process dies.
 """
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +203,7 @@ class TerrainRows(SqliteRows):
     def _update_page(self, old: Row, row: Row, now: str, batch: PageBatch) -> None:
         page, before = page_id(row.id), self._shown(old)
         stays = self._shown(row) is before and row.outcome == old.outcome
-        states = [] if stays else list(self._course(before, row))
+        states = () if stays else self._course(before, row)
         batch.history += [(page, now, self.run_id, state, row.rule) for state in states]
         after = states[-1] if states else before
         if row.state == State.SETTLED.value and states:
@@ -243,16 +243,10 @@ class TerrainRows(SqliteRows):
         state = state_of(row.outcome)
         return self._barred.get(domain_of(row.host), state) if state is PageState.QUEUED else state
 
-    def _course(self, before: PageState, row: Row) -> Iterator[PageState]:
+    def _course(self, before: PageState, row: Row) -> tuple[PageState, ...]:
         target = state_of(row.outcome)
-        if before in BARRED and target is not PageState.QUEUED:
-            yield from course(before, PageState.QUEUED)  # it was being fetched when its domain was barred
-            before = PageState.QUEUED
-        yield from course(before, target)
         bar = self._barred.get(domain_of(row.host)) if target is PageState.QUEUED else None
-        if bar is not None:
-            yield from (bar,)
-            check(PageState.QUEUED, bar)
+        return _states_through(before, target, bar)
 
     def _put_links(self, change: TerrainChange) -> None:
         many, run = self._db.executemany, self.run_id
@@ -277,6 +271,19 @@ class TerrainRows(SqliteRows):
         else:
             run(statements.QUEUE_PAGES, (_bound(pages), old, now))
         run(statements.MOVE_PAGES, (_bound(pages), old, new))
+
+
+@cache  # of few combinations one is asked for with every row
+def _states_through(before: PageState, target: PageState, bar: PageState | None) -> tuple[PageState, ...]:
+    way: list[PageState] = []
+    if before in BARRED and target is not PageState.QUEUED:
+        way += course(before, PageState.QUEUED)  # it was being fetched when its domain was barred
+        before = PageState.QUEUED
+    way += course(before, target)
+    if bar is not None:
+        check(PageState.QUEUED, bar)
+        way.append(bar)
+    return tuple(way)
 
 
 def _site_domain(site: str) -> str:

@@ -28,6 +28,10 @@ BEGIN_RUN: Final = "INSERT INTO runs (started_at, config_hash, status) VALUES (?
 RESUME_RUN: Final = "UPDATE runs SET status = 'running', finished_at = NULL WHERE id = ?"
 END_RUN: Final = "UPDATE runs SET status = ?, finished_at = ? WHERE id = ?"
 
+# An index is sorted in as much memory again as the cache may take: 140 MB became 226 at 60,000 pages. Nothing
+# is asked of the database after this that would need a large cache.
+SORT_IN_LITTLE_MEMORY: Final = "PRAGMA cache_size = -16384; PRAGMA shrink_memory"
+
 # Another run may ask every domain again, as often as one run may.
 READMIT_DOMAINS: Final = "UPDATE domain_states SET request_count = 0, rate_limited = 0"
 NOTE_READMITTED: Final = f"""
@@ -100,6 +104,7 @@ def begin_run(rows: TerrainRows, run: MapRun, now: float) -> bool:
 def end_run(rows: TerrainRows, status: str, now: float) -> None:
     """Blocks for seconds where a large map is completed for the first time."""
     if status == COMPLETED:
+        rows.run_sql(SORT_IN_LITTLE_MEMORY)
         for statement in LATE_INDEXES:
             rows.run_sql(statement)
     rows.in_one_transaction(lambda: _end(rows, status, now))

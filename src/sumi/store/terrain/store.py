@@ -17,10 +17,12 @@ from sumi.ports import Deferral, FrontierStats, Judged, OutputHandler, Settlemen
 from sumi.scope.domains import DomainClass
 from sumi.store.entries import Entry, State
 from sumi.store.files.lock import FolderLock
+from sumi.store.indexed.rows import Change
 from sumi.store.indexed.store import IndexedStore
 from sumi.store.terrain.changes import DomainRow, TerrainChange, pairs
 from sumi.store.terrain.depths import USUAL_BOUNDS, DepthBounds, Depths
 from sumi.store.terrain.page_numbers import PageNumbers
+from sumi.store.terrain.queue_ahead import QueueAhead
 from sumi.store.terrain.rows import TerrainRows, domain_of, page_id
 from sumi.store.terrain.runs import MapRun, begin_run, end_run
 from sumi.store.terrain.states import PageState
@@ -52,13 +54,14 @@ class TerrainStore(IndexedStore):
             self._run = run
             self._at = opened_at
             self._new: list[Entry] = []
-            self._units: list[Settlement] = []
+            self._read: list[tuple[int, Sequence[str]]] = []  # pages that were read, and their links
             self._suspended: set[str] = set()
             self._carried: dict[str, int] = {}  # requests of this run, before it was taken up again
             self._depths = Depths(run.origins, self._terrain, depth_bounds)
             self._numbers = PageNumbers(self._terrain)
             self._unfinished = bool(self._terrain.depth_work(1))
             super().__init__(self._terrain, policy, opened_at)
+            self._ahead = self._queue_ahead = QueueAhead(self._terrain, self._queues, self._leased_ids)
             self._recall_domains()
         except BaseException:
             self._lock.release()
@@ -86,8 +89,7 @@ class TerrainStore(IndexedStore):
     async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
         """Whoever settles tells of every link: only what nobody knows has to be judged."""
         async with self._turn:
-            known = self._numbers.of(urls)
-            return [url for url in urls if url not in known]
+            return self._numbers.unknown(urls)
 
     async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
         answers = await super().settle(units)
@@ -136,8 +138,8 @@ class TerrainStore(IndexedStore):
         if news is not None:
             self._at = max(self._at, unit.at)
             self._count_requests(unit)
-            if isinstance(unit, Settlement):
-                self._units.append(unit)
+            if isinstance(unit, Settlement) and unit.links is not None:
+                self._read.append((page_id(self._working[unit.lease.url].sequence), unit.links))
         return news
 
     def _register(self, item: Judged) -> None:
@@ -152,20 +154,24 @@ class TerrainStore(IndexedStore):
     def _write(self) -> None:
         """What is written is complete: links, distances, and what came within reach by them."""
         self._draft.at = self._at
-        if self._new or self._units or self._unfinished:
+        if self._new or self._read or self._unfinished:
             self._chart()
         if self._draft == TerrainChange(at=self._at):
             self._draft.at = 0.0
         super()._write()
         self._depths.forget()
 
+    def _write_rows(self, change: Change) -> None:
+        super()._write_rows(change)
+        self._queue_ahead.written(change.inserted, change.updated)
+
     def _chart(self) -> None:
         new, self._new = self._new, []
-        units, self._units = self._units, []
+        read, self._read = self._read, []
         for entry in new:
             self._numbers.learn(entry.candidate.url, page_id(entry.sequence))
             self._depths.enter(page_id(entry.sequence), self._run.classes.origin_of(domain_of(entry.host)))
-        edges = self._edges(units)
+        edges = self._edges(read)
         draft = self._draft
         draft.work_done = self._terrain.depth_work(WORK_AT_ONCE) if self._unfinished else []
         self._depths.resume(draft.work_done)
@@ -174,13 +180,8 @@ class TerrainStore(IndexedStore):
         self._bring_closer(closer, {page_id(entry.sequence): entry for entry in new})
         self._unfinished = bool(draft.work) or len(draft.work_done) == WORK_AT_ONCE
 
-    def _edges(self, units: Sequence[Settlement]) -> dict[int, list[int]]:
-        pointing = [unit for unit in units if unit.links is not None]
-        numbers = self._numbers.of(url for unit in pointing for url in (unit.lease.url, *(unit.links or ())))
-        edges = {
-            numbers[unit.lease.url]: [numbers[url] for url in unit.links or () if url in numbers]
-            for unit in pointing
-        }
+    def _edges(self, read: Sequence[tuple[int, Sequence[str]]]) -> dict[int, list[int]]:
+        edges = {page: self._numbers.of_known(links) for page, links in read}
         self._draft.links = pairs((page, target) for page, targets in edges.items() for target in targets)
         if self._revisiting:
             self._draft.revisited = [(page, set(targets)) for page, targets in edges.items()]

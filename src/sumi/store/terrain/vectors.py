@@ -14,26 +14,33 @@ Vector: TypeAlias = int
 FAR: Final = 2**30  # no way is known
 _LANE: Final = 32  # holds FAR, one link on from there, and the bit to compare with
 _GUARD: Final = 2**31
-# About 5 MB. When full it is emptied: there are few different vectors, and what is needed is soon back.
+# About 10 MB. When full it is emptied: there are few different vectors, and what is needed is soon back.
 REMEMBERED: Final = 50_000
 
 
 class Vectors:
     def __init__(self, origins: int) -> None:
-        self._origins = range(origins)
+        self._bytes = origins * _LANE // 8
         self._unpack = struct.Struct(f"<{origins}I").unpack
         self._one_on = _in_each_lane(1, origins)
         self.guards: Final = _in_each_lane(_GUARD, origins)
         self.nowhere: Final = _in_each_lane(FAR, origins)
-        self._made: dict[Vector, Vector] = {}
+        self._unpacked: dict[Vector, tuple[int, ...]] = {}
 
     def of(self, depths: Mapping[int, int]) -> Vector:
         """With these distances, by number of the origin."""
-        return sum(depths.get(number, FAR) << number * _LANE for number in self._origins)
+        vector = self.nowhere
+        for number, depth in depths.items():
+            vector += (depth - FAR) << number * _LANE
+        return vector
 
     def depths(self, vector: Vector) -> tuple[int, ...]:
         """By number of the origin."""
-        return self._unpack(vector.to_bytes(len(self._origins) * _LANE // 8, "little"))
+        known = self._unpacked.get(vector)
+        if known is None:
+            known = self._unpack(vector.to_bytes(self._bytes, "little"))
+            self._unpacked[vector] = known
+        return known
 
     def further(self, vector: Vector) -> Vector:
         """One link on. Only to compare with: what is nowhere is further than that."""
@@ -44,12 +51,11 @@ class Vectors:
         ``(other | guards) - one`` are all set, no distance of ``other`` is less."""
         not_nearer = ((one | self.guards) - other) & self.guards
         lanes = not_nearer - (not_nearer >> (_LANE - 1))  # the values of those that are taken from the other
-        vector = one ^ ((one ^ other) & lanes)
-        return self._made.setdefault(vector, vector)  # a million pages share them
+        return one ^ ((one ^ other) & lanes)
 
     def forget(self) -> None:
-        if len(self._made) > REMEMBERED:
-            self._made.clear()
+        if len(self._unpacked) > REMEMBERED:
+            self._unpacked.clear()
 
 
 def _in_each_lane(value: int, lanes: int) -> int:

@@ -1,0 +1,58 @@
+"""Runs in processes that are forked from one which has imported everything: starting is half of a short run.
+
+From ``main`` on nothing differs from a process that was started anew.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["sumi.cli.mirror", "sumi.assembly.mirror", "sumi.parse.page", "uvloop"])
+
+_UNTRACED = "TracerPid:\t0\n"
+
+
+def run_warm(
+    words: Sequence[str], folder: Path, error: Path, tracer: Sequence[str], seconds: float
+) -> int | None:
+    """Its exit code, negative for a signal; None if it did not end in time. Nothing of it is left running.
+
+    ``tracer``: what is put beside the run, followed by ``-p`` and its number; the run waits for it.
+    """
+    process = _FORKS.Process(target=_run, args=(list(words), folder, error, bool(tracer)))
+    process.start()
+    assert process.pid is not None
+    with contextlib.ExitStack() as stack:
+        if tracer:
+            stack.enter_context(subprocess.Popen([*tracer, "-p", str(process.pid)]))
+        process.join(seconds)
+        ended = process.exitcode
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.join()
+    process.close()
+    return ended
+
+
+def _run(words: list[str], folder: Path, error: Path, is_traced: bool) -> None:
+    from sumi.cli.main import main
+    from tests.commands import sumi_environment
+
+    environment = sumi_environment(None)
+    os.setsid()
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    with error.open("wb") as file, open(os.devnull, "r+b") as nowhere:
+        for target, stream in enumerate((nowhere, nowhere, file)):
+            os.dup2(stream.fileno(), target)
+    while is_traced and _UNTRACED in Path("/proc/self/status").read_text():
+        time.sleep(0.002)  # waits for another process
+    sys.exit(main(words))
