@@ -45,7 +45,6 @@ class SqliteRows:
     application_id: ClassVar[int] = sql.APPLICATION_ID
     user_version: ClassVar[int] = sql.USER_VERSION
     cache_kib: ClassVar[int] = CACHE_KIB
-    log_pages: ClassVar[int] = LOG_PAGES
 
     def __init__(self, path: Path, *, strict: bool, readonly: bool = False) -> None:
         self._path = path
@@ -170,7 +169,7 @@ class SqliteRows:
         with self._trouble_named():
             with self._transaction():
                 self._put(change)
-            if self._log_pages > 4 * self.log_pages:
+            if self._log_pages > 4 * LOG_PAGES:
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     @contextmanager
@@ -214,7 +213,7 @@ class SqliteRows:
         with self._trouble_named():
             if self._log is not None:
                 os.fdatasync(self._log)
-            if self._log_pages > self.log_pages:
+            if self._log_pages > LOG_PAGES:
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def close(self) -> None:

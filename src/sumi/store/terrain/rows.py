@@ -60,8 +60,6 @@ class TerrainRows(SqliteRows):
     user_version = USER_VERSION
     # Of a million pages: the keys and the addresses, which both are met in no order.
     cache_kib = 128 * 1024
-    # Pages and their distances change again and again: the longer the log, the less often they are copied.
-    log_pages = 16_384
 
     def __init__(self, path: Path, *, strict: bool, readonly: bool = False) -> None:
         super().__init__(path, strict=strict, readonly=readonly)
