@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple, Protocol, TypeAlias
 
 import msgspec
@@ -170,6 +171,7 @@ class Rows(Protocol):
     def close(self) -> None: ...
 
 
+@lru_cache(maxsize=4096)  # what is new was looked for just before, with the same key
 def url_key(url: str) -> bytes:
     """What a URL is looked up by: 16 bytes however long it is.
 

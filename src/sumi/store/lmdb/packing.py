@@ -1,6 +1,7 @@
 """Keys that sort as bytes the way their values sort, and rows as compact values."""
 
 import struct
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -90,12 +91,14 @@ def packed_outcome(packed: Packed) -> str | None:
     return _decode_beginning(packed).outcome
 
 
+@lru_cache(maxsize=256)  # scores are few: most pages have the same
 def _sortable(number: float) -> int:
     """IEEE doubles sort like integers once the negative ones are turned round."""
     bits: int = _WORD.unpack(_DOUBLE.pack(number + 0.0))[0]  # + 0.0: there is only one zero
     return bits ^ _ALL if bits & _SIGN else bits | _SIGN
 
 
+@lru_cache(maxsize=256)
 def _unsortable(bits: int) -> float:
     number: float = _DOUBLE.unpack(_WORD.pack(bits ^ _SIGN if bits & _SIGN else bits ^ _ALL))[0]
     return number

@@ -10,10 +10,11 @@ because a stray write in this process could then reach the file.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from itertools import islice, starmap
 from pathlib import Path
+from typing import ClassVar, TypeAlias
 
 import lmdb
 import msgspec
@@ -53,7 +54,14 @@ MAP_BYTES = 64 * 1024 * 1024  # doubled whenever it is full
 # them cached all the same. To look how much it is takes ten microseconds, to write takes milliseconds.
 MOST_MAPPED_BYTES = 128 * 1024 * 1024
 TOTALS_KEY = b"totals"
+# The place in its queue of a page that ended is left behind: to take it out would write two pages of the file
+# for each, as every host has its own. So many are taken out at once, in their order. After a kill they are
+# found again by the attempts since the first of them, at ten microseconds each.
+MOST_LEFT_BEHIND = 32_768
+LEFT_SINCE_KEY = b"left since"  # the attempt before the first of those; not there if there are none
 WAITING, DELAYED, SETTLED = State.WAITING.value, State.DELAYED.value, State.SETTLED.value
+
+Listed: TypeAlias = tuple[bytes, bytes]  # where a row is in the queues: the key of its host, its rank
 
 # The key of a host's queue, of which each page needs it when it is found and when it ends; some 4 MB.
 queue_key = lru_cache(maxsize=20_000)(url_key)
@@ -67,6 +75,8 @@ _decode_robots = msgspec.msgpack.Decoder(RobotsRecord).decode
 
 
 class LmdbRows:
+    most_left: ClassVar[int] = MOST_LEFT_BEHIND
+
     def __init__(
         self,
         path: Path,
@@ -77,6 +87,7 @@ class LmdbRows:
         most_mapped: int = MOST_MAPPED_BYTES,
     ) -> None:
         self._path = path
+        self._readonly = readonly
         self._most_mapped = most_mapped
         if path.is_symlink():
             raise StateError(f"{path} is a symbolic link: remove it, or use another folder")
@@ -104,7 +115,9 @@ class LmdbRows:
             self._hosts = opened(b"hosts")  # key of the host → politeness
             self._robots = opened(b"robots")  # key of the origin → robots.txt
             self._notes = opened(b"notes")  # key of the name → name and text
-            self._counts = opened(b"counts")  # the totals
+            self._counts = opened(b"counts")  # the totals, and what is left behind
+        with self._reading() as tx:
+            self._left: dict[int, Listed] = {} if readonly else self._left_behind(tx)
 
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -122,7 +135,8 @@ class LmdbRows:
         with self._reading() as tx, tx.cursor(self._queues) as cursor:
             if not cursor.set_range_dup(queue_key(host), pack_rank(start)):
                 return []
-            return [unpack_rank(rank) for rank in islice(cursor.iternext_dup(), limit)]
+            ranks = map(unpack_rank, cursor.iternext_dup())
+            return list(islice((rank for rank in ranks if rank[3] not in self._left), limit))
 
     def queued(self, places: Sequence[tuple[str, int]]) -> list[Row]:
         with self._reading() as tx:
@@ -183,9 +197,13 @@ class LmdbRows:
 
     def open_hosts(self) -> Iterable[OpenHost]:
         with self._reading() as tx, tx.cursor(self._queues) as cursor:
+            # Whoever only looks on, perhaps while others write, counts what is left behind just now.
+            left = self._left_behind(tx) if self._readonly else self._left
+            ended = Counter(host for host, _ in left.values())
             waiting = [
-                OpenHost(self._get(tx, packed_id_of_rank(first)).host, cursor.count(), 0)
-                for first in cursor.iternext_nodup(keys=False, values=True)
+                OpenHost(self._get(tx, packed_id_of_rank(first)).host, count, 0)
+                for host, first in cursor.iternext_nodup(values=True)
+                if (count := cursor.count() - ended[bytes(host)])
             ]
             delayed = Counter(self._get(tx, pack_id(row_id)).host for _, row_id in self._delayed(tx))
             return waiting + [OpenHost(host, 0, n) for host, n in delayed.items()]
@@ -227,18 +245,36 @@ class LmdbRows:
             for key, packed in cursor.iternext():
                 yield AttemptRow(unpack_id(key), *_decode_attempt(packed))
 
+    def _left_behind(self, tx: lmdb.Transaction) -> dict[int, Listed]:
+        """Rows that are still in a queue and have ended since."""
+        since = tx.get(LEFT_SINCE_KEY, db=self._counts)
+        if since is None:
+            return {}
+        left: dict[int, Listed] = {}
+        with tx.cursor(self._queues) as cursor:
+            for attempt in self._attempts_after(tx, unpack_id(since)):
+                row = self._get(tx, pack_id(attempt.id))
+                place = _place_of(row)
+                if row.state == SETTLED and cursor.set_key_dup(*place):
+                    left[row.id] = place
+        return left
+
     # ── writing ────────────────────────────────────────────────────────────────────────────────────────
 
     def write(self, change: Change) -> None:
         with self._trouble_named():
+            since = self._leave_behind(change)
             while True:
                 try:
                     with self._env.begin(write=True) as tx:
                         self._put(tx, change)
+                        self._note_left(tx, since)
                 except lmdb.MapFullError:
                     self._map_anew(2)
                 else:
                     break
+            if len(self._left) >= self.most_left:
+                self._left.clear()
             if mapped_bytes() > self._most_mapped:
                 self._map_anew(1)
 
@@ -250,8 +286,9 @@ class LmdbRows:
         self._insert(tx, change.inserted)
         tx.cursor(self._urls).putmulti([(pack_id(new.id), pack_row(new)) for _, new in change.updated])
         for old, new in change.updated:
-            self._unlist(tx, old)
-            self._list(tx, new)
+            if not _ended(old, new):
+                self._unlist(tx, old)
+                self._list(tx, new)
         attempts = [(pack_id(attempt.serial), _encode(attempt[1:])) for attempt in change.attempts]
         tx.cursor(self._attempts).putmulti(attempts, append=True)
         for host in change.hosts:
@@ -262,6 +299,29 @@ class LmdbRows:
             tx.put(url_key(key), _encode((key, value)), db=self._notes)
         if change.totals is not None:
             tx.put(TOTALS_KEY, _encode(change.totals), db=self._counts)
+
+    def _leave_behind(self, change: Change) -> int | None:
+        """Note whose places stay for now; the attempt before the first of them, if there were none yet."""
+        serials = []
+        had_none = not self._left
+        for old, new in change.updated:
+            if _ended(old, new):
+                self._left[new.id] = _place_of(old)
+                serials.append(new.latest)
+            elif new.state == WAITING:
+                self._left.pop(new.id, None)  # it is waiting again, and where it was
+        return min(serials) - 1 if had_none and serials else None
+
+    def _note_left(self, tx: lmdb.Transaction, since: int | None) -> None:
+        if len(self._left) >= self.most_left:
+            self._take_out(tx)
+        elif since is not None:
+            tx.put(LEFT_SINCE_KEY, pack_id(since), db=self._counts)
+
+    def _take_out(self, tx: lmdb.Transaction) -> None:
+        for host, rank in sorted(self._left.values()):
+            tx.delete(host, rank, db=self._queues)
+        tx.delete(LEFT_SINCE_KEY, db=self._counts)
 
     def _insert(self, tx: lmdb.Transaction, rows: list[Row]) -> None:
         tx.cursor(self._urls).putmulti([(pack_id(row.id), pack_row(row)) for row in rows], append=True)
@@ -290,6 +350,10 @@ class LmdbRows:
             self._env.sync(True)
 
     def close(self) -> None:
+        if self._left:
+            # Not at any price: the next one finds them as after a kill.
+            with suppress(lmdb.Error), self._env.begin(write=True) as tx:
+                self._take_out(tx)
         self._env.close()
 
     @contextmanager
@@ -314,6 +378,15 @@ class LmdbRows:
             raise StateError(f"{self._path} was written by another version of LMDB ({error})") from error
         except lmdb.Error as error:
             raise StorageFailed(f"{self._path}: {error}; check the disk, then run again") from error
+
+
+def _ended(old: Row, new: Row) -> bool:
+    """By an attempt, by which it is found again."""
+    return old.state == WAITING and new.state == SETTLED and new.latest > old.latest
+
+
+def _place_of(row: Row) -> Listed:
+    return queue_key(row.host), pack_rank(row.rank)
 
 
 def _is_of(packed: Packed, outcomes: frozenset[Outcome]) -> bool:

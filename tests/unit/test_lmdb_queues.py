@@ -1,0 +1,128 @@
+"""Queues in LMDB hold what waits, whatever places of ended pages are still in the file, also after a kill."""
+
+import shutil
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumi.store.entries import State
+from sumi.store.indexed.rows import FIRST_RANK, AttemptRow, Change, Row
+from sumi.store.lmdb.rows import LmdbRows
+
+HOSTS = ("a.test", "b.test", "c.test")
+ROWS = 24
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("end"), st.sets(st.integers(0, ROWS - 1), min_size=1, max_size=4)),
+        st.tuples(st.just("again"), st.sets(st.integers(0, ROWS - 1), min_size=1, max_size=4)),
+        st.tuples(st.sampled_from(["kill", "close"]), st.just(set())),
+    ),
+    max_size=30,
+)
+
+
+class FewLeftBehind(LmdbRows):
+    most_left = 5
+
+
+def waiting_row(number: int) -> Row:
+    host = HOSTS[number % len(HOSTS)]
+    depth, state = number % 2, State.WAITING.value
+    url = f"https://{host}/{number}"
+    return Row(
+        number, url, host, "link", "page", depth, 0.0, 0, None, state, 0, "", None, None, "", None, "", 0
+    )
+
+
+class Queues:
+    """The rows as they should be, beside the database."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._turn = 0
+        self._serial = 0
+        self.db = self._open()
+        self.rows = {number: waiting_row(number) for number in range(ROWS)}
+        self.db.write(Change(inserted=list(self.rows.values())))
+
+    def _open(self) -> LmdbRows:
+        return FewLeftBehind(self._folder / f"{self._turn}.lmdb", strict=False)
+
+    def end(self, numbers: set[int]) -> None:
+        waiting = [n for n in sorted(numbers) if self.rows[n].state == State.WAITING]
+        change = Change()
+        for number in waiting:
+            self._serial += 1
+            old = self.rows[number]
+            new = old._replace(state=State.SETTLED.value, outcome="captured", latest=self._serial)
+            change.updated.append((old, new))
+            change.attempts.append(AttemptRow(self._serial, old.latest, number, 1.0, "captured", ""))
+        self._write(change)
+
+    def again(self, numbers: set[int]) -> None:
+        ended = [n for n in sorted(numbers) if self.rows[n].state == State.SETTLED]
+        change = Change()
+        for number in ended:
+            old = self.rows[number]
+            change.updated.append((old, old._replace(state=State.WAITING.value, outcome=None)))
+        self._write(change)
+
+    def _write(self, change: Change) -> None:
+        self.db.write(change)
+        self.rows.update((new.id, new) for _, new in change.updated)
+
+    def close(self) -> None:
+        self.db.close()
+        self.db = self._open()
+
+    def kill(self) -> None:
+        """What is in the file at this moment, opened by another one."""
+        before = self._folder / f"{self._turn}.lmdb"
+        self._turn += 1
+        shutil.copy(before, self._folder / f"{self._turn}.lmdb")
+        self.db.close()
+        self.db = self._open()
+
+    def check(self) -> None:
+        waiting = [row for row in self.rows.values() if row.state == State.WAITING]
+        for host in HOSTS:
+            expected = sorted(row.rank for row in waiting if row.host == host)
+            assert self.db.queue(host, FIRST_RANK, ROWS) == expected
+            assert self.db.queue(host, FIRST_RANK, 2) == expected[:2]
+        counts = {host.host: host.waiting for host in self.db.open_hosts()}
+        assert counts == Counter(row.host for row in waiting)
+
+
+@given(steps)
+def test_a_queue_holds_what_waits(script: list[tuple[str, set[int]]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        queues = Queues(Path(folder))
+        for what, numbers in script:
+            match what:
+                case "end":
+                    queues.end(numbers)
+                case "again":
+                    queues.again(numbers)
+                case "close":
+                    queues.close()
+                case _:
+                    queues.kill()
+            queues.check()
+        queues.db.close()
+
+
+def test_whoever_looks_on_counts_what_waits(tmp_path: Path) -> None:
+    queues = Queues(tmp_path)
+    queues.end({0, 3, 6})
+    shutil.copy(tmp_path / "0.lmdb", tmp_path / "copy.lmdb")
+    onlooker = LmdbRows(tmp_path / "copy.lmdb", strict=False, readonly=True)
+    assert {host.host: host.waiting for host in onlooker.open_hosts()} == {
+        "a.test": 5,
+        "b.test": 8,
+        "c.test": 8,
+    }
+    onlooker.close()
+    queues.db.close()
