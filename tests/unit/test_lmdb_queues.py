@@ -26,6 +26,7 @@ steps = st.lists(
 
 class FewLeftBehind(LmdbRows):
     most_left = 5
+    taken_out_at_once = 2
 
 
 def waiting_row(number: int) -> Row:

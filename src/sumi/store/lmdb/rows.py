@@ -55,9 +55,11 @@ MAP_BYTES = 64 * 1024 * 1024  # doubled whenever it is full
 MOST_MAPPED_BYTES = 128 * 1024 * 1024
 TOTALS_KEY = b"totals"
 # The place in its queue of a page that ended is left behind: to take it out would write two pages of the file
-# for each, as every host has its own. So many are taken out at once, in their order. After a kill they are
-# found again by the attempts since the first of them, at ten microseconds each.
+# for each, as every host has its own. When there are so many, they are taken out in the order of the file,
+# some with each commit. After a kill they are found again by the attempts since the first of them, at ten
+# microseconds each.
 MOST_LEFT_BEHIND = 32_768
+TAKEN_OUT_AT_ONCE = 2048  # up to as many pages of 4 KiB, which are in memory until they are written
 LEFT_SINCE_KEY = b"left since"  # the attempt before the first of those; not there if there are none
 WAITING, DELAYED, SETTLED = State.WAITING.value, State.DELAYED.value, State.SETTLED.value
 
@@ -76,6 +78,7 @@ _decode_robots = msgspec.msgpack.Decoder(RobotsRecord).decode
 
 class LmdbRows:
     most_left: ClassVar[int] = MOST_LEFT_BEHIND
+    taken_out_at_once: ClassVar[int] = TAKEN_OUT_AT_ONCE
 
     def __init__(
         self,
@@ -118,6 +121,10 @@ class LmdbRows:
             self._counts = opened(b"counts")  # the totals, and what is left behind
         with self._reading() as tx:
             self._left: dict[int, Listed] = {} if readonly else self._left_behind(tx)
+            last = tx.cursor(self._attempts)
+            self._last_attempt = unpack_id(last.key()) if last.last() else 0
+        self._outgoing: list[tuple[Listed, int]] = []  # those that are being taken out, the first one last
+        self._stays_since = 0  # the last attempt when that began: what is left behind later is no part of it
 
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -264,17 +271,16 @@ class LmdbRows:
     def write(self, change: Change) -> None:
         with self._trouble_named():
             since = self._leave_behind(change)
+            outgoing = self._next_outgoing()
             while True:
                 try:
                     with self._env.begin(write=True) as tx:
                         self._put(tx, change)
-                        self._note_left(tx, since)
+                        self._take_out(tx, outgoing, since)
                 except lmdb.MapFullError:
                     self._map_anew(2)
                 else:
                     break
-            if len(self._left) >= self.most_left:
-                self._left.clear()
             if mapped_bytes() > self._most_mapped:
                 self._map_anew(1)
 
@@ -302,26 +308,32 @@ class LmdbRows:
 
     def _leave_behind(self, change: Change) -> int | None:
         """Note whose places stay for now; the attempt before the first of them, if there were none yet."""
-        serials = []
-        had_none = not self._left
+        had_none, first = not self._left, None
         for old, new in change.updated:
             if _ended(old, new):
                 self._left[new.id] = _place_of(old)
-                serials.append(new.latest)
+                first = min(first or new.latest, new.latest)
+                self._last_attempt = max(self._last_attempt, new.latest)
             elif new.state == WAITING:
                 self._left.pop(new.id, None)  # it is waiting again, and where it was
-        return min(serials) - 1 if had_none and serials else None
+        if len(self._left) >= self.most_left and not self._outgoing:
+            self._outgoing = sorted(((place, row_id) for row_id, place in self._left.items()), reverse=True)
+            self._stays_since = self._last_attempt
+        return first - 1 if had_none and first is not None else None
 
-    def _note_left(self, tx: lmdb.Transaction, since: int | None) -> None:
-        if len(self._left) >= self.most_left:
-            self._take_out(tx)
-        elif since is not None:
-            tx.put(LEFT_SINCE_KEY, pack_id(since), db=self._counts)
+    def _next_outgoing(self) -> list[Listed]:
+        count = self.taken_out_at_once
+        some, self._outgoing = self._outgoing[-count:], self._outgoing[:-count]
+        # Not of those that wait again since.
+        return [place for place, row_id in reversed(some) if self._left.pop(row_id, None) is not None]
 
-    def _take_out(self, tx: lmdb.Transaction) -> None:
-        for host, rank in sorted(self._left.values()):
+    def _take_out(self, tx: lmdb.Transaction, places: list[Listed], since: int | None) -> None:
+        for host, rank in places:
             tx.delete(host, rank, db=self._queues)
-        tx.delete(LEFT_SINCE_KEY, db=self._counts)
+        if places and not self._outgoing:
+            since = self._stays_since
+        if since is not None:
+            tx.put(LEFT_SINCE_KEY, pack_id(since), db=self._counts)
 
     def _insert(self, tx: lmdb.Transaction, rows: list[Row]) -> None:
         tx.cursor(self._urls).putmulti([(pack_id(row.id), pack_row(row)) for row in rows], append=True)
@@ -353,7 +365,8 @@ class LmdbRows:
         if self._left:
             # Not at any price: the next one finds them as after a kill.
             with suppress(lmdb.Error), self._env.begin(write=True) as tx:
-                self._take_out(tx)
+                self._take_out(tx, sorted(self._left.values()), None)
+                tx.delete(LEFT_SINCE_KEY, db=self._counts)
         self._env.close()
 
     @contextmanager
