@@ -38,6 +38,7 @@ from sumi.store.lmdb.residency import mapped_bytes
 from sumi.store.lmdb.rows import LmdbRows
 from sumi.store.memory import MemoryStore
 from sumi.store.sqlite import SqliteStore, sql
+from tests.stored_rows import waiting_row
 
 POLICY = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100))
 STORES: dict[str, type[FolderStore]] = {"lmdb": LmdbStore, "sqlite": SqliteStore}
@@ -102,29 +103,7 @@ def test_a_packed_row_comes_back_whole() -> None:
 
 
 def waiting_rows(count: int) -> list[Row]:
-    return [
-        Row(
-            n,
-            f"https://a.test/{n}",
-            "a.test",
-            "link",
-            "page",
-            0,
-            0.0,
-            0,
-            None,
-            1,
-            0,
-            "",
-            None,
-            None,
-            "",
-            None,
-            "",
-            0,
-        )
-        for n in range(count)
-    ]
+    return [waiting_row(number, f"https://a.test/{number}", "a.test") for number in range(count)]
 
 
 def test_a_full_lmdb_map_grows_and_nothing_is_lost(tmp_path: Path) -> None:

@@ -5,19 +5,24 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.store.entries import State
 from sumi.store.indexed.rows import FIRST_RANK, AttemptRow, Change, Row
 from sumi.store.lmdb.rows import LmdbRows
+from tests.stored_rows import waiting_row
 
 HOSTS = ("a.test", "b.test", "c.test")
 ROWS = 24
+FARTHEST = 9
 steps = st.lists(
     st.one_of(
-        st.tuples(st.just("end"), st.sets(st.integers(0, ROWS - 1), min_size=1, max_size=4)),
-        st.tuples(st.just("again"), st.sets(st.integers(0, ROWS - 1), min_size=1, max_size=4)),
+        st.tuples(
+            st.sampled_from(["end", "again", "closer"]),
+            st.sets(st.integers(0, ROWS - 1), min_size=1, max_size=4),
+        ),
         st.tuples(st.sampled_from(["kill", "close"]), st.just(set())),
     ),
     max_size=30,
@@ -26,16 +31,12 @@ steps = st.lists(
 
 class FewLeftBehind(LmdbRows):
     most_left = 5
-    taken_out_at_once = 2
+    taken_out_at_once = 1
 
 
-def waiting_row(number: int) -> Row:
+def found_row(number: int) -> Row:
     host = HOSTS[number % len(HOSTS)]
-    depth, state = number % 2, State.WAITING.value
-    url = f"https://{host}/{number}"
-    return Row(
-        number, url, host, "link", "page", depth, 0.0, 0, None, state, 0, "", None, None, "", None, "", 0
-    )
+    return waiting_row(number, f"https://{host}/{number}", host, depth=FARTHEST - number % 2)
 
 
 class Queues:
@@ -46,7 +47,7 @@ class Queues:
         self._turn = 0
         self._serial = 0
         self.db = self._open()
-        self.rows = {number: waiting_row(number) for number in range(ROWS)}
+        self.rows = {number: found_row(number) for number in range(ROWS)}
         self.db.write(Change(inserted=list(self.rows.values())))
 
     def _open(self) -> LmdbRows:
@@ -70,6 +71,12 @@ class Queues:
             old = self.rows[number]
             change.updated.append((old, old._replace(state=State.WAITING.value, outcome=None)))
         self._write(change)
+
+    def closer(self, numbers: set[int]) -> None:
+        """A shorter way was found to pages that wait."""
+        waiting = [self.rows[n] for n in sorted(numbers) if self.rows[n].state == State.WAITING]
+        nearer = [(row, row._replace(depth=row.depth - 1)) for row in waiting if row.depth]
+        self._write(Change(updated=nearer))
 
     def _write(self, change: Change) -> None:
         self.db.write(change)
@@ -107,12 +114,26 @@ def test_a_queue_holds_what_waits(script: list[tuple[str, set[int]]]) -> None:
                     queues.end(numbers)
                 case "again":
                     queues.again(numbers)
+                case "closer":
+                    queues.closer(numbers)
                 case "close":
                     queues.close()
                 case _:
                     queues.kill()
             queues.check()
         queues.db.close()
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_page_that_moved_up_between_two_ends_leaves_the_place_that_it_had_last(
+    tmp_path: Path, number: int
+) -> None:
+    queues = Queues(tmp_path)
+    queues.end(set(range(5)))  # from now on one of them is taken out with each write
+    for step in (queues.again, queues.closer, queues.end, queues.end, queues.end):
+        step({number})
+        queues.check()
+    queues.db.close()
 
 
 def test_whoever_looks_on_counts_what_waits(tmp_path: Path) -> None:

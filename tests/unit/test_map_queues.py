@@ -13,6 +13,7 @@ from sumi.store.entries import State
 from sumi.store.indexed.rows import FIRST_RANK, Change, Rank, Row
 from sumi.store.sqlite.rows import SqliteRows
 from sumi.store.terrain.queue_ahead import QueueAhead
+from tests.stored_rows import waiting_row
 
 NUMBERS = count()
 # A step: what is done to which page, and a depth. Several are written together, as a batch of pages is.
@@ -97,27 +98,7 @@ class Queue:
 
     def _row(self, number: int, depth: int) -> Row:
         url = f"https://{self.host}/{number}"
-        waiting = State.WAITING.value
-        return Row(
-            number,
-            url,
-            self.host,
-            "link",
-            "page",
-            depth,
-            0.0,
-            0,
-            None,
-            waiting,
-            0,
-            "",
-            None,
-            None,
-            "",
-            None,
-            "",
-            0,
-        )
+        return waiting_row(number, url, self.host, depth)
 
 
 @given(batches, busy_hosts)

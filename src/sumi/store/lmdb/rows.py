@@ -123,7 +123,7 @@ class LmdbRows:
             self._left: dict[int, Listed] = {} if readonly else self._left_behind(tx)
             last = tx.cursor(self._attempts)
             self._last_attempt = unpack_id(last.key()) if last.last() else 0
-        self._outgoing: list[tuple[Listed, int]] = []  # those that are being taken out, the first one last
+        self._outgoing: list[int] = []  # whose places are being taken out, in their order, the first one last
         self._stays_since = 0  # the last attempt when that began: what is left behind later is no part of it
 
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
@@ -317,15 +317,16 @@ class LmdbRows:
             elif new.state == WAITING:
                 self._left.pop(new.id, None)  # it is waiting again, and where it was
         if len(self._left) >= self.most_left and not self._outgoing:
-            self._outgoing = sorted(((place, row_id) for row_id, place in self._left.items()), reverse=True)
+            self._outgoing = sorted(self._left, key=self._left.__getitem__, reverse=True)
             self._stays_since = self._last_attempt
         return first - 1 if had_none and first is not None else None
 
     def _next_outgoing(self) -> list[Listed]:
         count = self.taken_out_at_once
         some, self._outgoing = self._outgoing[-count:], self._outgoing[:-count]
-        # Not of those that wait again since.
-        return [place for place, row_id in reversed(some) if self._left.pop(row_id, None) is not None]
+        # Not of those that wait again; and of one that did and has ended since, the place that it had last.
+        places = (self._left.pop(row_id, None) for row_id in reversed(some))
+        return [place for place in places if place is not None]
 
     def _take_out(self, tx: lmdb.Transaction, places: list[Listed], since: int | None) -> None:
         for host, rank in places:
