@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sumi.cli.parser import SentenceParser
 from sumi.cli.pipeline_options import add_config, add_running, checked, min_free, read_config, report
-from sumi.policy import Durability
+from sumi.policy import Durability, ParseLimits
 
 if TYPE_CHECKING:
     from sumi.cli.reporters import Reporter
@@ -51,16 +51,20 @@ def run(arguments: Sequence[str]) -> int:
 def run_crawler(options: argparse.Namespace, config: "CrawlConfig", *, unified: bool) -> int:
     def crawl(reporter: "Reporter") -> "Summary":
         # Imported here because the engine brings the network and the parser, which --help does not need.
-        from sumi.assembly.crawl import CrawlOptions, run_crawl
+        from sumi.engine.early_child import worker_started_early
 
-        chosen = CrawlOptions(
-            unified=unified,
-            again=options.again,
-            warc=options.warc,
-            processes=options.processes,
-            min_free=min_free(options, os.environ),
-            durability=Durability(options.durability),
-        )
-        return run_crawl(config, chosen, [reporter], lambda: read_config(options, config.run_id))
+        limits = ParseLimits()
+        with worker_started_early(options.processes, limits.cpu_seconds, limits.memory_bytes):
+            from sumi.assembly.crawl import CrawlOptions, run_crawl
+
+            chosen = CrawlOptions(
+                unified=unified,
+                again=options.again,
+                warc=options.warc,
+                processes=options.processes,
+                min_free=min_free(options, os.environ),
+                durability=Durability(options.durability),
+            )
+            return run_crawl(config, chosen, [reporter], lambda: read_config(options, config.run_id))
 
     return report(options, config, crawl)

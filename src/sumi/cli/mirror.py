@@ -83,11 +83,14 @@ def run_reported(
 ) -> Summary:
     """Run the job to its end with ``reporter`` listening; ``read_settings`` gives the limits of a reload."""
     # Imported here because the engine brings the network and the parser, which --help does not need.
-    from sumi.assembly.mirror import run_mirror
+    from sumi.engine.early_child import worker_started_early
 
     _ignore_questions()
     try:
-        return run_mirror(settings, [reporter], read_settings=read_settings)
+        with worker_started_early(settings.processes, settings.parse_cpu, settings.parse_memory):
+            from sumi.assembly.mirror import run_mirror
+
+            return run_mirror(settings, [reporter], read_settings=read_settings)
     finally:
         reporter.close()
 

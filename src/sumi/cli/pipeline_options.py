@@ -40,7 +40,10 @@ def add_running(parser: SentenceParser) -> None:
         help="Whether a power cut may undo the last second, which is redone, or nothing. Default: batch.",
     )
     parser.add_argument(
-        "--processes", metavar="N", type=int, help="Processes that parse pages. Default: one less than cores."
+        "--processes",
+        metavar="N",
+        type=int,
+        help="Processes that parse pages. Default: by the number of cores.",
     )
     parser.add_argument(
         "--min-free", metavar="SIZE", help="Stop while this much disk space is left, such as 1G; 0 for never."

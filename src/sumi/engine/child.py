@@ -4,12 +4,16 @@ import asyncio
 import os
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import IO
 
 from sumi.engine.digest_worker import TALLY_BYTES
+
+# -P: a file in the folder where the crawl was started must not be taken for one of our modules.
+WORKER_COMMAND = (sys.executable, "-P", "-m", "sumi.engine.digest_worker")
 
 # Between the closed socket and the end of the process. Whoever needs longer is killed; a crash is faster.
 _EXIT_GRACE = 1.0
@@ -19,6 +23,10 @@ _LAST_WORDS_SHOWN = 200
 # reads hostile pages has no use for.
 _NEEDED = frozenset({"PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH"})
 _NEEDED_PREFIXES = ("PYTHON", "LC_", "COVERAGE_")
+
+
+def with_limits(command: Sequence[str], cpu_seconds: float, memory_bytes: int) -> tuple[str, ...]:
+    return (*command, str(float(cpu_seconds)), str(memory_bytes))
 
 
 class Child:
@@ -66,6 +74,10 @@ class Child:
 
     def kill(self) -> None:
         self._process.kill()
+
+    def wait(self) -> None:
+        """For the end of one that was killed."""
+        self._process.wait()
 
     async def reap(self) -> int:
         """Wait for its end, and see to it. Polled, because a child watcher is a thread on some Pythons; the

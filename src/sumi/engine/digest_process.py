@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol, cast
 import msgspec
 
 from sumi.engine.child import Child
+from sumi.engine.early_child import early_or_new
 from sumi.engine.framing import Answer, FrameReader, FrameSizeError, encode_frame
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
@@ -75,7 +76,7 @@ class DigestProcess(asyncio.Protocol):
         if self._doom is not None:  # ended before it began
             return self._end_of(self._doom, 0, "")
         try:
-            self._child, connection = Child.spawn(command)
+            self._child, connection = early_or_new(command)
         except OSError as error:
             return self._end_of(Verdict(Outcome.PARSE_FAILED, "no worker"), 0, str(error))
         with connection.dup() as ours:

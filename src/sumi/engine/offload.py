@@ -6,19 +6,16 @@ held than there are callers.
 """
 
 import asyncio
-import sys
 from collections import deque
 from collections.abc import Sequence
 
+from sumi.engine.child import WORKER_COMMAND, with_limits
 from sumi.engine.digest_process import DigestProcess, Job, Stage
 from sumi.engine.digest_worker import OUT_OF_MEMORY
 from sumi.engine.framing import FrameSizeError
 from sumi.errors import SumiError
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested, digest
-
-# -P: a file in the folder where the crawl was started must not be taken for one of our modules.
-WORKER_COMMAND = (sys.executable, "-P", "-m", "sumi.engine.digest_worker")
 
 # The page being worked on and the next one: a worker need not wait for the event loop between two pages. More
 # while they are small, for many small pages are done before a busy loop comes round again.
@@ -37,7 +34,8 @@ _LONGEST_PAUSE = 30.0
 
 
 class WorkerPool:
-    """A Digester. To be made and used within one running event loop; workers start at the first page."""
+    """A Digester. To be made and used within one running event loop. One worker starts at once, while the
+    first page is still being fetched; the others when there is a page."""
 
     def __init__(
         self,
@@ -53,7 +51,7 @@ class WorkerPool:
         self._cpu_seconds = cpu_seconds
         self._wall_seconds = wall_seconds
         self._recycle_after = recycle_after  # pages; bounds what a leak in the parser can add up to
-        self._command = (*command, str(cpu_seconds), str(memory_bytes))
+        self._command = with_limits(command, cpu_seconds, memory_bytes)
         self._team: list[DigestProcess] = []
         self._waiting: deque[Job] = deque()
         self._failed_starts = 0
@@ -61,6 +59,7 @@ class WorkerPool:
         self._clock: asyncio.TimerHandle | None = None
         self._pause: asyncio.TimerHandle | None = None
         self._employments: set[asyncio.Task[None]] = set()
+        self._hire(1)
 
     async def digest(self, request: DigestRequest) -> PageDigest | Undigested:
         """Raises SumiError if workers cannot be started at all, or the pool was closed."""
@@ -68,7 +67,7 @@ class WorkerPool:
             raise SumiError(self._ended)
         if self._clock is None:
             self._tick()
-            self._hire()
+            self._hire(self._processes)
         job = Job(request, asyncio.get_running_loop().create_future())
         self._waiting.append(job)
         self._hand_out()
@@ -123,7 +122,7 @@ class WorkerPool:
     def _is_tired(self, worker: DigestProcess) -> bool:
         return worker.given >= self._recycle_after
 
-    def _hire(self) -> None:
+    def _hire(self, wanted: int) -> None:
         """Start as many workers as are missing. A tired one counts as missing, and serves on until its
         successor is ready."""
         if self._ended or self._pause is not None:
@@ -131,7 +130,7 @@ class WorkerPool:
         staying = [
             w for w in self._team if w.stage in (Stage.STARTING, Stage.SERVING) and not self._is_tired(w)
         ]
-        for _ in range(self._processes - len(staying)):
+        for _ in range(wanted - len(staying)):
             worker = DigestProcess(self, self._cpu_seconds)
             self._team.append(worker)
             employment = asyncio.get_running_loop().create_task(self._employ(worker))
@@ -150,7 +149,7 @@ class WorkerPool:
             self._note_failed_start(end.last_words)
         if self._ended:
             self._dismiss_callers()
-        self._hire()
+        self._hire(self._processes)
         self._hand_out()
 
     def worker_ready(self) -> None:
@@ -164,7 +163,7 @@ class WorkerPool:
             self._failed_starts = 0
         self._hand_out()
         if worker.given >= self._recycle_after and worker.stage is Stage.SERVING:
-            self._hire()
+            self._hire(self._processes)
 
     def _note_failed_start(self, why: str) -> None:
         """A worker that never began a page says something about this machine, not about a page."""
@@ -179,7 +178,7 @@ class WorkerPool:
 
     def _hire_again(self) -> None:
         self._pause = None
-        self._hire()
+        self._hire(self._processes)
 
     def _end(self, why: str) -> None:
         self._ended = self._ended or why

@@ -13,7 +13,7 @@ import msgspec
 
 from sumi.events import Progress
 from sumi.model import Lease, PageFacts, Response
-from sumi.outcomes import Ending, Verdict
+from sumi.outcomes import Ending, Outcome, Verdict
 from sumi.outputs.assets import AssetFolder, is_whole_asset
 from sumi.outputs.changes import changes_to_count, end_update
 from sumi.outputs.checkpoint import Standing, checkpoint_json, progress_json, running, stopped
@@ -136,7 +136,8 @@ class MarkdownTree:
         """The settlement is durable: the logs may tell of it."""
         self._gone.settle(lease.url, facts, self._paths)
         if verdict.ending is Ending.DONE:
-            self._placeholders.remove(lease.url)  # a duplicate or a redirect may have failed before
+            if verdict.outcome is not Outcome.CAPTURED:  # what else ended well may have failed before
+                self._placeholders.remove(lease.url)
             self._files.append(self._own(PROCESSED), processed_line(lease.url))
         elif verdict.ending is Ending.FAILED:
             self._files.append(self._own(FAILED_LOG), failed_line(lease.url, verdict, at))

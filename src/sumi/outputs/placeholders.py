@@ -38,8 +38,9 @@ class Placeholders:
     def remove(self, url: str) -> None:
         if not self._present:
             return
+        name = _name(url)
         for folder in self._folders.values():
-            path = f"{folder}/{_name(url)}"
+            path = f"{folder}/{name}"
             if path in self._present:
                 self._files.remove(path)
                 self._present.remove(path)

@@ -133,6 +133,13 @@ class SafeFolder:
         if growing is not None:
             os.close(growing.descriptor)
 
+    def make_folder_of(self, rel_path: str) -> bool:
+        """Whether it had to be made: then there is no such file."""
+        folder, _ = self._located(rel_path)
+        with self._explained(rel_path):
+            self._folder(folder, create=True)
+        return folder == self._just_made
+
     def read_bytes(self, rel_path: str, most: int = -1) -> bytes | None:
         """The file's content, or its first ``most`` bytes; None if there is none."""
         with self._explained(rel_path):
@@ -336,12 +343,25 @@ class SafeFolder:
             for descriptor in opened:
                 os.close(descriptor)
 
-    @contextlib.contextmanager
-    def _explained(self, rel_path: str) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:  # the path is put together only now: joining costs as much as a write
-            raise _sentence(error, self._path / rel_path) from error
+    def _explained(self, rel_path: str) -> "_Explained":
+        return _Explained(self._path, rel_path)
+
+
+class _Explained:
+    """What goes wrong within, as a sentence. A generator would take several times as long, at every file."""
+
+    __slots__ = ("_folder", "_rel_path")
+
+    def __init__(self, folder: Path, rel_path: str) -> None:
+        self._folder = folder
+        self._rel_path = rel_path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):  # the path is put together only now: joining costs as much as a write
+            raise _sentence(error, self._folder / self._rel_path) from error
 
 
 @contextlib.contextmanager

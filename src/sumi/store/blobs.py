@@ -35,7 +35,8 @@ class FolderBlobs:
 
     def put(self, digest: str, data: bytes) -> str:
         path = self.path_of(digest)
-        there = self._files.read_bytes(path)
+        # With two bytes of the digest for its name, the folder is new for most of the first 65,536 blobs.
+        there = None if self._files.make_folder_of(path) else self._files.read_bytes(path)
         # After a power cut it may be there and empty; and the same body may have been packed otherwise.
         if there is None or (there != data and not self._holds(there, digest)):
             self._files.write_atomic(path, data, self._mode)

@@ -16,7 +16,11 @@ _MOST_BYTES: Final = 32 * DICTIONARY_BYTES  # of somebody else's making, too
 
 
 class Files(Protocol):
-    """What dictionaries need of a file system; paths are relative, with ``/``."""
+    """What blobs and dictionaries need of a file system; paths are relative, with ``/``."""
+
+    def make_folder_of(self, rel_path: str) -> bool:
+        """Whether it had to be made: then there is no such file."""
+        ...
 
     def write_atomic(self, rel_path: str, data: bytes, mode: int = 0o644) -> None: ...
 
