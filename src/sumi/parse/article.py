@@ -38,9 +38,9 @@ _OWN_LINKS: Final = 5  # to its comments, its end and its notes
 _FEWEST_PARAGRAPHS: Final = 3  # of such a one
 _LONG_STORY: Final = 800  # which it has to be, or have more paragraphs than that
 _FEW_LINKS: Final = 0.3  # of the letters of a paragraph; signatures in the manual of a library have more
-_CODE: Final = "pre, code, kbd, samp, tt, var, math"
+_CODE_TAGS: Final = ("pre", "code", "kbd", "samp", "tt", "var", "math")
 _MOST_TEASERS: Final = 50  # as definition lists; more are a manual, and would take long to look at
-_REFERENCE: Final = f"dl, {_CODE}"
+_REFERENCE: Final = ", ".join(("dl", *_CODE_TAGS))
 _MARKS: Final = (
     "meta[property='og:type'][content='article']",
     "meta[property^='article:']",
@@ -88,17 +88,16 @@ class Prose:
     def __init__(self, root: Element, holders: list[Element]) -> None:
         self.total = 0
         self._held: dict[Node, int] = {}
-        ways = [_way_up(holder, root) for holder in holders]
-        apart = set(filter(_stands_apart, {element for way in ways for element in way[:-1]}))
-        free = [way for way in ways if apart.isdisjoint(way)] if apart else ways
-        if sum(map(_length, free)) < _BELIEVED * sum(map(_length, ways)):
+        ways = list(zip(_ways_up(holders, root), map(_length, holders), strict=True))
+        apart = set(filter(_stands_apart, {element for way, _ in ways for element in way[:-1]}))
+        free = [(way, length) for way, length in ways if apart.isdisjoint(way)] if apart else ways
+        if _total(free) < _BELIEVED * _total(ways):
             apart, free = set(), ways
         self.apart = apart
-        for way in free:
-            self._add(way)
+        for way, length in free:
+            self._add(way, length)
 
-    def _add(self, way: list[Element]) -> None:
-        length = _length(way)
+    def _add(self, way: list[Element], length: int) -> None:
         self.total += length
         for element in way:
             self._held[element] = self._held.get(element, 0) + length
@@ -110,10 +109,21 @@ class Prose:
         return [element for element in self._held if isinstance(element, Element)]
 
 
-def _way_up(holder: Element, root: Element) -> list[Element]:
-    """The element and those around it, the root last."""
+def _ways_up(holders: list[Element], root: Element) -> Iterator[list[Element]]:
+    """Of each holder, itself and those around it, the root last. Paragraphs stand beside each other, so the
+    way from their common parent is gone once."""
+    ways: dict[Node | None, list[Element]] = {}
+    for holder in holders:
+        parent = holder.parent
+        way = ways.get(parent)
+        if way is None:
+            way = ways[parent] = _way_from(holder, root)
+        yield [holder, *way]
+
+
+def _way_from(holder: Element, root: Element) -> list[Element]:
     way = []
-    for element in chain((holder,), islice(holder.ancestors, _DEEPEST)):
+    for element in islice(holder.ancestors, _DEEPEST):
         if isinstance(element, Element):
             way.append(element)
         if element is root:
@@ -121,11 +131,15 @@ def _way_up(holder: Element, root: Element) -> list[Element]:
     return way
 
 
-def _length(way: list[Element]) -> int:
-    """Of the prose that the first of them holds itself, in bytes: Chinese says in a third of the letters what
-    English does, and takes three bytes for each."""
-    runs = (child.data for child in way[0].children if isinstance(child, Text))
+def _length(holder: Element) -> int:
+    """Of the prose that it holds itself, in bytes: Chinese says in a third of the letters what English does,
+    and takes three bytes for each."""
+    runs = (child.data for child in holder.children if isinstance(child, Text))
     return sum(len(run.encode("utf-8", "replace")) for run in runs if len(run) > _RUN)
+
+
+def _total(ways: list[tuple[list[Element], int]]) -> int:
+    return sum(length for _, length in ways)
 
 
 class Article(NamedTuple):
@@ -134,7 +148,7 @@ class Article(NamedTuple):
 
 
 def find_signs(document: Document) -> Signs:
-    return Signs(select_each(document, _MARKS), document.select("article"))
+    return Signs(select_each(document, _MARKS), document.find_all("article"))
 
 
 def claim_of(signs: Signs) -> Claim:
@@ -164,7 +178,7 @@ def find_article(root: Element, claim: Claim) -> Article | None:
 
 def _has_reference(root: Element) -> bool:
     """Teasers come as definition lists, too: of a picture's name and a headline, which are links."""
-    if root.select_one(_CODE) is not None:
+    if next(root.iter_elements(_CODE_TAGS), None) is not None:
         return True
     lists = list(islice(root.iter_elements("dl"), _MOST_TEASERS + 1))
     return len(lists) > _MOST_TEASERS or any(link_share(definitions) < _MOSTLY for definitions in lists)

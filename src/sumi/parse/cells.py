@@ -1,8 +1,7 @@
 """Cells of a table, each on one line: blocks in them become lines parted by ``<br>``."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import islice
-from operator import attrgetter
 from typing import Final
 
 from sumi.parse.html import Element, Node, Text, new_element
@@ -12,8 +11,6 @@ _NEAR: Final = 8  # siblings looked at for text; without a bound, cells of empty
 _LISTS: Final = ("ul", "ol", "dl")
 _CELLS: Final = ("td", "th")
 _ENDING_A_LINE: Final = frozenset((*_BREAKING_TAGS, *_LISTS, "br", "table"))
-_PREVIOUS: Final = attrgetter("previous_sibling")
-_NEXT: Final = attrgetter("next_sibling")
 FLATTENED: Final = (*_BREAKING_TAGS, *_LISTS)
 
 
@@ -39,7 +36,7 @@ def _item_as_line(item: Element) -> None:
 
 def _first_block(item: Element) -> Element:
     """The paragraph that the item begins with, or itself: a bullet must not stand on a line of its own."""
-    first = next(filter(_is_shown, islice(item.children, _NEAR)), None)
+    first = _first_shown(item.children)
     return first if isinstance(first, Element) and first.tag in ("p", "div") else item
 
 
@@ -68,7 +65,7 @@ def _follows_text(block: Element) -> bool:
     """Whether anything stands before it in the cell: itself first in a first wrapper is still first."""
     node = block
     while True:
-        shown = _shown_beside(node, _PREVIOUS)
+        shown = _first_shown(node.previous_siblings)
         if shown is not None:
             return not (isinstance(shown, Element) and shown.tag == "br")
         parent = node.parent
@@ -78,18 +75,13 @@ def _follows_text(block: Element) -> bool:
 
 
 def _is_followed_by_text(block: Element) -> bool:
-    shown = _shown_beside(block, _NEXT)
+    shown = _first_shown(block.next_siblings)
     return shown is not None and not (isinstance(shown, Element) and shown.tag in _ENDING_A_LINE)
 
 
-def _shown_beside(node: Node, step: Callable[[Node], Node | None]) -> Node | None:
-    """The nearest sibling in that direction that is seen."""
-    sibling = step(node)
-    for _ in range(_NEAR):
-        if sibling is None or _is_shown(sibling):
-            return sibling
-        sibling = step(sibling)
-    return None
+def _first_shown(nodes: Iterable[Node]) -> Node | None:
+    """The nearest one that is seen."""
+    return next(filter(_is_shown, islice(nodes, _NEAR)), None)
 
 
 def _is_shown(node: Node) -> bool:

@@ -53,9 +53,8 @@ _UNWRITABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 def clean(text: str) -> str:
     """Text that any file or database takes: no NUL, no half of a surrogate pair."""
-    if not text.isascii():
-        try:
-            text.encode()  # much faster than searching, and nearly always enough
-        except UnicodeEncodeError:
-            return _UNWRITABLE.sub("\ufffd", text)
-    return text.replace("\x00", "\ufffd") if "\x00" in text else text
+    try:
+        encoded = text.encode()  # much faster than searching for halves, and for NULs than to search the text
+    except UnicodeEncodeError:
+        return _UNWRITABLE.sub("\ufffd", text)
+    return text.replace("\x00", "\ufffd") if b"\x00" in encoded else text

@@ -166,9 +166,12 @@ def is_chrome_aside(aside: Element) -> bool:
 
 
 def drop_chrome_links(links: list[Element]) -> None:
+    judged: dict[str | None, bool] = {None: False}  # by their classes, which the links of a page share
     for link in links:
         classes = link.attr("class")
-        if classes is not None and part_of(classes) is Part.CHROME:
+        if classes not in judged:
+            judged[classes] = part_of(classes or "") is Part.CHROME
+        if judged[classes]:
             _drop_apart(link)
             continue
         text = link.text
@@ -193,7 +196,7 @@ def _drop_apart(link: Element) -> None:
 def _says_chrome(link: Element, text: str) -> bool:
     """By what it says: "Edit this page" has as many classes as there are themes. Or if it says nothing."""
     words = text.strip().lower()
-    return words in _CHROME_WORDS or (not words and link.select_one("img") is None)
+    return words in _CHROME_WORDS or (not words and link.find("img") is None)
 
 
 def link_share(element: Element) -> float:

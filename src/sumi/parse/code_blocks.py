@@ -62,7 +62,7 @@ class CodeParts(NamedTuple):
 
 
 def find_code(document: Document) -> CodeParts:
-    blocks, fragments = document.select("pre"), document.select("div.fragment")
+    blocks, fragments = document.find_all("pre"), document.select("div.fragment")
     return CodeParts(
         blocks,
         fragments,

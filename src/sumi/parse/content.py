@@ -5,7 +5,7 @@ candidate: it must hold at least half of the page's text, or the next wider one 
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from sumi.parse.article import Claim, Signs, boxes_of, claim_of, find_article, frame_of
 from sumi.parse.chrome import is_chrome_aside, link_share
@@ -49,10 +49,20 @@ class Bulk:
         return _weight(element) > _ENOUGH * self.weigh() and link_share(element) < _ENOUGH
 
 
-def content_root(document: Document, body: Element, names: Names, signs: Signs) -> Bulk:
+class SoftChrome(NamedTuple):
+    """What may be a bar, if the page has no landmark."""
+
+    named: list[Element]
+    footers: list[Element]
+    asides: list[Element]
+    headers: list[Element]
+    header_lists: list[Element]
+
+
+def content_root(body: Element, names: Names, soft: SoftChrome, signs: Signs) -> Bulk:
     """The element to convert. Removes bars from the page where they make it hard to tell."""
     claim = claim_of(signs)
-    bulk = _widest(document, body, names)
+    bulk = _widest(body, names, soft)
     article = find_article(bulk.root, claim) if _may_be_article(bulk.root, claim) else None
     if article is None:
         return bulk
@@ -62,18 +72,18 @@ def content_root(document: Document, body: Element, names: Names, signs: Signs) 
     return Bulk(article.part, words_beside=words_beside)
 
 
-def _widest(document: Document, body: Element, names: Names) -> Bulk:
+def _widest(body: Element, names: Names, soft: SoftChrome) -> Bulk:
     """All that may be content."""
     landmarks = _only_ones(body, names)
     if not landmarks:
-        remove_soft_chrome(document, body, names)
+        remove_soft_chrome(body, names, soft)
         return Bulk(body)
     for landmark in landmarks:
         weight = _weight(landmark)
         weight_beside, words_beside = _beside(landmark, body)
         if weight >= weight_beside:
             return Bulk(landmark, weight, words_beside)
-    remove_soft_chrome(document, body, names)
+    remove_soft_chrome(body, names, soft)
     total = _unlinked_weight(body)
     for landmark in landmarks:
         if _unlinked_weight(landmark) >= _ENOUGH * total:
@@ -125,22 +135,31 @@ def is_hard_chrome(element: Element) -> bool:
     return element.tag != "script" or not (element.attr("type") or "").startswith("math/tex")
 
 
-def remove_soft_chrome(document: Document, body: Element, names: Names) -> None:
+def find_soft_chrome(document: Document) -> SoftChrome:
+    headers = document.find_all("header")
+    return SoftChrome(
+        named=named_bars(document),
+        footers=document.find_all("footer"),
+        asides=document.find_all("aside"),
+        headers=headers,
+        header_lists=select_each(document, ("header ul", "header ol")) if headers else [],
+    )
+
+
+def remove_soft_chrome(body: Element, names: Names, soft: SoftChrome) -> None:
     """Bars around a document whose own root is not marked."""
     bulk = Bulk(body)
-    for bar in [bar for bar in _bars(document, names) if not bulk.is_mostly_in(bar)]:
+    for bar in [bar for bar in _bars(names, soft) if not bulk.is_mostly_in(bar)]:
         bar.decompose()
 
 
-def _bars(document: Document, names: Names) -> Iterator[Element]:
+def _bars(names: Names, soft: SoftChrome) -> Iterator[Element]:
     yield from names.chrome
-    yield from named_bars(document)
-    yield from document.select("footer")
-    yield from filter(is_chrome_aside, document.select("aside"))
-    headers = document.select("header")
-    if headers:
-        yield from (header for header in headers if header.select_one("h1") is None)
-        yield from filter(_is_mostly_links, select_each(document, ("header ul", "header ol")))
+    yield from soft.named
+    yield from soft.footers
+    yield from filter(is_chrome_aside, soft.asides)
+    yield from (header for header in soft.headers if header.select_one("h1") is None)
+    yield from filter(_is_mostly_links, soft.header_lists)
 
 
 def _is_mostly_links(element: Element) -> bool:

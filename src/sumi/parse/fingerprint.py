@@ -35,6 +35,7 @@ _PIECE: Final = 12
 _SPREAD: Final = tuple(
     sum(1 << (_LANE_BITS * bit) for bit in range(8) if byte >> bit & 1) for byte in range(256)
 )
+_DIGITS: Final = b"0123456789"
 _MOST_WORDS_KNOWN: Final = 30_000  # about 10 MB
 _known: dict[bytes, int] = {}
 
@@ -87,7 +88,7 @@ def _is_word(token: bytes) -> bool:
     """Letters; or a number that is no year, day, hour or date (eight digits), but may be a measurement."""
     if token.isdigit():
         return len(token) > 4 and len(token) != 8
-    return len(token) > 1 and not any(0x30 <= byte <= 0x39 for byte in token)
+    return len(token) > 1 and (token.isalpha() or len(token.translate(None, _DIGITS)) == len(token))
 
 
 def _pieces(run: bytes) -> list[bytes]:

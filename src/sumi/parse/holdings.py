@@ -8,7 +8,8 @@ from sumi.parse.commonmark import render
 from sumi.parse.html import Document, Element, parse_text
 
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
-_COUNTED: Final = (*_HEADINGS, "pre")
+_ITEMS: Final = ("li", "dt")
+_COUNTED: Final = (*_HEADINGS, "pre", *_ITEMS)
 
 _INLINE_TAG: Final = re.compile(r"</?(?:a|b|code|del|em|i|s|strong|sub|sup)(?:\s[^<>]*)?>")
 _TAG: Final = re.compile(r"<[^<>]*>")
@@ -40,10 +41,12 @@ def holdings_of_tree(root: Element) -> Holdings:
     """Without its tables: whether one is a table, and what then counts as in its cells, is known later."""
     headings = dict.fromkeys(_HEADINGS, 0)
     blocks: list[Element] = []
-    languages = 0
+    items = languages = 0
     for element in root.iter_elements(_COUNTED):
         tag = element.tag
-        if tag == "pre":
+        if tag in _ITEMS:
+            items += 1
+        elif tag == "pre":
             blocks.append(element)
             languages += element.attr("class") is not None
         elif _says_anything(element):
@@ -53,8 +56,7 @@ def holdings_of_tree(root: Element) -> Holdings:
         code=_code_of(blocks),
         languages=languages,
         grids=Grids(),
-        # Counted where the parser does it: these are most of a page's elements.
-        items=len(list(root.iter_elements(("li", "dt")))),
+        items=items,
         links=len(root.select("a[href]")),
         text=root.text,
     )
@@ -65,21 +67,21 @@ def holdings_of_markdown(markdown: str) -> Holdings:
     document = parse_text(render(markdown))
     return Holdings(
         headings=tuple(_number_of(document, level) for level in _HEADINGS),
-        code=_code_of(document.select("pre")),
-        languages=_number_of(document, "code[class]"),
+        code=_code_of(document.find_all("pre")),
+        languages=len(document.select("code[class]")),
         grids=Grids(
             _number_of(document, "table"),
             _number_of(document, "tr"),
             _number_of(document, "td") + _number_of(document, "th"),
         ),
         items=_number_of(document, "li"),
-        links=_number_of(document, "a[href]"),
+        links=len(document.select("a[href]")),
         text="" if document.root is None else document.root.text,
     )
 
 
-def _number_of(document: Document, selector: str) -> int:
-    return len(document.select(selector))
+def _number_of(document: Document, tag: str) -> int:
+    return len(document.find_all(tag))
 
 
 def code_text(pre: Element) -> str:

@@ -20,6 +20,7 @@ __all__ = [
     "decode_bytes",
     "element_children",
     "elements_with_text",
+    "find_each",
     "is_deeper_than",
     "is_html_element",
     "is_on_page",
@@ -37,6 +38,7 @@ RenderTag: TypeAlias = Callable[[Element, str], str]
 _ALL_NODES: Final = XPath("count(//node())")
 _ALL_ELEMENTS: Final = XPath("count(//*)")
 _USUAL_DEPTH: Final = 40  # hardly a page is nested deeper
+_NODES_PER_ELEMENT: Final = 3  # hardly a page has more
 _WITH_TEXT: Final = XPath(
     ".//*[text()[string-length(normalize-space(.)) > $shortest]][not(ancestor-or-self::a)]"
 )
@@ -73,10 +75,10 @@ def _counted(what: XPath, document: Document) -> int:
     return int(counted) if isinstance(counted, float) else 0
 
 
-def is_deeper_than(document: Document, depth: int) -> bool:
+def is_deeper_than(document: Document, depth: int, nodes: int) -> bool:
     """Level by level, so that the cost is that of the levels asked for and not of a bomb's depth. Counting
-    elements takes a fifth of that, and most pages have too few to be nested so deep."""
-    if _counted(_ALL_ELEMENTS, document) <= depth:
+    elements takes half of that, and of the pages with few ``nodes`` most have too few to be so deep."""
+    if nodes <= _NODES_PER_ELEMENT * depth and _counted(_ALL_ELEMENTS, document) <= depth:
         return False
     if depth > _USUAL_DEPTH and _levels(_USUAL_DEPTH)(document) is False:
         return False
@@ -107,6 +109,12 @@ def select_each(document: Document, selectors: Iterable[str]) -> list[Element]:
     page. So: ask first, change after.
     """
     return list(chain.from_iterable(map(document.select, selectors)))
+
+
+def find_each(document: Document, tags: Iterable[str]) -> list[Element]:
+    """All of each tag, one tag after the other: what ``select_each`` does at half the price, as no selector
+    has to be read. The parser remembers sixteen selectors, and a page is asked for some forty."""
+    return list(chain.from_iterable(map(document.find_all, tags)))
 
 
 def body_of(document: Document) -> Element | None:

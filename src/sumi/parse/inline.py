@@ -13,7 +13,7 @@ _ANCHOR_GLYPHS: Final = frozenset(
 _LONGEST_GLYPH: Final = 20
 _INVISIBLE: Final = " \t\n\r\xa0\u200b\ufe0e\ufe0f"
 _LINK_SCHEMES: Final = ("http://", "https://", "mailto:")
-_ODD_LINKS: Final = 'a[href]:not([href^="http://"]):not([href^="https://"])'
+_ODD_LINKS_AND_IMAGES: Final = 'a[href]:not([href^="http://"]):not([href^="https://"]), img'
 _IMAGE_SCHEMES: Final = ("http://", "https://")
 # Where scripts look for the real address of an image that is loaded when scrolled to.
 _LAZY_ATTRS: Final = ("data-src", "data-original", "data-lazy-src", "data-lazy")
@@ -22,12 +22,12 @@ _LAZY_SETS: Final = ("data-srcset", "data-lazy-srcset", "srcset")
 
 def tidy_heading(heading: Element) -> None:
     """A heading without its own permalink; one inside a link takes the link into itself."""
-    for link in heading.select("a"):
+    for link in heading.find_all("a"):
         _tidy_heading_link(link)
     parent = heading.parent
     if isinstance(parent, Element) and parent.tag == "a":
         _take_link_in(heading, parent)
-    if not heading.text.strip() and heading.select_one("img") is None:
+    if not heading.text.strip() and heading.find("img") is None:
         heading.decompose()
 
 
@@ -141,9 +141,9 @@ def _size(descriptor: str) -> float:
 
 def drop_unusable_addresses(root: Element) -> None:
     """Of absolute ones. Links to pages and people stay; any other scheme leaves only its text."""
-    for link in root.select(_ODD_LINKS):
-        if not (link.attr("href") or "").lower().startswith(_LINK_SCHEMES):
-            del link.attrs["href"]
-    for image in list(root.iter_elements("img")):
-        if not (image.attr("src") or "").lower().startswith(_IMAGE_SCHEMES):
-            image.decompose()
+    for element in root.select(_ODD_LINKS_AND_IMAGES):
+        if element.tag == "img":
+            if not (element.attr("src") or "").lower().startswith(_IMAGE_SCHEMES):
+                element.decompose()
+        elif not (element.attr("href") or "").lower().startswith(_LINK_SCHEMES):
+            del element.attrs["href"]

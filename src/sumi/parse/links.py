@@ -50,12 +50,12 @@ def _hrefs(document: Document) -> list[str]:
         # An address to save as a file is not a page, whatever its type turns out to be.
         links = [link for link in links if link.attr("download") is None]
     hrefs = [link.attr("href") or "" for link in links]
-    hrefs.extend(frame.attr("src") or "" for frame in document.select("frame"))
+    hrefs.extend(frame.attr("src") or "" for frame in document.find_all("frame"))
     return hrefs
 
 
 def _links(document: Document) -> list[Element]:
     """In the order of the page, which costs a walk over it where the links are of two kinds."""
-    if document.select_one("area") is None:
+    if document.find("area") is None:
         return document.select("a[href]")
     return document.select("a[href], area[href]")

@@ -7,11 +7,22 @@ from sumi.parse import blocks, formulas, inline
 from sumi.parse.article import Signs, find_signs
 from sumi.parse.chrome import CHROME_TAGS, Part, drop_chrome_links, is_chrome_aside, part_of
 from sumi.parse.code_blocks import CodeParts, find_code, prepare_code
-from sumi.parse.content import Bulk, content_root, is_hard_chrome
+from sumi.parse.content import Bulk, SoftChrome, content_root, find_soft_chrome, is_hard_chrome
 from sumi.parse.emphasis import came_out_as_tags, emphasis_renderers
 from sumi.parse.fidelity import Expected
 from sumi.parse.holdings import Holdings, holdings_of_tree
-from sumi.parse.html import Document, Element, Text, body_of, collapse, new_element, select_each, to_markdown
+from sumi.parse.html import (
+    Document,
+    Element,
+    Text,
+    body_of,
+    collapse,
+    find_each,
+    is_on_page,
+    new_element,
+    select_each,
+    to_markdown,
+)
 from sumi.parse.named import Names, read_names
 from sumi.parse.nesting import keep_tags_in_line, release_blocks
 from sumi.parse.tables import TableFitter
@@ -42,25 +53,25 @@ class _Findings(NamedTuple):
     hard_chrome: list[Element]
     fallbacks: list[Element]
     names: Names
+    soft_chrome: SoftChrome
     signs: Signs  # that the page is an article
     code: CodeParts
     numbered: list[Element]
     formula_blocks: list[Element]
-    asides: list[Element]
     tabs: list[Tabs]
     fitter: TableFitter
 
 
 def _look_through(document: Document) -> _Findings:
     return _Findings(
-        hard_chrome=select_each(document, CHROME_TAGS),
-        fallbacks=document.select("noscript"),
+        hard_chrome=find_each(document, CHROME_TAGS),
+        fallbacks=document.find_all("noscript"),
         names=read_names(document),
+        soft_chrome=find_soft_chrome(document),
         signs=find_signs(document),
         code=find_code(document),
         numbered=document.select("li[value]"),
         formula_blocks=select_each(document, _FORMULA_BLOCKS),
-        asides=document.select("aside"),
         tabs=find_tabs(document),
         fitter=TableFitter(document),
     )
@@ -75,7 +86,7 @@ def page_markdown(document: Document, base: str) -> Conversion:
         element.decompose()
     if found.fallbacks:
         _settle_noscript(found.fallbacks, body)
-    bulk = content_root(document, body, found.names, found.signs)
+    bulk = content_root(body, found.names, found.soft_chrome, found.signs)
     root = bulk.root
     title = _title_outside(document, root)
     _take_off_chrome(bulk, found)
@@ -113,7 +124,7 @@ def _settle_noscript(fallbacks: list[Element], body: Element) -> None:
 
 def _title_outside(document: Document, root: Element) -> str:
     """The heading of a document whose generator puts it beside the content root."""
-    if root.select_one("h1") is not None:
+    if root.find("h1") is not None:
         return ""
     heading = next((each for selector in _TITLES for each in document.select(selector)), None)
     return collapse(heading.text) if heading is not None else ""
@@ -122,7 +133,8 @@ def _title_outside(document: Document, root: Element) -> str:
 def _take_off_chrome(bulk: Bulk, found: _Findings) -> None:
     """What is left says what the page says, in the order and structure that it has."""
     root = bulk.root
-    if found.names.chrome:
+    chrome = list(filter(is_on_page, found.names.chrome))
+    if chrome:
         bulk.weigh()  # now, or what is left of a bar might be most of what will be left of the page
     for tabs in found.tabs:
         label_panels(tabs)
@@ -132,7 +144,7 @@ def _take_off_chrome(bulk: Bulk, found: _Findings) -> None:
     drop_chrome_links(list(root.iter_elements("a")))
     for block in found.formula_blocks:
         formulas.set_delimited(block)
-    _settle_named(found.names, found.asides, bulk)
+    _settle_named(found.names.admonitions, chrome, found.soft_chrome.asides, bulk)
     for element in list(root.iter_elements(_SETTLED)):
         _SETTLERS[element.tag](element)
 
@@ -146,6 +158,8 @@ def _reshape(root: Element, found: _Findings, holdings: Holdings) -> Holdings:
         if reshape is not None:
             reshape(element)
     inline.link_from_code(root)
+    if not found.fitter.has_any:
+        return holdings
     for table in reversed(list(root.iter_elements("table"))):
         found.fitter.fit(table)
     return found.fitter.counted(holdings)
@@ -157,11 +171,11 @@ def _settle_small_parts(parts: list[Element], bulk: Bulk) -> None:
             element.decompose()
 
 
-def _settle_named(names: Names, asides: list[Element], bulk: Bulk) -> None:
-    kept = [element for element in names.chrome if bulk.is_mostly_in(element)]
-    chrome = [*names.chrome, *filter(is_chrome_aside, asides)]
+def _settle_named(boxes: list[Element], bars: list[Element], asides: list[Element], bulk: Bulk) -> None:
+    kept = [bar for bar in bars if bulk.is_mostly_in(bar)]
+    chrome = [*bars, *filter(is_chrome_aside, asides)]
     # First, because a box knows its title by being the first in it, be it chrome or not.
-    for box in names.admonitions:
+    for box in boxes:
         blocks.quote_admonition(box)
     for footnote in asides:
         blocks.join_label(footnote)

@@ -40,8 +40,14 @@ class _Findings(msgspec.Struct):
 
 def read_metadata(document: Document) -> Metadata:
     found = _Findings()
-    for selector, read in _READERS.items():
-        for element in document.select(selector):
+    for elements, read in (
+        (document.find_all("title"), _read_title),
+        (document.find_all("h1"), _read_title),
+        (document.select("meta[content]"), _read_meta),
+        (document.select("link[rel]"), _read_link),
+        (document.find_all("base"), _read_base),
+    ):
+        for element in elements:
             if is_html_element(element):
                 read(element, found)
     return Metadata(
@@ -97,12 +103,3 @@ def _read_link(element: Element, found: _Findings) -> None:
 def _read_base(element: Element, found: _Findings) -> None:
     if found.base is None:
         found.base = element.attr("href")
-
-
-_READERS: Final = {
-    "title": _read_title,
-    "h1": _read_title,
-    "meta[content]": _read_meta,
-    "link[rel]": _read_link,
-    "base": _read_base,
-}

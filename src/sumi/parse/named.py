@@ -72,22 +72,27 @@ class _NameReader:
     def __init__(self, *tags: str) -> None:
         self._kinds = [_Named(tag, f"{tag}[class]", f"{tag}[id]", f"{tag}[role]") for tag in tags]
 
-    def read(self, document: Document) -> Iterator[tuple[Element, _Meaning]]:
+    def read(self, document: Document) -> list[tuple[Element, _Meaning]]:
         """Those whose names mean anything, once for each such name."""
-        kinds = [kind for kind in self._kinds if document.select_one(kind.tag) is not None]
+        kinds = [kind for kind in self._kinds if document.find(kind.tag) is not None]
+        if not kinds:
+            return []
+        found: list[tuple[Element, _Meaning]] = []
         for element in select_each(document, [kind.by_class for kind in kinds]):
             classes = element.attr("class") or ""
             meaning = _meaning_of_classes(classes) if len(classes) < MAX_CLASSES else _NOTHING
             if meaning is not _NOTHING:
-                yield element, meaning
+                found.append((element, meaning))
         for element in select_each(document, [kind.by_id for kind in kinds]):
             name = element.attr("id") or ""
             if name.lower() in _TELLING_IDS:
-                yield element, _meaning(f"#{name}", is_chrome=is_chrome_id(name) and not _is_chapter(element))
+                is_chrome = is_chrome_id(name) and not _is_chapter(element)
+                found.append((element, _meaning(f"#{name}", is_chrome=is_chrome)))
         for element in select_each(document, [kind.by_role for kind in kinds]):
             role = element.attr("role") or ""
             if role in _TELLING_ROLES:
-                yield element, _meaning(f"@{role}", is_chrome=is_chrome_role(role))
+                found.append((element, _meaning(f"@{role}", is_chrome=is_chrome_role(role))))
+        return found
 
 
 _MAIN_READER: Final = _NameReader("main", "article")
@@ -99,7 +104,7 @@ _BAR_READER: Final = _NameReader("p", "form")
 
 def read_names(document: Document) -> Names:
     """Of the whole page, before anything is taken off it."""
-    mains, divisions = list(_MAIN_READER.read(document)), list(_DIVISION_READER.read(document))
+    mains, divisions = _MAIN_READER.read(document), _DIVISION_READER.read(document)
     removable = [*divisions, *_PART_READER.read(document)]
     return Names(
         landmarks=_by_kind(document, mains + divisions),
@@ -140,7 +145,7 @@ def named_bars(document: Document) -> list[Element]:
 
 
 def _by_kind(document: Document, named: list[tuple[Element, _Meaning]]) -> list[list[Element]]:
-    by_rank = {_RANK[tag]: document.select(tag) for tag in ("main", "article")}
+    by_rank = {_RANK[tag]: document.find_all(tag) for tag in ("main", "article")}
     for element, (_, landmarks) in named:
         for rank in landmarks:
             by_rank.setdefault(rank, []).append(element)

@@ -238,7 +238,7 @@ def _too_much(document: Document, request: DigestRequest, allowed: int) -> str:
         return f"more than {request.max_nodes} nodes"
     lines = nodes + request.body.count(b"\n")
     depth = min(request.max_depth, allowed // (_INDENT_PER_LEVEL * lines + 1))
-    if nodes <= depth or not is_deeper_than(document, depth):
+    if nodes <= depth or not is_deeper_than(document, depth, nodes):
         return ""
     return f"nested deeper than {depth} elements"
 

@@ -33,14 +33,25 @@ _Grid: TypeAlias = list[tuple[Element, list[Element]]]  # each row with its cell
 class TableFitter:
     """For the tables of one page: the bound on filled cells is shared by all of them."""
 
-    __slots__ = ("_cells", "_code", "_filled", "_has_spans", "_items", "_languages", "_rows", "_tables")
+    __slots__ = (
+        "_cells",
+        "_code",
+        "_filled",
+        "_has_spans",
+        "_items",
+        "_languages",
+        "_rows",
+        "_tables",
+        "has_any",
+    )
 
     def __init__(self, document: Document) -> None:
         self._filled = 0
         self._tables = self._rows = self._cells = 0
         self._items = self._languages = 0
         self._code: Counter[str] = Counter()
-        self._has_spans = any(document.select_one(span) is not None for span in _SPANS)
+        self.has_any = document.find("table") is not None
+        self._has_spans = self.has_any and any(document.select_one(span) is not None for span in _SPANS)
 
     def fit(self, table: Element) -> None:
         has_spans = self._has_spans and table.select_one(_ANY_SPAN) is not None

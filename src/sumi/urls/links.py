@@ -38,10 +38,11 @@ class LinkNormalizer:
     may lack the trailing slash that relative links depend on.
     """
 
-    __slots__ = ("_base", "_folder", "_place", "_root", "_rules", "_site")
+    __slots__ = ("_base", "_edits_place", "_folder", "_place", "_root", "_rules", "_site")
 
     def __init__(self, rules: Rules, base: str) -> None:
         self._rules = rules
+        self._edits_place = rules.edits_place  # worked out anew whenever it is asked for
         page = normalize(base, Preset.MIRROR)
         # Without a usable base relative hrefs lead nowhere, but absolute ones still count.
         self._base = None if page is None else page.encode()
@@ -57,6 +58,8 @@ class LinkNormalizer:
         site, folder = self._site, self._folder
         for href in hrefs:
             if "#" in href:
+                if href[0] == "#":
+                    continue  # the page itself
                 href = _without_fragment(href)  # noqa: PLW2901 - the same link to us, and often one met before
             url = site.get(href)
             if url is None:
@@ -80,7 +83,7 @@ class LinkNormalizer:
         joined = plain_join(href, self._place, self._root) if self._place else None
         if joined is None:
             return resolve(href, self._rules, self._base)
-        if self._rules.edits_place or len(joined) > self._rules.max_length:
+        if self._edits_place or len(joined) > self._rules.max_length:
             return identity_of(joined, self._rules)
         return joined  # of a page's own site, which is tidy, and without a query
 
