@@ -47,7 +47,7 @@ format: $(VENV)/.developer ## rewrite the code in the common style
 torture: $(VENV)/.developer ## kill and fail a mirror at every moment that matters; takes a while; TORTURE=options
 	$(PY) -m tests.torture.run $(TORTURE)
 
-bench: $(VENV)/.developer ## Sumi beside its peers, three quarters of an hour; QUICK=1 for minutes; BENCH=options
+bench: $(VENV)/.developer ## Sumi beside its peers, half an hour; QUICK=1 for minutes; BENCH=options
 	$(PY) -m benchmarks.compare $(if $(QUICK),--quick) $(BENCH)
 
 instructions: $(VENV)/.developer ## has a hot function become slower, counted by valgrind; BENCH=--record keeps it

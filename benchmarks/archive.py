@@ -8,15 +8,14 @@ load is told, too.
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.measuring import Cost, run_measured
+from benchmarks.outputs import kept_outputs
 from benchmarks.serving import free_port, wait_until_open
 from tests.site.github import GithubWorld
 
@@ -31,15 +30,19 @@ def main() -> None:
     arguments = parser.parse_args()
     repositories, pages = world_of(arguments.pages)
     print(f"{pages:,} pages in {repositories} repositories, state in {arguments.backend}")
-    for mode in arguments.mode.split(","):
-        with tempfile.TemporaryDirectory(prefix="sumi-archive-") as folder:
-            cost, server_seconds = crawl(Path(folder), repositories, pages, mode, arguments.backend)
-        own, site = (1000 * seconds / pages for seconds in (cost.cpu_seconds, server_seconds))
-        print(
-            f"{mode:<10} {pages / cost.wall_seconds:7.0f} pages/s  {cost.wall_seconds:6.1f} s  "
-            f"CPU {own:5.2f} ms/page (server {site:.2f})  "
-            f"memory {cost.tree_mb:.0f} MB, main process {cost.main_mb:.0f} MB  load {os.getloadavg()[0]:.1f}"
-        )
+    with kept_outputs() as outputs:
+        for mode in arguments.mode.split(","):
+            cost, server_seconds = crawl(outputs.fresh(), repositories, pages, mode, arguments.backend)
+            print(line(mode, pages, cost, server_seconds))
+
+
+def line(mode: str, pages: int, cost: Cost, server_seconds: float) -> str:
+    own, site = (1000 * seconds / pages for seconds in (cost.cpu_seconds, server_seconds))
+    return (
+        f"{mode:<10} {pages / cost.wall_seconds:7.0f} pages/s  {cost.wall_seconds:6.1f} s  "
+        f"CPU {own:5.2f} ms/page (server {site:.2f})  "
+        f"memory {cost.tree_mb:.0f} MB, main process {cost.main_mb:.0f} MB  load {os.getloadavg()[0]:.1f}"
+    )
 
 
 def world_of(wanted: int) -> tuple[int, int]:
@@ -89,7 +92,6 @@ store: {{compress: true}}
         count = sum(1 for _ in lines) - (mode != "unified")
     if count != pages:
         raise SystemExit(f"{count} pages in {told}, not {pages}")
-    shutil.rmtree(folder / "workspace")
     return cost, server_seconds
 
 

@@ -1,10 +1,13 @@
-"""``python -m benchmarks.bare_loop ORIGIN OUTPUT``: the least that could be called mirroring a site.
+"""``python -m benchmarks.bare_loop ORIGIN OUTPUT``: the least that could be called the job, as a reference.
 
-The same libraries as Sumi uses, one loop: fetch each page of a list, unpack, parse, resolve its links,
-convert to Markdown (or, with ``--raw``, pack with zstd), write a file. No robots.txt, no queue, no
-politeness, no retries, no resuming, nothing kept apart or made durable. With ``--processes 2`` the list is
-cut in two before anything is fetched, so that the processes never have to talk. What Sumi takes beyond this
-is the price of what Sumi promises.
+The same libraries as Sumi uses, in one loop: fetch, unpack, parse, resolve links, hash and pack the page,
+keep it with its links in SQLite and, unless ``--raw`` is given, write its Markdown. No redirects, retries,
+robots.txt, rate limits or charsets, no bound on what unpacking yields, no queue that survives, no check of
+the Markdown. What Sumi takes beyond this is the price of what Sumi promises.
+
+One process finds the pages itself, from /index.html. With ``--list`` they are told beforehand, and only then
+can there be several processes: each has its part of the list and never has to talk to another, which is an
+advantage that no crawler has.
 """
 
 import argparse
@@ -15,73 +18,80 @@ from io import BytesIO
 from pathlib import Path
 
 import ada_url
+import apsw
 import pycurl
 import turbohtml
 import zstandard
 from isal import isal_zlib
 
-CONCURRENCY = 16
+from benchmarks.bare_fetching import Fetching
+from benchmarks.peers.kept_pages import wanted
+
+BATCH = 200  # pages in one transaction
 ZSTD_LEVEL = 3  # as in Sumi's archive
+TABLE = (
+    "CREATE TABLE pages (url TEXT PRIMARY KEY, status INT, hash BLOB, body BLOB, links TEXT) WITHOUT ROWID"
+)
 
 
-def mirror(waiting: list[str], output: Path, raw: bool) -> int:
-    """How many pages were written."""
-    known = set(waiting)
-    keep = _Packed(output) if raw else _Markdown(output)
-    multi = pycurl.CurlMulti()
-    idle = [_transfer() for _ in range(CONCURRENCY)]
-    written = 0
-    while waiting or len(idle) < CONCURRENCY:
-        while waiting and idle:
-            _start(multi, idle.pop(), waiting.pop())
-        multi.perform()
-        _, finished, failed = multi.info_read()
-        if failed:
-            raise SystemExit(f"the bare loop met an error: {failed[0][2]}")
-        for curl in finished:
-            multi.remove_handle(curl)
-            _digest(curl.url, _unpacked(curl.body.getvalue()), known, keep)
-            idle.append(curl)
-            written += 1
-        if not finished:
-            multi.select(1.0)
-    return written
+class Crawl:
+    """``find``: links to pages of the origin are followed; else the first URLs are all there is."""
+
+    def __init__(
+        self, origin: str, urls: list[str], database: Path, *, find: bool, markdown: Path | None
+    ) -> None:
+        self._origin = origin
+        self._find = find
+        self._markdown = markdown
+        self._known = set(urls)  # of all links, each distinct URL once
+        self._asked = set(urls)
+        self._packer = zstandard.ZstdCompressor(level=ZSTD_LEVEL)
+        self._rows: list[tuple[str, int, bytes, bytes, str]] = []
+        self._db = apsw.Connection(str(database))
+        self._db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+        self._db.execute(TABLE)
+        self._fetching = Fetching(urls, self._digest)
+
+    def run(self) -> None:
+        self._fetching.run()
+        self._write()
+        self._db.close()
+
+    def _digest(self, url: str, status: int, body: bytes) -> None:
+        if status != 200:
+            self._rows.append((url, status, b"", b"", ""))
+            return
+        html = unpacked(body)
+        document = turbohtml.parse(html, positions=False)
+        links = _links(url, document)
+        self._known |= links
+        if self._find:
+            self._follow(links)
+        if self._markdown is not None:
+            _write_markdown(self._markdown, url, document)
+        digest = hashlib.sha256(html).digest()
+        self._rows.append((url, status, digest, self._packer.compress(html), "\n".join(links)))
+        if len(self._rows) >= BATCH:
+            self._write()
+
+    def _follow(self, links: set[str]) -> None:
+        fresh = {link for link in links - self._asked if wanted(self._origin, link)}
+        self._asked |= fresh
+        self._fetching.waiting.extend(fresh)
+
+    def _write(self) -> None:
+        with self._db:
+            self._db.executemany("INSERT INTO pages VALUES (?, ?, ?, ?, ?)", self._rows)
+        self._rows.clear()
 
 
-def _get(url: str) -> bytes:
-    curl = _transfer()
-    curl.setopt(pycurl.URL, url)
-    curl.body = BytesIO()
-    curl.setopt(pycurl.WRITEDATA, curl.body)
-    curl.perform()
-    return _unpacked(curl.body.getvalue())
-
-
-def _transfer() -> pycurl.Curl:
-    curl = pycurl.Curl()
-    curl.setopt(pycurl.HTTPHEADER, ["Accept-Encoding: gzip"])
-    return curl
-
-
-def _start(multi: pycurl.CurlMulti, curl: pycurl.Curl, url: str) -> None:
-    curl.url = url
-    curl.body = BytesIO()
-    curl.setopt(pycurl.URL, url)
-    curl.setopt(pycurl.WRITEDATA, curl.body)
-    multi.add_handle(curl)
-
-
-def _unpacked(body: bytes) -> bytes:
+def unpacked(body: bytes) -> bytes:
     return isal_zlib.decompress(body, wbits=31) if body[:2] == b"\x1f\x8b" else body
 
 
-def _digest(url: str, body: bytes, known: set[str], keep: "_Markdown | _Packed") -> None:
-    document = turbohtml.parse(body, positions=False)
-    for link in document.iter_elements("a"):
-        href = link.attr("href")
-        if href and not href.startswith("#"):
-            known.add(_joined(url, href))
-    keep(url, body, document)
+def _links(url: str, document: turbohtml.Document) -> set[str]:
+    hrefs = {link.attr("href") for link in document.iter_elements("a")}
+    return {_joined(url, href) for href in hrefs if href and not href.startswith("#")}
 
 
 def _joined(url: str, href: str) -> str:
@@ -91,44 +101,48 @@ def _joined(url: str, href: str) -> str:
         return ""
 
 
-class _Markdown:
-    def __init__(self, output: Path) -> None:
-        self._output = output
-
-    def __call__(self, url: str, body: bytes, document: turbohtml.Document) -> None:
-        content = document.select_one("main") or document
-        target = self._output / url.partition("://")[2].removesuffix(".html") / "index.md"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(content.to_markdown())
+def _write_markdown(folder: Path, url: str, document: turbohtml.Document) -> None:
+    content = document.select_one("main") or document
+    target = folder / url.partition("://")[2].removesuffix(".html") / "index.md"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(content.to_markdown())
 
 
-class _Packed:
-    def __init__(self, output: Path) -> None:
-        self._output = output
-        self._packer = zstandard.ZstdCompressor(level=ZSTD_LEVEL)
+def listed(url: str) -> list[str]:
+    curl, body = pycurl.Curl(), BytesIO()
+    curl.setopt(pycurl.URL, url)
+    curl.setopt(pycurl.WRITEDATA, body)
+    curl.perform()
+    return re.findall(r"<loc>([^<]+)</loc>", unpacked(body.getvalue()).decode())
 
-    def __call__(self, url: str, body: bytes, document: turbohtml.Document) -> None:
-        digest = hashlib.sha256(body).digest()
-        target = self._output / f"{url.partition('://')[2]}.zst"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(digest + self._packer.compress(body))
+
+def crawl(origin: str, urls: list[str], part: int, find: bool, output: Path, raw: bool) -> None:
+    database = output / f"part-{part}.db"
+    Crawl(origin, urls, database, find=find, markdown=None if raw else output).run()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.bare_loop", description=__doc__)
     parser.add_argument("origin")
     parser.add_argument("output", type=Path)
-    parser.add_argument("--list", default="/sitemap.xml", help="where the URLs are (default: /sitemap.xml)")
-    parser.add_argument("--raw", action="store_true", help="pages as they came, not Markdown")
-    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--list", help="where all URLs are, as /sitemap.xml (default: pages are found)")
+    parser.add_argument("--raw", action="store_true", help="pages as they came, no Markdown")
+    parser.add_argument("--processes", type=int, default=1, help="several need a list")
     options = parser.parse_args()
-    urls = re.findall(r"<loc>([^<]+)</loc>", _get(options.origin + options.list).decode())
-    parts = [(urls[n :: options.processes], options.output, options.raw) for n in range(options.processes)]
+    if options.processes > 1 and not options.list:
+        parser.error("several processes need --list")
+    options.output.mkdir(parents=True)
+    origin = options.origin
+    urls = listed(origin + options.list) if options.list else [f"{origin}/index.html"]
+    parts = [
+        (origin, urls[number :: options.processes], number, not options.list, options.output, options.raw)
+        for number in range(options.processes)
+    ]
     if options.processes == 1:
-        print(mirror(*parts[0]))
+        crawl(*parts[0])
         return
     with multiprocessing.Pool(options.processes) as pool:
-        print(sum(pool.starmap(mirror, parts)))
+        pool.starmap(crawl, parts)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ FETCHED_AT = re.compile(rb'^fetched_at: "[^"]*"\n', re.MULTILINE)
 class Run(NamedTuple):
     seconds: float
     cpu_seconds: float
-    memory_mb: list[float]  # of all processes together, once a second; shared memory counts in each
+    memory_mb: list[float]  # of all processes together, once a second; what they share counts once
 
 
 def main() -> None:

@@ -9,13 +9,16 @@ from typing import Final, NamedTuple
 from benchmarks.compare_targets import target_lines, wins
 from benchmarks.competition import Standing
 from benchmarks.growth import Size, drawn
+from benchmarks.peers.contenders import FEW_PAGES
 from benchmarks.peers.resuming import Resumed
 from benchmarks.real_site import RealSite
 
 RESULTS: Final = Path(__file__).parent / "results"
 TITLES: Final = {
     "mirror": "A site to Markdown",
+    f"mirror{FEW_PAGES}": "A site to Markdown, few pages",
     "archive": "Raw pages and links, archived",
+    f"archive{FEW_PAGES}": "Raw pages and links, archived, few pages",
     "links": "The link graph of a computed web",
 }
 INTRODUCTION: Final = """\
@@ -26,20 +29,47 @@ How it is measured, and how to repeat it: [benchmarks/README.md](../benchmarks/R
 NOTES: Final = """\
 **pages/s**, **CPU** (user and system, of all its processes) and **x** are medians over the rounds; **x** is
 Sumi's pages a second divided by the contender's, round by round: above 1, Sumi is faster. **Memory** is the
-most that was resident, summed over all processes (RSS: what they share counts in each). **Pages** is the
-least that was found of those that the site has. *cut* marks a run that was ended because its time was up;
-its pages until then are counted. The bare loop is no crawler: it is given the URLs and does with Sumi's
-libraries the least that could be called the job."""
+most that was in use at once, summed over all processes as their proportional set size: what several share,
+as libraries, counts once, and what is shared with other programs that run counts in part. (Where the kernel
+does not tell it, it is the resident size, which counts that in each.) **Pages** is the least that was found
+of those that the site has. *cut* marks a run that was ended because its time was up: what counts is the
+time until it last wrote something, and the pages it had, which may be easier or harder than the rest.
+
+**tuned** means: made faster than its documentation shows. Scrapy and Crawlee (Python) without that word are
+as documented, but for sixteen requests at once, no delay and no robots.txt, as for all. **The bare loop** is
+no crawler but a reference: with Sumi's libraries it fetches, parses, finds links, hashes, packs and stores
+each page in SQLite, and promises nothing. One process finds the pages itself; two are given the list of them,
+so that they need not talk to each other, which is an advantage that no crawler has."""
+FEW_NOTE: Final = (
+    "A small site that these get through, or can read all of, and that Sumi gets with them: so they meet the "
+    "same pages. On other pages the ratios are others, and starting up weighs more here."
+)
+QUICK: Final = (
+    "a **quick** run, in which starting up weighs heavily and the small site is the only one, which "
+    "not all peers finish"
+)
 JOB_NOTES: Final = {
-    "mirror": "Sumi's state, files and manifest survive a kill; what the others do here does not.",
+    "mirror": (
+        "Sumi's state, pages as they came, files and manifest survive a kill; what the others do here does "
+        "not. Crawlee has its default storage, a queue in files; tuned, its queue is in memory and nothing "
+        "is on disk but the pages."
+    ),
+    f"mirror{FEW_PAGES}": FEW_NOTE,
     "archive": (
         "Sumi is `sumi run --unified`: bodies by content, packed, with index, metadata and a frontier, all "
-        "durable. wget2 has no DOM, no database and no compression. HTTrack is run with one connection: with "
-        "several it waited most of the time. spider-rs is its old Node binding, not the native crate."
+        "durable. Scrapy without a further word is as in its tutorial: links by CSS, `response.follow`, its "
+        "own filter. Crawlee for Python has its queue in files, Crawlee for JavaScript in memory. wget2 has "
+        "no DOM, no database and no compression, and leaves character references in links as they are."
+    ),
+    f"archive{FEW_PAGES}": (
+        f"{FEW_NOTE} HTTrack is run with one connection: with several it waited most of the time. spider-rs "
+        "is its old Node binding, not the native crate; of the whole site it found about half, and in some "
+        "runs it does not end."
     ),
     "links": (
         "No network and no parsing on either side. Sumi is `benchmarks.terrain`: pages, links, distances, "
-        "states and a queue that survives, in SQLite. Scrapy writes pages and edges; nothing else survives."
+        "states and a queue that survives, in SQLite. Scrapy writes pages and edges; nothing else survives. "
+        "All pages are alike, so that a run that was cut can be compared."
     ),
 }
 
@@ -52,6 +82,7 @@ class Comparison(NamedTuple):
     loads: tuple[str, str]  # before and after
     server: str
     site: RealSite
+    few: RealSite
     standings: dict[str, list[Standing]]
     served: float  # requests a second of wrk; 0 without it
     resumed: list[Resumed]
@@ -84,6 +115,7 @@ def _facts(found: Comparison) -> dict[str, object]:
         "machine": found.machine,
         "loads": found.loads,
         "pages": len(found.site.paths),
+        "few_pages": len(found.few.paths),
         "standings": standings,
         "wrk": found.served,
         "resumed": [each._asdict() for each in found.resumed],
@@ -118,11 +150,13 @@ def _sections(found: Comparison) -> list[str]:
 def _on_what(found: Comparison) -> str:
     site = found.site
     sources = ", ".join(f"{source.name} ({source.generator})" for source in site.sources)
-    size = "a **quick** run, in which starting up weighs heavily" if found.quick else "a full run"
+    small = ", ".join(source.name for source in found.few.sources)
+    size = QUICK if found.quick else "a full run"
     return (
         f"{dt.datetime.now(dt.UTC):%Y-%m-%d}, {size}: {found.machine}; {len(site.paths):,} pages, "
         f"{site.megabytes:.0f} MB, of {sources}, from Debian's packages, with {site.missing} links that lead "
-        f"nowhere; {found.server} on loopback; rounds: {found.rounds}, interleaved, at most "
+        f"nowhere; the small site has {len(found.few.paths):,} pages, {found.few.megabytes:.0f} MB, of "
+        f"{small}; {found.server} on loopback; rounds: {found.rounds}, interleaved, at most "
         f"{found.limit_seconds:.0f} s a run; 16 requests at once, robots.txt off for all. Load average "
         f"before: {found.loads[0]}, after: {found.loads[1]} (over 1, 5 and 15 minutes): what is far above 2 "
         "means that others used the machine too."
@@ -156,7 +190,9 @@ def _resume_section(found: Comparison) -> str:
         "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
         *(_resume_row(each) for each in found.resumed),
     ]
-    if found.million is not None:
+    if found.million is not None and found.million.trouble:
+        lines += ["", f"Sumi with 1,000,000 known URLs: {found.million.trouble}."]
+    elif found.million is not None:
         each = found.million
         lines += [
             "",

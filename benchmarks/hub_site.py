@@ -26,10 +26,18 @@ class HubSite:
     def __init__(self, origin: str, log: Path) -> None:
         self.origin = origin
         self._log = log
+        self._read = 0  # bytes of the log, which ends with a whole line whenever one looks
+        self._asked = 0
 
     def asked(self) -> int:
-        """How many pages were asked for so far, hubs apart."""
-        return self._log.read_bytes().count(b'"GET /p/') if self._log.exists() else 0
+        """How many pages were asked for so far, hubs apart. Called often, it reads only what is new."""
+        if self._log.exists():
+            with self._log.open("rb") as log:
+                log.seek(self._read)
+                fresh = log.read()
+            self._read += len(fresh)
+            self._asked += fresh.count(b'"GET /p/')
+        return self._asked
 
 
 @contextmanager

@@ -10,18 +10,19 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-SAMPLE_SECONDS = 0.05
-SHARED_SAMPLES = 20  # from one look at who shares what to the next: the kernel walks all pages for it
+SAMPLE_SECONDS = 0.1
+# The kernel walks all pages to tell who shares what: 7 to 16 µs for each megabyte, for which it may hold up
+# the process. After a look there is none for so many times as long, which keeps it below one in a hundred.
+PAUSE_PER_LOOK = 120
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class Cost(NamedTuple):
     wall_seconds: float
     cpu_seconds: float  # user and system, of the process and all its descendants
-    tree_mb: float  # the largest sum over all processes alive at once; shared pages count in each
-    main_mb: float  # the first process alone
+    tree_mb: float  # the largest sum over all processes alive at once; what they share counts once
+    main_mb: float  # the first process alone, with its part of what is shared
     cut: bool = False  # ended by us because its time was up
-    shared_once_mb: float = 0.0  # as tree_mb, with what processes share counted once; 0 if nobody asked
 
 
 def run_measured(
@@ -31,7 +32,6 @@ def run_measured(
     folder: Path | None = None,
     limit_seconds: float = 0.0,
     fine: Collection[int] = (0,),
-    share: bool = False,
 ) -> Cost:
     """Raises SystemExit, with the end of what the command said, if it ends with a code that is not fine."""
     with log.open("wb") as out:
@@ -40,7 +40,7 @@ def run_measured(
         process = subprocess.Popen(
             command, stdout=out, stderr=subprocess.STDOUT, cwd=folder, start_new_session=True
         )
-        watch = MemoryWatch(process.pid, share=share)
+        watch = MemoryWatch(process.pid)
         limit = threading.Timer(limit_seconds or threading.TIMEOUT_MAX, end_group, [process.pid])
         limit.start()
         try:
@@ -56,7 +56,7 @@ def run_measured(
     if process.returncode not in fine and not cut:
         raise SystemExit(f"{command[:4]} failed with {process.returncode}:\n{log.read_text()[-2000:]}")
     cpu = usage.ru_utime + usage.ru_stime
-    return Cost(wall, cpu, watch.tree_mb, watch.main_mb, cut, watch.shared_once_mb)
+    return Cost(wall, cpu, watch.tree_mb, watch.main_mb, cut)
 
 
 def end_group(pid: int) -> None:
@@ -67,9 +67,7 @@ def end_group(pid: int) -> None:
 class MemoryWatch:
     """Looks at /proc in a thread; where there is no /proc, it sees nothing and says 0."""
 
-    def __init__(self, pid: int, *, share: bool = False) -> None:
-        self._share = share
-        self.shared_once_mb = 0.0
+    def __init__(self, pid: int) -> None:
         self.tree_mb = 0.0
         self.main_mb = 0.0
         self._pid = pid
@@ -82,20 +80,18 @@ class MemoryWatch:
         self._thread.join()
 
     def _sample(self) -> None:
-        looks = 0
-        while not self._ended.wait(SAMPLE_SECONDS):
-            looks += 1
-            pids = _tree(self._pid)
-            if self._share and looks % SHARED_SAMPLES == 0:
-                self.shared_once_mb = max(self.shared_once_mb, sum(map(_proportional_mb, pids)))
-            sizes = [_resident_mb(pid) for pid in pids]
+        pause = SAMPLE_SECONDS
+        while not self._ended.wait(pause):
+            before = time.thread_time()
+            sizes = [_memory_mb(pid) for pid in _tree(self._pid)]
             self.tree_mb = max(self.tree_mb, sum(sizes))
-            self.main_mb = max(self.main_mb, *sizes[:1], 0.0)
+            self.main_mb = max(self.main_mb, sizes[0])
+            pause = max(SAMPLE_SECONDS, PAUSE_PER_LOOK * (time.thread_time() - before))
 
 
 def memory_of_tree(pid: int) -> float:
-    """Megabytes resident now, of a process and all its descendants."""
-    return sum(_resident_mb(each) for each in _tree(pid))
+    """Megabytes in memory now, of a process and all its descendants; what they share counts once."""
+    return sum(_memory_mb(each) for each in _tree(pid))
 
 
 def _tree(pid: int) -> list[int]:
@@ -112,17 +108,18 @@ def _children(pid: int) -> list[int]:
         return []
 
 
+def _memory_mb(pid: int) -> float:
+    """The proportional set size: a page that several processes have counts for each with its share."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return _resident_mb(pid)
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024 / 1e6
+
+
 def _resident_mb(pid: int) -> float:
+    """Where the kernel does not tell the shares: what is shared counts in full for each."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES / 1e6
     except (OSError, IndexError):
         return 0.0
-
-
-def _proportional_mb(pid: int) -> float:
-    """A page that several processes have counts for each of them with its share."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024 / 1e6

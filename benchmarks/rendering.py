@@ -72,25 +72,24 @@ def compete(browser: str, origin: str, pages: int, tabs: int) -> list[Row]:
         output = Path(folder)
         log = output / "log"
         loop = [sys.executable, "-m", "benchmarks.rendering_loop", browser, origin, str(pages), str(tabs)]
-        bare = run_measured([*loop, folder], log, share=True)
+        bare = run_measured([*loop, folder], log)
         written = sum(f"Page {n}." in (output / f"{n}.html").read_text() for n in range(pages))
         mirror = [sys.executable, "-m", "sumi", "mirror", f"{origin}/", "--rate-limit", "0", "--quiet"]
         render = ["--render", "balanced", "--render-tabs", str(tabs), "--per-host", str(max(tabs, 2))]
-        ours = run_measured([*mirror, *render, "-o", f"{folder}/out"], log, share=True)
+        ours = run_measured([*mirror, *render, "-o", f"{folder}/out"], log)
         mirrored = sum("Page " in file.read_text() for file in output.glob("out/*/p*/index.md"))
     return [Row("plain Playwright loop", tabs, written, bare), Row("sumi mirror", tabs, mirrored, ours)]
 
 
 def report(rows: list[Row], browser: str) -> None:
     lines = [
-        "| contender | tabs | pages | pages/min | CPU s/page | peak MB | with shared pages in each process |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| contender | tabs | pages | pages/min | CPU s/page | peak MB |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
         cost = row.cost
         pace = f"{row.per_minute:.0f} | {cost.cpu_seconds / max(row.pages, 1):.2f}"
-        memory = f"{cost.shared_once_mb:.0f} | {cost.tree_mb:.0f}"
-        lines.append(f"| {row.name} | {row.tabs} | {row.pages} | {pace} | {memory} |")
+        lines.append(f"| {row.name} | {row.tabs} | {row.pages} | {pace} | {cost.tree_mb:.0f} |")
     machine = (
         f"Python {platform.python_version()}, {Path(browser).name} {browser_version(browser)}, "
         f"{os.cpu_count()} cores"

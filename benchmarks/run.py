@@ -4,16 +4,15 @@ import argparse
 import json
 import os
 import platform
-import shutil
 import statistics
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.docs_site import build_site, write_entry_points
 from benchmarks.measuring import Cost, run_measured
+from benchmarks.outputs import Outputs, kept_outputs
 from benchmarks.serving import free_port, served
 
 RESULTS = Path(__file__).parent / "results"
@@ -35,7 +34,7 @@ def sumi_command(origin: str, output: Path) -> list[str]:
 
 
 def bare_loop_command(origin: str, output: Path) -> list[str]:
-    return [sys.executable, "-m", "benchmarks.bare_loop", origin, str(output)]
+    return [sys.executable, "-m", "benchmarks.bare_loop", origin, str(output), "--list", "/sitemap.xml"]
 
 
 CONTENDERS = (Contender("bare loop", bare_loop_command), Contender("sumi mirror", sumi_command))
@@ -58,21 +57,18 @@ def compete(pages: int, rounds: int) -> tuple[str, dict[str, list[Result]]]:
     origin = f"http://127.0.0.1:{port}"
     write_entry_points(site, pages, origin)
     results: dict[str, list[Result]] = {contender.name: [] for contender in CONTENDERS}
-    with served(site, port) as server:
+    with served(site, port) as server, kept_outputs() as outputs:
         for number in range(rounds):
             for contender in CONTENDERS:
                 print(f"round {number + 1}: {contender.name}", file=sys.stderr)
-                results[contender.name].append(_run(contender, origin))
+                results[contender.name].append(_run(contender, origin, outputs))
     return server, results
 
 
-def _run(contender: Contender, origin: str) -> Result:
-    folder = Path(tempfile.mkdtemp(prefix="sumi-benchmark-"))
-    try:
-        cost = run_measured(contender.command(origin, folder / "output"), folder / "log")
-        return Result(cost, sum(1 for _ in (folder / "output").rglob("topic-*/index.md")))
-    finally:
-        shutil.rmtree(folder)
+def _run(contender: Contender, origin: str, outputs: Outputs) -> Result:
+    folder = outputs.fresh()
+    cost = run_measured(contender.command(origin, folder / "output"), folder / "log")
+    return Result(cost, sum(1 for _ in (folder / "output").rglob("topic-*/index.md")))
 
 
 def report(pages: int, server: str, results: dict[str, list[Result]]) -> None:

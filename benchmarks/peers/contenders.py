@@ -29,7 +29,6 @@ class Contender(NamedTuple):
     command: Callable[[Environment, Task], list[str]]
     found: Callable[[Path], set[str]]  # in the output: the paths of URLs, or whole URLs of a computed web
     fine: tuple[int, ...] = (0,)
-    lists_pages: bool = True  # False: it was given the URLs and needs not find any
 
 
 # ── Sumi, and the most that its libraries can do ───────────────────────────────────────────────────────
@@ -64,8 +63,6 @@ robots: {{respect: false}}
 scope: {{allowed_hosts: ["{host}"], allow_patterns: ['{PAGES}']}}
 limits: {{{limits}}}
 network: {{allow_private: true}}
-frontier: {{backend: lmdb}}
-index: {{backend: lmdb}}
 store: {{compress: true}}
 """)
     words = ["run", "--config", str(config), "--unified", "--run-id", "one", "--min-free", "0", "-q"]
@@ -78,9 +75,11 @@ def sumi_map(env: Environment, task: Task) -> list[str]:
 
 
 def bare_loop(processes: int, *more: str) -> Callable[[Environment, Task], list[str]]:
+    """One process finds the pages; several are given the list, so that they need not talk to each other."""
+    listed = ["--list", URL_LIST, "--processes", str(processes)] if processes > 1 else []
+
     def command(env: Environment, task: Task) -> list[str]:
-        words = [env.program, "-m", "benchmarks.bare_loop", task.origin, str(task.output), "--list", URL_LIST]
-        return [*words, "--processes", str(processes), *more]
+        return [env.program, "-m", "benchmarks.bare_loop", task.origin, str(task.output), *listed, *more]
 
     return command
 
@@ -103,8 +102,14 @@ def scrapy_edges(env: Environment, task: Task) -> list[str]:
 
 
 def wget2(env: Environment, task: Task) -> list[str]:
+    """Filtering before it asks, and letting fragments pass, is for its good.
+
+    Without the first it asks for whatever else has the host's name, on any port, and goes on asking where
+    nobody listens; without the second it loses pages that it meets with a fragment first.
+    """
     words = [env.program, "--recursive", "--level=0", "--quiet", "--robots=off", "--follow-tags=a"]
-    words += [f"--max-threads={CONCURRENCY}", f"--accept-regex={PAGES}", "--no-host-directories"]
+    words += [r"--accept-regex=\.html(#.*)?$", "--filter-urls", f"--max-threads={CONCURRENCY}"]
+    words += ["--no-host-directories"]
     return [*words, "-P", str(task.output / "pages"), task.origin + INDEX]
 
 
@@ -134,9 +139,11 @@ def kept_files(folder: Path) -> set[str]:
     return {"/" + name.removesuffix(".md") for name in files}
 
 
-def loop_files(folder: Path) -> set[str]:
-    """The bare loop was given the list; what is counted is what it wrote."""
-    return {f"{path}" for path in folder.rglob("*") if path.is_file()}
+def loop_pages(folder: Path) -> set[str]:
+    """Every process of the bare loop has a database of its own."""
+    query = "SELECT url FROM pages WHERE status = 200"
+    parts = (database_pages(file.name, query)(folder) for file in folder.glob("part-*.db"))
+    return {urlsplit(url).path for part in parts for url in part}
 
 
 def httrack_files(folder: Path) -> set[str]:
@@ -169,28 +176,50 @@ def database_pages(name: str, query: str) -> Callable[[Path], set[str]]:
 
 MAPPED: Final = "SELECT url FROM pages WHERE state = 'Processed'"
 SUMI: Final = "Sumi"
+# Ends the name of a job whose peers would not be through with the whole site.
+FEW_PAGES: Final = ", few pages"
+# Links that lead nowhere make a run partial, which is exit code 1.
+MIRROR: Final = Contender(SUMI, "", sumi_mirror, manifest_pages, (0, 1))
+ARCHIVE: Final = Contender(SUMI, "", sumi_unified, metadata_pages, (0, 1))
+MARKDOWNIFY: Final = Contender(
+    "Scrapy, tuned, + markdownify", "scrapy", script("scrapy_site", "markdownify"), kept_files
+)
+CRAWLEE_TUNED: Final = "Crawlee (Python), tuned: nothing on disk"
 JOBS: Final = {
     "mirror": (
-        # Links that lead nowhere make a run partial, which is exit code 1.
-        Contender(SUMI, "", sumi_mirror, manifest_pages, (0, 1)),
-        Contender("Scrapy + markdownify", "scrapy", script("scrapy_site", "markdownify"), kept_files),
-        Contender("Scrapy + turbohtml", "scrapy", script("scrapy_site", "turbohtml"), kept_files),
-        Contender("Crawlee (Python) + turbohtml", "crawlee", script("crawlee_site", "turbohtml"), kept_files),
+        MIRROR,
+        MARKDOWNIFY,
+        Contender("Scrapy, tuned, + turbohtml", "scrapy", script("scrapy_site", "turbohtml"), kept_files),
+        Contender(
+            "Crawlee (Python) + turbohtml", "crawlee", script("crawlee_documented", "turbohtml"), kept_files
+        ),
+        Contender(
+            f"{CRAWLEE_TUNED}, + turbohtml", "crawlee", script("crawlee_site", "turbohtml"), kept_files
+        ),
+        Contender("bare loop, 1 process", "", bare_loop(1), loop_pages),
+        Contender("bare loop, 2 processes", "", bare_loop(2), loop_pages),
+    ),
+    f"mirror{FEW_PAGES}": (
+        MIRROR,
+        MARKDOWNIFY,
         Contender("Crawl4AI, HTTP strategy", "crawl4ai", script("crawl4ai_site"), kept_files),
-        Contender("bare loop, 1 process", "", bare_loop(1), loop_files, lists_pages=False),
-        Contender("bare loop, 2 processes", "", bare_loop(2), loop_files, lists_pages=False),
     ),
     "archive": (
-        Contender(SUMI, "", sumi_unified, metadata_pages, (0, 1)),
-        Contender("Scrapy", "scrapy", script("scrapy_site", "raw"), kept_files),
-        Contender("Crawlee (Python)", "crawlee", script("crawlee_site", "raw"), kept_files),
+        ARCHIVE,
+        Contender("Scrapy, tuned", "scrapy", script("scrapy_site", "raw"), kept_files),
+        Contender("Scrapy", "scrapy", script("scrapy_tutorial"), kept_files),
+        Contender("Crawlee (Python)", "crawlee", script("crawlee_documented", "raw"), kept_files),
+        Contender(CRAWLEE_TUNED, "crawlee", script("crawlee_site", "raw"), kept_files),
         Contender("Crawlee (JavaScript)", "crawlee-js", script("crawlee_site.mjs"), kept_files),
         # 8: the server answered something with an error, as it does for links that lead nowhere.
         Contender("wget2 -r", "wget2", wget2, kept_files, (0, 8)),
+        Contender("bare loop, 1 process", "", bare_loop(1, "--raw"), loop_pages),
+        Contender("bare loop, 2 processes", "", bare_loop(2, "--raw"), loop_pages),
+    ),
+    f"archive{FEW_PAGES}": (
+        ARCHIVE,
         Contender("HTTrack", "httrack", httrack, httrack_files, (0, 255)),
         Contender("spider-rs (Node)", "spider-rs", script("spider_rs_site.mjs"), kept_files),
-        Contender("bare loop, 1 process", "", bare_loop(1, "--raw"), loop_files, lists_pages=False),
-        Contender("bare loop, 2 processes", "", bare_loop(2, "--raw"), loop_files, lists_pages=False),
     ),
     "links": (
         Contender(SUMI, "", sumi_map, database_pages("map.db", MAPPED)),

@@ -55,7 +55,7 @@ def _program(name: str, place: Path) -> Environment | Missing:
 
 
 def _version(line: str) -> str:
-    found = re.search(r"\d+(\.[\d.a-z-]*\d)?", line)
+    found = re.search(r"\d+\.[\d.a-z-]*\d", line)  # the 2 of "Wget2" is none
     return found[0] if found else line
 
 

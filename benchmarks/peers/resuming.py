@@ -1,10 +1,8 @@
 """Interrupt a crawl that knows many URLs, start it again: how long until it asks for the next page?"""
 
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +11,7 @@ from typing import Final, NamedTuple
 
 from benchmarks.hub_site import HubSite, hub_site
 from benchmarks.measuring import MemoryWatch, end_group
+from benchmarks.outputs import Outputs
 from benchmarks.peers.contenders import OURS, SUMI, Contender, Task, script
 from benchmarks.peers.environments import Environment, Missing, environment
 
@@ -49,23 +48,25 @@ CONTENDERS: Final = (
 )
 
 
-def resume_all(place: Path, urls: int, done: int, limit_seconds: float) -> list[Resumed]:
-    return [resume(contender, place, urls, done, limit_seconds) for contender in CONTENDERS]
+class Interruption(NamedTuple):
+    urls: int  # that the site has
+    done: int  # pages after which it happens, unless the time is up before
+    limit_seconds: float
 
 
-def resume(contender: Contender, place: Path, urls: int, done: int, limit_seconds: float) -> Resumed:
-    """Prepared is until so many pages are done, or the time is up."""
-    print(f"resume of {urls:,} URLs: {contender.name}", file=sys.stderr, flush=True)
+def resume_all(place: Path, outputs: Outputs, interruption: Interruption) -> list[Resumed]:
+    return [resume(contender, place, outputs, interruption) for contender in CONTENDERS]
+
+
+def resume(contender: Contender, place: Path, outputs: Outputs, interruption: Interruption) -> Resumed:
+    print(f"resume of {interruption.urls:,} URLs: {contender.name}", file=sys.stderr, flush=True)
     env = environment(contender.needs, place) if contender.needs else OURS
     if isinstance(env, Missing):
         return Resumed(contender.name, 0, 0.0, 0.0, False, 0.0, 0.0, trouble=env.reason)
-    folder = Path(tempfile.mkdtemp(prefix="resume-", dir=place))
-    try:
-        with hub_site(folder, urls) as site:
-            command = contender.command(env, Task(site.origin, folder / "output", urls))
-            return _resume(contender, command, env, folder, site, done, limit_seconds)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    folder = outputs.fresh()
+    with hub_site(folder, interruption.urls) as site:
+        command = contender.command(env, Task(site.origin, folder / "output", interruption.urls))
+        return _resume(contender, command, env, folder, site, interruption)
 
 
 def _resume(
@@ -74,15 +75,17 @@ def _resume(
     env: Environment,
     folder: Path,
     site: HubSite,
-    done: int,
-    limit_seconds: float,
+    interruption: Interruption,
 ) -> Resumed:
+    _, done, limit_seconds = interruption
     with _started(command, env, folder) as process:
         prepared = _wait(lambda: site.asked() >= done or process.poll() is not None, limit_seconds)
         stopped, killed = _stop(process)
     before = site.asked()
     if before == 0:
-        raise SystemExit(f"{contender.name} asked for no page:\n{(folder / 'log').read_text()[-2000:]}")
+        # A peer may be slow or fail; all that was measured before must not be lost for that.
+        trouble = f"asked for no page within {limit_seconds:.0f} s"
+        return Resumed(contender.name, 0, prepared, stopped, killed, 0.0, 0.0, trouble=trouble)
     status = _status_seconds(folder / "output") if contender.name == SUMI else 0.0
     with _started(command, env, folder) as process:
         watch = MemoryWatch(process.pid)
