@@ -90,6 +90,8 @@ def compete(job: str, contenders: Sequence[Contender], course: Course) -> list[S
             trouble[contender.name] = _in_a_line(str(failure), course.place)
             _tell(f"  {trouble[contender.name]}")
     ours = {number: run.rate for number, run in runs[contenders[0].name].items()}
+    if not all(ours.values()):
+        raise SystemExit(f"{job}: {contenders[0].name} was not through after --limit seconds: give it more")
     return [_standing(each.name, places[each.name], runs[each.name], ours, trouble) for each in contenders]
 
 
