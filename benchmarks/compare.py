@@ -18,7 +18,7 @@ from benchmarks.computed_web import ComputedWeb
 from benchmarks.outputs import Outputs, kept_outputs
 from benchmarks.peers.contenders import FEW_PAGES, JOBS
 from benchmarks.peers.environments import Environment, environment
-from benchmarks.peers.resuming import CONTENDERS, Interruption, Resumed, resume, resume_all
+from benchmarks.peers.resuming import OF_A_MILLION, Interruption, Resumed, resume, resume_all
 from benchmarks.real_site import FEW, SMALL, WHOLE, RealSite, real_site, write_url_list
 from benchmarks.server_limit import wrk_rate
 from benchmarks.serving import free_port, served
@@ -134,11 +134,11 @@ def _resumed(options: argparse.Namespace, outputs: Outputs) -> list[Resumed]:
     )
 
 
-def _million(options: argparse.Namespace, outputs: Outputs) -> Resumed | None:
-    """Sumi alone: a million known URLs, opened again."""
+def _million(options: argparse.Namespace, outputs: Outputs) -> list[Resumed]:
     if options.quick or "resume" not in options.steps:
-        return None
-    return resume(CONTENDERS[0], options.place, outputs, Interruption(1_000_000, 2_000, 600.0))
+        return []
+    interruption = Interruption(1_000_000, 2_000, 600.0)
+    return [resume(contender, options.place, outputs, interruption) for contender in OF_A_MILLION]
 
 
 def _growth(options: argparse.Namespace) -> dict[str, list[growth.Size]]:

@@ -31,10 +31,15 @@ class Resumed(NamedTuple):
     trouble: str = ""
 
 
-def sumi_hubs(env: Environment, task: Task) -> list[str]:
+def sumi_hubs(env: Environment, task: Task, *more: str) -> list[str]:
     words = [env.program, "-m", "sumi", "mirror", f"{task.origin}/index.html", "--rate-limit", "0", "--quiet"]
     words += ["--no-respect-robots", "--max-pages", "0", "--trap-pages", "0", "--min-free", "0"]
-    return [*words, "--output", str(task.output)]
+    return [*words, "--output", str(task.output), *more]
+
+
+def sumi_hubs_in_sqlite(env: Environment, task: Task) -> list[str]:
+    """As its documentation advises for that many."""
+    return sumi_hubs(env, task, "--state", "sqlite")
 
 
 def _nothing(_: Path) -> set[str]:
@@ -45,6 +50,13 @@ CONTENDERS: Final = (
     Contender(SUMI, "", sumi_hubs, _nothing),
     Contender("Scrapy, JOBDIR", "scrapy", script("scrapy_hubs"), _nothing),
     Contender("Crawlee (Python), files", "crawlee", script("crawlee_hubs"), _nothing),
+)
+
+
+# Sumi alone, with a million known URLs.
+OF_A_MILLION: Final = (
+    Contender("Sumi, `--state sqlite`", "", sumi_hubs_in_sqlite, _nothing),
+    Contender("Sumi, `--state files` (the default)", "", sumi_hubs, _nothing),
 )
 
 
@@ -86,7 +98,7 @@ def _resume(
         # A peer may be slow or fail; all that was measured before must not be lost for that.
         trouble = f"asked for no page within {limit_seconds:.0f} s"
         return Resumed(contender.name, 0, prepared, stopped, killed, 0.0, 0.0, trouble=trouble)
-    status = _status_seconds(folder / "output") if contender.name == SUMI else 0.0
+    status = _status_seconds(folder / "output") if contender.name.startswith(SUMI) else 0.0
     with _started(command, env, folder) as process:
         watch = MemoryWatch(process.pid)
         first = _wait(lambda: site.asked() > before or process.poll() is not None, limit_seconds)

@@ -191,6 +191,11 @@ class Ledger(Protocol):
         """Every URL (of these outcomes), in discovery order, streamed."""
         ...
 
+    def waiting_again(self) -> AsyncIterator[UrlRecord]:
+        """Those that are pending and of which something is recorded from before, in discovery order: few of
+        all that are pending, and whoever needs them must not have to look through a million records."""
+        ...
+
     async def record(self, url: str) -> UrlRecord | None: ...
 
     async def history(self, url: str) -> list[Attempt]:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -318,6 +319,22 @@ def test_the_ledger_tells_what_became_of_each_url(run: Run) -> None:
         assert [r.url async for r in store.records()] == ["https://a.test/1", "https://a.test/no"]
         assert [r.url async for r in store.records([Outcome.EXCLUDED])] == ["https://a.test/no"]
         assert await store.record("https://a.test/unknown") is None
+
+    run(scenario)
+
+
+def test_what_waits_again_is_told_from_what_waits_for_its_first_visit(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page(f"/{number}") for number in range(4)])
+        for lease in await store.lease(2, 0.0):
+            path = f"a.test{urlsplit(lease.url).path}/index.md"
+            await finish(store, lease, facts=PageFacts(status=200, path=path))
+        assert [r.url async for r in store.waiting_again()] == []
+        done = [r.url async for r in store.records([Outcome.CAPTURED])]
+        await store.requeue(done[:1], 2.0)
+        [again] = [r async for r in store.waiting_again()]
+        assert (again.url, again.outcome) == (done[0], Outcome.PENDING)
+        assert again.facts.path == f"a.test{urlsplit(done[0]).path}/index.md"
 
     run(scenario)
 

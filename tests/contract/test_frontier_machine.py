@@ -312,11 +312,12 @@ async def reopened(old: MemoryStore, policy: FrontierPolicy, now: float) -> Memo
 async def everything_in(store: Store | MemoryStore) -> list[object]:
     records = [record async for record in store.records()]
     failures = [record.url async for record in store.records([Outcome.TIMED_OUT, Outcome.PENDING])]
+    again = [record async for record in store.waiting_again()]
     histories = [await store.history(record.url) for record in records]
     single = [await store.record(record.url) for record in records[-1:]]
     notes = [await store.get_note(key) for key in (*HOSTS, "nobody")]
     robots = [await store.get_robots(f"https://{key}") for key in (*HOSTS, "nobody")]
-    return [records, failures, histories, single, notes, robots]
+    return [records, failures, again, histories, single, notes, robots]
 
 
 @pytest.mark.parametrize("backend", sorted(DURABLE))

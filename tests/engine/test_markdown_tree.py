@@ -71,6 +71,11 @@ class FakeLedger:
             if wanted is None or row.outcome in wanted:
                 yield row
 
+    async def waiting_again(self) -> AsyncIterator[UrlRecord]:
+        for row in self.rows.values():
+            if row.outcome is Outcome.PENDING and row.facts != PageFacts():
+                yield row
+
     async def record(self, url: str) -> UrlRecord | None:
         return self.rows.get(url)
 

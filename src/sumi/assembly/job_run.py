@@ -27,9 +27,12 @@ from sumi.model import PageFacts
 from sumi.policy import Durability
 from sumi.ports import Ledger, Output
 from sumi.recipe import Job
+from sumi.store.files import FilesStore
 
 # With so many pages, work over all of them takes seconds.
 MANY_PAGES = 10_000
+# With so many, a journal takes seconds to read.
+MANY_URLS = 300_000
 
 
 class RestorableOutput(Output, Protocol):
@@ -111,10 +114,13 @@ class JobRun:
 
     async def _announce(self) -> None:
         waits = await self._store.waiting_hosts(self._started)
-        notes = (*self._job.notes, *pace_notes(waits, self._job.recipe.pacing))
-        pending = (await self._store.stats()).pending
+        stats = await self._store.stats()
+        pace = pace_notes(waits, self._job.recipe.pacing)
+        notes = (*self._job.notes, *pace, *large_state_notes(self._store, stats.known))
         about, where = self._setting.subject, self._setting.output
-        self._io.tell(RunStarted(self._job.recipe.job, about, where, self._store.resumed, pending, notes))
+        self._io.tell(
+            RunStarted(self._job.recipe.job, about, where, self._store.resumed, stats.pending, notes)
+        )
 
     async def _attended(self, crawl: Crawl) -> None:
         """The crawl, and beside it whoever listens to the user."""
@@ -182,6 +188,14 @@ class JobRun:
             notes=(*self._job.notes, *notes),
             below_fidelity=below,
         )
+
+
+def large_state_notes(store: Store, known: int) -> tuple[str, ...]:
+    """What a user should do about a job that has outgrown the journal, which is read whole at every start."""
+    if known < MANY_URLS or not isinstance(store, FilesStore):
+        return ()
+    databases = "`sumi state migrate --to sqlite`, or --state sqlite for a new job"
+    return (f"it knows {known:,} URLs; in a database ({databases}) it would start at once, in less memory",)
 
 
 async def say_if_long(doing: str, store: Store, io: Io) -> None:

@@ -25,7 +25,7 @@ from sumi.outputs.markdown_page import compose_page, is_whole
 from sumi.outputs.placeholders import Placeholders
 from sumi.outputs.raw_pages import RawPages
 from sumi.outputs.safe_files import SafeFolder
-from sumi.outputs.survey import DONE, Survey, is_here
+from sumi.outputs.survey import DONE, Survey, is_here, told_of
 from sumi.parse.digest import PageDigest
 from sumi.ports import Clock, FrontierStats, Ledger, UrlRecord
 from sumi.urls.paths import PathAllocator
@@ -55,7 +55,7 @@ class MarkdownTree:
         await self._recall_start(ledger)
         self._paths = PathAllocator()
         with rewritten_logs(self._files, self._mirror.home) as tell_logs:
-            async for record in ledger.records():
+            async for record in told_of(ledger):
                 tell_logs(record)
                 if is_here(record) and record.facts.path is not None:
                     self._paths.restore(record.url, record.facts.path)
@@ -164,7 +164,7 @@ class MarkdownTree:
     async def _look_through(self, ledger: Ledger) -> Survey:
         found = Survey(await changes_to_count(ledger))
         with rewritten_logs(self._files, self._mirror.home) as tell_logs:
-            async for record in ledger.records():
+            async for record in told_of(ledger):
                 tell_logs(record)
                 found.take(record)
         return found

@@ -12,6 +12,7 @@ from sumi.urls.paths import INDEX
 PAGES = frozenset((Outcome.CAPTURED, Outcome.UNCHANGED, Outcome.STALE))
 DONE = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.DONE)
 FAILED = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.FAILED) - PAGES
+ENDED = frozenset(Outcome) - {Outcome.PENDING}
 # Neither foreign pages, which are legion, nor guesses where a sitemap might be, are missing from the mirror.
 _UNLISTED = frozenset((Outcome.OUT_OF_SCOPE, Outcome.ABSENT))
 SKIPPED = (
@@ -31,9 +32,24 @@ class Entry(NamedTuple):
 
 async def pages_here(ledger: Ledger) -> AsyncIterator[UrlRecord]:
     """Every page with a file: settled ones, and those that an unfinished update has yet to ask for again."""
-    async for record in ledger.records(PAGES | {Outcome.PENDING}):
+    async for record in ledger.records(PAGES | {Outcome.PENDING} if await _any_again(ledger) else PAGES):
         if is_here(record):
             yield record
+
+
+async def _any_again(ledger: Ledger) -> bool:
+    """Mostly none: then what is pending, the most of a large crawl, need not be looked through."""
+    async for _ in ledger.waiting_again():
+        return True
+    return False
+
+
+async def told_of(ledger: Ledger) -> AsyncIterator[UrlRecord]:
+    """All that ``Survey.take`` makes anything of: what ended in some way, then what ended once and waits."""
+    async for record in ledger.records(ENDED):
+        yield record
+    async for record in ledger.waiting_again():
+        yield record
 
 
 def is_here(record: UrlRecord) -> bool:
@@ -51,6 +67,7 @@ class Survey:
         self.entries: list[Entry] = []
 
     def take(self, record: UrlRecord) -> None:
+        """One of ``told_of``."""
         if is_here(record):
             self._take_page(record)
         elif record.outcome in FAILED:

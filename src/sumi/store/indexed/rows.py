@@ -142,6 +142,10 @@ class Rows(Protocol):
         """Rows (of these outcomes) by ascending id, from the one after ``after``."""
         ...
 
+    def page_of_again(self, after: int, limit: int) -> list[Row]:
+        """Likewise those without an outcome that have facts: neither none nor empty ones."""
+        ...
+
     def attempts(self) -> Iterable[AttemptRow]:
         """All there ever were, oldest first."""
         ...

@@ -41,6 +41,7 @@ from sumi.store.indexed.rows import (
     Change,
     HostRow,
     Rank,
+    Row,
     Rows,
     Totals,
     attempt_of,
@@ -309,10 +310,19 @@ class IndexedStore(MemoryStore):
 
     async def records(self, outcomes: Iterable[Outcome] | None = None) -> AsyncIterator[UrlRecord]:
         wanted = None if outcomes is None else frozenset(outcomes)
+        if wanted is None or self._has_any(wanted):
+            async for record in self._stream(lambda after, most: self._rows.page(after, most, wanted)):
+                yield record
+
+    async def waiting_again(self) -> AsyncIterator[UrlRecord]:
+        async for record in self._stream(self._rows.page_of_again):
+            yield record
+
+    async def _stream(self, page: Callable[[int, int], list[Row]]) -> AsyncIterator[UrlRecord]:
         after = -1
-        while wanted is None or self._has_any(wanted):
+        while True:
             async with self._turn:
-                rows = self._rows.page(after, ROWS_AT_ONCE, wanted)
+                rows = page(after, ROWS_AT_ONCE)
             for row in rows:
                 yield record_of(row)
             if len(rows) < ROWS_AT_ONCE:

@@ -35,9 +35,17 @@ class _UpToOutcome(msgspec.Struct, array_like=True, gc=False):
     outcome: str | None
 
 
+class _UpToFacts(_UpToOutcome, array_like=True, gc=False):
+    rule: msgspec.Raw
+    at: float | None
+    facts: msgspec.Raw
+
+
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list).decode
 _decode_beginning = msgspec.msgpack.Decoder(_UpToOutcome).decode
+_decode_up_to_facts = msgspec.msgpack.Decoder(_UpToFacts).decode
+_NO_FACTS = frozenset(map(_encode, ("", "{}")))  # never settled; settled with nothing to say
 
 
 def pack_id(number: int) -> bytes:
@@ -89,6 +97,11 @@ def unpack_row(row_id: Packed, packed: Packed, host: str | None = None) -> Row:
 def packed_outcome(packed: Packed) -> str | None:
     """Of a packed row: a fifth of the work of unpacking it, where a million are looked through for a few."""
     return _decode_beginning(packed).outcome
+
+
+def waits_with_facts(packed: Packed) -> bool:
+    beginning = _decode_up_to_facts(packed)
+    return beginning.outcome is None and bytes(beginning.facts) not in _NO_FACTS
 
 
 @lru_cache(maxsize=256)  # scores are few: most pages have the same

@@ -46,6 +46,7 @@ from sumi.store.lmdb.packing import (
     unpack_moment,
     unpack_rank,
     unpack_row,
+    waits_with_facts,
 )
 from sumi.store.lmdb.residency import mapped_bytes
 
@@ -176,6 +177,13 @@ class LmdbRows:
             if not cursor.set_range(pack_id(after + 1)):
                 return []
             items = (item for item in cursor.iternext() if outcomes is None or _is_of(item[1], outcomes))
+            return list(starmap(unpack_row, islice(items, limit)))
+
+    def page_of_again(self, after: int, limit: int) -> list[Row]:
+        with self._reading() as tx, tx.cursor(self._urls) as cursor:
+            if not cursor.set_range(pack_id(after + 1)):
+                return []
+            items = (item for item in cursor.iternext() if waits_with_facts(item[1]))
             return list(starmap(unpack_row, islice(items, limit)))
 
     def attempts(self) -> Iterable[AttemptRow]:

@@ -24,6 +24,13 @@ class Records(Waits):
             if wanted is None or _outcome_of(entry) in wanted:
                 yield self._record_of(entry)
 
+    async def waiting_again(self) -> AsyncIterator[UrlRecord]:
+        for entry in list(self._entries.values()):
+            if entry.verdict is None and entry.facts is not None:
+                record = self._record_of(entry)
+                if record.facts != NO_FACTS:
+                    yield record
+
     async def record(self, url: str) -> UrlRecord | None:
         entry = self._entries.get(url)
         return None if entry is None else self._record_of(entry)

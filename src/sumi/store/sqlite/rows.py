@@ -106,6 +106,9 @@ class SqliteRows:
             return self._rows(sql.PAGE, (after, limit))
         return self._rows(sql.PAGE_OF_OUTCOMES, (after, msgspec.json.encode(outcomes).decode(), limit))
 
+    def page_of_again(self, after: int, limit: int) -> list[Row]:
+        return self._rows(sql.PAGE_OF_AGAIN, (after, limit))
+
     def attempts(self) -> Iterable[AttemptRow]:
         with self._trouble_named():
             yield from map(AttemptRow._make, self._db.execute(sql.ALL_ATTEMPTS))

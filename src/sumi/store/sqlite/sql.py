@@ -123,6 +123,10 @@ PAGE_OF_OUTCOMES = (
     f"SELECT {COLUMNS} FROM urls WHERE id > ? "
     "AND coalesce(outcome, 'pending') IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?"
 )
+PAGE_OF_AGAIN = (
+    f"SELECT {COLUMNS} FROM urls WHERE id > ? "
+    "AND outcome IS NULL AND facts NOT IN ('', '{}') ORDER BY id LIMIT ?"
+)
 ATTEMPT = f"SELECT {ATTEMPT_COLUMNS} FROM attempts WHERE serial = ?"
 ALL_ATTEMPTS = f"SELECT {ATTEMPT_COLUMNS} FROM attempts ORDER BY serial"
 SETTLED_SINCE = (
