@@ -11,26 +11,20 @@ import re
 import sys
 from pathlib import Path
 
-from crawlee import ConcurrencySettings, service_locator
+from crawlee import service_locator
 from crawlee.configuration import Configuration
-from crawlee.crawlers import ParselCrawler, ParselCrawlingContext
+from crawlee.crawlers import ParselCrawlingContext
 
+from benchmarks.peers.crawlee_alike import parsel_crawler
 from benchmarks.peers.crawlee_site import converted
-from benchmarks.peers.kept_pages import CONCURRENCY, KeptPages
+from benchmarks.peers.kept_pages import KeptPages
 
 
 async def crawl(keep: str, origin: str, output: Path) -> None:
     service_locator.set_configuration(Configuration(storage_dir=str(output / "storage"), purge_on_start=True))
     pages = KeptPages(origin, output, ".md" if keep == "turbohtml" else "")
     of_the_job = re.compile(rf"{re.escape(origin)}/[^?]*\.html(#.*)?$")
-    crawler = ParselCrawler(
-        concurrency_settings=ConcurrencySettings(
-            min_concurrency=CONCURRENCY, desired_concurrency=CONCURRENCY, max_concurrency=CONCURRENCY
-        ),
-        max_request_retries=0,
-        respect_robots_txt_file=False,
-        configure_logging=False,
-    )
+    crawler = parsel_crawler()
 
     @crawler.router.default_handler
     async def handle(context: ParselCrawlingContext) -> None:

@@ -8,25 +8,18 @@ import logging
 import sys
 from urllib.parse import urljoin
 
-from crawlee import ConcurrencySettings, service_locator
+from crawlee import service_locator
 from crawlee.configuration import Configuration
-from crawlee.crawlers import ParselCrawler, ParselCrawlingContext
+from crawlee.crawlers import ParselCrawlingContext
 from crawlee.storage_clients import FileSystemStorageClient
 
-from benchmarks.peers.kept_pages import CONCURRENCY
+from benchmarks.peers.crawlee_alike import parsel_crawler
 
 
 async def crawl(origin: str, output: str) -> None:
     service_locator.set_configuration(Configuration(storage_dir=output, purge_on_start=False))
     service_locator.set_storage_client(FileSystemStorageClient())
-    crawler = ParselCrawler(
-        concurrency_settings=ConcurrencySettings(
-            min_concurrency=CONCURRENCY, desired_concurrency=CONCURRENCY, max_concurrency=CONCURRENCY
-        ),
-        max_request_retries=0,
-        respect_robots_txt_file=False,
-        configure_logging=False,
-    )
+    crawler = parsel_crawler()
 
     @crawler.router.default_handler
     async def handle(context: ParselCrawlingContext) -> None:

@@ -10,26 +10,18 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urljoin
 
-from crawlee import ConcurrencySettings, service_locator
-from crawlee.crawlers import ParselCrawler, ParselCrawlingContext
+from crawlee import service_locator
+from crawlee.crawlers import ParselCrawlingContext
 from crawlee.storage_clients import MemoryStorageClient
 
-from benchmarks.peers.kept_pages import CONCURRENCY, KeptPages, wanted
+from benchmarks.peers.crawlee_alike import parsel_crawler
+from benchmarks.peers.kept_pages import KeptPages, wanted
 
 
 async def crawl(keep: str, origin: str, output: Path) -> None:
     service_locator.set_storage_client(MemoryStorageClient())
     pages = KeptPages(origin, output, ".md" if keep == "turbohtml" else "")
-    crawler = ParselCrawler(
-        concurrency_settings=ConcurrencySettings(
-            min_concurrency=CONCURRENCY, desired_concurrency=CONCURRENCY, max_concurrency=CONCURRENCY
-        ),
-        max_request_retries=0,
-        respect_robots_txt_file=False,
-        configure_logging=False,
-        statistics_log_format="inline",
-        request_handler_timeout=timedelta(minutes=5),
-    )
+    crawler = parsel_crawler(statistics_log_format="inline", request_handler_timeout=timedelta(minutes=5))
 
     @crawler.router.default_handler
     async def handle(context: ParselCrawlingContext) -> None:

@@ -393,6 +393,17 @@ def test_resumed_pages_keep_their_files_and_new_ones_get_others(mirror: Mirror) 
     assert {f"{HOME}/{page['path']}" for page in manifest["pages"]} == mirror.page_files()
 
 
+def test_a_page_that_waits_to_be_asked_for_again_keeps_its_file_and_its_places(mirror: Mirror) -> None:
+    facts = mirror.capture(f"{SITE}a?b=1", title="Asked for again")
+    mirror.ledger.settle(f"{SITE}a?b=1", Outcome.PENDING, facts=facts)
+    mirror.reopened()
+    other = mirror.capture(f"{SITE}A?b=1")
+    assert other.path != facts.path
+    assert str(other.path).lower() != str(facts.path).lower()
+    assert {page["url"] for page in mirror.finish(pending=1)["pages"]} == {f"{SITE}a?b=1", f"{SITE}A?b=1"}
+    assert "Asked for again" in (mirror.home / "_index.md").read_text()
+
+
 def test_a_link_planted_as_host_folder_is_refused(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

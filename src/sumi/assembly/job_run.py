@@ -194,8 +194,8 @@ def large_state_notes(store: Store, known: int) -> tuple[str, ...]:
     """What a user should do about a job that has outgrown the journal, which is read whole at every start."""
     if known < MANY_URLS or not isinstance(store, FilesStore):
         return ()
-    databases = "`sumi state migrate --to sqlite`, or --state sqlite for a new job"
-    return (f"it knows {known:,} URLs; in a database ({databases}) it would start at once, in less memory",)
+    better = "in a database it would start at once and take less memory"
+    return (f"this job knows {known:,} URLs; {better}: see `sumi state migrate --help`",)
 
 
 async def say_if_long(doing: str, store: Store, io: Io) -> None:

@@ -95,11 +95,14 @@ def new_digester(processes: int | None, limits: ParseLimits) -> Digester:
 
 
 def worker_count(processes: int | None) -> int:
-    # Of the work on a page a third is the crawling process's; a worker more than there are cores beside it
-    # uses what that leaves of its own on two cores. With a single core there is a worker all the same: it
-    # takes a few percent more processor time, and no page can hang or crash the crawl.
-    cores = _usable_cores()
-    return max(min(2, cores), cores - 1) if processes is None else processes
+    return workers_for(_usable_cores()) if processes is None else processes
+
+
+def workers_for(cores: int) -> int:
+    """One for each core beside the crawling process. On two cores that is one too few: of the work on a page
+    a third is the crawling process's, and a second worker takes what that leaves of its core. With a single
+    core there is a worker all the same: it costs a few percent, and no page can hang or crash the crawl."""
+    return max(min(2, cores), cores - 1)
 
 
 def _usable_cores() -> int:

@@ -364,13 +364,8 @@ class _Explained:
             raise _sentence(error, self._folder / self._rel_path) from error
 
 
-@contextlib.contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """What goes wrong with a file, as a sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise _sentence(error, path) from error
+def explained(path: Path) -> _Explained:
+    return _Explained(path, "")
 
 
 def _affordable_folders() -> int:

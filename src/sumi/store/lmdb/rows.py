@@ -9,7 +9,7 @@ because a stray write in this process could then reach the file.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from itertools import islice, starmap
@@ -173,17 +173,16 @@ class LmdbRows:
         return first.items()
 
     def page(self, after: int, limit: int, outcomes: frozenset[Outcome] | None) -> list[Row]:
-        with self._reading() as tx, tx.cursor(self._urls) as cursor:
-            if not cursor.set_range(pack_id(after + 1)):
-                return []
-            items = (item for item in cursor.iternext() if outcomes is None or _is_of(item[1], outcomes))
-            return list(starmap(unpack_row, islice(items, limit)))
+        return self._page(after, limit, lambda packed: outcomes is None or _is_of(packed, outcomes))
 
     def page_of_again(self, after: int, limit: int) -> list[Row]:
+        return self._page(after, limit, waits_with_facts)
+
+    def _page(self, after: int, limit: int, is_wanted: Callable[[Packed], bool]) -> list[Row]:
         with self._reading() as tx, tx.cursor(self._urls) as cursor:
             if not cursor.set_range(pack_id(after + 1)):
                 return []
-            items = (item for item in cursor.iternext() if waits_with_facts(item[1]))
+            items = (item for item in cursor.iternext() if is_wanted(item[1]))
             return list(starmap(unpack_row, islice(items, limit)))
 
     def attempts(self) -> Iterable[AttemptRow]:
