@@ -4,9 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from sumi.policy import FrontierPolicy
+from sumi.model import Lease
+from sumi.policy import FrontierPolicy, StateBackend
 from sumi.ports import Frontier, Ledger
 from sumi.store.files import FilesStore
+from sumi.store.folder import backend_to_use
+from sumi.store.growing import GrowingStore
 from sumi.store.lmdb import LmdbStore
 from sumi.store.memory import MemoryStore
 from sumi.store.sqlite import SqliteStore
@@ -18,8 +21,28 @@ class Store(Frontier, Ledger, Protocol):
 
 Open = Callable[[Path, FrontierPolicy, float], Store]
 
+OUTGROWN = 5  # URLs
+
+
+class Outgrowing(GrowingStore):
+    """Carried over at the first chance, and often while somebody holds leases."""
+
+    async def lease(self, limit: int, now: float) -> list[Lease]:
+        leases = await super().lease(limit, now)
+        await self.sync(nothing_to_sync)
+        return leases
+
+
+def open_growing(folder: Path, policy: FrontierPolicy, now: float) -> Store:
+    """As a job does whose user named no backend, but for what it takes to outgrow the first one."""
+    if backend_to_use(folder, None) is StateBackend.SQLITE:
+        return SqliteStore(folder, policy, now)
+    return Outgrowing(folder, policy, now, outgrown=OUTGROWN)
+
+
 DURABLE: dict[str, Open] = {
     "files": lambda folder, policy, now: FilesStore(folder, policy, now),
+    "growing": open_growing,
     "lmdb": lambda folder, policy, now: LmdbStore(folder, policy, now),
     "sqlite": lambda folder, policy, now: SqliteStore(folder, policy, now),
 }

@@ -9,10 +9,9 @@ import pytest
 from sumi.engine import settler
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged
-from sumi.store.memory import MemoryStore
 from tests.contract.backends import DURABLE
 from tests.engine.terrain_world import Terrain, recorded_depths, recorded_links, searched_depths, states
-from tests.engine.world import UNPACED, OpenStore, World, crawled
+from tests.engine.world import UNPACED, AnyStore, OpenStore, World, crawled
 
 SEED = "https://q.test/"
 SLICE = 20
@@ -28,11 +27,11 @@ MAP = "map.db"
 
 
 def opener(name: str, folder: Path) -> OpenStore:
-    def opened(policy: FrontierPolicy, now: float) -> MemoryStore:
+    def opened(policy: FrontierPolicy, now: float) -> AnyStore:
         if name == "terrain":
             return TERRAIN.open(folder / MAP, policy, now)
         store = DURABLE[name](folder, policy, now)
-        assert isinstance(store, MemoryStore)
+        assert isinstance(store, AnyStore)
         return store
 
     return opened
@@ -41,7 +40,7 @@ def opener(name: str, folder: Path) -> OpenStore:
 def photographing(name: str, folder: Path, images: list[Path]) -> OpenStore:
     """After each slice a copy is made of what a kill would leave behind in that moment."""
 
-    def opened(policy: FrontierPolicy, now: float) -> MemoryStore:
+    def opened(policy: FrontierPolicy, now: float) -> AnyStore:
         store = opener(name, folder)(policy, now)
         written = store.add
 

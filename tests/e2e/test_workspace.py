@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sumi.store.files.lock import FolderLock
+from sumi.store.lock import FolderLock
 from tests.commands import RunSumi, sumi_command, sumi_environment
 
 FOLDERS = {"index", "logs", "metadata", "spool/discoveries", "state", "store/html"}

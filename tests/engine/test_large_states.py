@@ -5,11 +5,16 @@ from pathlib import Path
 
 from sumi.assembly.job_run import MANY_URLS, large_state_notes
 from sumi.assembly.parts import open_store
+from sumi.events import Event
 from sumi.policy import Durability, FrontierPolicy, StateBackend
 
 
+def ignore(_event: Event) -> None:
+    """Nothing is told here."""
+
+
 def notes_of(folder: Path, backend: StateBackend, known: int) -> tuple[str, ...]:
-    store = open_store(backend, folder, FrontierPolicy(), 0.0, Durability.BATCH)
+    store = open_store(backend, folder, FrontierPolicy(), 0.0, Durability.BATCH, ignore)
     try:
         return large_state_notes(store, known)
     finally:

@@ -23,7 +23,7 @@ from sumi.scope.profiles import ProfileName
 from sumi.scope.profiles.caps import CapPolicy
 from sumi.store.memory import MemoryStore
 from sumi.urls import normalize
-from tests.engine.world import UNPACED, Answer, Web, World, in_free_time, recipe_for
+from tests.engine.world import UNPACED, Answer, AnyStore, Web, World, in_free_time, recipe_for
 from tests.site.github import GithubWorld
 from tests.site.github_answers import ROBOTS
 
@@ -81,7 +81,7 @@ def available(url_kinds: dict[str, str], of: str) -> Counter[str]:
     return Counter(kind for url, kind in url_kinds.items() if repository(url) == of)
 
 
-async def _records(store: MemoryStore) -> dict[str, UrlRecord]:
+async def _records(store: AnyStore) -> dict[str, UrlRecord]:
     return {record.url: record async for record in store.records()}
 
 
@@ -133,8 +133,8 @@ def test_the_cap_on_all_pages_counts_every_type() -> None:
     } == {"7 pages"}
 
 
-async def _stopped_after(pages: int, made: Recipe, store: MemoryStore | None) -> tuple[World, list[str]]:
-    def kept(policy: FrontierPolicy, now: float) -> MemoryStore:
+async def _stopped_after(pages: int, made: Recipe, store: AnyStore | None) -> tuple[World, list[str]]:
+    def kept(policy: FrontierPolicy, now: float) -> AnyStore:
         return store or MemoryStore(policy, now)
 
     world = World(github(3), made, open_store=kept)
@@ -155,7 +155,7 @@ def _over_runs(*runs: tuple[int, CapPolicy]) -> tuple[list[list[str]], dict[str,
     """Several runs of one job, each stopped after so many pages (0: to its end)."""
 
     async def run() -> tuple[list[list[str]], dict[str, UrlRecord]]:
-        store: MemoryStore | None = None
+        store: AnyStore | None = None
         logs = []
         for pages, policy in runs:
             world, log = await _stopped_after(pages, recipe(policy), store)

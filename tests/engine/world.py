@@ -32,6 +32,7 @@ from sumi.policy import (
 from sumi.ports import Clock, FrontierStats, Ledger
 from sumi.recipe import Recipe
 from sumi.scope import build_scope
+from sumi.store.growing import GrowingStore
 from sumi.store.memory import MemoryStore
 from sumi.urls import host_key
 
@@ -61,6 +62,9 @@ class FreeTimeLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._jumping = _Jumping()
         super().__init__(self._jumping)
+        # A loop runs what is due within its clock's resolution. After months of free time that of a real one
+        # is less than lies between two floats, and what is due at this very moment would never be run.
+        self._clock_resolution = 1e-6
 
     def time(self) -> float:
         return self._jumping.elapsed
@@ -88,7 +92,8 @@ class Answer:
 
 
 Web = Callable[[str, float], Answer]  # what a URL answers at a time
-OpenStore = Callable[[FrontierPolicy, float], MemoryStore]
+AnyStore = MemoryStore | GrowingStore
+OpenStore = Callable[[FrontierPolicy, float], AnyStore]
 
 
 class Exchange(NamedTuple):

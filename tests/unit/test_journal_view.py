@@ -13,9 +13,9 @@ from sumi.policy import FrontierPolicy
 from sumi.ports import Judged
 from sumi.store.files import FilesStore
 from sumi.store.files.journal import Journal
-from sumi.store.files.lock import FolderLock, lock_owner
 from sumi.store.files.salvage import damages
 from sumi.store.files.view import BadLine, JournalView
+from sumi.store.lock import FolderLock, lock_owner
 
 PAYLOADS = [b'{"n":%d}' % number for number in range(20)]
 

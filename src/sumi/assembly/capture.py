@@ -30,7 +30,6 @@ from sumi.jobs.capture_cache import CacheSource, CachingFetcher, PageCache
 from sumi.jobs.capture_digests import DigestMemory, RememberingDigester
 from sumi.jobs.capture_output import CaptureOutput
 from sumi.outcomes import Outcome
-from sumi.policy import StateBackend
 from sumi.recipe import Job
 from sumi.settings.capture import CaptureSettings, storable
 from sumi.store.capture import CaptureDatabase, CaptureFolder, CaptureJob, JobStatus
@@ -124,7 +123,7 @@ async def _opened(
     source = CacheSource(cache, clock)
     memory = DigestMemory(database, cache)
     state = home / STATE_FOLDER
-    store = open_store(StateBackend.FILES, state, job.frontier, clock.now(), shared.durability)
+    store = open_store(None, state, job.frontier, clock.now(), shared.durability, teller(listeners))
     output = CaptureOutput(
         database,
         row,

@@ -7,7 +7,16 @@ from pathlib import Path
 import msgspec
 
 from sumi.assembly.job_run import JobRun, Setting
-from sumi.assembly.parts import Store, affordable, connected, make_folders, open_store, run_loop, unmake
+from sumi.assembly.parts import (
+    Store,
+    affordable,
+    connected,
+    make_folders,
+    open_store,
+    run_loop,
+    teller,
+    unmake,
+)
 from sumi.assembly.pipeline import Workshop
 from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control, obeying_signals
@@ -105,7 +114,8 @@ async def _opened(
 ) -> AsyncIterator[tuple[Io, Store, Archive]]:
     clock = SystemClock()
     section = config.frontier
-    store = open_store(section.backend, section.db_path, job.frontier, clock.now(), options.durability)
+    backend, state, durability = section.backend, section.db_path, options.durability
+    store = open_store(backend, state, job.frontier, clock.now(), durability, teller(listeners))
     try:
         workshop = Workshop(config, options.job, _metrics_path(config), clock)
         try:

@@ -17,6 +17,7 @@ from sumi.assembly.parts import (
     make_folders,
     open_store,
     run_loop,
+    teller,
     unmake,
 )
 from sumi.engine.clock import SystemClock
@@ -161,7 +162,8 @@ async def _opened(
     settings: MirrorSettings, job: Job, home: Path, listeners: Sequence[Listener]
 ) -> AsyncIterator[tuple[Io, Store, MarkdownTree]]:
     clock = SystemClock()
-    store = open_store(settings.state, home / STATE_FOLDER, job.frontier, clock.now(), settings.durability)
+    state, durability = home / STATE_FOLDER, settings.durability
+    store = open_store(settings.state, state, job.frontier, clock.now(), durability, teller(listeners))
     tree = MarkdownTree(home.parent, home.name, settings.url, clock, settings.max_assets_total)
     heard: list[Listener] = [*listeners, _ProgressFile(tree, clock)]
     try:

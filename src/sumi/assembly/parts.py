@@ -24,22 +24,34 @@ from sumi.ports import Clock, Digester, Fetcher, Output
 from sumi.recipe import Job
 from sumi.store.files import FilesStore
 from sumi.store.folder import backend_to_use
+from sumi.store.growing import GrowingStore, forget_journal
 
 if TYPE_CHECKING:
     from sumi.store.indexed import FolderStore
     from sumi.store.terrain import TerrainStore
 
 STATE_FOLDER = ".sumi"
-Store: TypeAlias = "FilesStore | FolderStore | TerrainStore"
+Store: TypeAlias = "FilesStore | FolderStore | GrowingStore | TerrainStore"
 
 T = TypeVar("T")
 
 
 def open_store(
-    backend: StateBackend | None, folder: Path, policy: FrontierPolicy, now: float, durability: Durability
+    backend: StateBackend | None,
+    folder: Path,
+    policy: FrontierPolicy,
+    now: float,
+    durability: Durability,
+    tell: Listener,
 ) -> Store:
-    """``backend``: None for whatever is there already."""
-    return _store_class(backend_to_use(folder, backend))(folder, policy, now, durability)
+    """``backend``: None for whatever is there already, and for a journal that may outgrow being one."""
+    found = backend_to_use(folder, backend)
+    if backend is None and found is StateBackend.FILES:
+        return GrowingStore(folder, policy, now, durability, tell)
+    store = _store_class(found)(folder, policy, now, durability)
+    if found is not StateBackend.FILES:
+        forget_journal(folder)
+    return store
 
 
 def _store_class(backend: StateBackend) -> "type[FilesStore | FolderStore]":

@@ -34,7 +34,7 @@ from sumi.policy import Durability, StateBackend
 from sumi.ports import Clock
 from sumi.recipe import Job
 from sumi.settings.crawl_config import CrawlConfig
-from sumi.store.files.lock import lock_owner
+from sumi.store.lock import lock_owner
 from sumi.store.spool import SpoolReader
 from sumi.urls import crawl_rules, normalize_with
 
@@ -53,7 +53,8 @@ class ScrapeOptions(msgspec.Struct, frozen=True):
 
 def scraper_state(config: CrawlConfig) -> Path:
     """Beside the crawler's."""
-    suffix = "" if config.frontier.backend is StateBackend.FILES else f".{config.frontier.backend}"
+    backend = config.frontier.backend
+    suffix = "" if backend is None or backend is StateBackend.FILES else f".{backend}"
     return config.frontier.db_path.with_name(SCRAPER + suffix)
 
 
@@ -118,7 +119,8 @@ async def _opened(
 ) -> AsyncIterator[tuple[Io, Store, Archive]]:
     clock = SystemClock()
     backend, folder = config.frontier.backend, scraper_state(config)
-    store = open_store(backend, folder, job.frontier, clock.now(), options.durability)
+    durability = options.durability
+    store = open_store(backend, folder, job.frontier, clock.now(), durability, teller(listeners))
     try:
         workshop = Workshop(config, SCRAPER, config.metrics.scraper_path, clock)
         try:

@@ -29,6 +29,10 @@ class HostSchedule:
     def paces(self) -> Iterator[tuple[str, HostPace]]:
         return iter(self._paces.items())
 
+    def go_on_from(self, other: "HostSchedule") -> None:
+        """With what that one learnt of the hosts; those with work are to be offered anew."""
+        self._paces = other._paces
+
     def retune(self, policy: PacingPolicy) -> None:
         """New limits; hosts in the heap are placed anew."""
         self.policy = policy

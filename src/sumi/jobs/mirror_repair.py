@@ -12,8 +12,8 @@ from sumi.jobs.finding import Finding
 from sumi.jobs.mirror_note import recall_settings
 from sumi.jobs.pipeline_note import recall_role
 from sumi.outputs.markdown_tree import MarkdownTree
-from sumi.store.files.lock import FolderLock
 from sumi.store.files.salvage import salvage
+from sumi.store.lock import FolderLock
 from sumi.store.memory import MemoryStore
 from sumi.store.recognize import LOOKING, backend_named, backend_of
 

@@ -69,7 +69,7 @@ class CapsSection(msgspec.Struct, frozen=True):
 
 class FrontierSection(msgspec.Struct, frozen=True):
     db_path: Path
-    backend: StateBackend = StateBackend.FILES
+    backend: StateBackend | None = None  # files, and sqlite once they are outgrown
 
 
 class SpoolSection(msgspec.Struct, frozen=True):

@@ -170,7 +170,12 @@ KEYS: tuple[Key, ...] = (
         "Trust the certificate authorities in this PEM file, besides the system's.",
     ),
     Key("network", "allow_private", SWITCH, "Allow private and loopback addresses."),
-    Key("frontier", "backend", choice(StateBackend), "What the crawler's state is kept in."),
+    Key(
+        "frontier",
+        "backend",
+        choice(StateBackend),
+        "What the crawler's state is kept in. Not given: files, and sqlite once it knows 100,000 URLs.",
+    ),
     Key(
         "frontier",
         "db_path",

@@ -1,5 +1,6 @@
 """From one backend to another: everything a store holds, in batches, in its own order."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Protocol
 
@@ -21,6 +22,7 @@ async def carry_over(source: Source, target: Target) -> int:
     """Copy and make durable; returns the number of URLs."""
     async for batch in _batches(source):
         await target.restore(batch)
+        await asyncio.sleep(0)  # a run may be waiting for this, whose sockets want to be read
     await target.sync(_no_outputs)
     return (await target.stats()).known
 

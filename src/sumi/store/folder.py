@@ -7,8 +7,7 @@ import msgspec
 
 from sumi.errors import StateError
 from sumi.policy import StateBackend
-from sumi.store.files.faults import explained
-from sumi.store.files.journal import sync_folder
+from sumi.store.faults import explained
 
 FORMAT_NAME = "format.json"
 
@@ -17,7 +16,7 @@ def claim_folder(folder: Path, backend: str, version: int, *, must_exist: bool =
     """Mark a new folder as this backend's; raise StateError if it is another's, or of another version."""
     path = folder / FORMAT_NAME
     if not path.exists() and not must_exist:
-        _mark(path, f'{{"sumi-state": "{backend}", "format": {version}}}\n')
+        mark_folder(folder, backend, version)
         return
     owner, found = _read(path)
     if owner != backend:
@@ -38,8 +37,11 @@ def _what_to_do(backend: str, found: object, version: int) -> str:
     return f"{reads}: use the version that wrote it, or start over with --fresh"
 
 
-def _mark(path: Path, text: str) -> None:
-    """Whole or not at all: a marker cut short by a kill would be refused for ever after."""
+def mark_folder(folder: Path, backend: str, version: int) -> None:
+    """As this backend's from here on. Whole or not at all: a marker cut short by a kill would be refused for
+    ever after."""
+    path = folder / FORMAT_NAME
+    text = f'{{"sumi-state": "{backend}", "format": {version}}}\n'
     unfinished = path.with_suffix(".tmp")
     with explained(path):
         with unfinished.open("w") as file:
@@ -79,3 +81,13 @@ def _read(path: Path) -> tuple[str, object]:
     except (OSError, msgspec.MsgspecError):
         said = {}
     return str(said.get("sumi-state", "something unknown")), said.get("format")
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    with explained(folder):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from sumi.store.files.faults import explained
-from sumi.store.files.journal import sync_folder
+from sumi.store.faults import explained
+from sumi.store.folder import sync_folder
 
 # Some 60,000 records of an index. Less is not worth looking through, whatever is in it.
 LEAST_BYTES: Final = 16 * 1024 * 1024

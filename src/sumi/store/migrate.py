@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sumi.ports import Snapshot
 from sumi.store.carry import carry_over, refuse_unless_alike
-from sumi.store.files.journal import sync_folder
-from sumi.store.files.lock import FolderLock
+from sumi.store.folder import sync_folder
+from sumi.store.lock import FolderLock
 from sumi.store.recognize import LOOKING, backend_named, backend_of, open_snapshot
 
 

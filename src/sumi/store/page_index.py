@@ -13,7 +13,7 @@ import lmdb
 import msgspec
 
 from sumi.errors import StateError, StorageFailed
-from sumi.store.files.faults import explained
+from sumi.store.faults import explained
 from sumi.store.growing_file import GrowingFile
 from sumi.store.last_lines import last_lines, without_superseded
 

@@ -8,9 +8,9 @@ from sumi.errors import StateError, UsageError
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Snapshot
 from sumi.store.files import FilesStore
-from sumi.store.files.lock import lock_owner
 from sumi.store.indexed import FolderStore, IndexedStore
 from sumi.store.lmdb import LmdbStore
+from sumi.store.lock import lock_owner
 from sumi.store.sqlite import SqliteStore
 from sumi.store.terrain.rows import TerrainRows
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from sumi.ports import SpoolLine, SpoolPlace
-from sumi.store.files.faults import explained
-from sumi.store.files.journal import sync_folder
+from sumi.store.faults import explained
+from sumi.store.folder import sync_folder
 from sumi.store.growing_file import cut_torn_line, write_all
 
 SEGMENT_NAME = re.compile(r"discoveries-\d{10}\.jsonl\Z")

@@ -44,7 +44,8 @@ ROWS: tuple[Setting, ...] = (
         OUTPUT,
         "What the state is kept in: files are readable text and fastest for one site; sqlite and lmdb keep "
         "memory small over millions of URLs.",
-        otherwise="what it is kept in already, files for a new mirror",
+        otherwise="what it is kept in already; a new mirror begins with files and goes on with sqlite once "
+        "it knows 100,000 URLs",
     ),
     Setting(
         "durability",

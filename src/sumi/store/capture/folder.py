@@ -12,7 +12,7 @@ import msgspec
 from sumi.errors import StateLocked, UsageError
 from sumi.store.capture.database import CaptureDatabase
 from sumi.store.capture.rows import CaptureJob, JobStatus
-from sumi.store.files.lock import FolderLock, lock_owner
+from sumi.store.lock import FolderLock, lock_owner
 
 DATABASE_NAME = "captures.sqlite"
 JOB_NAME = "capture"  # what flag files in a job's folder end in

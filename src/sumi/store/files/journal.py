@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sumi.errors import StateDamaged, StorageFailed
-from sumi.store.files.faults import explained, storage_failed
+from sumi.store.faults import explained, storage_failed
 from sumi.store.files.lines import frame, line_length, unframe
+from sumi.store.folder import sync_folder
 
 USUAL_LINE = 4096  # or shorter: read at once, whatever its length
 SEGMENT_BYTES = 64 * 1024 * 1024
@@ -207,13 +208,3 @@ def _mark_of(payload: bytes) -> int | None:
 def _open_for_append(path: Path) -> int:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     return os.open(path, flags, 0o644)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
-    with explained(folder):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

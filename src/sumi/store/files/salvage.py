@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.store.files.journal import Journal, sync_folder
+from sumi.store.files.journal import Journal
 from sumi.store.files.records import (
     Added,
     Again,
@@ -33,6 +33,7 @@ from sumi.store.files.records import (
     encode,
 )
 from sumi.store.files.view import BadLine, JournalView
+from sumi.store.folder import sync_folder
 
 
 def damages(folder: Path) -> list[BadLine]:

@@ -25,7 +25,6 @@ from sumi.ports import (
 )
 from sumi.store.entries import State
 from sumi.store.files.journal import Journal, Place
-from sumi.store.files.lock import FolderLock
 from sumi.store.files.records import (
     Added,
     Again,
@@ -44,6 +43,7 @@ from sumi.store.files.records import (
 from sumi.store.files.replay import FilesSnapshot, ReplayedStore
 from sumi.store.files.view import JournalView
 from sumi.store.folder import claim_folder
+from sumi.store.lock import FolderLock
 
 BACKEND = "files"
 FORMAT = 1
@@ -58,7 +58,7 @@ class FilesStore(ReplayedStore):
         durability: Durability = Durability.BATCH,
     ) -> None:
         self._strict = durability is Durability.STRICT
-        self._lock = FolderLock(folder)
+        self.lock = FolderLock(folder)
         claim_folder(folder, BACKEND, FORMAT)
         self._journal = Journal(folder)
         super().__init__(self._journal, policy, opened_at)
@@ -70,6 +70,19 @@ class FilesStore(ReplayedStore):
         """What is there now, without the lock and without touching anything; a run may be going on."""
         claim_folder(folder, BACKEND, FORMAT, must_exist=True)
         return FilesSnapshot(JournalView(folder), policy, opened_at)
+
+    @property
+    def known(self) -> int:
+        return len(self._entries)
+
+    @property
+    def policy(self) -> FrontierPolicy:
+        """As it was last tuned."""
+        return self._policy
+
+    @property
+    def opened_at(self) -> float:
+        return self._schedule.opened_at
 
     @property
     def torn_bytes(self) -> int:
@@ -147,8 +160,12 @@ class FilesStore(ReplayedStore):
         self._synced_to = self._journal.end if all_synced else upto
 
     async def aclose(self) -> None:
+        self.close_journal()
+        self.lock.release()
+
+    def close_journal(self) -> None:
+        """For one who goes on with the lock."""
         self._journal.close()
-        self._lock.release()
 
     async def _write_host(self, host: str) -> None:
         pace = self._schedule.pace(host)

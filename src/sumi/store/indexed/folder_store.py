@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from sumi.policy import Durability, FrontierPolicy
-from sumi.store.files.journal import sync_folder
-from sumi.store.files.lock import FolderLock
-from sumi.store.folder import claim_folder
+from sumi.store.folder import claim_folder, sync_folder
 from sumi.store.indexed.rows import Rows
 from sumi.store.indexed.store import IndexedStore
+from sumi.store.lock import FolderLock
 
 
 class FolderStore(IndexedStore):
@@ -22,15 +21,18 @@ class FolderStore(IndexedStore):
         policy: FrontierPolicy,
         opened_at: float,
         durability: Durability = Durability.BATCH,
+        lock: FolderLock | None = None,
     ) -> None:
-        self._lock = FolderLock(folder)
+        """``lock``: of the folder, if it is held already. It is ours from here on, unless this fails."""
+        self._lock = lock or FolderLock(folder)
         try:
             claim_folder(folder, self.backend, self.format)
             rows = self.open_rows(folder, strict=durability is Durability.STRICT)
             sync_folder(folder)  # a database syncs its content, not always its name
             super().__init__(rows, policy, opened_at)
         except BaseException:
-            self._lock.release()
+            if lock is None:
+                self._lock.release()
             raise
 
     @classmethod

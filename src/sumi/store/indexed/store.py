@@ -89,6 +89,23 @@ class IndexedStore(MemoryStore):
                 self._queues[open_host.host] = [(FIRST_RANK, "")]
                 self._schedule.offer(open_host.host)
 
+    def go_on_from(self, old: MemoryStore) -> None:
+        """Take over what is never written, from a store that held the same until now: when each host may be
+        asked again, and who holds what until when."""
+        self._schedule.go_on_from(old._schedule)
+        self._last_token = old._last_token
+        self._sitemaps_out_of_reach = old._sitemaps_out_of_reach
+        for held in old.leased_entries():
+            entry = self._working[held.candidate.url]
+            entry.state, entry.token, entry.holds_host = LEASED, held.token, held.holds_host
+            entry.deadline = held.deadline
+            heapq.heappush(self._deadlines, (entry.deadline, entry.token, entry.candidate.url))
+            self._leased_ids.add(entry.sequence)
+            self._leased[entry.candidate.kind] += 1
+            self._leased_of[entry.host] += 1
+        for host in list(self._queues):
+            self._offer_if_busy(host)
+
     @property
     def unsynced(self) -> list[str]:
         """URLs settled after the last sync mark: after a power cut, their files may be missing."""

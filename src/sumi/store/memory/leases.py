@@ -118,6 +118,9 @@ class Leases(Discovery):
         for host in self._queues:
             self._offer_if_busy(host)
 
+    def leased_entries(self) -> list[Entry]:
+        return [entry for entry in self._entries.values() if entry.state is LEASED]
+
     def _cap_reached(self) -> bool:
         cap = self._policy.max_pages
         return bool(cap) and self._captured + self._leased[PAGE] >= cap

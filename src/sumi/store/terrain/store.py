@@ -16,9 +16,9 @@ from sumi.policy import Durability, FrontierPolicy
 from sumi.ports import Deferral, FrontierStats, Judged, OutputHandler, Settlement
 from sumi.scope.domains import DomainClass
 from sumi.store.entries import Entry, State
-from sumi.store.files.lock import FolderLock
 from sumi.store.indexed.rows import Change
 from sumi.store.indexed.store import IndexedStore
+from sumi.store.lock import FolderLock
 from sumi.store.terrain.changes import DomainRow, TerrainChange, pairs
 from sumi.store.terrain.depths import USUAL_BOUNDS, DepthBounds, Depths
 from sumi.store.terrain.page_numbers import PageNumbers

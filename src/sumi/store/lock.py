@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from sumi.errors import StateLocked
-from sumi.store.files.faults import explained
+from sumi.store.faults import explained
 
 
 class FolderLock:
