@@ -134,8 +134,13 @@ class Rows(Protocol):
         """One transaction; on return it outlives this process."""
         ...
 
+    def sync_beside(self) -> None:
+        """The part of ``sync`` during which others may read and write, if there is one."""
+        ...
+
     def sync(self) -> None:
-        """What was written before outlives a power cut. Runs outside the event loop's thread."""
+        """After ``sync_beside``: what was written before that outlives a power cut. Both run outside the
+        event loop's thread."""
         ...
 
     def page(self, after: int, limit: int, outcomes: frozenset[Outcome] | None) -> list[Row]:

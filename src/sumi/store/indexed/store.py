@@ -5,8 +5,9 @@ come from and go to: each call reads the rows it concerns, works on them in memo
 one transaction. Memory holds what is leased and, per host, its pace and where its queue begins.
 
 The database is used from the event loop's own thread: a batch takes a few milliseconds, and in a second
-thread each of its rows would have to win the interpreter lock back. Only ``sync`` runs elsewhere, being one
-long call; the lock below keeps everybody else from the database meanwhile, without holding up the loop.
+thread each of its rows would have to win the interpreter lock back. Only ``sync`` runs elsewhere, being few
+long calls; the lock below keeps everybody else from the database during those that use it, without holding
+up the loop.
 """
 
 import asyncio
@@ -64,6 +65,7 @@ class IndexedStore(MemoryStore):
         super().__init__(policy, opened_at)
         self._rows = rows
         self._turn = asyncio.Lock()
+        self._syncing = asyncio.Lock()
         self._draft = self.change_type()
         self._written = False  # since the last sync
         self._failure: StorageFailed | None = None
@@ -184,13 +186,15 @@ class IndexedStore(MemoryStore):
             return
         self._written, upto = False, self._serial
         await outputs()
+        async with self._syncing:
+            await _through_in_thread(self._rows.sync_beside)
         async with self._turn:
             await _through_in_thread(self._rows.sync)
             self._synced = upto
             self._write_rows(Change(totals=self._totals()))
 
     async def aclose(self) -> None:
-        async with self._turn:
+        async with self._syncing, self._turn:
             self._rows.close()
 
     def _write_host(self, host: str) -> None:

@@ -365,6 +365,9 @@ class LmdbRows:
         elif row.state == DELAYED and row.due is not None:
             tx.delete(pack_moment(row.due, row.id), db=self._delays)
 
+    def sync_beside(self) -> None:
+        """Nothing: a commit that comes between the two syncs of a sync could be made current too early."""
+
     def sync(self) -> None:
         with self._trouble_named():
             self._env.sync(True)

@@ -212,10 +212,14 @@ class SqliteRows:
         if len(ended) < len(updated):
             many(sql.UPDATE, [(*new[3:], new.id) for old, new in updated if old[3:9] != new[3:9]])
 
-    def sync(self) -> None:
+    def sync_beside(self) -> None:
+        """The log, under its own descriptor. More than was there may be in it by then, which does no harm."""
         with self._trouble_named():
             if self._log is not None:
                 os.fdatasync(self._log)
+
+    def sync(self) -> None:
+        with self._trouble_named():
             if self._log_pages > LOG_PAGES:
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
