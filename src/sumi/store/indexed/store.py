@@ -186,12 +186,12 @@ class IndexedStore(MemoryStore):
             return
         self._written, upto = False, self._serial
         await outputs()
-        async with self._syncing:
+        async with self._syncing:  # or it could be closed in between
             await _through_in_thread(self._rows.sync_beside)
-        async with self._turn:
-            await _through_in_thread(self._rows.sync)
-            self._synced = upto
-            self._write_rows(Change(totals=self._totals()))
+            async with self._turn:
+                await _through_in_thread(self._rows.sync)
+                self._synced = upto
+                self._write_rows(Change(totals=self._totals()))
 
     async def aclose(self) -> None:
         async with self._syncing, self._turn:
