@@ -7,6 +7,9 @@ from sumi.assembly.job_run import MANY_URLS, large_state_notes
 from sumi.assembly.parts import open_store
 from sumi.events import Event
 from sumi.policy import Durability, FrontierPolicy, StateBackend
+from sumi.store.files import FilesStore
+from sumi.store.growing import GrowingStore
+from sumi.store.sqlite import SqliteStore
 
 
 def ignore(_event: Event) -> None:
@@ -36,3 +39,23 @@ def test_a_database_may_be_as_large_as_it_likes(tmp_path: Path) -> None:
         folder = tmp_path / backend
         folder.mkdir()
         assert notes_of(folder, backend, 1_000_000) == ()
+
+
+def opened_as(folder: Path, backend: StateBackend | None) -> type:
+    store = open_store(backend, folder, FrontierPolicy(), 0.0, Durability.BATCH, ignore)
+    asyncio.run(store.aclose())
+    return type(store)
+
+
+def test_only_a_journal_that_nobody_named_may_be_outgrown(tmp_path: Path) -> None:
+    assert opened_as(tmp_path, None) is GrowingStore
+    assert opened_as(tmp_path, StateBackend.FILES) is FilesStore
+    assert opened_as(tmp_path, None) is GrowingStore
+
+
+def test_what_is_left_of_an_outgrown_journal_is_removed_by_the_next_run(tmp_path: Path) -> None:
+    opened_as(tmp_path, StateBackend.SQLITE)
+    left = tmp_path / "journal-000001.log"
+    left.write_text("of one that was killed before it came to this")
+    assert opened_as(tmp_path, None) is SqliteStore
+    assert not left.exists()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sumi.errors import StorageFailed
+from sumi.errors import StateError, StorageFailed
 from sumi.events import Busy, Event, Listener, Warned
 from sumi.model import Candidate, Hop, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
@@ -17,6 +17,7 @@ from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Judged, Settlement
 from sumi.store.folder import backend_to_use
 from sumi.store.growing import GrowingStore
+from sumi.store.recognize import open_snapshot
 from sumi.store.sqlite import SqliteStore
 from tests.commands import ROOT, sumi_environment
 from tests.engine.world import HAIR, UNPACED, Answer, OpenStore, Web, crawled, recipe_for
@@ -148,6 +149,25 @@ def test_a_disk_that_fails_to_sync_the_pages_ends_the_run_as_ever(tmp_path: Path
 
     asyncio.run(scenario())
     assert backend_to_use(tmp_path, None) == "files"
+
+
+def test_who_looks_at_the_journal_that_is_gone_is_told_to_look_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store, leases = await leased_from(tmp_path)
+        await store.settle([settlement(lease) for lease in leases])
+        before = open_snapshot(tmp_path, 1.0)
+        await store.sync(nothing)
+        with pytest.raises(StateError, match="look again"):
+            await before.record(leases[0].url)
+        await before.aclose()
+        after = open_snapshot(tmp_path, 1.0)
+        record = await after.record(leases[0].url)
+        assert record is not None
+        assert record.facts.title == "A page"
+        await after.aclose()
+        await store.aclose()
+
+    asyncio.run(scenario())
 
 
 def test_killed_at_any_step_it_is_one_or_the_other_and_whole(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
@@ -239,8 +240,9 @@ class GrowingStore:
 
 
 def forget_journal(folder: Path) -> None:
-    """Of a state that is a database by now; also what one left that was killed before it came to this."""
-    with explained(folder):
+    """Of a state that is a database by now; also what one left that was killed before it came to this. What
+    cannot be removed is in nobody's way."""
+    with suppress(OSError):
         for path in folder.iterdir():
             if SEGMENT_NAME.fullmatch(path.name):
                 path.unlink(missing_ok=True)

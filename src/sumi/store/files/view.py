@@ -6,11 +6,12 @@ written, or what a crash left of it; either way it has not happened.
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from sumi.errors import StateDamaged
+from sumi.errors import StateDamaged, StateError
 from sumi.store.files.journal import SEGMENT_NAME, Place, synced_upto
 from sumi.store.files.lines import unframe
 
@@ -85,7 +86,8 @@ class JournalView:
     def _reader(self, number: int) -> int:
         if number not in self._readers:
             path = next(segment.path for segment in self._segments if segment.number == number)
-            self._readers[number] = os.open(path, _READ)
+            with _gone_named(path):
+                self._readers[number] = os.open(path, _READ)
         return self._readers[number]
 
 
@@ -96,8 +98,18 @@ def _segments(folder: Path) -> Iterator[Segment]:
             yield Segment(int(match[1]), path, path.stat().st_size)
 
 
+@contextmanager
+def _gone_named(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise StateError(
+            f"{path} is gone: the state was carried over into a database just now, or removed; look again"
+        ) from None
+
+
 def _lines_of(segment: Segment) -> Iterator[bytes]:
-    with segment.path.open("rb") as file:
+    with _gone_named(segment.path), segment.path.open("rb") as file:
         left = segment.size
         while left > 0 and (line := file.readline(left)):
             left -= len(line)
