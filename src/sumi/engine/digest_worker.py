@@ -42,6 +42,10 @@ _PARENTS_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1
 # One page in sixty. The allocator keeps what such a page took, for ever, as it takes it for the usual size:
 # after 5,000 pages of manuals a worker stood at 100 MB, and at 43 when it is given back after each of these.
 _LARGE_PAYLOAD = 256 * 1024
+# What is larger is a mapping of its own, which is gone when it is freed. By default every such block that is
+# freed raises that bound, so that soon all of them leave holes in the heap.
+_LARGE_BLOCK = 256 * 1024
+_M_MMAP_THRESHOLD = -3
 _PR_SET_PDEATHSIG = 1
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWNET = 0x40000000
@@ -52,6 +56,7 @@ _decoder = msgspec.msgpack.Decoder(DigestRequest)
 def serve(digest_one: Digest, cpu_seconds: float) -> None:
     """Answer requests until the crawler hangs up, or until a page took all the memory."""
     channel, tally = _take_over(0), _take_over(1)
+    _keep_large_blocks_apart()
     give_back = _memory_returner()
     gc.freeze()  # what was imported stays; no collection need look at it
     gc.enable()
@@ -80,8 +85,14 @@ def _answer_next(inbox: BinaryIO, size: int, digest_one: Digest) -> bytearray:
         return encode_frame(Answer.of(Undigested(Verdict(Outcome.PARSE_FAILED, str(error)))))
 
 
+def _keep_large_blocks_apart() -> None:
+    """Only one C library has this, and ``malloc_trim``; others do so by themselves."""
+    set_option: Callable[[int, int], object] = getattr(ctypes.CDLL(None), "mallopt", max)
+    set_option(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
+
+
 def _memory_returner() -> Callable[[int], object]:
-    """Gives what was freed back to the system. Only one C library has it; others do so by themselves."""
+    """Gives what was freed back to the system."""
     found: Callable[[int], object] = getattr(ctypes.CDLL(None), "malloc_trim", bool)
     return found
 
