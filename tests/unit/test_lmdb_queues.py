@@ -5,10 +5,12 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import lmdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sumi.errors import StorageFailed
 from sumi.store.entries import State
 from sumi.store.indexed.rows import FIRST_RANK, AttemptRow, Change, Row
 from sumi.store.lmdb.rows import LmdbRows
@@ -20,7 +22,7 @@ FARTHEST = 9
 steps = st.lists(
     st.one_of(
         st.tuples(
-            st.sampled_from(["end", "again", "closer"]),
+            st.sampled_from(["end", "again", "closer", "fail"]),
             st.sets(st.integers(0, ROWS - 1), min_size=1, max_size=4),
         ),
         st.tuples(st.sampled_from(["kill", "close"]), st.just(set())),
@@ -32,6 +34,12 @@ steps = st.lists(
 class FewLeftBehind(LmdbRows):
     most_left = 5
     taken_out_at_once = 1
+    disk_is_full = False
+
+    def _put(self, tx: lmdb.Transaction, change: Change) -> None:
+        super()._put(tx, change)
+        if self.disk_is_full:
+            raise lmdb.DiskError("no room")
 
 
 def found_row(number: int) -> Row:
@@ -50,7 +58,7 @@ class Queues:
         self.rows = {number: found_row(number) for number in range(ROWS)}
         self.db.write(Change(inserted=list(self.rows.values())))
 
-    def _open(self) -> LmdbRows:
+    def _open(self) -> FewLeftBehind:
         return FewLeftBehind(self._folder / f"{self._turn}.lmdb", strict=False)
 
     def end(self, numbers: set[int]) -> None:
@@ -86,6 +94,15 @@ class Queues:
         self.db.close()
         self.db = self._open()
 
+    def fail(self, numbers: set[int]) -> None:
+        """Pages end, and it cannot be written: whoever wrote ends in good order, and another one opens."""
+        self.db.disk_is_full = True
+        before = dict(self.rows)
+        with pytest.raises(StorageFailed, match="no room"):
+            self.end(numbers)
+        assert self.rows == before
+        self.close()
+
     def kill(self) -> None:
         """What is in the file at this moment, opened by another one."""
         before = self._folder / f"{self._turn}.lmdb"
@@ -116,6 +133,8 @@ def test_a_queue_holds_what_waits(script: list[tuple[str, set[int]]]) -> None:
                     queues.again(numbers)
                 case "closer":
                     queues.closer(numbers)
+                case "fail":
+                    queues.fail(numbers)
                 case "close":
                     queues.close()
                 case _:

@@ -124,6 +124,7 @@ class LmdbRows:
             self._left: dict[int, Listed] = {} if readonly else self._left_behind(tx)
             last = tx.cursor(self._attempts)
             self._last_attempt = unpack_id(last.key()) if last.last() else 0
+        self._is_ahead = False  # what is in memory, of the file: a write has begun and has not been committed
         self._outgoing: list[int] = []  # whose places are being taken out, in their order, the first one last
         self._stays_since = 0  # the last attempt when that began: what is left behind later is no part of it
 
@@ -277,6 +278,7 @@ class LmdbRows:
 
     def write(self, change: Change) -> None:
         with self._trouble_named():
+            self._is_ahead = True
             since = self._leave_behind(change)
             outgoing = self._next_outgoing()
             while True:
@@ -288,6 +290,7 @@ class LmdbRows:
                     self._map_anew(2)
                 else:
                     break
+            self._is_ahead = False
             if mapped_bytes() > self._most_mapped:
                 self._map_anew(1)
 
@@ -373,8 +376,9 @@ class LmdbRows:
             self._env.sync(True)
 
     def close(self) -> None:
-        if self._left:
-            # Not at any price: the next one finds them as after a kill.
+        # Not at any price: the next one finds them as after a kill. After a write that failed some of these
+        # have not ended, and would be waiting for ever without a place in their queue.
+        if self._left and not self._is_ahead:
             with suppress(lmdb.Error), self._env.begin(write=True) as tx:
                 self._take_out(tx, sorted(self._left.values()), None)
                 tx.delete(LEFT_SINCE_KEY, db=self._counts)
