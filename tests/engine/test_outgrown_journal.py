@@ -103,6 +103,18 @@ def test_who_settles_meanwhile_waits_and_is_written_into_the_database(tmp_path: 
     asyncio.run(scenario())
 
 
+def test_a_lease_from_before_is_never_taken_for_one_from_after(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        store, before = await leased_from(tmp_path)
+        await store.sync(nothing)
+        after = await store.lease(10, 1.0)
+        assert {lease.url for lease in before}.isdisjoint(lease.url for lease in after)
+        assert {lease.token for lease in before}.isdisjoint(lease.token for lease in after)
+        await store.aclose()
+
+    asyncio.run(scenario())
+
+
 def test_it_is_told_and_what_reads_the_journal_just_then_is_let_finish(tmp_path: Path) -> None:
     async def scenario() -> None:
         told: list[Event] = []

@@ -191,11 +191,12 @@ class JobRun:
 
 
 def large_state_notes(store: Store, known: int) -> tuple[str, ...]:
-    """What a user should do about a job that has outgrown the journal, which is read whole at every start."""
+    """What a user should do about a job that has outgrown the journal, which is read whole at every start,
+    and that stays one because it was named."""
     if known < MANY_URLS or not isinstance(store, FilesStore):
         return ()
     better = "in a database it would start at once and take less memory"
-    return (f"this job knows {known:,} URLs; {better}: see `sumi state migrate --help`",)
+    return (f"this job knows {known:,} URLs; {better}: name no backend, and it is carried over into one",)
 
 
 async def say_if_long(doing: str, store: Store, io: Io) -> None:

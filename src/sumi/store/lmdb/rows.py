@@ -369,7 +369,7 @@ class LmdbRows:
             tx.delete(pack_moment(row.due, row.id), db=self._delays)
 
     def sync_beside(self) -> None:
-        """Nothing: a commit that comes between the two syncs of a sync could be made current too early."""
+        """Nothing: what is to be synced is the file that commits write to."""
 
     def sync(self) -> None:
         with self._trouble_named():
