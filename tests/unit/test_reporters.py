@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.cli.narration import MOST_FAILURES, Narrator, Verbosity, progress_line
+from sumi.cli.narration import MOST_FAILURES, Narrator, Verbosity, progress_line, waiting_words
 from sumi.cli.reporters import JsonLines, LiveLine, PlainLines, QuietEnd, choose_reporter
 from sumi.cli.summary import exit_code, summary_lines
 from sumi.cli.terminal import Palette, Sink, duration, fit, printable
@@ -23,6 +23,7 @@ from sumi.events import (
     RobotsRead,
     RunStarted,
     Summary,
+    WaitingHost,
     Warned,
 )
 from sumi.outcomes import MEANINGS, Ending, Outcome
@@ -383,3 +384,12 @@ def test_the_speed_is_that_of_this_run_and_not_of_the_runs_before() -> None:
 )
 def test_durations_are_short(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("ready_at", "words"), [(0.0, "spacing"), (10.04, "spacing"), (12.0, "spacing for another 2.0s")]
+)
+def test_a_wait_too_short_to_be_told_is_not(ready_at: float, words: str) -> None:
+    assert (
+        waiting_words(WaitingHost("a.test", 3, 0, "spacing", ready_at), 10.0) == f"a.test: 3 pending, {words}"
+    )

@@ -134,10 +134,13 @@ def status_lines(event: Status) -> list[str]:
     return lines + [f"  in flight: {printable(url)}" for url in event.in_flight]
 
 
+_SHORTEST_TOLD = 0.05  # seconds; anything shorter would read "0.0s"
+
+
 def waiting_words(host: WaitingHost, now: float) -> str:
     """``docs.example.org: 12 pending, Retry-After for another 2m 00s``."""
     ahead = host.ready_at - now
-    until = f" for another {duration(ahead)}" if ahead > 0 else ""
+    until = f" for another {duration(ahead)}" if ahead >= _SHORTEST_TOLD else ""
     return f"{printable(host.host)}: {host.pending:,} pending, {printable(host.why)}{until}"
 
 
