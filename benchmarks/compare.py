@@ -71,7 +71,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="few pages, one round: about two minutes")
     parser.add_argument("--rounds", type=int, help="of each job (default: 3, quick 1)")
     parser.add_argument(
-        "--limit", type=float, help="seconds after which one run is cut (default: 30, quick 20)"
+        "--limit", type=float, help="seconds; who takes longer runs only once (default: 30, quick 20)"
+    )
+    parser.add_argument(
+        "--patience", type=float, help="seconds after which that run is cut (default: 600, quick as --limit)"
     )
     parser.add_argument(
         "--place", type=Path, default=PLACE, help=f"environments and sites (default: {PLACE})"
@@ -82,6 +85,7 @@ def _options() -> argparse.Namespace:
     options.steps = options.steps or list(STEPS)
     options.rounds = options.rounds or (1 if options.quick else 3)
     options.limit = options.limit or (20.0 if options.quick else 30.0)
+    options.patience = max(options.limit, options.patience or (0.0 if options.quick else 600.0))
     return options
 
 
@@ -97,8 +101,11 @@ def _served_site(site: RealSite) -> Iterator[tuple[str, str]]:
 
 def _on_site(job: str, site: RealSite, options: argparse.Namespace, outputs: Outputs) -> list[Standing]:
     with _served_site(site) as (_, origin):
-        course = Course(origin, site.paths, 0, options.rounds, options.limit, options.place, outputs)
-        return compete(job, JOBS[job], course)
+        return compete(job, JOBS[job], Course(origin, site.paths, 0, *_terms(options), outputs))
+
+
+def _terms(options: argparse.Namespace) -> tuple[int, float, float, Path]:
+    return options.rounds, options.limit, options.patience, options.place
 
 
 def _server_limit(options: argparse.Namespace, site: RealSite) -> tuple[str, float]:
@@ -119,7 +126,7 @@ def _links(options: argparse.Namespace, outputs: Outputs) -> list[Standing]:
     pages = 2_000 if options.quick else 20_000
     web = ComputedWeb(pages, 5_000, 10)
     truth = frozenset(web.url(number) for number in range(pages))
-    course = Course("", truth, pages, options.rounds, options.limit, options.place, outputs)
+    course = Course("", truth, pages, *_terms(options), outputs)
     return compete("links", JOBS["links"], course)
 
 

@@ -32,8 +32,9 @@ Sumi's pages a second divided by the contender's, round by round: above 1, Sumi 
 most that was in use at once, summed over all processes as their proportional set size: what several share,
 as libraries, counts once, and what is shared with other programs that run counts in part. (Where the kernel
 does not tell it, it is the resident size, which counts that in each.) **Pages** is the least that was found
-of those that the site has. *cut* marks a run that was ended because its time was up: what counts is the
-time until it last wrote something, and the pages it had, which may be easier or harder than the rest.
+of those that the site has. Who takes longer than the limit runs in one round only, to the end of the site.
+*cut* marks a run that was ended because its time was up: what counts is the time until it last wrote
+something, and the pages it had, which may be easier or harder than the rest.
 
 **tuned** means: made faster than its documentation shows. Scrapy and Crawlee (Python) without that word are
 as documented, but for sixteen requests at once, no delay and no robots.txt, as for all. **The bare loop** is
@@ -69,7 +70,7 @@ JOB_NOTES: Final = {
     "links": (
         "No network and no parsing on either side. Sumi is `benchmarks.terrain`: pages, links, distances, "
         "states and a queue that survives, in SQLite. Scrapy writes pages and edges; nothing else survives. "
-        "All pages are alike, so that a run that was cut can be compared."
+        "All pages are alike."
     ),
 }
 
@@ -156,8 +157,8 @@ def _on_what(found: Comparison) -> str:
         f"{dt.datetime.now(dt.UTC):%Y-%m-%d}, {size}: {found.machine}; {len(site.paths):,} pages, "
         f"{site.megabytes:.0f} MB, of {sources}, from Debian's packages, with {site.missing} links that lead "
         f"nowhere; the small site has {len(found.few.paths):,} pages, {found.few.megabytes:.0f} MB, of "
-        f"{small}; {found.server} on loopback; rounds: {found.rounds}, interleaved, at most "
-        f"{found.limit_seconds:.0f} s a run; 16 requests at once, robots.txt off for all. Load average "
+        f"{small}; {found.server} on loopback; rounds: {found.rounds}, interleaved, one for who takes more "
+        f"than {found.limit_seconds:.0f} s; 16 requests at once, robots.txt off for all. Load average "
         f"before: {found.loads[0]}, after: {found.loads[1]} (over 1, 5 and 15 minutes): what is far above 2 "
         "means that others used the machine too."
     )

@@ -4,7 +4,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -67,7 +67,8 @@ class Course(NamedTuple):
     truth: frozenset[str]
     pages: int
     rounds: int
-    limit_seconds: float
+    limit_seconds: float  # of a run; who needs longer runs once
+    patience_seconds: float  # with that one run: who is cut has met other pages than who is not
     place: Path  # of the environments
     outputs: Outputs
 
@@ -79,7 +80,7 @@ def compete(job: str, contenders: Sequence[Contender], course: Course) -> list[S
     runs: dict[str, dict[int, Run]] = {each.name: {} for each in contenders}
     for number, contender in _turns(contenders, course.rounds):
         place = places[contender.name]
-        if isinstance(place, Missing):
+        if isinstance(place, Missing) or _has_had_its_run(contender, runs[contender.name], course):
             continue
         _tell(f"{job}, round {number}: {contender.name}")
         try:
@@ -101,6 +102,14 @@ def _turns(contenders: Sequence[Contender], rounds: int) -> Iterator[tuple[int, 
             yield number, contender
 
 
+def _has_had_its_run(contender: Contender, runs: Mapping[int, Run], course: Course) -> bool:
+    """Whether it takes so long that one round must do."""
+    costs = [run.cost for run in runs.values()]
+    return contender.comes_to_an_end and any(
+        cost.cut or cost.wall_seconds > course.limit_seconds for cost in costs
+    )
+
+
 def _environment(contender: Contender, place: Path) -> Environment | Missing:
     return environment(contender.needs, place) if contender.needs else OURS
 
@@ -112,7 +121,7 @@ def _run(contender: Contender, place: Environment, course: Course) -> Run:
         contender.command(place, task),
         folder / "log",
         folder=place.folder,
-        limit_seconds=course.limit_seconds,
+        limit_seconds=course.patience_seconds if contender.comes_to_an_end else course.limit_seconds,
         fine=contender.fine,
     )
     if cost.cut:

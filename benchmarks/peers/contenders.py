@@ -29,6 +29,7 @@ class Contender(NamedTuple):
     command: Callable[[Environment, Task], list[str]]
     found: Callable[[Path], set[str]]  # in the output: the paths of URLs, or whole URLs of a computed web
     fine: tuple[int, ...] = (0,)
+    comes_to_an_end: bool = True  # if it is only waited for
 
 
 # ── Sumi, and the most that its libraries can do ───────────────────────────────────────────────────────
@@ -218,8 +219,14 @@ JOBS: Final = {
     ),
     f"archive{FEW_PAGES}": (
         ARCHIVE,
-        Contender("HTTrack", "httrack", httrack, httrack_files, (0, 255)),
-        Contender("spider-rs (Node)", "spider-rs", script("spider_rs_site.mjs"), kept_files),
+        Contender("HTTrack", "httrack", httrack, httrack_files, (0, 255), comes_to_an_end=False),
+        Contender(
+            "spider-rs (Node)",
+            "spider-rs",
+            script("spider_rs_site.mjs"),
+            kept_files,
+            comes_to_an_end=False,
+        ),
     ),
     "links": (
         Contender(SUMI, "", sumi_map, database_pages("map.db", MAPPED)),

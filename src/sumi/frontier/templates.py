@@ -37,6 +37,7 @@ class Session(NamedTuple):
     page: str  # the URL without it
 
 
+@lru_cache(maxsize=1024)  # the gate and the digest ask about the same few
 def template_of(url: str) -> str | None:
     """``host/path`` with numbers, dates and ids replaced by ``{n}``; None for a URL that stands for itself.
 
@@ -66,7 +67,7 @@ def _query_template(query: str) -> str:
     return f"?{pairs[0].partition('=')[0][:80]}={{n}}" if len(pairs) == 1 else "?{n}"
 
 
-@lru_cache(maxsize=1024)  # the gate and the digest ask about the same few
+@lru_cache(maxsize=1024)
 def session_of(url: str) -> Session | None:
     match = _SESSION.search(url)
     if match is None:
