@@ -3,9 +3,12 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
+from sumi.assembly import parts
 from sumi.assembly.job_run import MANY_URLS, large_state_notes
 from sumi.assembly.parts import open_store
-from sumi.events import Event
+from sumi.events import Busy, Event
 from sumi.policy import Durability, FrontierPolicy, StateBackend
 from sumi.store.files import FilesStore
 from sumi.store.growing import GrowingStore
@@ -59,3 +62,21 @@ def test_what_is_left_of_an_outgrown_journal_is_removed_by_the_next_run(tmp_path
     left.write_text("of one that was killed before it came to this")
     assert opened_as(tmp_path, None) is SqliteStore
     assert not left.exists()
+
+
+def test_a_journal_that_takes_long_to_read_is_told_of_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Event] = []
+
+    def opened() -> None:
+        store = open_store(None, tmp_path, FrontierPolicy(), 0.0, Durability.BATCH, told.append)
+        asyncio.run(store.put_note("anything", "x" * 100))
+        asyncio.run(store.aclose())
+
+    opened()
+    opened()
+    assert told == []
+    monkeypatch.setattr(parts, "LONG_JOURNAL", 100)
+    opened()
+    assert told == [Busy("reading the state of this job, 0 MB")]

@@ -15,7 +15,7 @@ from sumi.engine.descriptors import affordable_requests
 from sumi.engine.io import Io
 from sumi.engine.offload import InProcessDigester, WorkerPool
 from sumi.errors import UsageError
-from sumi.events import Event, Listener
+from sumi.events import Busy, Event, Listener
 from sumi.fetch.browser.wiring import rendering
 from sumi.fetch.first_contact import FirstContact
 from sumi.fetch.http import HttpFetcher
@@ -23,6 +23,7 @@ from sumi.policy import Durability, FrontierPolicy, ParseLimits, StateBackend
 from sumi.ports import Clock, Digester, Fetcher, Output
 from sumi.recipe import Job
 from sumi.store.files import FilesStore
+from sumi.store.files.journal import journal_bytes
 from sumi.store.folder import backend_to_use
 from sumi.store.growing import GrowingStore, forget_journal
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from sumi.store.terrain import TerrainStore
 
 STATE_FOLDER = ".sumi"
+# Bytes. Longer ones are read for more than a second before anything else can be shown.
+LONG_JOURNAL = 32 * 1024 * 1024
 Store: TypeAlias = "FilesStore | FolderStore | GrowingStore | TerrainStore"
 
 T = TypeVar("T")
@@ -46,6 +49,8 @@ def open_store(
 ) -> Store:
     """``backend``: None for whatever is there already, and for a journal that may outgrow being one."""
     found = backend_to_use(folder, backend)
+    if found is StateBackend.FILES and (size := journal_bytes(folder)) > LONG_JOURNAL:
+        tell(Busy(f"reading the state of this job, {size / 1024**2:,.0f} MB"))
     if backend is None and found is StateBackend.FILES:
         return GrowingStore(folder, policy, now, durability, tell)
     store = _store_class(found)(folder, policy, now, durability)

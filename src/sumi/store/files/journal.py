@@ -196,6 +196,14 @@ class Journal:
         return self._folder / f"journal-{number:06}.log"
 
 
+def journal_bytes(folder: Path) -> int:
+    """How much would have to be read to take a job up; 0 where there is none."""
+    if not folder.is_dir():
+        return 0
+    with explained(folder):
+        return sum(p.lstat().st_size for p in folder.iterdir() if SEGMENT_NAME.fullmatch(p.name))
+
+
 def synced_upto(line: bytes) -> int:
     return _mark_of(unframe(line) or b"") or 0
 
