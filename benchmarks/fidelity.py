@@ -19,7 +19,7 @@ from typing import Any, Final
 from benchmarks.fidelity_converters import CONVERTERS, MISSING, Convert
 from benchmarks.fidelity_corpus import SOURCES, Page, pages, reference
 from sumi.parse.fidelity import Expected, Fidelity, judge
-from sumi.parse.holdings import words_of_markdown, words_of_tree
+from sumi.parse.holdings import words_of_markdown
 
 RESULTS: Final = Path(__file__).parent / "results"
 WHOLE: Final = ("sumi", "sumi, Markdown alone", "turbohtml")
@@ -89,7 +89,7 @@ def _convert(convert: Convert, page: Page) -> str:
 
 def _purity(expected: Expected, markdown: str) -> float:
     """How much of the words that came out are of the content, rather than of the bars around it."""
-    wanted = words_of_tree(expected.root)
+    wanted = expected.wording().words
     came = words_of_markdown(markdown)
     return (came & wanted).total() / came.total() if came else 0.0
 

@@ -47,12 +47,26 @@ class _Share(NamedTuple):
         return f"{self.what}: {self.kept:,} of {self.wanted:,}"
 
 
+class _Wording(NamedTuple):
+    words: Counter[str]
+    letters: int
+
+
 class Expected(NamedTuple):
     """What the Markdown of a page is measured against."""
 
     holdings: Holdings
-    root: Element  # as it was converted; only looked at where the texts differ
+    root: Element | _Wording  # as it was converted; only looked at where the texts differ
     beside: int  # words of prose that are on the page, but not in what was chosen as its content
+
+    def without_tree(self) -> "Expected":
+        """With its words counted, needed or not, so that nobody has to keep the tree."""
+        return self._replace(root=self.wording())
+
+    def wording(self) -> _Wording:
+        if isinstance(self.root, _Wording):
+            return self.root
+        return _Wording(words_of_tree(self.root), len(letters_of(self.root.text)))
 
 
 def judge(expected: Expected, markdown: str) -> Fidelity | None:
@@ -138,12 +152,12 @@ def _lost_words(expected: Expected, markdown: str, text: str) -> tuple[int, int]
     same = same_letters(before, text)
     if same and not expected.beside:
         return 0, 0
-    wanted = words_of_tree(expected.root)
+    wanted, there = expected.wording()
     if same:
         return 0, wanted.total()
     lost = _missing(wanted, words_of_markdown(markdown))
     # What was lost on the way to the tree that was converted is known in letters only.
-    letters, there = len(letters_of(before)), len(letters_of(expected.root.text))
+    letters = len(letters_of(before))
     unconverted = round(wanted.total() * max(0, letters - there) / max(1, there))
     return lost + unconverted, wanted.total() + unconverted
 

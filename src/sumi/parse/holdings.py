@@ -14,6 +14,7 @@ _COUNTED: Final = (*_HEADINGS, "pre", *_ITEMS)
 _INLINE_TAG: Final = re.compile(r"</?(?:a|b|code|del|em|i|s|strong|sub|sup)(?:\s[^<>]*)?>")
 _TAG: Final = re.compile(r"<[^<>]*>")
 _WORD: Final = re.compile(r"\w+")
+_AT_ONCE: Final = 100_000  # characters of which the words are counted together
 _UNLETTERED: Final = bytes(code for code in range(128) if not chr(code).isalnum())
 # Seen on one side only: bullets in cells, and blanks and breaks of other kinds than the plain one.
 _UNSEEN: Final = tuple(mark.encode() for mark in "•\xa0\u200b\u2028\u2029\x85")
@@ -108,11 +109,23 @@ def words_of_tree(root: Element) -> Counter[str]:
     """Changes the tree: the numbers of its lists would be taken for words."""
     for numbered in list(root.iter_elements("ol")):
         numbered.tag = "ul"
-    return Counter(_WORD.findall(root.to_text()))
+    return _words_in(root.to_text())
 
 
 def words_of_markdown(markdown: str) -> Counter[str]:
-    return Counter(_WORD.findall(_shown(_TAG.sub(" ", _INLINE_TAG.sub("", render(markdown))))))
+    return _words_in(_shown(_TAG.sub(" ", _INLINE_TAG.sub("", render(markdown)))))
+
+
+def _words_in(text: str) -> Counter[str]:
+    """Line by line where there are many: a list of all words takes ten times as much as a text."""
+    words: Counter[str] = Counter()
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _AT_ONCE)
+        end = len(text) if end < 0 else end
+        words.update(_WORD.findall(text, start, end))
+        start = end
+    return words
 
 
 def _says_anything(heading: Element) -> bool:

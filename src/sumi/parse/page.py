@@ -34,11 +34,30 @@ _GROWTH_FLOOR: Final = 1024 * 1024
 _INDENT_PER_LEVEL: Final = 2  # at most, in characters per line
 
 
+# Of a body so long the tree takes ten times as much, and so does that of its Markdown, read again to be
+# judged: the first is gone by then. Of shorter ones it is kept, as what only it can tell is seldom asked.
+_LARGE_BODY: Final = 512 * 1024
+
+
 class _Written(NamedTuple):
     markdown: str | None
     problem: str = ""
-    fidelity: Fidelity | None = None
-    rival: Fidelity | None = None
+    expected: Expected | None = None  # of it; None: it is not to be judged
+    fidelity: Fidelity | None = None  # as far as it is known without a look at it
+
+
+class _Read(NamedTuple):
+    """All that was asked of an HTML document."""
+
+    facts: Metadata
+    normalizer: LinkNormalizer
+    charset: str | None
+    links: list[str]
+    dropped: int
+    licenses: list[str]
+    alternate: str | None
+    downloads: list[str]
+    written: _Written
 
 
 _NOT_WRITTEN: Final = _Written(None)
@@ -128,19 +147,12 @@ def _first_heading(text: str) -> str | None:
 
 
 def _digest_html(request: DigestRequest) -> PageDigest:
-    document = parse_html(request.body, charset_label(request.content_type, request.body))
-    facts = read_metadata(document)
-    base = _base_of(facts, request.url)
-    rules = rules_for(request.preset, request.keep_params)
-    normalizer = LinkNormalizer(rules, base)
-    links, dropped = page_links(document, normalizer, request.max_links, _late_refresh(facts))
-    licenses = licenses_of(document, request.body, normalizer, links)  # before the document is changed
-    alternate = _resolved(markdown_href(document), normalizer) if request.alternate else None
-    downloads = download_hrefs(document) if request.assets else []
-    written = _write(document, base, request) if request.markdown else _NOT_WRITTEN
-    markdown, fidelity = written.markdown, written.fidelity
+    page = _read_html(request)
+    facts, normalizer, written = page.facts, page.normalizer, page.written
+    markdown = written.markdown
+    fidelity, rival = _judged(written, request)
     digest = PageDigest(
-        links=links,
+        links=page.links,
         title=facts.title,
         language=facts.language,
         description=facts.description,
@@ -149,18 +161,38 @@ def _digest_html(request: DigestRequest) -> PageDigest:
         refresh=_refresh_target(facts, normalizer, request),
         markdown=markdown,
         sha256=None if markdown is None else _fingerprint(markdown),
-        charset=document.encoding,
-        links_dropped=dropped,
-        licenses=licenses,
+        charset=page.charset,
+        links_dropped=page.dropped,
+        licenses=page.licenses,
         problem=written.problem,
         fidelity=None if fidelity is None else fidelity.score,
         shortfalls=[] if fidelity is None else fidelity.shortfalls,
-        alternate=alternate,
-        rival_fidelity=None if written.rival is None else written.rival.score,
+        alternate=page.alternate,
+        rival_fidelity=None if rival is None else rival.score,
     )
     if request.assets:
-        digest = _with_assets(digest, downloads, normalizer, request.max_links)
+        digest = _with_assets(digest, page.downloads, normalizer, request.max_links)
     return digest if markdown is None else _with_signals(digest, markdown, request)
+
+
+def _read_html(request: DigestRequest) -> _Read:
+    document = parse_html(request.body, charset_label(request.content_type, request.body))
+    facts = read_metadata(document)
+    base = _base_of(facts, request.url)
+    normalizer = LinkNormalizer(rules_for(request.preset, request.keep_params), base)
+    links, dropped = page_links(document, normalizer, request.max_links, _late_refresh(facts))
+    return _Read(
+        facts=facts,
+        normalizer=normalizer,
+        charset=document.encoding,
+        links=links,
+        dropped=dropped,
+        licenses=licenses_of(document, request.body, normalizer, links),
+        alternate=_resolved(markdown_href(document), normalizer) if request.alternate else None,
+        downloads=download_hrefs(document) if request.assets else [],
+        # Last, because it changes the document.
+        written=_write(document, base, request) if request.markdown else _NOT_WRITTEN,
+    )
 
 
 def _with_assets(
@@ -217,18 +249,25 @@ def _write(document: Document, base: str, request: DigestRequest) -> _Written:
         markdown, expected = page_markdown(document, base)
         if len(markdown) <= allowed:
             markdown = clean(markdown)
-            if expected is None:
-                return _Written(markdown)
-            return _Written(markdown, "", judge(expected, markdown), _judged_rival(expected, request))
+            if expected is not None and len(request.body) > _LARGE_BODY:
+                expected = expected.without_tree()
+            return _Written(markdown, "", expected)
         problem = f"Markdown of {len(markdown)} characters"
-    return _Written(clean(to_plain_text(document)), f"degraded: {problem}; kept as plain text", _DEGRADED)
+    return _Written(
+        clean(to_plain_text(document)), f"degraded: {problem}; kept as plain text", None, _DEGRADED
+    )
 
 
-def _judged_rival(expected: Expected, request: DigestRequest) -> Fidelity | None:
+def _judged(written: _Written, request: DigestRequest) -> tuple[Fidelity | None, Fidelity | None]:
+    """What was written of the page, and its rival, where there is one."""
+    expected = written.expected
+    if expected is None or written.markdown is None:
+        return written.fidelity, None
+    own = judge(expected, written.markdown)
     if not request.rival:
-        return None
+        return own, None
     text, _ = decode_text(request.rival, "text/markdown")
-    return judge(expected, clean(_without_front_matter(text)))
+    return own, judge(expected, clean(_without_front_matter(text)))
 
 
 def _too_much(document: Document, request: DigestRequest, allowed: int) -> str:
