@@ -5,7 +5,7 @@ No backend has to offer every port. ``store.memory`` is the executable specifica
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import msgspec
 
@@ -31,6 +31,7 @@ class HostReport(msgspec.Struct, frozen=True):
     throttled: bool = False  # 429 or 503: it asked for mercy
     retry_after: float | None = None  # seconds
     crawl_delay: float | None = None  # from robots.txt, where just consulted
+    silent: bool = False  # where not ok: nobody answered, not even with a 502
 
 
 class Settlement(msgspec.Struct, frozen=True):
@@ -74,7 +75,10 @@ class HostWait(msgspec.Struct, frozen=True):
     pending: int
     in_flight: int
     ready_at: float
-    why: str  # "spacing", "in flight", "Retry-After", "circuit open", "retry"
+    why: str  # one of the usual ones, or what the host did
+
+
+USUAL_WAITS: Final = frozenset({"spacing", "in flight", "sitemaps first", "retry"})
 
 
 class Frontier(Protocol):

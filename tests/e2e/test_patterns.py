@@ -1,8 +1,11 @@
 """A pattern is obeyed, one that cannot be is refused with a sentence, and none can be made to take long."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.commands import RunSumi
+from tests.folder_site import folder_site
 from tests.site import RunningSite
 
 ONE = ("--rate-limit", "0", "--max-pages", "1", "--retries", "0", "--json")
@@ -15,7 +18,8 @@ def test_a_link_made_to_hold_up_its_pattern_does_not(
     run = run_sumi("mirror", f"{small_site.url}/{'a' * 4000}b", *ONE, "--exclude", pattern)
     assert run.events[-1]["outcomes"]["not_found"] == 1
     refused = run_sumi("mirror", f"{small_site.url}/aaaa", *ONE, "--exclude", "re:^/(a+)+$", "-o", "refused")
-    assert refused.events[-1]["outcomes"]["excluded"] == 1
+    assert refused.returncode == 2
+    assert "is excluded" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -34,3 +38,28 @@ def test_what_cannot_be_matched_is_said_before_anybody_is_asked(
     assert words in run.stderr
     assert "Traceback" not in run.stderr
     assert run.stderr.count("\n") <= 2
+
+
+def test_the_url_that_was_given_is_read_though_only_others_are_wanted(
+    run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", '<a href="api/one.html">one</a> <a href="blog.html">blog</a>')
+        site.write("api/one.html", "<p>One.</p>")
+        site.write("blog.html", "<p>Not wanted.</p>")
+        run = run_sumi("mirror", site.url, "--rate-limit", "0", "--include", "/api/**", "--json")
+    assert run.returncode == 0
+    assert run.events[-1]["outcomes"]["captured"] == 2
+    assert run.events[-1]["outcomes"]["excluded"] == 1
+
+
+@pytest.mark.parametrize("job", ["mirror", "capture"])
+def test_a_url_that_is_excluded_itself_is_refused_before_anybody_is_asked(
+    run_sumi: RunSumi, tmp_path: Path, job: str
+) -> None:
+    with folder_site(tmp_path / "site") as site:
+        run = run_sumi(job, f"{site.url}api/one.html", "--exclude", "/api/**")
+        assert site.answers == []
+    assert run.returncode == 2
+    assert "there is nothing to fetch" in run.stderr
+    assert "/api/**" in run.stderr

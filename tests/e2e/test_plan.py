@@ -50,6 +50,12 @@ def json_urls(run_sumi: RunSumi, url: str) -> list[str]:
     return [page["url"] for page in listing["pages"]]
 
 
+def test_the_page_to_start_from_is_listed_if_a_sitemap_lists_it(run_sumi: RunSumi, site: FolderSite) -> None:
+    start = f"{site.url}p3.html"
+    assert start in json_urls(run_sumi, start)
+    assert site.url not in json_urls(run_sumi, site.url)
+
+
 def test_a_site_without_sitemaps_says_so(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         site.write("index.html", "<p>Only a page.</p>")

@@ -2,6 +2,7 @@
 
 from itertools import count
 
+from sumi.events import Progress
 from sumi.outcomes import Outcome
 from sumi.policy import OnError, PacingPolicy, RetryPolicy
 from tests.engine.world import Answer, crawled, recipe_for, web_of
@@ -50,3 +51,25 @@ def test_a_dead_host_does_not_keep_a_run_from_ending() -> None:
     assert len([each for each in world.log if "dead.test" in each.url]) < 12
     assert world.stats.pending > 0
     assert any("dead.test does not answer any more" in note for note in world.summary.notes)
+
+
+def test_pages_that_break_their_server_are_not_held_against_the_host_at_every_try() -> None:
+    broken = tuple(f"https://a.test/broken/{number}" for number in range(4))
+    pages = {SEED: Answer(links=broken + PAGES)} | {page: Answer() for page in PAGES}
+    pages |= {page: Answer(500) for page in broken}
+    pacing = PacingPolicy(0.1, 0.1, circuit_failures=5, circuit_hold=900.0)
+    world = crawled(web_of(pages), recipe_for([SEED], pacing=pacing, retry=RetryPolicy(retries=3)))
+    assert all(len(world.asked(page)) == 4 for page in broken)
+    assert world.clock_stopped_at - world.started < 900.0
+    assert world.warnings == []
+
+
+def test_a_host_that_only_fails_is_left_alone_and_that_is_told_with_the_reason() -> None:
+    failing = tuple(f"https://sick.test/{number}" for number in range(8))
+    pages = {SEED: Answer(links=failing)} | {page: Answer(500) for page in failing}
+    pacing = PacingPolicy(0.1, 0.1, circuit_failures=5, circuit_hold=900.0)
+    world = crawled(web_of(pages), recipe_for([SEED], pacing=pacing, retry=RetryPolicy(retries=0)))
+    assert world.clock_stopped_at - world.started > 900.0
+    assert world.warnings[0] == "sick.test is left alone for another 15 min: 5 failures in a row"
+    told = [event.eta_seconds for event in world.events if isinstance(event, Progress)]
+    assert max(eta for eta in told if eta is not None) > 800.0

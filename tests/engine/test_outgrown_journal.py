@@ -43,8 +43,7 @@ def growing_in(folder: Path, outgrown: int = OUTGROWN, tell: Listener | None = N
 
 def test_every_page_is_asked_for_once_and_no_host_sooner_than_it_may(tmp_path: Path) -> None:
     recipe = recipe_for(PAGES[:1], pacing=PacingPolicy(delay=1.5, manifest_delay=1.5, per_host=1))
-    # Free time flies while a thread syncs the database: leases that end by themselves would.
-    grown = crawled(linked_web(), recipe, open_store=growing_in(tmp_path), lease_seconds=1e6)
+    grown = crawled(linked_web(), recipe, open_store=growing_in(tmp_path))
     usual = crawled(linked_web(), recipe)
     assert backend_to_use(tmp_path, None) == "sqlite"
     assert list(tmp_path.glob("journal-*")) == []
@@ -57,7 +56,7 @@ def test_every_page_is_asked_for_once_and_no_host_sooner_than_it_may(tmp_path: P
 
 def test_with_many_pages_in_flight_none_is_lost_or_asked_for_twice(tmp_path: Path) -> None:
     recipe = recipe_for(PAGES, pacing=UNPACED)
-    world = crawled(linked_web(), recipe, open_store=growing_in(tmp_path), lease_seconds=1e6)
+    world = crawled(linked_web(), recipe, open_store=growing_in(tmp_path))
     assert backend_to_use(tmp_path, None) == "sqlite"
     assert Counter(each.url for each in world.log) == Counter(PAGES)
     assert world.outcomes == dict.fromkeys(PAGES, "captured")

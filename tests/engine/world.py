@@ -7,9 +7,10 @@ import random
 import selectors
 from collections import Counter, defaultdict
 from collections.abc import Callable, Coroutine, Iterable
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control
@@ -37,6 +38,7 @@ from sumi.store.memory import MemoryStore
 from sumi.urls import host_key
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 EPOCH = 1_700_000_000.0  # Tue, 14 Nov 2023 22:13:20 GMT
 # Times are sums of floats near the epoch, where neighbours are a quarter of a microsecond apart.
@@ -45,12 +47,14 @@ STUCK_SECONDS = 20.0  # of real time
 
 
 class _Jumping(selectors.SelectSelector):
-    """Where a loop would sleep until its next timer, the time is moved there instead."""
+    """Where a loop would sleep until its next timer, the time is moved there instead. It stands still while a
+    thread is at work: or years might pass until a file is on the disk."""
 
     elapsed = 0.0
+    threads = 0  # at work
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        if timeout is None:  # no timer is set: only another thread can still make something happen
+        if timeout is None or (self.threads and timeout > 0.0):  # only a thread can make something happen
             ready = super().select(STUCK_SECONDS)
             assert ready, "everybody waits for something that will never happen"
             return ready
@@ -68,6 +72,17 @@ class FreeTimeLoop(asyncio.SelectorEventLoop):
 
     def time(self) -> float:
         return self._jumping.elapsed
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts
+    ) -> "asyncio.Future[T]":
+        self._jumping.threads += 1
+        work = super().run_in_executor(executor, func, *args)
+        work.add_done_callback(self._thread_done)
+        return work
+
+    def _thread_done(self, _work: object) -> None:
+        self._jumping.threads -= 1
 
 
 def in_free_time(main: Coroutine[Any, Any, T]) -> T:

@@ -9,35 +9,42 @@ from sumi.frontier.pacing import BUDGET_SPENT
 from sumi.policy import PacingPolicy
 from sumi.ports import HostWait
 
+NOW = 1000.0
 
-def waits(pending: dict[str, int], why: str = "spacing") -> list[HostWait]:
-    return [HostWait(host, count, 0, 0.0, why) for host, count in pending.items()]
+
+def waits(pending: dict[str, int], why: str = "spacing", ready_at: float = 0.0) -> list[HostWait]:
+    return [HostWait(host, count, 0, ready_at, why) for host, count in pending.items()]
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 10_000), min_size=1), st.floats(0.1, 60))
 def test_it_is_the_longest_queue_at_its_pace(pending: dict[str, int], delay: float) -> None:
     total = sum(pending.values())
-    assert least_seconds(waits(pending), total, lambda _host: delay) == max(pending.values()) * delay
+    assert least_seconds(waits(pending), total, lambda _host: delay, NOW) == max(pending.values()) * delay
 
 
 def test_each_host_has_its_own_pace() -> None:
-    assert least_seconds(waits({"a": 100, "b": 10}), 110, {"a": 1.0, "b": 20.0}.__getitem__) == 200.0
+    assert least_seconds(waits({"a": 100, "b": 10}), 110, {"a": 1.0, "b": 20.0}.__getitem__, NOW) == 200.0
 
 
 @given(st.integers(1, 1000))
 def test_it_is_shorter_where_fewer_pages_are_wanted_than_wait(wanted: int) -> None:
-    assert least_seconds(waits({"a": 1000, "b": 1000}), wanted, lambda _host: 1.0) == wanted / 2
+    assert least_seconds(waits({"a": 1000, "b": 1000}), wanted, lambda _host: 1.0, NOW) == wanted / 2
 
 
 @pytest.mark.parametrize("wanted", [1, 100, 10_000])
 def test_it_is_nothing_without_a_limit(wanted: int) -> None:
-    assert least_seconds(waits({"a": 100}), wanted, lambda _host: 0.0) == 0.0
-    assert least_seconds([], wanted, lambda _host: 1.0) == 0.0
+    assert least_seconds(waits({"a": 100}), wanted, lambda _host: 0.0, NOW) == 0.0
+    assert least_seconds([], wanted, lambda _host: 1.0, NOW) == 0.0
 
 
 def test_a_host_that_is_not_asked_again_takes_no_time() -> None:
     spent = waits({"a": 1000}, BUDGET_SPENT)
-    assert least_seconds([*spent, *waits({"b": 5})], 1005, lambda _host: 1.0) == 5.0
+    assert least_seconds([*spent, *waits({"b": 5})], 1005, lambda _host: 1.0, NOW) == 5.0
+
+
+def test_a_host_that_is_left_alone_is_waited_for() -> None:
+    held = waits({"a": 5}, "10 failures in a row", NOW + 900)
+    assert least_seconds([*held, *waits({"b": 100})], 105, lambda _host: 1.0, NOW) == 905.0
 
 
 def test_a_long_wait_is_announced() -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, SUSPENDED
+from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, INFINITY, SUSPENDED
 from sumi.policy import PacingPolicy
-from sumi.ports import Frontier, FrontierStats, HostWait
+from sumi.ports import USUAL_WAITS, Frontier, FrontierStats, HostWait
 
 # Asking costs a look at every host: it is asked again only after a while, or when there is much more to do.
 LOOK_SECONDS = 10.0
@@ -17,8 +17,10 @@ DelayOf = Callable[[str], float]  # seconds between requests to a host
 
 
 class Estimate:
-    def __init__(self, frontier: Frontier) -> None:
+    def __init__(self, frontier: Frontier, on_look: Callable[[Sequence[HostWait], float], None]) -> None:
+        """``on_look``: whom else the waiting hosts concern, at the times when they are looked at anyway."""
         self._frontier = frontier
+        self._on_look = on_look
         self._seconds = 0.0
         self._looked_at = float("-inf")
         self._pending_then = 0
@@ -29,21 +31,30 @@ class Estimate:
         if now - self._looked_at >= LOOK_SECONDS or stats.pending > MUCH_MORE * self._pending_then:
             waits = await self._frontier.waiting_hosts(now)
             wanted = max_pages - stats.captured if max_pages else stats.pending
-            self._seconds = least_seconds(waits, wanted, delay_of)
+            self._seconds = least_seconds(waits, wanted, delay_of, now)
+            self._on_look(waits, now)
             self._looked_at, self._pending_then = now, stats.pending
         return max(0.0, self._seconds - (now - self._looked_at))
 
 
-def least_seconds(waits: Sequence[HostWait], wanted: int, delay_of: DelayOf) -> float:
-    """The longest queue at its host's pace; less where fewer pages are wanted than are waiting."""
+def least_seconds(waits: Sequence[HostWait], wanted: int, delay_of: DelayOf, now: float) -> float:
+    """The longest queue at its host's pace, from when that may be asked again; less where fewer pages are
+    wanted than are waiting."""
     busy = [wait for wait in waits if wait.why not in (BUDGET_SPENT, GIVEN_UP, SUSPENDED)]
     delays = [delay_of(wait.host) for wait in busy]
-    longest = max((wait.pending * delay for wait, delay in zip(busy, delays, strict=True)), default=0.0)
+    paced = zip(busy, delays, strict=True)
+    longest = max((_pause_of(wait, now) + wait.pending * delay for wait, delay in paced), default=0.0)
     if wanted >= sum(wait.pending for wait in busy):
         return longest
     if not all(delays):
         return 0.0
     return min(longest, wanted / sum(1 / delay for delay in delays))
+
+
+def _pause_of(wait: HostWait, now: float) -> float:
+    """Beyond what is usual between two requests."""
+    is_held = wait.why not in USUAL_WAITS and wait.ready_at < INFINITY
+    return max(0.0, wait.ready_at - now) if is_held else 0.0
 
 
 def pace_notes(waits: Sequence[HostWait], pacing: PacingPolicy) -> tuple[str, ...]:
@@ -58,10 +69,10 @@ def pace_notes(waits: Sequence[HostWait], pacing: PacingPolicy) -> tuple[str, ..
     busiest = max(waits, key=lambda wait: wait.pending, default=None)
     if busiest is None or busiest.pending * pacing.delay < WORTH_A_NOTE_SECONDS:
         return (f"{pace} to a host: {3600 / pacing.delay:,.0f} pages an hour at most",)
-    least = _in_words(busiest.pending * pacing.delay)
+    least = in_words(busiest.pending * pacing.delay)
     return (f"{pace} to {busiest.host}: {busiest.pending:,} pages take at least {least}",)
 
 
-def _in_words(seconds: float) -> str:
+def in_words(seconds: float) -> str:
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 100 else f"{seconds / 3600:.1f} h"

@@ -40,8 +40,9 @@ class Gate:
         self.traps = TrapWatch(recipe.traps)
         self._caps = CapLedger(recipe.caps)
         self.places = Places(recipe)
-        # A seed may redirect to another path of its host: the user asked for what it leads to.
-        self._seed_scope = msgspec.structs.replace(recipe.scope, paths=())
+        # Which pages are wanted does not bind the one that was named, from which they are found; and a seed
+        # may redirect to another path of its host: the user asked for what it leads to.
+        self._seed_scope = msgspec.structs.replace(recipe.scope, paths=(), include=())
 
     async def recall_caps(self) -> None:
         """Count again what earlier runs asked for; what waits gets the places that are left, in its order."""
@@ -113,9 +114,8 @@ class Gate:
     def _outside(self, candidate: Candidate) -> Verdict | None:
         if candidate.kind is Kind.SITEMAP and (candidate.hop is Hop.ROBOTS or _same_host(candidate)):
             return None  # the site's owner pointed there; what it lists must still be in scope
-        redirected_seed = candidate.hop is Hop.REDIRECT and candidate.depth == 0
-        scope = self._seed_scope if redirected_seed else self._recipe.scope
-        return scope.judge(candidate)
+        is_seed = candidate.hop is Hop.SEED or (candidate.hop is Hop.REDIRECT and candidate.depth == 0)
+        return (self._seed_scope if is_seed else self._recipe.scope).judge(candidate)
 
     def _unlisted(self, candidate: Candidate, listed: bool) -> Verdict | None:
         if candidate.hop not in LINKED or self._recipe.follow_links is FollowLinks.ALWAYS:

@@ -20,12 +20,13 @@ from sumi.engine.revisit import Revisits
 from sumi.engine.robots_desk import RobotsDesk
 from sumi.engine.settler import Settler
 from sumi.engine.tally import Tally
+from sumi.errors import UsageError
 from sumi.events import PageSettled, Warned
 from sumi.frontier.retry import TRANSIENT
 from sumi.model import Candidate, Kind, Lease
 from sumi.outcomes import Ending, Verdict
 from sumi.policy import Durability, OnError
-from sumi.ports import Settlement
+from sumi.ports import Judged, Settlement
 from sumi.recipe import Recipe
 
 # How long a graceful stop waits for pages in flight; they are fetched again on resume if it is not enough.
@@ -63,7 +64,7 @@ class Crawl:
         await self._digestion.recall()
         await self._gate.recall_caps()
         await apply_changed_rules(self._recipe, self._io, self._gate)
-        await self._io.frontier.add(await self._gate.judge(self._recipe.seeds))
+        await self._plant_seeds()
         await self._io.source.recall(self.take_in)
         feeding = self._io.source.feed(self.take_in)
         keeping = (self._settler.keep_synced(), self._leases.keep(), feeding)
@@ -82,6 +83,15 @@ class Crawl:
         await self._settler.sync()
         await self._tally.tell(self._recipe, force=True)
         self._control.end()
+
+    async def _plant_seeds(self) -> None:
+        judged = await self._gate.judge(self._recipe.seeds)
+        refused = [item for item in judged if item.refusal is not None]
+        if judged and len(refused) == len(judged) and not (await self._io.frontier.stats()).known:
+            raise UsageError(f"there is nothing to fetch: {_why_refused(refused[0])}")
+        for item in refused:
+            self._io.tell(Warned(f"passed over, though it was asked for: {_why_refused(item)}"))
+        await self._io.frontier.add(judged)
 
     async def take_in(self, candidates: Sequence[Candidate]) -> list[Verdict | None]:
         """Pages from outside, known ones again. Those that wait already go on waiting."""
@@ -212,6 +222,11 @@ class Crawl:
                 return
             await self._io.clock.wait(self._wake, deadline)
             self._wake.clear()
+
+
+def _why_refused(item: Judged) -> str:
+    assert item.refusal is not None
+    return f"{item.candidate.url} is {item.refusal.outcome.replace('_', ' ')} ({item.refusal.rule})"
 
 
 async def _cancelled(*tasks: asyncio.Task[None]) -> None:

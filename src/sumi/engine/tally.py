@@ -3,6 +3,7 @@
 from collections import Counter, deque
 
 from sumi.engine.estimate import WORTH_A_NOTE_SECONDS, Estimate
+from sumi.engine.holds import HoldNews
 from sumi.engine.io import Io
 from sumi.engine.robots_desk import RobotsDesk
 from sumi.events import Progress
@@ -19,7 +20,7 @@ class Tally:
     def __init__(self, io: Io, desk: RobotsDesk) -> None:
         self._io = io
         self._desk = desk
-        self._estimate = Estimate(io.frontier)
+        self._estimate = Estimate(io.frontier, HoldNews(io.tell).look)
         self._told_at = 0.0
         self._settled = 0
         self._samples: deque[tuple[float, int]] = deque([(io.clock.now(), 0)])

@@ -61,6 +61,7 @@ def host_report(answer: Response | Trouble, crawl_delay: float | None = None) ->
         reached=answer.timing.reached,
         latency=answer.timing.latency,
         ok=0 < status < 500 or broke_browser,
+        silent=not status and not broke_browser,
         throttled=status in THROTTLED,
         retry_after=_retry_after(answer),
         crawl_delay=crawl_delay,

@@ -14,10 +14,12 @@ def listing_job(settings: MirrorSettings) -> Job:
     job = mirror_job(settings)
     # Asked for first, so that robots.txt is read, whose Sitemap lines and the other usual places follow.
     first = Candidate(f"{origin(settings.url)}/sitemap.xml", Hop.GUESS, Kind.SITEMAP, referrer=settings.url)
+    # The page that a mirror would start from is listed if a sitemap lists it, as any other.
+    sitemaps = (seed for seed in job.recipe.seeds if seed.kind is Kind.SITEMAP)
     recipe = msgspec.structs.replace(
         job.recipe,
         job="sitemap",
-        seeds=(*job.recipe.seeds, first),
+        seeds=(*sitemaps, first),
         follow_links=FollowLinks.NEVER,
         list_only=True,
         max_pages=0,

@@ -41,9 +41,9 @@ async def read_listing(site: str, ledger: Ledger) -> Listing:
         if record.kind == "sitemap":
             if record.outcome is not Outcome.ABSENT:
                 sitemaps.append(ReadSitemap(record.url, record.rule, record.outcome is Outcome.READ))
-        elif record.outcome is Outcome.LISTED and record.hop != "seed":
+        elif record.outcome is Outcome.LISTED:
             pages.append(ListedPage(record.url, record.referrer))
-        elif MEANINGS[record.outcome].ending is Ending.PASSED_OVER and record.outcome is not Outcome.LISTED:
+        elif MEANINGS[record.outcome].ending is Ending.PASSED_OVER:
             left_out[record.outcome.value] = left_out.get(record.outcome.value, 0) + 1
     return Listing(site, sitemaps, pages, left_out)
 

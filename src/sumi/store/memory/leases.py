@@ -103,7 +103,8 @@ class Leases(Discovery):
             pace.throttled(report.reached, report.retry_after, pacing)
         elif report.ok:
             pace.succeeded()
-        else:
+        elif report.silent or not entry.attempts:
+            # A page that breaks its server does so at every try, which says no more about the host than once.
             pace.failed(report.reached, pacing)
 
     async def hold_host(self, host: str, until: float, why: str) -> None:
