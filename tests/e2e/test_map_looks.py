@@ -71,6 +71,18 @@ def test_every_format_at_both_levels(tmp_path: Path, run_sumi: RunSumi) -> None:
         assert (tmp_path / f"map-{level}s.html").stat().st_size
 
 
+def test_an_export_over_the_map_itself_is_refused(tmp_path: Path, run_sumi: RunSumi) -> None:
+    small_map(tmp_path)
+    before = (tmp_path / "map.db").read_bytes()
+    (tmp_path / "same.db").hardlink_to(tmp_path / "map.db")
+    (tmp_path / "folder").mkdir()
+    for target, why in (("map.db", "the map itself"), ("same.db", "the map itself"), ("folder", "a folder")):
+        refused = run_sumi("map", "export", "--format", "gexf", "map.db", "-o", target)
+        assert refused.returncode == 2
+        assert why in refused.stderr
+    assert (tmp_path / "map.db").read_bytes() == before
+
+
 def test_measures_are_columns_of_an_export(tmp_path: Path, run_sumi: RunSumi) -> None:
     small_map(tmp_path)
     done = run_sumi("map", "export", "--format", "parquet", "--measures", "map.db", "-o", "x.parquet")

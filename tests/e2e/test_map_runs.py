@@ -3,7 +3,9 @@
 import os
 import random
 import signal
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,33 @@ def test_too_many_requests_suspend_one_domain_until_the_next_run(tmp_path: Path,
         assert [state for (state,) in tables(database, history, web.url("busy.test/2"))] == [
             *("Queued", "RateLimited", "Queued", "Fetching", "Processed")
         ]
+
+
+def test_a_long_pause_that_was_asked_for_is_not_waited_for_by_the_next_run(
+    tmp_path: Path, run_sumi: RunSumi
+) -> None:
+    busy = Page(status=429, headers=(("Retry-After", "3600"),))
+    with running_web({"good.test/": Page(("busy.test/",)), "busy.test/": busy}, tmp_path, tls=False) as web:
+        config = str(web.config(tmp_path, {"good.test": "good.test/"}))
+        for _ in range(2):
+            assert run_sumi("map", config).returncode == 1
+            assert states(tmp_path / "map.db")[web.url("busy.test/")] == "RateLimited"
+        assert web.asked("busy.test/") == ["HEAD"]
+        assert "busy.test" in (tmp_path / "map-summary.md").read_text()
+
+
+def test_what_failed_is_final_for_a_run_that_is_gone_on_with(tmp_path: Path, run_sumi: RunSumi) -> None:
+    pages = {"good.test/": Page(("sick.test/", "busy.test/"))}
+    pages |= {"sick.test/": Page(status=500), "busy.test/": Page(status=429)}
+    with running_web(pages, tmp_path, tls=False) as web:
+        config = str(web.config(tmp_path, {"good.test": "good.test/"}))
+        run_sumi("map", config)
+        with closing(sqlite3.connect(tmp_path / "map.db")) as database, database:
+            database.execute("UPDATE runs SET status = 'running'")
+        web.log.clear()
+        assert run_sumi("map", config).returncode == 1
+        assert web.log == []
+        assert tables(tmp_path / "map.db", "SELECT count(*) FROM page_history WHERE at < '2000'") == [(0,)]
 
 
 def test_a_budget_bounds_a_run_and_the_next_one_goes_on(tmp_path: Path, run_sumi: RunSumi) -> None:

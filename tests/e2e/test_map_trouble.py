@@ -1,5 +1,6 @@
 """What goes wrong with a map is told to whoever asked, and refused with what to do about it."""
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -126,14 +127,28 @@ def test_a_summary_that_cannot_be_written_is_told_and_made_up_for(tmp_path: Path
         hooks = f'[webhooks]\non-error = "{web.url("hooks.test/broken")}"\n'
         config = web.config(tmp_path, {"good.test": "good.test/"}, hooks)
         summary = load_map_config(config).output.summary_path
-        summary.mkdir(parents=True)  # a folder where the file should be
+        os.mkfifo(summary)  # something that cannot be replaced
         assert run_sumi("map", str(config)).returncode != 0
         (notice,) = told_of_errors(web)
         assert (notice["event"], notice["run"]) == ("map.failed", 1)
-        summary.rmdir()
+        summary.unlink()
         web.log.clear()
         assert run_sumi("map", str(config)).returncode == 0
         assert summary.read_text().startswith("#")
+        assert web.log == []
+
+
+def test_a_folder_where_a_file_should_be_is_refused_before_anybody_is_asked(
+    tmp_path: Path, run_sumi: RunSumi
+) -> None:
+    with running_web({"good.test/": Page()}, tmp_path, tls=False) as web:
+        config = web.config(tmp_path, {"good.test": "good.test/"})
+        for file in (load_map_config(config).output.summary_path, tmp_path / "map.db"):
+            file.mkdir()
+            refused = run_sumi("map", str(config))
+            assert refused.returncode == 2
+            assert f"{file} is a folder" in refused.stderr
+            file.rmdir()
         assert web.log == []
 
 
@@ -204,3 +219,21 @@ def test_a_domain_is_blacklisted_later_and_wanted_again(tmp_path: Path, run_sumi
         assert run_sumi("map", config).returncode == 0
         assert set(states(database).values()) == {"Processed"}
         assert tables(database, "SELECT * FROM blacklisted_urls") == []
+
+
+def test_a_domain_that_moves_from_one_list_to_the_other_is_on_that(tmp_path: Path, run_sumi: RunSumi) -> None:
+    pages = {"good.test/": Page(("near.test/",)), "near.test/": Page(("far.test/",)), "far.test/": Page()}
+    quality = {"good.test": "good.test/"}
+    database = tmp_path / "map.db"
+    with running_web(pages, tmp_path, tls=False) as web:
+        for kind, state in (("stub", "Stubbed"), ("blacklist", "Blacklisted"), ("stub", "Stubbed")):
+            config = web.config(tmp_path, quality, f'[[{kind}]]\ndomain = "near.test"\n')
+            assert run_sumi("map", str(config)).returncode == 0
+            assert states(database)[web.url("near.test/")] == state
+            noted = {
+                table: tables(database, f"SELECT url, reference_count FROM {table}_urls")
+                for table in ("stubbed", "blacklisted")
+            }
+            entry = [(web.url("near.test/"), 1)]
+            assert noted == {"stubbed": [], "blacklisted": []} | {state.lower(): entry}
+        assert web.asked("near.test/") == []

@@ -71,14 +71,23 @@ def test_redirects_in_a_circle_or_without_end_fail(
     assert states(database)[f"https://{failing}"] == "Failed"
 
 
+def test_a_circle_of_redirects_whose_pages_were_all_found_otherwise_fails_too(tmp_path: Path) -> None:
+    circle = [f"https://a.test/{n}" for n in range(3)]
+    redirects = dict(zip(circle, [*circle[1:], circle[0]], strict=True))
+    terrain = Terrain({HOME: tuple(circle)}, ("q.test",), redirects=redirects)
+    database = tmp_path / "map.db"
+    crawled(terrain.web, terrain.recipe(), open_store=lambda p, now: terrain.open(database, p, now))
+    assert sorted(states(database)[url] for url in circle) == ["Failed", "Processed", "Processed"]
+
+
 def test_a_redirect_to_a_listed_domain_is_noted_and_not_followed(tmp_path: Path) -> None:
     black, stub = "https://ads.test/x", "https://wiki.test/y"
     terrain = Terrain(
-        {HOME: ("https://a.test/0", "https://a.test/1"), black: (), stub: ()},
+        {HOME: ("https://a.test/0", "https://a.test/1", f"{HOME}out"), black: (), stub: ()},
         quality=("q.test",),
         blacklist=("ads.test",),
         stub=("wiki.test",),
-        redirects={"https://a.test/0": black, "https://a.test/1": stub},
+        redirects={"https://a.test/0": black, "https://a.test/1": stub, f"{HOME}out": black},
     )
     asked: list[str] = []
 
@@ -87,9 +96,10 @@ def test_a_redirect_to_a_listed_domain_is_noted_and_not_followed(tmp_path: Path)
         return terrain.web(url, now)
 
     database = tmp_path / "map.db"
-    crawled(web, terrain.recipe(), open_store=lambda p, now: terrain.open(database, p, now))
+    world = crawled(web, terrain.recipe(), open_store=lambda p, now: terrain.open(database, p, now))
+    assert world.warnings == []
     found = states(database)
     assert (found[black], found[stub]) == ("Blacklisted", "Stubbed")
     assert not {black, stub} & set(asked)
     assert ("https://a.test/0", black) in recorded_links(database)
-    assert tables(database, "SELECT url, reference_count FROM blacklisted_urls") == [(black, 1)]
+    assert tables(database, "SELECT url, reference_count FROM blacklisted_urls") == [(black, 2)]

@@ -72,7 +72,10 @@ class JobRun:
         control: Control,
         read_job: Callable[[], Awaitable[Job]] | None = None,
         complete: Callable[[], Awaitable[None]] | None = None,
+        *,
+        second_chances: bool = True,
     ) -> None:
+        """``second_chances``: a run that is taken up tries again what had failed and may pass."""
         # In a first run there is nothing to come back to, and nobody looks for it.
         recipe = msgspec.structs.replace(job.recipe, revisit=store.resumed)
         self._job = msgspec.structs.replace(job, recipe=recipe)
@@ -82,6 +85,7 @@ class JobRun:
         self._output = output
         self._control = control
         self._complete = complete  # before the end: work over all pages that needs no network
+        self._second_chances = second_chances
         self._read_job = read_job  # for a reload: the job as its settings would have it now
         self._disk = DiskWatch(setting.home, setting.min_free, control)
         self._started = io.clock.now()
@@ -152,14 +156,15 @@ class JobRun:
             self._io.tell(StateChanged(state, why))
 
     async def _recover(self) -> None:
-        """After a power cut, pages settled last may lack their files; passing failures get another chance."""
+        """After a power cut, pages settled last may lack their files."""
         lost = await self._lost()
         await self._store.amend(lost)
         requeued = await self._store.requeue(list(lost), self._started)
         if self._store.torn_bytes or requeued:
             self._io.tell(Recovered(0, self._store.torn_bytes, requeued))
-        failed = [record.url async for record in self._store.records(TRANSIENT)]
-        await self._store.requeue(failed, self._started)
+        if self._second_chances:
+            failed = [record.url async for record in self._store.records(TRANSIENT)]
+            await self._store.requeue(failed, self._started)
 
     async def _lost(self) -> dict[str, PageFacts]:
         records = [await self._store.record(url) for url in self._store.unsynced]

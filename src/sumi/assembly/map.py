@@ -60,6 +60,7 @@ async def map_terrain(
     raise_limit()
     job = affordable(map_job(config), request.processes)
     database = config.output.database_path
+    refuse_folders(database, config.output.summary_path)
     if request.fresh:
         forget_map(database)
     make_folders(database.parent)
@@ -78,7 +79,10 @@ async def map_terrain(
     async with _opened(config, job, listeners, request) as (io, store, output):
         with obeying_signals(control):
             try:
-                summary = await JobRun(job, setting, io, store, output, control, read_job).run()
+                # What a map says of a page is final for its run; the next run asks everybody again.
+                again = not store.goes_on
+                job_run = JobRun(job, setting, io, store, output, control, read_job, second_chances=again)
+                summary = await job_run.run()
                 status = INTERRUPTED if summary.status in ("interrupted", "aborted") else COMPLETED
                 await _end(config, io, store, status, request)
             except SumiError as error:
@@ -163,6 +167,12 @@ def map_run(config: MapConfig, request: MapRequest) -> MapRun:
     return MapRun(
         config.config_hash, config.classes, origins, config.crawler.max_depth, request.accept_changes
     )
+
+
+def refuse_folders(*files: Path) -> None:
+    for file in files:
+        if file.is_dir():
+            raise UsageError(f"{file} is a folder: name a file")
 
 
 def contents_folder(database: Path) -> Path:

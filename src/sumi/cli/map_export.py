@@ -65,11 +65,19 @@ def run(arguments: Sequence[str]) -> int:
     target = Path(options.output) if options.output else _default_target(options)
     if not target.name:
         parser.error(f"--output {options.output!r} is not the name of a file")
+    if any(_is_same(target, own) for own in (Path(options.place), database_of(options.place))):
+        parser.error(f"--output {options.output} is the map itself, or its configuration: name another file")
+    if target.is_dir():
+        parser.error(f"--output {options.output} is a folder: name a file")
     with opened_map(options.place) as db:
         written = _write(db, options, target)
     for path in written:
         print(f"written: {printable(str(path))}", file=sys.stderr)
     return 0
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 def _default_target(options: argparse.Namespace) -> Path:

@@ -3,7 +3,7 @@
 Pages that are done stay. How URLs are spelled may not change at all: the same page would be known twice.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from hashlib import sha256
 
 import msgspec
@@ -34,6 +34,9 @@ BY_RULE = frozenset(
         Outcome.OVER_QUOTA,
     }
 )
+
+
+NOTED = frozenset({Outcome.BLACKLISTED, Outcome.STUBBED})
 
 
 async def apply_changed_rules(recipe: Recipe, io: Io, gate: Gate) -> None:
@@ -83,12 +86,25 @@ async def _tell_what_is_dropped(io: Io, gate: Gate) -> None:
 
 async def _lift_refusals(io: Io, gate: Gate) -> None:
     lifted = 0
-    async for candidates in _batches(io, BY_RULE):
-        wanted = [judged for judged in await gate.judge(candidates) if judged.refusal is None]
-        lifted += await _wanted_after_all(io, wanted)
+    for before in sorted(BY_RULE):
+        async for candidates in _batches(io, frozenset({before})):
+            judged = await gate.judge(candidates)
+            lifted += await _wanted_after_all(io, [item for item in judged if item.refusal is None])
+            await _note_anew(io, before, judged)
     if lifted:
         what = "one page that was" if lifted == 1 else f"{lifted:,} pages that were"
         io.tell(Warned(f"the rules have changed: {what} refused before will be fetched"))
+
+
+async def _note_anew(io: Io, before: Outcome, judged: Sequence[Judged]) -> None:
+    """Where a refusal itself is on record (as blacklisted, as a stub) and would be another one now. They join
+    the queue, from which a lease takes them with today's verdict before anything is fetched."""
+    changed = [
+        Judged(item.candidate, None)
+        for item in judged
+        if item.refusal is not None and item.refusal.outcome is not before and before in NOTED
+    ]
+    await _wanted_after_all(io, changed)
 
 
 async def _wanted_after_all(io: Io, wanted: list[Judged]) -> int:

@@ -45,7 +45,7 @@ class Redirects:
             return await self._endings.without_content(lease, verdict, response)
         if target == lease.url:
             return await self._within_itself(lease, redirected)
-        if await self._closes_a_circle(lease.candidate, target):
+        if await self._leads_in_a_circle(lease.candidate, target):
             return await self._endings.without_content(lease, _loop(target), response, target)
         self._warn_if_the_seed_leads_astray(lease.candidate, target)
         found = await self._onward.judged([target], lease, Hop.REDIRECT, _kind_behind(lease, target))
@@ -60,7 +60,7 @@ class Redirects:
 
     async def refreshed(self, lease: Lease, response: Response, target: str) -> Settlement:
         """A page whose head says at once where to go, and that holds nothing itself."""
-        if target == lease.url or await self._closes_a_circle(lease.candidate, target):
+        if target == lease.url or await self._leads_in_a_circle(lease.candidate, target):
             return await self._endings.without_content(lease, _loop(target), response, target)
         found = await self._onward.judged([target], lease, Hop.REDIRECT)
         verdict = Verdict(Outcome.REDIRECTED, f"meta refresh → {target}")
@@ -79,12 +79,26 @@ class Redirects:
     def _warn_if_the_seed_leads_astray(self, candidate: Candidate, target: str) -> None:
         if candidate.depth or candidate.kind is not Kind.PAGE:
             return
-        if self._recipe.scope.bases and candidate.hop is not Hop.SEED:
-            return  # everything under a base is at depth 0, so that depth does not tell a seed
+        if (self._recipe.scope.bases or self._recipe.origins) and candidate.hop is not Hop.SEED:
+            return  # all that is under a base, or of an origin, is at depth 0: that does not tell a seed
         if self._recipe.scope.judge(Candidate(target, Hop.REDIRECT)) is not None:
             self._io.tell(
                 Warned(f"{candidate.url} redirects to {target}, outside of what was asked for: try that URL")
             )
+
+    async def _leads_in_a_circle(self, candidate: Candidate, target: str) -> bool:
+        return await self._closes_a_circle(candidate, target) or await self._leads_back(target, candidate.url)
+
+    async def _leads_back(self, target: str, url: str) -> bool:
+        """Whether the target is known to redirect here: pages of a circle may have been found one by one."""
+        for _ in range(self._recipe.urls.redirects):
+            record = await self._io.ledger.record(target)
+            if record is None or record.outcome is not Outcome.REDIRECTED or record.facts.location is None:
+                return False
+            target = record.facts.location
+            if target == url:
+                return True
+        return False
 
     async def _closes_a_circle(self, candidate: Candidate, target: str) -> bool:
         """Whether the redirects that led to this page started from the target."""

@@ -15,6 +15,8 @@ MAX_SLOWDOWN = 10.0
 BUDGET_SPENT = "the run's request budget is spent"
 # What a host waits for that stayed dead over several pauses: a run must come to an end.
 GIVEN_UP = "it does not answer any more and is left alone for this run"
+# What a host waits for that answered 429 or 503.
+ASKED_FOR_A_PAUSE = "the server asked for a pause"
 # What a host waits for that said "too many requests" to a job that takes no for an answer.
 SUSPENDED = "it answered 429 and is left alone for this run"
 
@@ -103,7 +105,7 @@ class HostPace:
         """429 or 503: the host asked for a pause, or gets one that doubles."""
         pause = retry_after if retry_after is not None else policy.rate_limited_hold * 2**self.throttles
         self.throttles = min(self.throttles + 1, 16)
-        self.hold(now + min(max(pause, 0.0), policy.max_hold), "the server asked for a pause")
+        self.hold(now + min(max(pause, 0.0), policy.max_hold), ASKED_FOR_A_PAUSE)
 
     def failed(self, now: float, policy: PacingPolicy) -> None:
         self.failures += 1

@@ -29,8 +29,9 @@ _PAGE_GROUPS = """
 """
 # The outcome is the crawl's own record, whose ids begin at 0.
 _ERRORS = """
-    SELECT pages.state, outcome, count(*) FROM pages JOIN urls ON urls.id = pages.id - 1
-    WHERE pages.state IN (?, ?, ?, ?) GROUP BY pages.state, outcome
+    SELECT pages.state, outcome, iif(outcome = 'robots_unreachable', rule, '') AS why, count(*)
+    FROM pages JOIN urls ON urls.id = pages.id - 1
+    WHERE pages.state IN (?, ?, ?, ?) GROUP BY pages.state, outcome, why
 """
 _RATE_LIMITED = "SELECT domain, request_count FROM domain_states WHERE rate_limited ORDER BY domain"
 _TOP_URLS = "SELECT url, reference_count FROM {table} ORDER BY reference_count DESC, url LIMIT ?"
@@ -157,8 +158,16 @@ def _count(db: apsw.Connection, table: str) -> int:
     return int(db.execute(f"SELECT count(*) FROM {table}").get)  # noqa: S608 - a table's name of ours
 
 
-def _errors(rows: Iterable[tuple[str, str | None, int]]) -> tuple[tuple[str, int], ...]:
+def _errors(rows: Iterable[tuple[str, str | None, str, int]]) -> tuple[tuple[str, int], ...]:
     counts: Counter[str] = Counter()
-    for state, outcome, count in rows:
-        counts[_KIND_OF_STATE.get(state) or _KIND_OF_OUTCOME.get(outcome or "", "Other")] += count
+    for state, outcome, why, count in rows:
+        kind = _KIND_OF_STATE.get(state) or _KIND_OF_OUTCOME.get(outcome or "") or _kind_of_silence(why)
+        counts[kind] += count
     return tuple((kind, counts[kind]) for kind in ERROR_KINDS)
+
+
+def _kind_of_silence(why: str) -> str:
+    """Of a host that could not even be asked for its robots.txt."""
+    if " within " in why:
+        return "Timeout"
+    return "Connection Refused" if "connection refused" in why or "nobody answered" in why else "Other"

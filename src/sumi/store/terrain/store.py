@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.frontier.pacing import SUSPENDED
+from sumi.frontier.pacing import ASKED_FOR_A_PAUSE, SUSPENDED
 from sumi.model import Hop
 from sumi.outcomes import Ending, Outcome
 from sumi.policy import Durability, FrontierPolicy
@@ -28,6 +28,8 @@ from sumi.store.terrain.runs import MapRun, begin_run, end_run
 from sumi.store.terrain.states import PageState
 
 FOREVER = float("inf")
+# Seconds. A longer pause, which an earlier run was asked for, is not waited for.
+LONGEST_PAUSE = 300.0
 # Of the distances left to be told, what one write takes up.
 WORK_AT_ONCE = 1000
 
@@ -50,7 +52,9 @@ class TerrainStore(IndexedStore):
         self._lock = FolderLock(path.parent, f"{path.name}.lock")
         try:
             self._terrain = TerrainRows(path, strict=durability is Durability.STRICT)
+            last = self._terrain.last_run()
             self._revisiting = begin_run(self._terrain, run, opened_at)
+            self.goes_on = last is not None and last[0] == self.run_id  # with a run that was stopped
             self._run = run
             self._at = opened_at
             self._new: list[Entry] = []
@@ -162,6 +166,8 @@ class TerrainStore(IndexedStore):
         self._depths.forget()
 
     def _write_rows(self, change: Change) -> None:
+        if isinstance(change, TerrainChange):
+            change.at = self._at
         super()._write_rows(change)
         self._queue_ahead.written(change.inserted, change.updated)
 
@@ -220,13 +226,16 @@ class TerrainStore(IndexedStore):
         pace = self._schedule.pace(host)
         limited = isinstance(unit, Settlement) and unit.verdict.outcome is Outcome.RATE_LIMITED
         if limited and domain not in self._suspended:
-            self._suspended.add(domain)
-            self._draft.barred.append((domain, PageState.RATE_LIMITED))
-            pace.hold(FOREVER, SUSPENDED)
-            self._offer_if_busy(host)
+            self._suspend(domain, host)
         elif pace.over_budget(self._policy.pacing) and domain not in self._suspended:
             self._draft.barred.append((domain, PageState.REQUEST_LIMIT_HIT))
         self._draft.domains[domain] = DomainRow(domain, pace.budget_used, domain in self._suspended)
+
+    def _suspend(self, domain: str, host: str) -> None:
+        self._suspended.add(domain)
+        self._draft.barred.append((domain, PageState.RATE_LIMITED))
+        self._schedule.pace(host).hold(FOREVER, SUSPENDED)
+        self._offer_if_busy(host)
 
     def _recall_domains(self) -> None:
         """An interrupted run goes on with what it had spent; who said 429 is not asked again in it."""
@@ -239,6 +248,16 @@ class TerrainStore(IndexedStore):
         budget = self._policy.pacing.host_budget
         barred = {d: PageState.REQUEST_LIMIT_HIT for d, n in self._carried.items() if budget and n >= budget}
         self._terrain.recall_barred(barred | dict.fromkeys(self._suspended, PageState.RATE_LIMITED))
+        for host in list(self._queues):
+            self._suspend_if_paused(host)
+        self._write()
+
+    def _suspend_if_paused(self, host: str) -> None:
+        pace, domain = self._schedule.pace(host), domain_of(host)
+        if pace.hold_why == ASKED_FOR_A_PAUSE and pace.hold_until > self._at + LONGEST_PAUSE:
+            self._draft.domains[domain] = DomainRow(domain, pace.budget_used, True)
+            if domain not in self._suspended:
+                self._suspend(domain, host)
 
     def _recall_domain(self, host: str) -> None:
         domain, pace = domain_of(host), self._schedule.pace(host)
