@@ -14,9 +14,11 @@ from sumi.cli.pipeline_options import add_config
 from sumi.cli.places import looking_at
 from sumi.cli.summary import ending_lines
 from sumi.cli.terminal import Palette, Sink, printable
+from sumi.engine.tally import by_ending
 from sumi.errors import UsageError
 from sumi.events import Summary
 from sumi.outcomes import Ending, Outcome
+from sumi.ports import FrontierStats
 from sumi.store.recognize import FORMAT_NAME, lock_owner
 
 
@@ -25,7 +27,7 @@ class StoredStatus(msgspec.Struct, frozen=True):
 
     job: str
     folder: str
-    state: str  # running | paused | stopped | complete
+    state: str  # running | paused | stopped | partial | complete
     process: int | None
     discovered: int
     outcomes: dict[str, int]
@@ -62,7 +64,7 @@ async def _look(job: str, folder: Path, workspace: Path, files: dict[str, str | 
     return StoredStatus(
         job=job,
         folder=str(folder),
-        state=_state(job, process, workspace, stats.pending),
+        state=_state(job, process, workspace, stats),
         process=process,
         discovered=stats.known,
         outcomes={outcome.value: count for outcome, count in stats.outcomes.items()} | pending,
@@ -92,7 +94,9 @@ def _shown(value: str | int) -> str:
     return f"{value:,}" if isinstance(value, int) else printable(value)
 
 
-def _state(job: str, process: int | None, workspace: Path, pending: int) -> str:
+def _state(job: str, process: int | None, workspace: Path, stats: FrontierStats) -> str:
     if process is not None:
         return "paused" if (workspace / f"pause.{job}").is_file() else "running"
-    return "stopped" if pending else "complete"
+    if stats.pending:
+        return "stopped"
+    return "partial" if by_ending(stats.outcomes)[Ending.FAILED] else "complete"

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from sumi.jobs.finding import Finding
-from sumi.jobs.pipeline_note import SCRAPER, Role
+from sumi.jobs.pipeline_note import CRAWLER, SCRAPER, Role
 from sumi.outputs.page_rows import KEPT
 from sumi.outputs.safe_files import SafeFolder
 from sumi.ports import Snapshot, UrlRecord
@@ -15,8 +15,10 @@ from sumi.store.check import ledger_violations
 async def archive_findings(role: Role, store: Snapshot, *, deep: bool) -> AsyncIterator[Finding]:
     """``deep`` also unpacks every body and compares it with its hash. Bodies that no page names are left from
     pages that changed, or that a kill undid, and no fault."""
-    # What a scraper is told of was found by pages that it need not have heard of.
-    async for words in ledger_violations(store, 0, whole_ways=role.job != SCRAPER):
+    # What a scraper is told of was found by pages that it need not have heard of; a crawler that hands
+    # nothing over keeps nothing of a page.
+    told, keeps = role.job == SCRAPER, role.job != CRAWLER
+    async for words in ledger_violations(store, 0, whole_ways=not told, keeps_files=keeps):
         yield Finding(words)
     bodies = _Bodies(role.home)
     try:

@@ -9,9 +9,12 @@ from sumi.ports import Snapshot, UrlRecord
 _ROBOTS = "/robots.txt"  # what it names was found by it, but it is no page and has no record
 
 
-async def ledger_violations(store: Snapshot, cap: int, *, whole_ways: bool = True) -> AsyncIterator[str]:
+async def ledger_violations(
+    store: Snapshot, cap: int, *, whole_ways: bool = True, keeps_files: bool = True
+) -> AsyncIterator[str]:
     """Each in a sentence. ``cap`` is the most pages that the job was ever allowed; 0 for no limit.
-    ``whole_ways``: a page that others are said to be found on is known itself."""
+    ``whole_ways``: a page that others are said to be found on is known itself. ``keeps_files``: one that was
+    captured has one."""
     seen: set[str] = set()
     counted: Counter[Outcome] = Counter()
     referrers: set[str] = set()
@@ -20,7 +23,7 @@ async def ledger_violations(store: Snapshot, cap: int, *, whole_ways: bool = Tru
             yield f"{record.url}: recorded twice"
         seen.add(record.url)
         counted[record.outcome] += 1
-        for words in _contradictions(record):
+        for words in _contradictions(record, keeps_files=keeps_files):
             yield f"{record.url}: {words}"
         if record.referrer is not None:
             referrers.add(record.referrer)
@@ -31,9 +34,9 @@ async def ledger_violations(store: Snapshot, cap: int, *, whole_ways: bool = Tru
         yield words
 
 
-def _contradictions(record: UrlRecord) -> list[str]:
+def _contradictions(record: UrlRecord, *, keeps_files: bool) -> list[str]:
     words = []
-    if record.outcome is Outcome.CAPTURED and record.facts.path is None:
+    if keeps_files and record.outcome is Outcome.CAPTURED and record.facts.path is None:
         words.append("captured, but no file is recorded")
     if record.depth < 0 or record.attempts < 0:
         words.append(f"depth {record.depth} and {record.attempts} attempts cannot be")
