@@ -34,10 +34,7 @@ def test_a_crawl_with_failed_pages_is_partial_by_every_account(site: FolderSite,
     assert run_sumi("crawl", "run", *CONFIG).returncode == 1
     looked = msgspec.json.decode(run_sumi("crawl", "status", *CONFIG, "--json").stdout)
     assert looked["state"] == "partial"
-    site.write("gone.html", "<p>Back.</p>")
-    assert run_sumi("crawl", "run", *CONFIG, "--again").returncode == 0
-    looked = msgspec.json.decode(run_sumi("crawl", "status", *CONFIG, "--json").stdout)
-    assert looked["state"] == "complete"
+    assert "partial" in run_sumi("status", "workspace").stdout
 
 
 def test_a_crawler_that_hands_nothing_over_is_whole_without_files(
