@@ -17,6 +17,7 @@ from sumi.fetch.browser.process_tree import argument_of, tree
 from tests.browsers import needs_browser
 from tests.commands import RunSumi, SpawnedSumi, SpawnSumi
 from tests.e2e.test_render import QUICK, pages, text_of
+from tests.folder_site import folder_site
 from tests.site import MakeSite, RunningSite, SitemapPreset
 from tests.site.apps import ARTICLES
 
@@ -113,6 +114,22 @@ def test_a_script_without_end_costs_its_page_only(
     assert run.returncode == 1
     again = run_sumi("mirror", f"{site.url}/app/spins", *QUICK, "--render", "none", "-o", "plain")
     assert pages(again)["spins"]["outcome"] == "captured"
+
+
+def test_the_page_after_a_script_without_end_gets_another_browser(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        names = [f"p{number}.html" for number in range(4)]
+        links = "".join(f'<a href="{name}">{name}</a>' for name in ("loop.html", *names))
+        site.write("index.html", links)
+        site.write("loop.html", "<script>while (true) {}</script>")
+        for name in names:
+            site.write(name, f"<p>{name}</p>")
+        limits = ("--render", "fast", "--render-timeout", "5", "--render-tabs", "1", "--retries", "0")
+        run = run_sumi("mirror", site.url, *QUICK, *limits)
+    ended = [event for event in run.events if event["event"] == "page"]
+    outcomes = {event["url"].removeprefix(site.url): event["outcome"] for event in ended}
+    assert outcomes["loop.html"] == "render_failed"
+    assert {outcomes[name] for name in names} == {"captured"}
 
 
 def test_memory_and_size_are_bounded(small_site: RunningSite, run_sumi: RunSumi) -> None:

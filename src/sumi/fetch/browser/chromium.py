@@ -43,10 +43,12 @@ class Chromium:
         self.browser = browser
         self._pid = pid
         self._profile = None if pid is None else argument_of(pid, "user-data-dir")
+        self._killed = False
 
     @property
     def is_running(self) -> bool:
-        return self.browser.is_connected()
+        """Of one that was killed the driver hears a little later than the next page."""
+        return not self._killed and self.browser.is_connected()
 
     @property
     def memory(self) -> int:
@@ -54,6 +56,7 @@ class Chromium:
 
     def kill(self) -> None:
         """At once, whatever it is doing."""
+        self._killed = True
         if self._pid is not None:
             kill_tree(self._pid)
 
