@@ -2,13 +2,15 @@
 
 Manuals must never be cut short by this. So nothing is done to a page that has anything of what reference
 pages are made of, unless it plainly calls itself an article and keeps all of that; and what is left out has
-little prose, or is called comments or an advertisement by the page itself.
+little prose, or is called comments or an advertisement by the page itself. Since generators of manuals call
+every page an article, a chapter is not left out either: what begins with a heading of its own and goes on
+with more than links, however short it is and whatever its id.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from enum import IntEnum
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import Final, NamedTuple
 
 from sumi.parse.chrome import MAX_CLASSES, link_share
@@ -31,8 +33,8 @@ _MOST_RUNS: Final = 500  # of prose; a page with more is a book
 _DEEPEST: Final = 100  # ancestors looked at
 _NEARLY_ALL: Final = 0.7  # the rest is teasers, notices and terms of use
 _MOSTLY: Final = 0.5
+_STRAY: Final = 0.2  # of the prose: more links in definition lists than this are a table of contents
 _BELIEVED: Final = 0.15  # of all prose must be left without boxes, or they are not what they are called
-_STRAY: Final = 0.2  # of the prose: more reference than this beside an article is no quotation in a comment
 _FRAME_LINKS: Final = 20  # around an article that is not called one; beside a manual's text there are fewer
 _OWN_LINKS: Final = 5  # to its comments, its end and its notes
 _FEWEST_PARAGRAPHS: Final = 3  # of such a one
@@ -58,6 +60,12 @@ _TEXT_TAGS: Final = frozenset({"p", "blockquote"})
 _CELL_TAGS: Final = frozenset({"li", "td"})
 _ASIDE_TAGS: Final = frozenset({"aside", "footer", "form", "noscript"})
 _LISTS: Final = frozenset({"ul", "ol"})
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_STRUCTURES: Final = frozenset({"table", "ol", "dl", "pre", "figure"})  # of which a chapter may consist
+_FIGURES: Final = ("img", "picture", "video", "audio", "table")
+# What comments and offers consist of. Not <span>: highlighted code has comments of another kind.
+_BOX_PARTS: Final = ("div", "article", "ul", "ol", "li", "p", "a")
+_WORD: Final = re.compile(r"[^\W_]+")
 _BOX_NAMES: Final = re.compile(
     r"(?:^|[-_\s])(?:comments?|disqus|respond|share|sharing|social|related|newsletter|subscribe|subscription|"
     r"signup|sign-up|promo|sponsored|recommend(?:ed|ations?)?|outbrain|taboola|advert(?:isement)?|ad|ads|"
@@ -173,6 +181,8 @@ def find_article(root: Element, claim: Claim) -> Article | None:
         return None
     if claim is Claim.NONE and not (_is_framed(root, part) and _is_told(part, prose, holders)):
         return None
+    if claim is not Claim.META and _has_outline(part):
+        return None
     return Article(part, prose)
 
 
@@ -184,14 +194,48 @@ def _has_reference(root: Element) -> bool:
     return len(lists) > _MOST_TEASERS or any(link_share(definitions) < _MOSTLY for definitions in lists)
 
 
+def _has_outline(part: Element) -> bool:
+    """Parts that can be linked to by the name of their heading, as generators of manuals make them."""
+    return any(_is_named_by(heading) for heading in part.iter_elements(_HEADINGS))
+
+
+def _is_named_by(heading: Element) -> bool:
+    section = heading.parent
+    names = [heading.attr("id")]
+    if isinstance(section, Element) and _is_section(section):
+        names.append(section.attr("id"))
+    return any(_is_made_of(heading, name) and not _BOX_NAMES.search(name.lower()) for name in names if name)
+
+
+def _is_made_of(heading: Element, name: str) -> bool:
+    """Whether it is an id of the words of the heading, some of which generators leave out."""
+    if len(name) >= MAX_CLASSES:
+        return False
+    words = {word for word in _WORD.findall(name.lower()) if not word.isdigit()}
+    return bool(words) and words.issubset(_WORD.findall(heading.text.lower()))
+
+
 def _leaves_out_reference(root: Element, part: Element, prose: Prose) -> bool:
-    kept = set(part.select(_REFERENCE))
-    most, stray = _STRAY * prose.total, 0
+    kept, around = set(part.select(_REFERENCE)), set(part.ancestors)
+    teasers = 0
     for each in root.select(_REFERENCE):
-        stray += 0 if each in kept else len(each.text)
-        if stray > most:
+        if each in kept or _is_of_frame(each, around, prose):
+            continue
+        if each.tag != "dl" or link_share(each) < _MOSTLY:
             return True
-    return False
+        teasers += len(each.text)
+    return teasers > _STRAY * prose.total
+
+
+def _is_of_frame(reference: Element, around: Set[Node], prose: Prose) -> bool:
+    """Code that a comment quotes or a headline has. What is around the article as well, and were it called a
+    form, tells nothing."""
+    way = takewhile(lambda each: each not in around, islice(reference.ancestors, _DEEPEST))
+    return any(
+        each in prose.apart or each.tag == "a" or _stands_apart(each)
+        for each in chain((reference,), way)
+        if isinstance(each, Element)
+    )
 
 
 def _is_framed(root: Element, part: Element) -> bool:
@@ -231,7 +275,34 @@ def _heir(part: Element, prose: Prose, least: float) -> Element | None:
     heir, *rest = holders
     if prose.held_by(heir) < least or _is_text(heir, prose):
         return None
-    return None if any(_kind(each) == _kind(heir) for each in rest) else heir
+    if any(_kind(each) == _kind(heir) for each in rest):
+        return None
+    return None if any(_goes_on(each, heir) for each in element_children(part)) else heir
+
+
+def _goes_on(element: Element, heir: Element) -> bool:
+    """The document, beside its heir and without prose to count: with a table, some steps or a drawing."""
+    if element is heir:
+        return False
+    if element.tag in _HEADINGS:
+        return _is_named_by(element)
+    if element.tag in _STRUCTURES:
+        return _is_headed(element) and link_share(element) <= _MOSTLY
+    return _is_next_chapter(element, heir)
+
+
+def _is_headed(element: Element) -> bool:
+    before = next((each for each in element.previous_siblings if isinstance(each, Element)), None)
+    return before is not None and before.tag in _HEADINGS
+
+
+def _is_next_chapter(element: Element, heir: Element) -> bool:
+    """The headings of chapters that stand beside each other are of one rank."""
+    mine = _heading_of(element)
+    if mine is None or _is_called_box(element):
+        return False
+    first = _heading_of(heir)
+    return first is not None and first.tag == mine.tag and _is_chapter(element)
 
 
 def _is_text(element: Element, prose: Prose) -> bool:
@@ -277,9 +348,20 @@ def _called_boxes(part: Element, prose: Prose) -> Iterator[Element]:
 
 def _plain_boxes(holders: Iterable[Element], prose: Prose) -> Iterator[Element]:
     for holder in holders:
+        heading = None
         for child in element_children(holder):
-            if not prose.held_by(child) and _is_plain_box(child):
+            if child.tag in _HEADINGS:
+                heading = child
+            elif not prose.held_by(child) and _is_plain_box(child) and not _is_index(child, heading):
                 yield child
+
+
+def _is_index(box: Element, heading: Element | None) -> bool:
+    """Links as a list or table in a chapter that can itself be linked to: to the chapters below it, or to
+    what can be downloaded."""
+    if heading is None or box.tag == "form" or not _is_named_by(heading):
+        return False
+    return box.tag == "table" or next(box.iter_elements((*_LISTS, "table")), None) is not None
 
 
 def _is_within(element: Element, part: Element) -> bool:
@@ -287,10 +369,15 @@ def _is_within(element: Element, part: Element) -> bool:
 
 
 def _is_plain_box(element: Element) -> bool:
-    """Lists of links beside paragraphs are of the text, unless they are called otherwise."""
+    """Lists of links beside paragraphs are of the text, unless they are called otherwise. And so are tables
+    whose columns have names: those of downloads consist of links."""
     if element.tag not in _BOX_TAGS or not element.text.strip():
         return False
-    return element.tag == "form" or (element.tag not in _LISTS and link_share(element) > _MOSTLY)
+    if element.tag == "form":
+        return True
+    if element.tag in _LISTS or (element.tag == "table" and element.find("th") is not None):
+        return False
+    return link_share(element) > _MOSTLY and not _is_chapter_of_manual(element)
 
 
 def _stands_apart(element: Element) -> bool:
@@ -300,5 +387,47 @@ def _stands_apart(element: Element) -> bool:
 def _is_called_box(element: Element) -> bool:
     if element.tag not in _BOX_TAGS:
         return False
-    names = f"{element.attr('class') or ''} {element.attr('id') or ''}"
-    return len(names) < MAX_CLASSES and _BOX_NAMES.search(names.lower()) is not None
+    if _says_box(element.attr("class")):
+        return True
+    return _says_box(element.attr("id")) and not _is_chapter_of_manual(element)
+
+
+def _says_box(names: str | None) -> bool:
+    return names is not None and len(names) < MAX_CLASSES and _BOX_NAMES.search(names.lower()) is not None
+
+
+def _is_section(element: Element) -> bool:
+    return element.tag == "section" or element.has_class("section")
+
+
+def _is_chapter_of_manual(element: Element) -> bool:
+    """Of which generators make sections. Divisions that begin with a heading are boxes of news as well."""
+    return _is_section(element) and _is_chapter(element)
+
+
+def _heading_of(element: Element) -> Element | None:
+    """With which it begins."""
+    heading = next(element.iter_elements(_HEADINGS), None)
+    first = next(element.stripped_strings, None) if heading is not None else None
+    return heading if heading is not None and first == next(heading.stripped_strings, "") else None
+
+
+def _is_chapter(element: Element) -> bool:
+    """It begins with a heading and goes on with more than links, or its id is made of the heading: a manual
+    has a chapter on comments. Of a box, a part is called so as well, or is a form."""
+    heading = _heading_of(element)
+    if heading is None or not _says_more(element, heading):
+        return False
+    if link_share(element) > _MOSTLY and not _is_made_of(heading, element.attr("id") or ""):
+        return False
+    return element.find("form") is None and not any(map(_is_part_of_box, element.iter_elements(_BOX_PARTS)))
+
+
+def _says_more(element: Element, heading: Element) -> bool:
+    if len(element.text.strip()) > len(heading.text.strip()):
+        return True
+    return next(element.iter_elements(_FIGURES), None) is not None
+
+
+def _is_part_of_box(element: Element) -> bool:
+    return _says_box(element.attr("class")) or (not _is_section(element) and _says_box(element.attr("id")))

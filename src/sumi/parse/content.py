@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from sumi.parse.article import Claim, Signs, boxes_of, claim_of, find_article, frame_of
 from sumi.parse.chrome import is_chrome_aside, link_share
 from sumi.parse.html import Document, Element, new_element, select_each
-from sumi.parse.named import Names, named_bars
+from sumi.parse.named import Names, is_of_generator, named_bars
 
 _ENOUGH: Final = 0.5
 # Beside a document there may be a bar, a notice of copyright or a slogan: less text than this is not looked
@@ -94,7 +94,7 @@ def _widest(body: Element, names: Names, soft: SoftChrome) -> Bulk:
 def _may_be_article(root: Element, claim: Claim) -> bool:
     """What a generator calls the document is just that; only what any page may have is looked into."""
     if root.tag in ("body", "main", "article") or root.attr("role") == "main":
-        return True
+        return not is_of_generator(root)
     if claim is not Claim.META:
         return False
     return root.attr("id") == "main-content" or root.has_class("contents") or root.has_class("body")

@@ -34,6 +34,17 @@ _LANDMARKS: Final = (
     "#main-content",
     "article",
 )
+# Of those, what only generators of manuals write.
+_OF_GENERATORS: Final = frozenset(
+    {
+        "theme-doc-markdown",
+        "vp-doc",
+        "md-content__inner",
+        "contentContainer",
+        "furo-main-content",
+        "md-content",
+    }
+)
 _RANK: Final = {key: rank for rank, key in enumerate(_LANDMARKS)}
 _TELLING_IDS: Final = CHROME_IDS | {key[1:] for key in _LANDMARKS if key.startswith("#")}
 _DOCBOOK_BOXES: Final = frozenset({"note", "tip", "warning", "caution", "important"})
@@ -114,6 +125,13 @@ def read_names(document: Document) -> Names:
             *_titled_boxes(document),
         ],
     )
+
+
+def is_of_generator(landmark: Element) -> bool:
+    """Whether its name is one that pages of other kinds do not use."""
+    if landmark.attr("id") in _OF_GENERATORS:
+        return True
+    return not _OF_GENERATORS.isdisjoint((landmark.attr("class") or "").split())
 
 
 def _titled_boxes(document: Document) -> Iterator[Element]:
