@@ -7,13 +7,15 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from sumi.parse.chrome import MAX_CLASSES, Part, part_of
-from sumi.parse.code_lines import lines_of
-from sumi.parse.html import Document, Element, collapse, new_element
+from sumi.parse.code_lines import are_numbers_of, lines_of
+from sumi.parse.html import Document, Element, Text, collapse, new_element
 
 # A fence's info string must not hold a backtick or a blank; no language has a longer name.
 _LANGUAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+#.-]{0,31}")
 _PREFIXED: Final = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush)[-:]\s*(?:source-)?([^\s;]+)")
 _AFTER_MARKER: Final = re.compile(r"(?:^|\s)(?:sourceCode|hljs|prettyprint|src)\s+([A-Za-z][^\s;]*)")
+# Of Hexo; on a <div> the class beside it may mean anything.
+_IN_FIGURE: Final = re.compile(r"(?:^|\s)highlight\s+([A-Za-z][^\s;]*)")
 _LANGUAGE_ATTRS: Final = ("data-lang", "data-language", "data-code-language")
 # rustdoc and others give the bare name; only names that can mean nothing else.
 _BARE_NAMES: Final = frozenset(
@@ -39,7 +41,7 @@ _SAME_AS: Final = {
 # Highlighters wrap <pre> in up to this many elements, one of which has the class; in tables, to number lines.
 _WRAPPERS: Final = 3
 _NEAR: Final = 8  # ancestors looked at; pages laid out in tables have dozens of them around each block
-_NUMBERING: Final = frozenset({"td", "tr", "tbody", "table"})
+_NUMBERING: Final = frozenset({"td", "tr", "tbody", "table", "code", "pre"})
 _WITHIN: Final = ("span", "a", "b", "br", "button", "div", "em", "i", "li", "p", "strong", "tr")
 
 # Numbers of lines, and what folds a part away. What cannot be selected the page itself leaves out when code
@@ -55,6 +57,7 @@ class CodeParts(NamedTuple):
     fragments: list[Element]  # what Doxygen writes code in: neither lines nor signatures are <pre> or <code>
     signatures: list[Element]
     terms: list[Element]  # signatures as Sphinx writes them
+    in_cells: list[Element]  # blocks, in tables that may be there only to number lines
     # Whether any block may hold another, or its text in a <code>: the parser's index tells of all at once,
     # while to ask a block is a walk over each of its spans.
     has_nested: bool
@@ -68,6 +71,7 @@ def find_code(document: Document) -> CodeParts:
         fragments,
         document.select("table.memname"),
         document.select("dt.sig"),
+        document.select("td pre") if blocks else [],
         has_nested=bool(fragments) or (len(blocks) > 1 and document.select_one("pre pre") is not None),
         has_inner=bool(fragments) or (bool(blocks) and document.select_one("pre > code") is not None),
     )
@@ -80,8 +84,17 @@ def prepare_code(code: CodeParts) -> None:
         _write_signature(table)
     for term in code.terms:
         _flatten_signature(term)
+    around: list[Element] = []
     for pre in (*code.fragments, *code.blocks):
-        _prepare_block(pre, code)
+        if code.has_nested and pre.select_one("pre") is not None:
+            around.append(pre)
+        else:
+            _prepare_block(pre, code)
+    for pre in around:
+        pre.tag = "div"  # of mdBook, around the block itself, or of Rouge, around a table
+    for listing in dict.fromkeys(pre.closest("table") for pre in code.in_cells):
+        if listing is not None:
+            _release_listing(listing)
 
 
 def _write_signature(table: Element) -> None:
@@ -103,10 +116,8 @@ def _flatten_signature(term: Element) -> None:
 
 
 def _prepare_block(pre: Element, code: CodeParts) -> None:
-    if code.has_nested and pre.select_one("pre") is not None:
-        pre.tag = "div"  # of mdBook, around the block itself
-        return
     _drop_label(pre)
+    _drop_numbers_beside(pre)
     _mark_language(pre, pre.select_one(":scope > code") if code.has_inner else None)
     if next(pre.iter_elements(_WITHIN), None) is None:
         return
@@ -121,6 +132,47 @@ def _drop_label(pre: Element) -> None:
     label = pre.previous_sibling
     if isinstance(label, Element) and label.tag == "span" and label.has_class("lang"):
         label.decompose()
+
+
+def _drop_numbers_beside(pre: Element) -> None:
+    """As VuePress and VitePress write them behind the block, for the style sheet to lay over it."""
+    column = pre.next_sibling
+    if isinstance(column, Text) and not column.data.strip():
+        column = column.next_sibling
+    if isinstance(column, Element) and _is_column_of_numbers(column):
+        column.decompose()
+
+
+def _is_column_of_numbers(element: Element) -> bool:
+    if "line-number" not in (element.attr("class") or "") or element.tag == "pre":
+        return False
+    return element.select_one("pre") is None and not any(map(str.isalpha, element.text))
+
+
+def _release_listing(table: Element) -> None:
+    """Numbers in the one cell, code in the other: without the numbers nothing is left to be a table of."""
+    around = table.closest("code")
+    if around is not None:
+        around.tag = "div"
+    cells = list(islice(table.iter_elements(("td", "th")), 4))
+    columns = [cell for cell in cells if cell.tag == "td"]
+    # With one heading at most, which is the name of a file; two would be of columns.
+    if len(columns) != 2 or len(cells) > 3 or columns[0].parent is not columns[1].parent:
+        return
+    numbers, listing = columns
+    blocks = list(islice(listing.iter_elements("pre"), 2))
+    if len(blocks) == 1 and _is_gutter(numbers, listing, blocks[0].text):
+        numbers.decompose()
+
+
+def _is_gutter(numbers: Element, listing: Element, code: str) -> bool:
+    if part_of(numbers.attr("class") or "") is Part.CHROME:
+        return True
+    if len(listing.text.strip()) != len(code.strip()):
+        return False
+    words = " ".join(numbers.stripped_strings).split()
+    # All that was in it could not be selected, and is gone.
+    return are_numbers_of(words, code) if words else numbers.select_one("pre") is not None
 
 
 def _mark_language(pre: Element, code: Element | None) -> None:
@@ -167,7 +219,14 @@ def _declared(element: Element) -> str | None:
         language = _said_by_attribute(element)
         if language is not None:
             return language
-    return language_in(classes) if classes and len(classes) < MAX_CLASSES else None
+    if not classes or len(classes) >= MAX_CLASSES:
+        return None
+    return (_in_figure(classes) if element.tag == "figure" else None) or language_in(classes)
+
+
+def _in_figure(classes: str) -> str | None:
+    match = _IN_FIGURE.search(classes)
+    return None if match is None else canonical_language(match[1])
 
 
 def _said_by_attribute(element: Element) -> str | None:

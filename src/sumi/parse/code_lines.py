@@ -8,6 +8,7 @@ _BLOCKS: Final = ("div", "li", "p", "tr")
 _BREAKING: Final = ("br", *_BLOCKS)
 # Of highlighters that leave it to the style sheet to begin a new line.
 _LINE_CLASSES: Final = frozenset({"line", "token-line", "highlight-line", "code-line", "view-line"})
+_LONGEST_NUMBER: Final = 7
 
 
 def lines_of(pre: Element) -> str:
@@ -57,3 +58,14 @@ def _by_spans(pre: Element, text: str) -> str:
 def _is_line(span: Element) -> bool:
     classes = span.attr("class")
     return classes is not None and not _LINE_CLASSES.isdisjoint(classes.split())
+
+
+def are_numbers_of(words: list[str], code: str) -> bool:
+    """Whether they are consecutive, and as many as there are lines; of blank ones at the end not all may be
+    numbered."""
+    if not code.strip("\n").count("\n") < len(words) <= code.count("\n") + 1:
+        return False
+    first = words[0]
+    if len(first) > _LONGEST_NUMBER or not (first.isascii() and first.isdigit()):
+        return False
+    return all(word == str(number) for number, word in enumerate(words, int(first)))

@@ -1,17 +1,19 @@
 """Formulas as TeX between dollars, and what stands above or below the line."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from sumi.parse.html import Element, RenderTag, new_element
+from sumi.parse.html import Element, RenderTag, Text, collapse, element_children, new_element
 
 _INLINE: Final = "sumi-math"
 _DISPLAY: Final = "sumi-display-math"
 
 _TEX_ENCODINGS: Final = frozenset({"application/x-tex", "application/x-latex", "latex", "tex"})
 _DELIMITED: Final = re.compile(
-    r"\s*(?:\\\((?P<inline>.*)\\\)|\\\[(?P<display>.*)\\\]|\$\$(?P<dollars>.*)\$\$)\s*", re.DOTALL
+    r"\s*(?:\\\((?P<inline>.*)\\\)|\\\[(?P<display>.*)\\\]|\$\$(?P<dollars>.*)\$\$"
+    r"|(?P<environment>\\begin\{(?P<name>\w+\*?)\}.*\\end\{(?P=name)\}))\s*",
+    re.DOTALL,
 )
 _COMMENT: Final = re.compile(r"(?<!\\)%[^\n]*")
 # TeX is written out unescaped, so whatever Markdown or HTML could take for a tag, a link or the formula's end
@@ -22,6 +24,47 @@ _UNSAFE: Final = re.compile(r"`|(?<!\\)\$")
 _RAISED: Final = str.maketrans("0123456789+-=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿ")
 _LOWERED: Final = str.maketrans("0123456789+-=()", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎")
 
+# MathML
+_DEEPEST: Final = 40
+_IN_TEX: Final = str.maketrans(
+    {
+        **{mark: f"\\{mark}" for mark in "{}%#&_$"},
+        **dict.fromkeys("\u2061\u2062\u2063\u2064", ""),  # operators that are not seen
+        "\\": "\\backslash ",
+        "^": "\\wedge ",
+        "~": "\\sim ",
+        "\N{MINUS SIGN}": "-",
+        "\N{N-ARY SUMMATION}": "\\sum",
+        "\N{N-ARY PRODUCT}": "\\prod",
+        "\N{INTEGRAL}": "\\int",
+        "\N{N-ARY UNION}": "\\bigcup",
+        "\N{N-ARY INTERSECTION}": "\\bigcap",
+    }
+)
+_LIMITED: Final = "lim liminf limsup max min sup inf det gcd Pr"
+_UNLIMITED: Final = """
+    sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh coth log ln lg exp arg deg dim hom ker
+"""
+_FUNCTIONS: Final = frozenset(f"{_LIMITED} {_UNLIMITED}".split())
+_WITH_LIMITS: Final = frozenset(f"\\{name}" for name in f"{_LIMITED} sum prod int bigcup bigcap".split())
+_ALPHABETS: Final = {
+    "bold": "\\mathbf",
+    "double-struck": "\\mathbb",
+    "fraktur": "\\mathfrak",
+    "normal": "\\mathrm",
+    "script": "\\mathcal",
+}
+_ACCENTS: Final = {
+    **dict.fromkeys("¯‾", "\\overline"),
+    **dict.fromkeys(("ˆ", "\\wedge"), "\\hat"),
+    **dict.fromkeys(("˜", "\\sim"), "\\tilde"),
+    **dict.fromkeys("→\u20d7", "\\vec"),
+    **dict.fromkeys("˙.", "\\dot"),
+    "¨": "\\ddot",
+}
+_LINES_BELOW: Final = dict.fromkeys(("\\_", "¯", "‾", "\u0332"), "\\underline")
+_ONE_SIGN: Final = re.compile(r"[^\W_]|\\[A-Za-z]+")
+
 
 def set_math_script(script: Element) -> None:
     """MathJax 2: ``<script type="math/tex; mode=display">``."""
@@ -29,8 +72,9 @@ def set_math_script(script: Element) -> None:
 
 
 def set_mathml(formula: Element) -> None:
-    """MathML with its TeX beside it, as KaTeX, MediaWiki and pandoc write it. Without it, its text stays."""
-    tex = _annotated_tex(formula) or formula.attr("alttext")
+    """MathML, by the TeX beside it, as KaTeX, MediaWiki and pandoc write it, or else by what it consists of.
+    What is not known how to be written leaves it as its text."""
+    tex = _annotated_tex(formula) or formula.attr("alttext") or mathml_as_tex(formula)
     if tex:
         _set(formula, tex, display=formula.attr("display") == "block" or _is_displayed(formula))
 
@@ -39,12 +83,27 @@ def set_delimited(element: Element) -> None:
     r"""``<span class="math">\(…\)</span>``, for MathJax to find."""
     match = _DELIMITED.fullmatch(element.text)
     if match is None:
+        match = _take_label(element)
+    if match is None:
         return
     tex = match["inline"]
     if tex is not None:
         _set(element, tex, display=False)
     else:
-        _set(element, match["display"] or match["dollars"] or "", display=True)
+        _set(element, match["display"] or match["dollars"] or match["environment"] or "", display=True)
+
+
+def _take_label(element: Element) -> re.Match[str] | None:
+    """The number of a formula, as Sphinx writes it into the same element, goes into a line behind it: beside
+    it, many would not take the dollars for what ends a formula."""
+    labels = list(element_children(element))
+    if len(labels) != 1 or element.parent is None:
+        return None
+    match = _DELIMITED.fullmatch("".join(part.data for part in element.children if isinstance(part, Text)))
+    label = collapse(labels[0].text)
+    if match is not None and label:
+        element.insert_after(new_element("p", label) if element.tag == "div" else Text(f" {label}"))
+    return match
 
 
 def _annotated_tex(formula: Element) -> str | None:
@@ -52,6 +111,169 @@ def _annotated_tex(formula: Element) -> str | None:
         if (annotation.attr("encoding") or "").lower() in _TEX_ENCODINGS:
             return annotation.text
     return None
+
+
+class _Unwritable(Exception):
+    """MathML of a kind that has no place here."""
+
+
+def mathml_as_tex(formula: Element) -> str:
+    """What its elements mean, "" if one of them is not known: half a formula is wrong."""
+    try:
+        return _row(formula, _DEEPEST).strip() if formula.text.strip() else ""
+    except _Unwritable:
+        return ""
+
+
+def _tex(element: Element, levels: int) -> str:
+    write = _TOKENS.get(element.tag)
+    if write is not None:
+        return write(element)
+    if levels == 0:
+        raise _Unwritable
+    if element.tag in _ROWS:
+        return _ROWS[element.tag].format(_row(element, levels - 1))
+    if element.tag in _SCHEMATA:
+        number, lay_out = _SCHEMATA[element.tag]
+        parts = _parts(element, levels - 1)
+        if len(parts) == number:
+            return lay_out(*parts)
+    elif element.tag in _SPECIAL:
+        return _SPECIAL[element.tag](element, levels - 1)
+    raise _Unwritable
+
+
+def _parts(element: Element, levels: int) -> list[str]:
+    if any(isinstance(part, Text) and part.data.strip() for part in element.children):
+        raise _Unwritable
+    return [_tex(part, levels) for part in element_children(element)]
+
+
+def _row(element: Element, levels: int) -> str:
+    written: list[str] = []
+    for part in filter(None, _parts(element, levels)):
+        # Or the letter would be of the command's name.
+        if part[:1].isalpha() and written and "\\" in written[-1] and written[-1][-1:].isalpha():
+            written.append(" ")
+        written.append(part)
+    return "".join(written)
+
+
+def _sign(element: Element) -> str:
+    return collapse(element.text).translate(_IN_TEX).strip()
+
+
+def _identifier(element: Element) -> str:
+    sign = _sign(element)
+    if sign in _FUNCTIONS:
+        return f"\\{sign}"
+    usual = "normal" if len(sign) > 1 and sign.isalpha() else ""
+    alphabet = _ALPHABETS.get(element.attr("mathvariant") or usual)
+    return sign if alphabet is None else f"{alphabet}{{{sign}}}"
+
+
+def _words(element: Element) -> str:
+    words = element.text.replace("\xa0", " ").translate(_IN_TEX)
+    return f"\\text{{{words}}}" if words.strip() else "\\,"
+
+
+def _grouped(tex: str) -> str:
+    return tex if _ONE_SIGN.fullmatch(tex) else f"{{{tex}}}"
+
+
+def _with_scripts(base: str, lower: str = "", upper: str = "") -> str:
+    below = f"_{_grouped(lower)}" if lower else ""
+    above = f"^{_grouped(upper)}" if upper else ""
+    return f"{_grouped(base)}{below}{above}"
+
+
+def _with_under(base: str, under: str) -> str:
+    if base in _WITH_LIMITS:
+        return _with_scripts(base, under)
+    line = _LINES_BELOW.get(under)
+    return f"\\underset{{{under}}}{{{base}}}" if line is None else f"{line}{{{base}}}"
+
+
+def _with_over(base: str, over: str) -> str:
+    if base in _WITH_LIMITS:
+        return _with_scripts(base, upper=over)
+    accent = _ACCENTS.get(over)
+    return f"\\overset{{{over}}}{{{base}}}" if accent is None else f"{accent}{{{base}}}"
+
+
+def _with_both(base: str, under: str, over: str) -> str:
+    if base in _WITH_LIMITS:
+        return _with_scripts(base, under, over)
+    return _with_over(_with_under(base, under), over)
+
+
+def _fraction(element: Element, levels: int) -> str:
+    parts = _parts(element, levels)
+    if len(parts) != 2:
+        raise _Unwritable
+    # Without a line it is a binomial coefficient, or something else than a quotient.
+    is_lined = (element.attr("linethickness") or "1").strip()[:1] != "0"
+    command = "\\frac" if is_lined else "\\genfrac{}{}{0pt}{}"
+    return f"{command}{{{parts[0]}}}{{{parts[1]}}}"
+
+
+def _fenced(element: Element, levels: int) -> str:
+    opening, closing, separators = map(element.attr, ("open", "close", "separators"))
+    separator = "," if separators is None else separators.strip()[:1]
+    inside = f"{separator.translate(_IN_TEX)} ".join(_parts(element, levels))
+    left, right = "(" if opening is None else opening, ")" if closing is None else closing
+    return f"{left.translate(_IN_TEX)}{inside}{right.translate(_IN_TEX)}"
+
+
+def _matrix(table: Element, levels: int) -> str:
+    rows = [_matrix_row(row, levels) for row in element_children(table)]
+    return "\\begin{matrix}" + " \\\\ ".join(rows) + "\\end{matrix}"
+
+
+def _matrix_row(row: Element, levels: int) -> str:
+    cells = list(element_children(row))
+    if row.tag != "mtr" or any(cell.tag != "mtd" for cell in cells):
+        raise _Unwritable
+    return " & ".join(_row(cell, levels) for cell in cells)
+
+
+def _annotated(semantics: Element, levels: int) -> str:
+    formula = next(element_children(semantics), None)
+    return "" if formula is None else _tex(formula, levels)
+
+
+def _space(_: Element) -> str:
+    return "\\,"
+
+
+_TOKENS: Final[Mapping[str, Callable[[Element], str]]] = {
+    "mi": _identifier,
+    "mn": _sign,
+    "mo": _identifier,
+    "ms": _words,
+    "mspace": _space,
+    "mtext": _words,
+}
+_ROWS: Final = {
+    **dict.fromkeys(("math", "mrow", "mstyle", "mpadded", "merror"), "{}"),
+    "msqrt": "\\sqrt{{{}}}",
+    "mphantom": "\\phantom{{{}}}",
+}
+_SCHEMATA: Final[Mapping[str, tuple[int, Callable[..., str]]]] = {
+    "msub": (2, _with_scripts),
+    "msup": (2, lambda base, upper: _with_scripts(base, upper=upper)),
+    "msubsup": (3, _with_scripts),
+    "mroot": (2, "\\sqrt[{1}]{{{0}}}".format),
+    "munder": (2, _with_under),
+    "mover": (2, _with_over),
+    "munderover": (3, _with_both),
+}
+_SPECIAL: Final[Mapping[str, Callable[[Element, int], str]]] = {
+    "mfrac": _fraction,
+    "mfenced": _fenced,
+    "mtable": _matrix,
+    "semantics": _annotated,
+}
 
 
 def _is_displayed(formula: Element) -> bool:

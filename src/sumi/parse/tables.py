@@ -4,6 +4,7 @@ What cannot be one is taken apart, losing its lines but none of its text: tables
 tables or headings, and the ones that highlighters put line numbers in.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
@@ -18,6 +19,8 @@ from sumi.parse.html import Document, Element, element_children, new_element
 # Filling up spans and short rows makes cells; a page gets this many, then its tables are taken apart.
 _MAX_FILLED: Final = 20_000
 _WIDEST_SPAN: Final = 100
+_ALL_ROWS: Final = 1_000_000
+_NUMBER: Final = re.compile(r"[ \t\n\f\r]*\+?([0-9]{1,6})")  # at the beginning of whatever is there
 
 _ROW_GROUPS: Final = frozenset({"thead", "tbody", "tfoot"})
 _UNCELLABLE: Final = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "hr")
@@ -101,9 +104,12 @@ class TableFitter:
                 self._items += 1
 
     def _fill_spans(self, grid: _Grid) -> None:
-        below: dict[int, int] = {}  # column -> rows that a cell above still reaches into
-        for _, cells in grid:
-            below = self._fill_row(cells, below)
+        below: dict[int, int] = {}  # column -> the first row that no cell above reaches into
+        group = None
+        for number, (row, cells) in enumerate(grid):
+            if row.parent is not group:  # out of which no cell reaches
+                group, below = row.parent, {}
+            self._fill_row(number, cells, below)
 
     def _fill_short_rows(self, grid: _Grid) -> None:
         """The converter writes a table of uneven rows as raw HTML."""
@@ -120,29 +126,22 @@ class TableFitter:
         self._filled += 1
         return self._filled < _MAX_FILLED
 
-    def _fill_row(self, cells: list[Element], below: dict[int, int]) -> dict[int, int]:
-        reaching: dict[int, int] = {}
+    def _fill_row(self, number: int, cells: list[Element], below: dict[int, int]) -> None:
         column = 0
         for cell in cells:
             if self._filled >= _MAX_FILLED:
                 break
-            while column in below:
-                column = self._pass_under(cell, column, below, reaching)
-            width, height = _take_span(cell, "colspan"), _take_span(cell, "rowspan")
-            for offset in range(width):
+            while below.get(column, 0) > number:
+                column += 1
+                if self._may_fill():
+                    cell.insert_before(new_element(cell.tag))
+            width, height = _take_width(cell), _take_height(cell)
+            for covered in range(column, column + width):
                 if height > 1:
-                    reaching[column + offset] = height - 1
-                if offset and self._may_fill():
+                    below[covered] = max(number + height, below.get(covered, 0))
+                if covered > column and self._may_fill():
                     cell.insert_after(new_element(cell.tag))
             column += width
-        return reaching
-
-    def _pass_under(self, cell: Element, column: int, below: dict[int, int], reaching: dict[int, int]) -> int:
-        if below[column] > 1:
-            reaching[column] = below[column] - 1
-        if self._may_fill():
-            cell.insert_before(new_element(cell.tag))
-        return column + 1
 
 
 def _plain_lengths(table: Element) -> list[int]:
@@ -201,10 +200,19 @@ def _take_apart(table: Element, grid: _Grid) -> None:
         part.tag = "div"
 
 
+def _take_width(cell: Element) -> int:
+    return max(1, min(_take_span(cell, "colspan"), _WIDEST_SPAN))
+
+
+def _take_height(cell: Element) -> int:
+    """Of 0 it is all rows that are left."""
+    return _take_span(cell, "rowspan") or _ALL_ROWS
+
+
 def _take_span(cell: Element, name: str) -> int:
     value = cell.attr(name)
     if value is None:
         return 1
     del cell.attrs[name]
-    value = value.strip()[:6]
-    return max(1, min(int(value), _WIDEST_SPAN)) if value.isascii() and value.isdigit() else 1
+    number = _NUMBER.match(value)
+    return 1 if number is None else int(number[1])
