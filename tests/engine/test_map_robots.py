@@ -40,6 +40,27 @@ def test_a_robots_txt_that_fails(on_error: RobotsOnError, shown: set[str], tmp_p
         assert tables(database, "SELECT DISTINCT error_message FROM pages") != [(None,)]
 
 
+def test_a_robots_txt_that_is_asked_for_too_often_suspends_its_domain_at_once(tmp_path: Path) -> None:
+    terrain = Terrain(
+        {"https://q.test/": ("https://busy.test/1", "https://busy.test/2")}, quality=("q.test",)
+    )
+    asked: list[str] = []
+
+    def web(url: str, now: float) -> Answer:
+        asked.append(url)
+        return Answer(429) if url == "https://busy.test/robots.txt" else terrain.web(url, now)
+
+    database = tmp_path / "map.db"
+    recipe = terrain.recipe(
+        robots=RobotsPolicy(), retry=RetryPolicy(RETRIES, RETRY_SECONDS, steady=True, only=RETRIED)
+    )
+    crawled(web, recipe, open_store=lambda policy, now: terrain.open(database, policy, now))
+    found = states(database)
+    assert {found[f"https://busy.test/{number}"] for number in (1, 2)} == {"RateLimited"}
+    assert [url for url in asked if "busy.test" in url] == ["https://busy.test/robots.txt"]
+    assert tables(database, "SELECT domain FROM domain_states WHERE rate_limited") == [("busy.test",)]
+
+
 def test_a_page_that_robots_txt_denies_has_failed_and_says_why(tmp_path: Path) -> None:
     def web(url: str, now: float) -> Answer:
         if url.endswith("/robots.txt"):

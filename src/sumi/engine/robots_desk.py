@@ -30,6 +30,7 @@ DENIAL_SECONDS = 300.0
 # has to get its turn in between, which may be the longest Crawl-delay away, slowed down tenfold.
 SHORTEST_LIFETIME = 3600.0
 LONG_CRAWL_DELAY = 30.0
+TOO_MANY = 429
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 
 
@@ -41,14 +42,13 @@ class Ruling(msgspec.Struct, frozen=True):
     expires: float
     rules: RobotsRules
     reachable: bool = True
+    denies_as: Outcome = Outcome.ROBOTS_DENIED  # all of it
 
     def refusal(self, url: str) -> Verdict | None:
         if self.access is RobotsAccess.ALLOW_ALL:
             return None
         if self.access is RobotsAccess.DENY_ALL:
-            return Verdict(
-                Outcome.ROBOTS_DENIED if self.reachable else Outcome.ROBOTS_UNREACHABLE, self.words
-            )
+            return Verdict(self.denies_as, self.words)
         parts = split(url)
         path = f"{parts.path}?{parts.query}" if parts.query else parts.path
         decision = self.rules.decide(path)
@@ -190,6 +190,8 @@ class RobotsDesk:
         outcome = Outcome.ROBOTS_UNREACHABLE
         if isinstance(answer, Trouble) and self._recipe.retry.only:  # which names what it means
             outcome = answer.verdict.outcome
+        elif isinstance(answer, Response):
+            outcome = self._silence_of(answer.status)
         delay = retry_delay(outcome, attempt, self._recipe.retry, self._io.jitter())
         if delay is not None:
             return Turn(not_before=self._io.clock.now() + delay, report=host_report(answer))
@@ -238,9 +240,16 @@ class RobotsDesk:
             lifetime = min(self._policy.max_age if age is None else age, self._policy.max_age)
         if self._policy.respect:
             self._crawl_delays[host_key(record.origin)] = rules.crawl_delay or 0.0
-        ruling = Ruling(verdict.access, words, record.fetched_at + lifetime, rules, reachable)
+        denies_as = Outcome.ROBOTS_DENIED if reachable else self._silence_of(record.status)
+        ruling = Ruling(verdict.access, words, record.fetched_at + lifetime, rules, reachable, denies_as)
         self._rulings[record.origin] = ruling
         return ruling
+
+    def _silence_of(self, status: int) -> Outcome:
+        """A job that takes "too many requests" for an answer does so here too."""
+        only = self._recipe.retry.only
+        takes_it = status == TOO_MANY and bool(only) and Outcome.RATE_LIMITED not in only
+        return Outcome.RATE_LIMITED if takes_it else Outcome.ROBOTS_UNREACHABLE
 
     def _sitemaps(self, site: str, record: RobotsRecord) -> tuple[Candidate, ...]:
         """The sitemaps that robots.txt names; the usual places where it names none."""
@@ -259,7 +268,7 @@ class RobotsDesk:
 
 def _reached(status: int) -> bool:
     """Whether the server said something about robots.txt, be it that there is none."""
-    return 0 < status < 500 and status != 429
+    return 0 < status < 500 and status != TOO_MANY
 
 
 def _max_age(answer: Response) -> float | None:
