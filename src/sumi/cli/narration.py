@@ -69,6 +69,9 @@ class Narrator:
             case _:
                 return self._detail(event)
 
+    def progress(self, event: Progress) -> str:
+        return progress_line(event)
+
     def _quiet(self, event: Event) -> list[str]:
         if isinstance(event, Summary) and event.status != "complete":
             return [status_line(event, self._palette)]

@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 
 import msgspec
 
-from sumi.cli.narration import Narrator, Verbosity, progress_line
+from sumi.cli.narration import Narrator, Verbosity
 from sumi.cli.terminal import Palette, Sink, fit
 from sumi.events import Event, Progress
 
@@ -63,7 +63,7 @@ class LiveLine:
         if now - self._drawn_at < REWRITE_INTERVAL:
             return
         # The last column stays free: a full line makes some terminals wrap, and then it cannot be cleared.
-        self._sink.write(_CLEAR_LINE + fit(progress_line(event), self._columns() - 1))
+        self._sink.write(_CLEAR_LINE + fit(self._narrator.progress(event), self._columns() - 1))
         self._drawn_at = now
         self._is_shown = True
 
@@ -81,7 +81,7 @@ class PlainLines:
         for line in self._narrator.lines(event):
             self._sink.line(line)
         if isinstance(event, Progress) and self._clock() >= self._due_at:
-            self._sink.line(progress_line(event))
+            self._sink.line(self._narrator.progress(event))
             self._due_at = self._clock() + PLAIN_INTERVAL
 
     def close(self) -> None:
@@ -121,7 +121,12 @@ def choose_reporter(
 ) -> Reporter:
     if as_json:
         return JsonLines(out)
-    narrator = Narrator(verbosity, Palette.for_sink(err, environ))
+    return reporter_for_people(Narrator(verbosity, Palette.for_sink(err, environ)), verbosity, err, environ)
+
+
+def reporter_for_people(
+    narrator: Narrator, verbosity: Verbosity, err: Sink, environ: Mapping[str, str]
+) -> Reporter:
     if verbosity is Verbosity.QUIET:
         return QuietEnd(err, narrator)
     if err.is_terminal and environ.get("TERM") != "dumb":

@@ -1,23 +1,27 @@
 """``sumi run``: crawler and scraper together, or both in one process."""
 
 import argparse
-import subprocess
+import asyncio
+import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sumi.cli.crawl import add_again, run_crawler
+from sumi.cli.narration import Verbosity
 from sumi.cli.parser import SentenceParser
-from sumi.cli.pipeline_options import add_config, add_running, checked, read_config
-from sumi.cli.scrape import run_scraper
-from sumi.cli.summary import ABORTED, worst_of
+from sumi.cli.pipeline_options import add_config, add_running, checked, min_free, read_config
+from sumi.cli.terminal import Sink, printable
+from sumi.policy import Durability
 
 if TYPE_CHECKING:
+    from sumi.cli.run_control import JointControl
+    from sumi.cli.run_crawler import CrawlerProcess
+    from sumi.cli.run_report import JointReport
+    from sumi.events import Summary
     from sumi.settings.crawl_config import CrawlConfig
-
-# A crawler that was asked to stop lets its pages in flight finish, for half a minute at most.
-_STOP_SECONDS = 60.0
 
 _EXAMPLES = """\
 examples:
@@ -56,32 +60,96 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run_both(options: argparse.Namespace, config: "CrawlConfig") -> int:
     """The crawler in the background, the scraper here; whichever way this ends, the crawler ends too."""
-    options.follow = False
-    with _crawler(options, config) as crawler:
-        scraped = run_scraper(options, config, lambda: crawler.poll() is None)
-    return _worse(scraped, crawler.returncode)
+    from sumi.cli.run_report import JointReport
+
+    out, err = Sink(sys.stdout), Sink(sys.stderr)
+    verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
+    if not options.quiet:
+        for line in _banner(config):
+            err.line(printable(line))
+    report = JointReport(verbosity, out, err, os.environ, as_json=options.json)
+    try:
+        return _run_reported(options, config, report)
+    finally:
+        report.close()
+
+
+def _banner(config: "CrawlConfig") -> tuple[str, ...]:
+    from sumi.settings.crawl_config_rules import compliance_banner
+
+    turns = "turns       both fetch every page (spool.hand_over): the scraper waits while the crawler fetches"
+    return (*compliance_banner(config), *(() if config.spool.hand_over else (turns,)))
+
+
+def _run_reported(options: argparse.Namespace, config: "CrawlConfig", report: "JointReport") -> int:
+    from sumi.cli.run_verdict import crawler_end, joint_verdict
+
+    with _crawler(options, config, report) as (crawler, control):
+        summary = _scraped(options, config, report, crawler, control)
+    verdict = joint_verdict(crawler_end(crawler), summary)
+    report.verdict(verdict)
+    return verdict.code
 
 
 @contextmanager
-def _crawler(options: argparse.Namespace, config: "CrawlConfig") -> "Iterator[subprocess.Popen[bytes]]":
-    words = ["--config", options.config, "--run-id", config.run_id, "--durability", options.durability, "-q"]
+def _crawler(
+    options: argparse.Namespace, config: "CrawlConfig", report: "JointReport"
+) -> "Iterator[tuple[CrawlerProcess, JointControl]]":
+    from sumi.cli.run_control import JointControl, signals_heard
+    from sumi.cli.run_crawler import CrawlerProcess
+
+    words = ["--config", options.config, "--run-id", config.run_id, "--durability", options.durability]
+    words += ["--json", "-q"]  # heard by us, who tell it on
     words += ["--again"] if options.again else []
     words += ["--processes", str(options.processes)] if options.processes is not None else []
     words += ["--min-free", options.min_free] if options.min_free is not None else []
-    command = [sys.executable, "-m", "sumi.cli.with_parent", "crawl", "run", *words]
-    crawler = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 - our own program
-    try:
-        yield crawler
-    finally:
-        if crawler.poll() is None:
-            crawler.terminate()
+    # Before either side listens, these would kill it by default; that they are ignored is inherited.
+    for number in (signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
+    crawler = CrawlerProcess(words, report)
+    control = JointControl(crawler)
+    with signals_heard(control):
         try:
-            crawler.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            crawler.kill()
-            crawler.wait()
+            yield crawler, control
+        finally:
+            crawler.finish()
 
 
-def _worse(one: int, other: int) -> int:
-    """What went wrong on either side is told; a crawler that was stopped with us is no fault."""
-    return worst_of((one, other if other >= 0 else ABORTED))
+def _scraped(
+    options: argparse.Namespace,
+    config: "CrawlConfig",
+    report: "JointReport",
+    crawler: "CrawlerProcess",
+    control: "JointControl",
+) -> "Summary":
+    # Imported here because the engine brings the network and the parser, which --help does not need.
+    from sumi.assembly.parts import run_loop
+    from sumi.assembly.scrape import ScrapeOptions, scrape
+    from sumi.cli.run_control import take_turns
+
+    chosen = ScrapeOptions(
+        warc=options.warc,
+        processes=options.processes,
+        min_free=min_free(options, os.environ),
+        durability=Durability(options.durability),
+    )
+
+    async def scrape_beside() -> "Summary":
+        turns = None
+        if not config.spool.hand_over:
+            control.pause()
+            turns = asyncio.create_task(take_turns(control, crawler, 1 / config.limits.req_per_sec))
+        try:
+            return await scrape(
+                config,
+                chosen,
+                [report.scraper],
+                control,
+                lambda: read_config(options, config.run_id),
+                lambda: crawler.at_work,
+            )
+        finally:
+            if turns is not None:
+                turns.cancel()
+
+    return run_loop(scrape_beside())

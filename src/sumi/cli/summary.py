@@ -1,6 +1,8 @@
 """The end of a run in words, and as an exit code."""
 
+import shlex
 from collections.abc import Iterable
+from pathlib import PurePath
 
 from sumi.cli.terminal import Palette, duration, printable
 from sumi.events import Summary
@@ -84,13 +86,16 @@ def ending_lines(summary: Summary, ending: Ending, palette: Palette) -> list[str
     head = f"  {ending.value:<20}{sum(count for _, count in rows):>9,}"
     lines = [palette.bad(head) if ending is Ending.FAILED else head]
     for outcome, count in rows:
-        hint = _hint(outcome) if ending in (Ending.FAILED, Ending.WAITING) else ""
+        hint = _hint(outcome, summary) if ending in (Ending.FAILED, Ending.WAITING) else ""
         lines.append(f"    {outcome.value:<18}{count:>9,}  {palette.faint(hint)}".rstrip())
     return lines
 
 
-def _hint(outcome: Outcome) -> str:
-    return " ".join(part for part in MEANINGS[outcome][1:] if part)
+def _hint(outcome: Outcome, summary: Summary) -> str:
+    meaning = MEANINGS[outcome]
+    if outcome is Outcome.PENDING:
+        return f"{meaning[1]} Run {_how_to_go_on(summary)} to go on."
+    return " ".join(part for part in meaning[1:] if part)
 
 
 def _status_words(summary: Summary) -> str:
@@ -102,9 +107,19 @@ def _status_words(summary: Summary) -> str:
         case "partial":
             return _why_partial(summary)
         case "interrupted":
-            return "run the same command again to go on"
+            return f"run {_how_to_go_on(summary)} to go on"
         case _:
-            return "stopped at once; what was written is whole, run the same command again to go on"
+            return f"stopped at once; what was written is whole, run {_how_to_go_on(summary)} to go on"
+
+
+def _how_to_go_on(summary: Summary) -> str:
+    """Of a capture the same command would begin another one; its output is ``STORE/jobs/JOB``."""
+    if summary.job != "capture":
+        return "the same command again"
+    home = PurePath(summary.output)
+    store = str(home.parent.parent)
+    where = "" if store == "captures" else f" --store {shlex.quote(printable(store))}"
+    return f"sumi capture resume {home.name}{where}"
 
 
 def _why_partial(summary: Summary) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from urllib.parse import unquote
 
+from sumi.errors import UsageError
 from sumi.fetch.guard import open_host_for
 from sumi.model import Candidate
 from sumi.policy import (
@@ -22,21 +23,38 @@ from sumi.recipe import Job, Recipe
 from sumi.scope.profiles.caps import CapPolicy
 from sumi.settings.crawl_config import CrawlConfig
 from sumi.settings.crawl_config_rules import crawl_caps, crawl_scope
+from sumi.settings.crawl_seeds import load_seeds
 from sumi.settings.kinds import split_proxy, split_resolve
 
 
 def finding_job(config: CrawlConfig, name: str, seeds: Sequence[Candidate], *, keep_raw: bool) -> Job:
     """A job that follows links, within its caps."""
-    return _job(config, name, seeds, keep_raw=keep_raw, take_links=True)
+    network = _network(config, [seed.url for seed in seeds])
+    return _job(config, name, seeds, network, keep_raw=keep_raw, take_links=True)
 
 
 def fetching_job(config: CrawlConfig, name: str) -> Job:
     """A job that is told what to fetch; whoever found the pages counted them, too."""
-    return _job(config, name, (), keep_raw=True, take_links=False)
+    return _job(config, name, (), _network(config, _seeds_if_any(config)), keep_raw=True, take_links=False)
+
+
+def _seeds_if_any(config: CrawlConfig) -> Sequence[str]:
+    """What the crawler may contact because a seed names it, whoever fetches what it found may contact, too.
+    Discoveries of another program need no seeds: a missing or wrong file is the crawler's to refuse."""
+    try:
+        return load_seeds(config.seeds_file, config.scope.keep_query)
+    except UsageError:
+        return ()
 
 
 def _job(
-    config: CrawlConfig, name: str, seeds: Sequence[Candidate], *, keep_raw: bool, take_links: bool
+    config: CrawlConfig,
+    name: str,
+    seeds: Sequence[Candidate],
+    network: NetworkPolicy,
+    *,
+    keep_raw: bool,
+    take_links: bool,
 ) -> Job:
     limits = config.limits
     pacing = PacingPolicy(
@@ -67,7 +85,7 @@ def _job(
     return Job(
         recipe=recipe,
         frontier=FrontierPolicy(pacing=pacing, max_pages=recipe.max_pages),
-        network=_network(config, seeds),
+        network=network,
         limits=_fetch_limits(config),
         render=RenderPolicy(mode=config.render.mode, wait_for=config.render.wait_for),
         notes=_notes(config),
@@ -79,8 +97,8 @@ def _fetch_limits(config: CrawlConfig) -> FetchLimits:
     return FetchLimits(connect=config.limits.connect_timeout_ms / 1000, first_byte=patience, idle=patience)
 
 
-def _network(config: CrawlConfig, seeds: Sequence[Candidate]) -> NetworkPolicy:
-    private = (open_host_for(seed.url) for seed in seeds)
+def _network(config: CrawlConfig, seeds: Sequence[str]) -> NetworkPolicy:
+    private = map(open_host_for, seeds)
     return NetworkPolicy(
         proxies=tuple(_proxy(entry) for entry in config.network.proxies),
         user_agent=config.user_agent,

@@ -1,0 +1,156 @@
+"""The crawler of ``sumi run``: a process that we start, hear, pass signals on to, and wait for.
+
+It has a session of its own. A Ctrl-C in the terminal goes to every process of a group, and a crawler that was
+in ours would hear it twice, once from us: the second one means "at once".
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import IO, Protocol
+
+import msgspec
+
+from sumi.events import Event, RobotsRead, RunStarted, StateChanged, Summary
+
+# A crawler that was asked to stop lets its pages in flight finish, for half a minute at most.
+STOP_SECONDS = 60.0
+# What it said last may still be on its way when it has ended.
+_LAST_WORDS_SECONDS = 5.0
+
+
+class Hearer(Protocol):
+    def event(self, line: str, event: Event | None) -> None:
+        """A line of JSON; ``event`` is None for what is no event of a run, such as an error."""
+        ...
+
+    def remark(self, line: str) -> None:
+        """What it wrote to its standard error."""
+        ...
+
+
+class CrawlerProcess:
+    def __init__(self, words: Sequence[str], hearer: Hearer) -> None:
+        self._hearer = hearer
+        self._listening = False
+        self._wishes: deque[signal.Signals] = deque()
+        self._paused = False
+        self.was_stopped = False
+        self.crawl_delay = 0.0  # the longest that a site asked for
+        self.summary: Summary | None = None
+        self.error = ""
+        command = [sys.executable, "-m", "sumi.cli.with_parent", str(os.getpid()), "crawl", "run", *words]
+        self._process = subprocess.Popen(  # noqa: S603 - our own program
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            text=True,
+            encoding="utf-8",
+            errors="backslashreplace",
+        )
+        self._relays = [
+            _relay(self._process.stdout, self._hear_line),
+            _relay(self._process.stderr, hearer.remark),
+        ]
+
+    @property
+    def at_work(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def is_fetching(self) -> bool:
+        return self.at_work and not self._paused
+
+    @property
+    def returncode(self) -> int:
+        """Of one that has ended; a signal that killed it as a negative number."""
+        return int(self._process.returncode)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Let it finish what is in flight; a second time, end at once."""
+        self.was_stopped = True
+        self._process.send_signal(number)
+
+    def ask(self, number: signal.Signals) -> None:
+        """For new limits or its status. While it is starting it would not hear us, so it is asked then."""
+        self._wishes.append(number)
+        if self._listening:
+            self._ask_now()
+
+    def finish(self) -> None:
+        """Wait for its end, which comes soon, and for all that it said."""
+        if self.at_work and not self.was_stopped:
+            self.stop()
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for relay in self._relays:
+            relay.join(_LAST_WORDS_SECONDS)
+
+    def _ask_now(self) -> None:
+        with suppress(IndexError):  # emptied by another thread
+            while True:
+                self._process.send_signal(self._wishes.popleft())
+
+    def _hear_line(self, line: str) -> None:
+        said = _object_of(line)
+        if said is None:  # not by us: a library that prints
+            self._hearer.remark(line)
+            return
+        event = _event_of(said)
+        self._note(said, event)
+        self._hearer.event(line, event)
+
+    def _note(self, said: dict[str, object], event: Event | None) -> None:
+        match event:
+            case RunStarted():
+                self._listening = True
+                self._ask_now()
+            case StateChanged():
+                self._paused = event.state == "paused"
+            case RobotsRead():
+                self.crawl_delay = max(self.crawl_delay, event.crawl_delay or 0.0)
+            case Summary():
+                self.summary = event
+            case None if said.get("event") == "error":
+                self.error = str(said.get("message", ""))
+            case _:
+                pass
+
+
+def _object_of(line: str) -> dict[str, object] | None:
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def _event_of(said: dict[str, object]) -> Event | None:
+    try:
+        event: Event = msgspec.convert(said, type=Event)
+    except msgspec.ValidationError:
+        return None
+    return event
+
+
+def _relay(stream: IO[str] | None, hear: Callable[[str], None]) -> threading.Thread:
+    """A thread, so that a full pipe never holds the crawler up while this process is busy."""
+
+    def read() -> None:
+        for line in stream or ():
+            hear(line.rstrip("\n"))
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    return thread

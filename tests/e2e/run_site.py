@@ -1,0 +1,67 @@
+"""A plain site on loopback for ``sumi run``: an index, pages and dead links, and who asked when."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class PlainSite:
+    def __init__(self, pages: int, dead: int, delay: float) -> None:
+        self.paths = [f"/p{number}" for number in range(pages)]
+        self.delay = delay  # before each answer to a page
+        self.asked: list[tuple[float, str]] = []  # when and for what, robots.txt included
+        links = [*self.paths, *(f"/dead{number}" for number in range(dead))]
+        self.index = "".join(f'<p><a href="{path}">a page</a>' for path in links)
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                site.asked.append((time.monotonic(), self.path))
+                if self.path != "/robots.txt":
+                    threading.Event().wait(site.delay)
+                text = site.text(self.path)
+                body = (text or "<h1>Not found</h1>").encode()
+                self.send_response(200 if text is not None else 404)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+
+    def text(self, path: str) -> str | None:
+        if path == "/":
+            return f"<title>Index</title><main><h1>Index</h1>{self.index}</main>"
+        if path in self.paths:
+            return f"<title>{path}</title><main><h1>Page {path}</h1><p>Words of {path}.</main>"
+        return None
+
+    @property
+    def authority(self) -> str:
+        return f"127.0.0.1:{self.server.server_port}"
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.authority}"
+
+    def pages_asked(self) -> set[str]:
+        return {self.url + path for _, path in [*self.asked] if path in ("/", *self.paths)}
+
+
+@contextmanager
+def plain_site(pages: int = 6, dead: int = 0, delay: float = 0.0) -> Iterator[PlainSite]:
+    site = PlainSite(pages, dead, delay)
+    site.server.daemon_threads = True
+    threading.Thread(target=site.server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield site
+    finally:
+        site.server.shutdown()
+        site.server.server_close()
