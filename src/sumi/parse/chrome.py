@@ -3,9 +3,10 @@
 import re
 from enum import Enum
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
-from sumi.parse.html import Element, Text
+from sumi.parse.html import Element, Node, Text
 
 
 class Part(Enum):
@@ -34,9 +35,12 @@ CHROME_TAGS: Final = (
 
 # Of the generators and themes that documentation is made with. Plain words like "sidebar" or "menu" are not
 # here on purpose: somewhere they are the class of a chapter.
-_ANCHORS: Final = """
+_PERMALINKS: Final = """
     headerlink hash-link header-anchor anchorjs-link anchor-link heading-anchor doc-anchor direct-link
-    heading-link permalink footnote-backref footnote-back data-footnote-backref fn-backref viewcode-link
+    heading-link permalink
+"""
+_ANCHORS: Final = f"""
+    {_PERMALINKS} footnote-backref footnote-back data-footnote-backref fn-backref viewcode-link
 """
 _CODE_TOOLS: Final = """
     linenos lineno linenodiv linenumbers gutter rouge-gutter copybtn copy-button copy-btn clipboard-copy
@@ -79,6 +83,18 @@ _CHROME_CLASSES: Final = frozenset(
 # What these are on is a sign or a column of numbers; grids of pages have gutters, and posts permalinks, too.
 _SMALL_CLASSES: Final = frozenset(f"{_ANCHORS} {_CODE_TOOLS}".split())
 _LONGEST_SMALL: Final = 200
+_PERMALINK_CLASSES: Final = frozenset(_PERMALINKS.split())
+# What permalinks show. As words they are a sign only beside a heading: alone they are one, of a chapter on
+# links.
+_SIGNS: Final = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞", "◆"})
+_SIGN_WORDS: Final = frozenset({"link", "anchor", "permalink", "copy link"})
+_LABEL: Final = re.compile(
+    r"(?:direct |perma)?link (?:to|for)\b|permalink\b|anchor (?:to|for)\b|section titled\b"
+)
+_INVISIBLE: Final = " \t\n\r\xa0\u200b\ufe0e\ufe0f"
+_NAMED_BY_LINK: Final = "h1, h2, h3, h4, h5, h6, dt"
+_IN_LINE: Final = frozenset({"b", "code", "em", "i", "small", "span", "strong", "var"})
+_NEARBY: Final = 12  # nodes looked at on each side of a link
 _IDS: Final = """
     toc table-of-contents tableofcontents comments breadcrumb breadcrumbs nav-path searchbox jump-to-nav
     sitesub contentsub catlinks skip-to-content mdbook-help-container menu-bar menu-bar-hover-placeholder
@@ -128,6 +144,12 @@ _BEGINNINGS: Final = (
     _BLANKS | {"", *(words[0] for words in _CHROME_WORDS)} | {words[0].upper() for words in _CHROME_WORDS}
 )
 
+# What is written into is chrome; what has been written into it, as code is where it can be run, is not.
+_NAMED_CODE: Final = re.compile(r"(?<![A-Za-z])(?:code|example|snippet)|(?:Code|Example|Snippet)(?![a-z])")
+_CODE_LINE: Final = re.compile(r"^[ \t]+\S|[;{}][ \t]*$|^</?\w", re.MULTILINE)
+_UNSEEN_STYLE: Final = re.compile(r"display:\s*none|visibility:\s*hidden|opacity:\s*0(?![.\d])|-9999")
+_LONGEST_LOOK: Final = 2_000
+
 
 def part_of(classes: str) -> Part:
     return _remembered_part(classes) if len(classes) < MAX_CLASSES else Part.CONTENT
@@ -165,18 +187,85 @@ def is_chrome_aside(aside: Element) -> bool:
     return aside.select_one(".sidebar-title") is None
 
 
+def shows_code(field: Element) -> bool:
+    """Of a field that text is written into."""
+    text = field.text[:_LONGEST_LOOK].strip()
+    if not text or field.attr("hidden") is not None or _UNSEEN_STYLE.search(field.attr("style") or ""):
+        return False
+    names = " ".join(field.attr(name) or "" for name in ("class", "id", "name"))
+    if field.attr("readonly") is not None or _NAMED_CODE.search(names[:MAX_CLASSES]):
+        return True
+    return "\n" in text and _CODE_LINE.search(text) is not None
+
+
 def drop_chrome_links(links: list[Element]) -> None:
     judged: dict[str | None, bool] = {None: False}  # by their classes, which the links of a page share
     for link in links:
         classes = link.attr("class")
         if classes not in judged:
             judged[classes] = part_of(classes or "") is Part.CHROME
-        if judged[classes]:
-            _drop_apart(link)
-            continue
         text = link.text
-        if text[:1] in _BEGINNINGS and len(text) < _LONGEST_WORDS and _says_chrome(link, text):
+        if judged[classes]:
+            _settle_chrome_link(link, text)
+        elif text[:1] in _BEGINNINGS and len(text) < _LONGEST_WORDS and _says_chrome(link, text):
             _drop_apart(link)
+
+
+def _settle_chrome_link(link: Element, text: str) -> None:
+    """Generators put their sign beside a heading, or the heading itself into the link."""
+    if is_permalink_sign(link, text) or not _is_permalink(link) or not _is_wording(link, text):
+        _drop_apart(link)
+    elif (link.attr("href") or "#").startswith("#"):
+        link.unwrap()
+
+
+def is_permalink_sign(link: Element, text: str) -> bool:
+    """And not a word of the heading that it is in."""
+    words = text.strip(_INVISIBLE)
+    if words in _SIGNS:
+        return True
+    if words.lower() in _SIGN_WORDS:
+        return not _is_alone(link)
+    return not any(map(str.isalnum, words)) and link.find("code") is None and not _is_alone(link)
+
+
+def _is_permalink(link: Element) -> bool:
+    names = frozenset((link.attr("class") or "").lower().split())
+    return names & _CHROME_CLASSES <= _PERMALINK_CLASSES
+
+
+def _is_wording(link: Element, text: str) -> bool:
+    """Whether it says what its heading or term says, or how that begins; and not how to link to it."""
+    if _LABEL.match(text.strip(_INVISIBLE).lower()):
+        return _is_alone(link)
+    return not _has_letters_nearby(link, backwards=True) or link.find("code") is not None
+
+
+def _is_alone(link: Element) -> bool:
+    if link.closest(_NAMED_BY_LINK) is None:
+        return False
+    return not (_has_letters_nearby(link, backwards=True) or _has_letters_nearby(link, backwards=False))
+
+
+def _has_letters_nearby(link: Element, *, backwards: bool) -> bool:
+    node: Node = link
+    for _ in range(_NEARBY):
+        beside = node.previous_sibling if backwards else node.next_sibling
+        if beside is None:
+            if not isinstance(node.parent, Element) or node.parent.tag not in _IN_LINE:
+                return False
+            node = node.parent
+        elif _begins_with_letters(beside):
+            return True
+        else:
+            node = beside
+    return False
+
+
+def _begins_with_letters(node: Node) -> bool:
+    """Numbers of chapters are beside headings, too, that are in links."""
+    parts = islice(node.descendants, _NEARBY) if isinstance(node, Element) else (node,)
+    return any(isinstance(part, Text) and any(map(str.isalpha, part.data[:_LONGEST_SMALL])) for part in parts)
 
 
 def _drop_apart(link: Element) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "count_nodes",
     "decode_bytes",
     "element_children",
+    "elements_of_fixed_blanks",
     "elements_with_text",
     "find_each",
     "is_deeper_than",
@@ -41,6 +42,11 @@ _USUAL_DEPTH: Final = 40  # hardly a page is nested deeper
 _NODES_PER_ELEMENT: Final = 3  # hardly a page has more
 _WITH_TEXT: Final = XPath(
     ".//*[text()[string-length(normalize-space(.)) > $shortest]][not(ancestor-or-self::a)]"
+)
+_BLANKS: Final = (" ", "\t", "\n", "\r", "\f")
+_SHOWN: Final = ("img", "input")
+_OF_FIXED_BLANKS: Final = XPath(
+    './/*[count(node()) = 1][text()[contains(., "\xa0") and normalize-space(translate(., "\xa0", " ")) = ""]]'
 )
 
 
@@ -139,6 +145,12 @@ def elements_with_text(root: Element, shortest: int) -> list[Element]:
     return [each for each in found if isinstance(each, Element)] if isinstance(found, list) else []
 
 
+def elements_of_fixed_blanks(root: Element) -> list[Element]:
+    """Those that hold nothing but blanks that do not break."""
+    found = _OF_FIXED_BLANKS(root)
+    return [each for each in found if isinstance(each, Element)] if isinstance(found, list) else []
+
+
 def new_element(tag: str, text: str = "") -> Element:
     element = Element(tag)
     if text:
@@ -148,7 +160,63 @@ def new_element(tag: str, text: str = "") -> Element:
 
 def to_markdown(root: Element, render_tags: Mapping[str, RenderTag] | None = None) -> str:
     """In the converter's own dialect: GitHub's. Options would be unpacked for every page, even empty ones."""
-    return root.to_markdown(Markdown(converters=render_tags) if render_tags else None)
+    if not render_tags:
+        return root.to_markdown()
+    # Together with renderers of others the converter leaves out the boxes of tasks.
+    boxes = list(root.iter_elements("input"))
+    for box in boxes:
+        _move_into_paragraph(box)
+    return root.to_markdown(
+        Markdown(converters={**render_tags, "input": _write_box} if boxes else render_tags)
+    )
+
+
+def _move_into_paragraph(box: Element) -> None:
+    """Of the item that it stands in front of."""
+    following = box.next_sibling
+    if isinstance(following, Text) and not following.data.strip():
+        following = following.next_sibling
+    if isinstance(following, Element) and following.tag == "p":
+        following.insert(0, box)
+
+
+def _write_box(box: Element, _: str) -> str:
+    """Where and how the converter alone does."""
+    if (box.attr("type") or "").lower() != "checkbox" or not _begins_item(box):
+        return ""
+    mark = "[ ]" if box.attr("checked") is None else "[x]"
+    following = box.next_sibling
+    return mark if isinstance(following, Text) and following.data.startswith(_BLANKS) else f"{mark} "
+
+
+def _begins_item(box: Element) -> bool:
+    parent = box.parent
+    if not isinstance(parent, Element) or not _is_first_shown(box):
+        return False
+    if parent.tag in ("p", "div"):
+        return _is_in(parent, "li") and _is_first_shown(parent)
+    return parent.tag == "li"
+
+
+def _is_in(element: Element, tag: str) -> bool:
+    return isinstance(element.parent, Element) and element.parent.tag == tag
+
+
+def _is_first_shown(element: Element) -> bool:
+    before = element.previous_sibling
+    while before is not None and not _is_shown(before):
+        before = before.previous_sibling
+    return before is None
+
+
+def _is_shown(node: Node) -> bool:
+    if isinstance(node, Element):
+        return (
+            node.tag in _SHOWN
+            or bool(node.text.strip())
+            or next(node.iter_elements(_SHOWN), None) is not None
+        )
+    return isinstance(node, Text) and bool(node.data.strip())
 
 
 def to_plain_text(document: Document) -> str:

@@ -4,14 +4,15 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
+from sumi.parse.chrome import is_permalink_sign
 from sumi.parse.html import Element, Node, Text, collapse, new_element
+from sumi.parse.nesting import BLOCKS
 
-# What permalinks show; a link of a heading that says more is part of the heading.
-_ANCHOR_GLYPHS: Final = frozenset(
-    {"", "#", "¶", "§", "🔗", "⚓", "∞", "link", "anchor", "permalink", "copy link"}
-)
-_LONGEST_GLYPH: Final = 20
-_INVISIBLE: Final = " \t\n\r\xa0\u200b\ufe0e\ufe0f"
+# Of a link with the first of these in it, the others are beside it.
+_BLOCKS_IN_LINKS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "blockquote", "pre")
+LINKED_BLOCKS: Final = tuple(f"a {tag}" for tag in _BLOCKS_IN_LINKS)
+_HEADINGS: Final = frozenset(_BLOCKS_IN_LINKS[:6])
+_ON_LINES_OF_THEIR_OWN: Final = frozenset({*BLOCKS, "center", "dd", "dt", "figcaption", "header", "td", "th"})
 _LINK_SCHEMES: Final = ("http://", "https://", "mailto:")
 _ODD_LINKS_AND_IMAGES: Final = 'a[href]:not([href^="http://"]):not([href^="https://"]), img'
 _IMAGE_SCHEMES: Final = ("http://", "https://")
@@ -31,12 +32,75 @@ def tidy_heading(heading: Element) -> None:
         heading.decompose()
 
 
+def release_linked_block(block: Element, root: Element) -> None:
+    """A card that is all one link: in Markdown a link is part of a line, and this one of the card's heading,
+    or else of its first line."""
+    link = _link_within(root, block) if block.text.strip() else None
+    if link is None:
+        return
+    if block.tag in _HEADINGS:
+        _take_link_in(block, link)
+    elif block.tag == "pre" and "\n" not in block.text.strip():
+        block.tag = "code"  # which can be in a link
+    else:
+        _link_first_line(link)
+        link.unwrap()
+
+
+def _link_within(root: Element, block: Element) -> Element | None:
+    link = block.closest("a")
+    return link if link is not None and root in link.ancestors else None
+
+
+def _link_first_line(link: Element) -> None:
+    href = link.attr("href")
+    line = _first_line(link)
+    if href is None or not line:
+        return
+    inner = new_element("a")
+    inner.attrs["href"] = href
+    line[0].insert_before(inner)
+    inner.extend(line)
+
+
+def _first_line(link: Element) -> list[Node]:
+    """The nodes that are on it."""
+    for node in link.descendants:
+        start = _top_of_line(node, link) if _is_seen(node) else None
+        if start is not None:
+            return list(_rest_of_line(start))
+    return []
+
+
+def _is_seen(node: Node) -> bool:
+    if isinstance(node, Text):
+        return bool(node.data.strip())
+    return isinstance(node, Element) and node.tag == "img"
+
+
+def _top_of_line(node: Node, link: Element) -> Node | None:
+    """All that is around it and still in its line; None in code, where no link can be."""
+    while isinstance(node.parent, Element) and node.parent != link:
+        if node.parent.tag == "pre":
+            return None
+        if node.parent.tag in _ON_LINES_OF_THEIR_OWN:
+            break
+        node = node.parent
+    return node
+
+
+def _rest_of_line(start: Node) -> Iterator[Node]:
+    node: Node | None = start
+    while node is not None and not (isinstance(node, Element) and node.tag in _ON_LINES_OF_THEIR_OWN):
+        yield node
+        node = node.next_sibling
+
+
 def _tidy_heading_link(link: Element) -> None:
     href = link.attr("href") or "#"
     if "#" not in href:
         return
-    text = link.text
-    if len(text) < _LONGEST_GLYPH and text.strip(_INVISIBLE).lower() in _ANCHOR_GLYPHS:
+    if is_permalink_sign(link, link.text):
         link.decompose()
     elif href.startswith("#") and link.parent is not None:
         link.unwrap()

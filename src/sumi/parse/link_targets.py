@@ -2,49 +2,97 @@
 
 import re
 from collections.abc import Callable, Iterator
+from enum import Enum
+from html import escape, unescape
 from typing import Final
 
 _FENCE: Final = re.compile(r"[\s>]*(?:[-*+]\s+|\d{1,9}[.)]\s+)*(`{3,}|~{3,})")
 _TICKS: Final = re.compile("`+")
 # In angle brackets, or without blanks and with its brackets in pairs.
 _TARGET_FORM: Final = r"(?:<(?P<quoted>[^<>\n]*)>|(?P<bare>[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*))"
-_TARGET: Final = re.compile(rf"\]\({_TARGET_FORM}")
-_IMAGE: Final = re.compile(rf"!\[(?:[^\[\]\\]|\\.){{0,1000}}\]\({_TARGET_FORM}")
+_LABEL: Final = r"(?:[^\[\]\\]|\\.){0,1000}\]"
+_TARGET: Final = re.compile(rf"(?P<before>\]\(){_TARGET_FORM}")
+_IMAGE: Final = re.compile(rf"!\[{_LABEL}\({_TARGET_FORM}")
+# What names a target for the whole text. A footnote names none, and behind a word of prose there is more.
+_DEFINITION: Final = re.compile(
+    rf"(?P<before>[ >]{{0,9}}\[(?![\]^]){_LABEL}:[ \t]*){_TARGET_FORM}(?=\s*$|[ \t]+[\"'(])"
+)
+_PARAGRAPH: Final = re.compile(r"[ >]*[^ >#\s]")
+_TAG: Final = re.compile(
+    r"(?<!\\)(?P<before><(?:a|area|audio|img|source|video)\s(?:[^<>]{0,2000}?\s)?(?:href|src)\s*=\s*)"
+    r"""(?:"(?P<quoted>[^"<>]*)"|(?P<bare>'[^'<>]*'|[^\s"'=<>`]+))""",
+    re.IGNORECASE,
+)
+
+
+class _Kind(Enum):
+    CODE = "code"
+    DEFINITION = "definition"
+    PROSE = "prose"
 
 
 def replace_targets(text: str, replacement: Callable[[str], str | None]) -> str:
-    """``replacement`` gives a target's new form, ready to stand in brackets, or None to leave it."""
+    """``replacement`` gives a target's new form, ready to stand in brackets, or None to leave it. Targets are
+    also in tags, and in the definitions that links refer to."""
 
     def put(found: re.Match[str]) -> str:
         new = replacement(_target(found))
-        return found[0] if new is None else f"]({new}"
+        return found[0] if new is None else f"{found['before']}{new}"
 
-    return "".join(_TARGET.sub(put, piece) if is_prose else piece for piece, is_prose in _pieces(text))
+    def put_in_tag(found: re.Match[str]) -> str:
+        new = replacement(unescape(_target(found).strip("'")))
+        return found[0] if new is None else f'{found["before"]}"{escape(_without_brackets(new))}"'
+
+    def replaced(piece: str, kind: _Kind) -> str:
+        if kind is _Kind.CODE:
+            return piece
+        if kind is _Kind.DEFINITION:
+            return _DEFINITION.sub(put, piece, count=1)
+        piece = _TARGET.sub(put, piece)
+        return _TAG.sub(put_in_tag, piece) if "<" in piece else piece
+
+    return "".join(replaced(piece, kind) for piece, kind in _pieces(text))
 
 
 def image_targets(text: str) -> Iterator[str]:
     """As written, in their order, repeats included."""
-    for piece, is_prose in _pieces(text):
-        if is_prose and "![" in piece:
+    for piece, kind in _pieces(text):
+        if kind is _Kind.PROSE and "![" in piece:
             yield from map(_target, _IMAGE.finditer(piece))
 
 
-def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """The text in pieces, and whether links are links in each."""
+def _pieces(text: str) -> Iterator[tuple[str, _Kind]]:
+    """The text in pieces, and what links are in each."""
     fence = ""
+    is_in_paragraph = False
     for line in text.splitlines(keepends=True):
         mark = _FENCE.match(line)
-        if fence:
-            if mark and mark[1].startswith(fence) and not line[mark.end() :].strip("`~ \t\r\n"):
-                fence = ""
-            yield line, False
-        elif mark:
-            fence = mark[1]
-            yield line, False
-        elif "](" not in line:
-            yield line, False
+        if fence or mark:
+            fence = _fence_after(line, mark, fence)
+            is_in_paragraph = False
+            yield line, _Kind.CODE
+        elif not is_in_paragraph and "]:" in line and _DEFINITION.match(line):
+            yield line, _Kind.DEFINITION
         else:
-            yield from _spans(line) if "`" in line else ((line, True),)
+            is_in_paragraph = _PARAGRAPH.match(line) is not None
+            yield from _pieces_of_line(line)
+
+
+def _fence_after(line: str, mark: re.Match[str] | None, fence: str) -> str:
+    if not fence:
+        return mark[1] if mark else ""
+    closes = mark and mark[1].startswith(fence) and not line[mark.end() :].strip("`~ \t\r\n")
+    return "" if closes else fence
+
+
+def _pieces_of_line(line: str) -> Iterator[tuple[str, _Kind]]:
+    if "](" not in line and "<" not in line:
+        yield line, _Kind.CODE
+    elif "`" not in line:
+        yield line, _Kind.PROSE
+    else:
+        for piece, is_prose in _spans(line):
+            yield piece, _Kind.PROSE if is_prose else _Kind.CODE
 
 
 def _spans(line: str) -> Iterator[tuple[str, bool]]:
@@ -70,3 +118,7 @@ def _spans(line: str) -> Iterator[tuple[str, bool]]:
 def _target(found: re.Match[str]) -> str:
     target: str = found["bare"] if found["quoted"] is None else found["quoted"]
     return target
+
+
+def _without_brackets(target: str) -> str:
+    return target[1:-1] if target.startswith("<") else target

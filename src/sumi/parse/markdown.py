@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from sumi.parse import blocks, formulas, inline
 from sumi.parse.article import Signs, find_signs
-from sumi.parse.chrome import CHROME_TAGS, Part, drop_chrome_links, is_chrome_aside, part_of
+from sumi.parse.chrome import CHROME_TAGS, Part, drop_chrome_links, is_chrome_aside, part_of, shows_code
 from sumi.parse.code_blocks import CodeParts, find_code, prepare_code
 from sumi.parse.content import Bulk, SoftChrome, content_root, find_soft_chrome, is_hard_chrome
 from sumi.parse.emphasis import came_out_as_tags, emphasis_renderers
@@ -17,6 +17,7 @@ from sumi.parse.html import (
     Text,
     body_of,
     collapse,
+    element_children,
     find_each,
     is_on_page,
     new_element,
@@ -24,7 +25,12 @@ from sumi.parse.html import (
     to_markdown,
 )
 from sumi.parse.named import Names, read_names
-from sumi.parse.nesting import keep_tags_in_line, release_blocks
+from sumi.parse.nesting import (
+    came_out_with_blank_blocks,
+    empty_blank_blocks,
+    keep_tags_in_line,
+    release_blocks,
+)
 from sumi.parse.tables import TableFitter
 from sumi.parse.tabs import Tabs, find_tabs, label_panels
 
@@ -58,6 +64,7 @@ class _Findings(NamedTuple):
     code: CodeParts
     numbered: list[Element]
     formula_blocks: list[Element]
+    linked_blocks: list[Element]
     tabs: list[Tabs]
     fitter: TableFitter
 
@@ -72,6 +79,7 @@ def _look_through(document: Document) -> _Findings:
         code=find_code(document),
         numbered=document.select("li[value]"),
         formula_blocks=select_each(document, _FORMULA_BLOCKS),
+        linked_blocks=select_each(document, inline.LINKED_BLOCKS),
         tabs=find_tabs(document),
         fitter=TableFitter(document),
     )
@@ -81,6 +89,8 @@ def page_markdown(document: Document, base: str) -> Conversion:
     body = body_of(document)
     if body is None:
         return Conversion("", None)
+    for field in filter(shows_code, document.find_all("textarea")):
+        field.tag = "pre"
     found = _look_through(document)
     for element in filter(is_hard_chrome, found.hard_chrome):
         element.decompose()
@@ -105,6 +115,9 @@ def _converted(root: Element) -> str:
         release_blocks(root, ("q", "sub", "sup"))
         renderers = formulas.renderers_for(root)
     markdown = to_markdown(root, renderers)
+    if came_out_with_blank_blocks(markdown):
+        empty_blank_blocks(root)
+        markdown = to_markdown(root, renderers)
     if not came_out_as_tags(markdown):
         return markdown
     release_blocks(root, ("b", "em", "i", "strong"))  # the converter alone would have put each block's own
@@ -142,6 +155,8 @@ def _take_off_chrome(bulk: Bulk, found: _Findings) -> None:
     # Only now, when code is no more a matter of thousands of spans.
     _settle_small_parts(root.select(_SMALL_PARTS), bulk)
     drop_chrome_links(list(root.iter_elements("a")))
+    for block in found.linked_blocks:
+        inline.release_linked_block(block, root)
     for block in found.formula_blocks:
         formulas.set_delimited(block)
     _settle_named(found.names.admonitions, chrome, found.soft_chrome.asides, bulk)
@@ -202,10 +217,31 @@ def _settle_footer(footer: Element) -> None:
 def _settle_button(button: Element) -> None:
     """Of an accordion it is the heading; elsewhere it does something, which Markdown cannot."""
     parent = button.parent
-    if isinstance(parent, Element) and parent.tag in (*_HEADINGS, "summary", "dt"):
-        button.unwrap()
+    if isinstance(parent, Element) and parent.tag in _NAMED_BY_BUTTON:
+        _settle_buttons_of(parent)
     else:
         button.decompose()
+
+
+def _settle_buttons_of(heading: Element) -> None:
+    """All at once, because one that folds is not beside the text of the others, but they are beside its."""
+    buttons = [child for child in element_children(heading) if child.tag == "button"]
+    is_named = _letters(heading) > sum(map(_letters, buttons))
+    for button in buttons:
+        if _is_fold(button) or (not is_named and button.text.strip()):
+            is_named = True
+            button.unwrap()
+        else:
+            button.decompose()
+
+
+def _is_fold(button: Element) -> bool:
+    return button.attr("aria-expanded") is not None or button.attr("aria-controls") is not None
+
+
+def _letters(element: Element) -> int:
+    """Numbers and signs are on both kinds of headings."""
+    return sum(map(str.isalpha, element.text))
 
 
 def _settle_summary(summary: Element) -> None:
@@ -222,6 +258,7 @@ def _set_formula(element: Element) -> bool:
     return True
 
 
+_NAMED_BY_BUTTON: Final = frozenset({*_HEADINGS, "summary", "dt"})
 _WRITTEN_APART: Final = ("q", *formulas.RENDERED)
 _FORMULA_CLASSES: Final = frozenset({"math", "arithmatex"})
 _SETTLERS: Final[dict[str, Callable[[Element], None]]] = {
