@@ -17,10 +17,10 @@ import msgspec
 from sumi.assembly.capture import Captured, capture
 from sumi.engine.control import Control
 from sumi.engine.lifecycle import RunState
-from sumi.errors import StateLocked
+from sumi.errors import StateLocked, UsageError
 from sumi.events import CaptureProgress, Event
 from sumi.policy import RenderMode
-from sumi.settings.capture import CaptureSettings, capture_settings
+from sumi.settings.capture import CaptureSettings, capture_settings, checked_values
 from sumi.store.capture import CapturedPage, CaptureFolder, CaptureJob, JobStatus
 
 __all__ = [
@@ -42,7 +42,8 @@ OnComplete: TypeAlias = Callable[[], None]
 
 
 class CaptureOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """``settings``: any other setting of ``sumi capture``, by its name with underscores."""
+    """``settings``: any other setting of ``sumi capture``, by its name with underscores, and with the bounds
+    that it has there."""
 
     max_workers: int = 0  # 1 to 10; 0 for the default of 5
     page_limit: int | None = None  # for each base URL
@@ -57,20 +58,35 @@ class CaptureOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     def for_bases(self, base_urls: Sequence[str]) -> CaptureSettings:
         """Raises UsageError for what cannot be used."""
-        return capture_settings(
-            {
-                **self.settings,
-                "url": tuple(base_urls),
-                "store": self.store,
-                "workers": self.max_workers,
-                "limit": self.page_limit or 0,
-                "render": self.render_mode,
-                "wait_for": self.wait_for_selectors,
-                "skip_cache": self.skip_cache,
-                "loose_paths": not self.strict_path_matching,
-                "external_hops": max(1, self.max_external_hops) if self.follow_external_links else 0,
-            }
-        )
+        options = {
+            "url": tuple(base_urls),
+            "store": self.store,
+            "workers": self.max_workers,
+            "limit": self.page_limit or 0,
+            "render": self.render_mode,
+            "wait_for": self.wait_for_selectors,
+            "skip_cache": self.skip_cache,
+            "loose_paths": not self.strict_path_matching,
+            "external_hops": max(1, self.max_external_hops) if self.follow_external_links else 0,
+        }
+        twice = sorted(options.keys() & self.settings.keys())
+        if twice:
+            raise UsageError(f"{twice[0]} is an option of its own, {_OPTIONS[twice[0]]}, and no setting")
+        return capture_settings(checked_values({**self.settings, **options}))
+
+
+# By which name an option goes that is a setting of the command line.
+_OPTIONS = {
+    "url": "the base URLs",
+    "store": "store",
+    "workers": "max_workers",
+    "limit": "page_limit",
+    "render": "render_mode",
+    "wait_for": "wait_for_selectors",
+    "skip_cache": "skip_cache",
+    "loose_paths": "strict_path_matching",
+    "external_hops": "max_external_hops",
+}
 
 
 class CrawlJob:

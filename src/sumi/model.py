@@ -98,7 +98,7 @@ class Response(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, str], ...]  # names in lower case, order and repeats kept
     body: bytes
     timing: Timing
-    http_version: str = "1.1"
+    http_version: str = "1.1"  # "" for what was not heard just now but kept, without most of its headers
     peer: str = ""  # the address that was dialled
     wire_bytes: int = 0  # body bytes as transferred, before decoding
     # Why ``body`` is what a browser made of the page rather than what the server sent; "" where it is not.
@@ -158,3 +158,4 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     cached: str | None = None  # how much of it an earlier job had: full or partial; None: nothing
     source: str | None = None  # where the site's own Markdown came from: its address, or "negotiated"
     asset: bool = False  # ``path`` is an image or a file as it came, which others may share, and no page's
+    retries: int | None = None  # of whoever fetched it, if that was another job

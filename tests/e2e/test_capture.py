@@ -212,3 +212,46 @@ def test_what_cannot_be_captured_is_said_in_a_sentence(run_sumi: RunSumi, tmp_pa
         assert done.returncode == 2, words
         assert sentence in done.stderr
     assert not (tmp_path / "captures").exists()
+
+
+def test_a_command_that_cannot_be_obeyed_leaves_no_job_behind(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", f"<p>Start</p>{linked('/gone.html')}")
+        impossible = ("--render", "fast", "--browser", "/nope")
+        done = run_sumi("capture", site.url, *FAST, *impossible)
+        assert done.returncode == 2
+        assert "--browser '/nope' is not a program" in done.stderr
+        assert not (tmp_path / "captures").exists()
+        assert run_sumi("capture", site.url, *FAST).returncode == 1
+        before = jobs(run_sumi)
+        assert run_sumi("capture", site.url, *FAST, *impossible).returncode == 2
+        assert jobs(run_sumi) == before
+        assert [path.name for path in (tmp_path / "captures" / "jobs").iterdir()] == [before[0]["id"]]
+        done = run_sumi("capture", "export", "--format", "jsonl", "-o", "pages.jsonl")
+        assert "1 page is in pages.jsonl" in done.stderr
+
+
+def test_a_store_that_is_a_file_is_said_with_the_option_that_names_it(
+    run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    done = run_sumi("capture", "http://127.0.0.1:9/", "--store", "file")
+    assert done.returncode == 2
+    assert "choose another one with --store" in done.stderr
+
+
+def test_what_is_for_mirrors_refuses_a_capture_and_says_what_to_use(
+    run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", "<p>Start</p>")
+        assert run_sumi("capture", site.url, *FAST).returncode == 0
+        job = jobs(run_sumi)[-1]["id"]
+        home = tmp_path / "captures" / "jobs" / job
+        before = sorted(path.name for path in home.rglob("*"))
+        for command in (("rebuild",), ("status",), ("state", "check")):
+            for place in (home, home.parent, home / ".sumi"):
+                done = run_sumi(*command, str(place))
+                assert done.returncode == 2, command
+                assert f"sumi capture show {job} --store {tmp_path / 'captures'}" in done.stderr
+        assert sorted(path.name for path in home.rglob("*")) == before

@@ -1,10 +1,12 @@
 """From Python a capture is a job with callbacks that can be started, paused, resumed and cancelled."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
 import pytest
 
 from sumi.capture import (
@@ -18,7 +20,7 @@ from sumi.capture import (
     start_crawl,
 )
 from sumi.errors import StateLocked, UsageError
-from sumi.policy import RenderMode
+from sumi.policy import RenderMode, RobotsOnError
 from tests.e2e.captures import write_section
 from tests.folder_site import folder_site
 
@@ -132,6 +134,17 @@ def test_a_store_that_cannot_be_used_is_said_by_start(tmp_path: Path) -> None:
     run(main)
 
 
+def test_a_browser_that_is_not_there_is_said_by_start(tmp_path: Path) -> None:
+    async def main() -> None:
+        given = options(tmp_path, render_mode=RenderMode.FAST)
+        with_browser = msgspec.structs.replace(given, settings={**given.settings, "browser": "/nope"})
+        with pytest.raises(UsageError, match="/nope"):
+            await CrawlJob("http://127.0.0.1:9/", with_browser).start()
+        assert not (tmp_path / "captures").exists()
+
+    run(main)
+
+
 @pytest.mark.parametrize(
     ("asked", "granted"), [(-3, 1), (0, 5), (1, 1), (7, 7), (10, 10), (11, 10), (10**9, 10)]
 )
@@ -170,3 +183,55 @@ def test_the_other_options_reach_the_job() -> None:
 def test_what_is_no_url_is_refused_at_once(bad: str | list[str]) -> None:
     with pytest.raises(UsageError):
         CrawlJob(bad)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"ratelimit": 1}, "ratelimit is not a setting of a capture; did you mean rate_limit?"),
+        ({"concurrency": 3}, "concurrency is not a setting of a capture"),
+        ({"workers": 3}, "workers is an option of its own, max_workers"),
+        ({"limit": 3}, "limit is an option of its own, page_limit"),
+        ({"rate_limit": -1}, "rate_limit is '-1', but must be a number of requests per second from 0.0001"),
+        ({"rate_limit": True}, "rate_limit is True, but must be a number"),
+        ({"timeout": -1}, "timeout is '-1', but must be a number of seconds"),
+        ({"timeout": float("nan")}, "timeout is 'nan', but must be"),
+        ({"max_body": "many"}, "max_body is 'many', but must be a size"),
+        ({"resolve": ("x",)}, "resolve is 'x', but must be HOST:PORT:ADDRESS"),
+        ({"resolve": 5}, "resolve is 5, but must be HOST:PORT:ADDRESS"),
+        ({"include": ("re:(",)}, "include"),
+        ({"robots_on_error": "sometimes"}, "robots_on_error is 'sometimes', but must be"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_said_in_a_sentence(
+    settings: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        CrawlJob("https://example.org", CaptureOptions(settings=settings))
+
+
+@pytest.mark.parametrize("secret", [{"auth": ("u", "s3cret")}, {"header": 53}, {"header": "X-Key s3cret"}])
+def test_a_secret_that_cannot_be_used_is_not_repeated(secret: dict[str, object]) -> None:
+    with pytest.raises(UsageError) as refused:
+        CrawlJob("https://example.org", CaptureOptions(settings=secret))
+    assert not {"s3cret", "53"} & set(re.findall(r"\w+", str(refused.value)))
+
+
+def test_settings_are_read_as_the_command_line_reads_them(tmp_path: Path) -> None:
+    authorities = tmp_path / "ca.pem"
+    authorities.write_text("")
+    given = {
+        "rate_limit": 3,
+        "max_body": "2MiB",
+        "header": "Accept-Language: en",
+        "resolve": ["EXAMPLE.org:443:127.0.0.1"],
+        "robots_on_error": RobotsOnError.RFC9309,
+        "ca_file": authorities,
+        "cache_age": None,
+    }
+    settings = CrawlJob("example.org", CaptureOptions(settings=given)).settings
+    assert settings.urls == ("https://example.org/",)
+    shared = settings.connection
+    assert (shared.rate_limit, shared.max_body) == (3.0, 2 * 1024**2)
+    assert (shared.header, shared.resolve) == (("Accept-Language: en",), ("example.org:443:127.0.0.1",))
+    assert (shared.ca_file, settings.cache_age) == (str(authorities), None)

@@ -1,17 +1,21 @@
 """A running capture can be paused, resumed, cancelled and killed from outside, and loses nothing by it."""
 
+import json
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.commands import RunSumi, SpawnedSumi, SpawnSumi
 from tests.e2e.captures import FAST, jobs, shown, write_section
+from tests.e2e.test_fetch_whole import Answer, page
+from tests.e2e.test_fetch_whole import site as answering_site
 from tests.folder_site import FolderSite, folder_site
 
 # Slow enough that a command from outside always comes before the end.
-GENTLE = ("--rate-limit", "4", "--processes", "0", "--json")
+GENTLE = ("--rate-limit", "2", "--processes", "0", "--json")
 PAGES = 60
 
 
@@ -102,3 +106,69 @@ def test_limits_are_exact_after_kills(spawn_sumi: SpawnSumi, run_sumi: RunSumi, 
         assert sorted(page["base"] for page in pages) == [0] * 20 + [1] * 20
         assert len({page["url"] for page in pages}) == 40
         assert jobs(run_sumi)[-1]["pages_processed"] == 40
+
+
+def test_who_interrupts_a_capture_is_told_how_to_go_on_with_it(
+    spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    with folder_site(tmp_path / "site") as site:
+        write_section(site, "docs", PAGES)
+        for store, option in (("captures", ""), ("my docs", " --store 'my docs'")):
+            words = (f"{site.url}docs", "--rate-limit", "2", "--processes", "0", "--store", store)
+            asked = len(site.answers)
+            running = spawn_sumi("capture", *words)
+            wait_until(running, lambda asked=asked: len(site.answers) > asked + 3)  # type: ignore[misc]
+            running.process.send_signal(signal.SIGINT)
+            assert running.process.wait(60) == 3
+            told = running.stderr.read_text()
+            listed = run_sumi("capture", "list", "--json", env={"SUMI_STORE": store})
+            (job,) = [json.loads(line)["id"] for line in listed.stdout.splitlines()]
+            assert f"interrupted: run sumi capture resume {job}{option} to go on" in told
+            assert "the same command" not in told
+
+
+def test_a_capture_that_is_being_cancelled_cannot_be_resumed_yet(
+    spawn_sumi: SpawnSumi, run_sumi: RunSumi
+) -> None:
+    may_answer = threading.Event()
+
+    def slow(_headers: dict[str, str]) -> Answer:
+        may_answer.wait(60)
+        return page("/more")
+
+    with answering_site({"/": page("/slow"), "/slow": slow, "/more": page()}) as held:
+        running = spawn_sumi("capture", f"{held.url}/", *GENTLE)
+        wait_until(running, lambda: "/slow" in held.paths())
+        assert run_sumi("capture", "cancel").returncode == 0
+        for _ in ("before the run has seen it", "and after"):
+            early = run_sumi("capture", "resume")
+            assert early.returncode == 2
+            assert "is being cancelled: take it up again once it has ended" in early.stderr
+            wait_until(running, lambda: "stopping" in states(running))
+        may_answer.set()
+        assert running.process.wait(60) == 3
+        done = run_sumi("capture", "resume", *FAST)
+        assert done.returncode == 0, done.stderr
+        assert len(jobs(run_sumi)) == 1
+
+
+def test_every_verb_finds_the_store_that_the_variable_names(
+    spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    there = {"SUMI_STORE": "envstore"}
+    with folder_site(tmp_path / "site") as site:
+        write_section(site, "docs", PAGES)
+        running = spawn_sumi("capture", f"{site.url}docs", *GENTLE, env=there)
+        wait_until(running, lambda: sum(e["event"] == "capture" for e in running.events) >= 2)
+        for verb in ("list", "show", "pause", "resume", "cancel"):
+            done = run_sumi("capture", verb, env=there)
+            assert done.returncode == 0, done.stderr
+        assert running.process.wait(60) == 3
+        done = run_sumi("capture", "resume", *FAST, env=there)
+        assert done.returncode == 0, done.stderr
+        done = run_sumi("capture", "export", "-o", "pages", env=there)
+        assert f"{PAGES + 1} pages are in pages" in done.stderr
+        job = json.loads(run_sumi("capture", "list", "--json", env=there).stdout)["id"]
+        assert run_sumi("capture", "show", "--store", "elsewhere", env=there).returncode == 2
+        assert run_sumi("capture", "delete", job, env=there).returncode == 0
+        assert not (tmp_path / "captures").exists()

@@ -6,8 +6,12 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from sumi.capture import CaptureFolder
+from sumi.jobs.capture_export import exported_pages
+from sumi.outputs.capture_export import ExportedPage, ExportForm, export
 from tests.commands import RunSumi
 from tests.e2e.captures import FAST, linked
 from tests.folder_site import FolderSite, folder_site
@@ -64,3 +68,45 @@ def test_a_folder_and_a_zip_hold_the_same_files(run_sumi: RunSumi, site: FolderS
     again = run_sumi("capture", "export", "--format", "folder", "-o", "pages")
     assert again.returncode == 2
     assert "pages is there already" in again.stderr
+
+
+@pytest.mark.parametrize("form", ["jsonl", "markdown", "zip"])
+def test_a_folder_is_no_place_for_one_file(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path, form: str
+) -> None:
+    (tmp_path / "there").mkdir()
+    done = run_sumi("capture", "export", "--format", form, "-o", "there")
+    assert done.returncode == 2
+    assert f"there is a folder, and the form {form} is one file" in done.stderr
+    assert list((tmp_path / "there").iterdir()) == []
+
+
+def test_an_export_is_of_one_moment_of_a_job_that_goes_on(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    """Pages that come between the contents and the texts are in neither."""
+    folder = CaptureFolder(tmp_path / "captures")
+    target = tmp_path / "all.md"
+    with folder.working() as writer, folder.looking() as reader, reader.snapshot():
+        job = folder.jobs(reader)[-1]
+
+        def pages() -> Iterator[ExportedPage]:
+            yield from exported_pages(reader, job)
+            page = next(writer.pages(job.id))
+            number = writer.count_pages(job.id)
+            writer.put_page(job.id, msgspec.structs.replace(page, url=f"{site.url}later-{number}"))
+
+        assert export(ExportForm.MARKDOWN, target, pages) == 2
+        assert writer.count_pages(job.id) == 4
+    text = target.read_text()
+    assert len(re.findall(r"^\d+\. \[", text, re.MULTILINE)) == text.count("<a id=") == 2
+
+
+def test_what_is_said_to_be_exported_was(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
+    """A running job's row may be behind its pages."""
+    folder = CaptureFolder(tmp_path / "captures")
+    with folder.working() as writer:
+        job = writer.jobs()[-1]
+        writer.put_job(msgspec.structs.replace(job, pages_processed=1))
+    for form in ExportForm:
+        exported(run_sumi, form, f"out.{form}")

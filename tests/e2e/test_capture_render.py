@@ -8,7 +8,7 @@ import pytest
 
 from tests.browsers import needs_browser
 from tests.commands import FinishedSumi, RunSumi
-from tests.e2e.captures import shown
+from tests.e2e.captures import jobs, shown
 from tests.site import MakeSite, RunningSite, SitemapPreset
 from tests.site.apps import ARTICLES, BATCHES
 
@@ -103,3 +103,22 @@ def test_a_rendered_page_is_rendered_once_while_it_is_fresh(
     assert len(site.requests_to("/app/data/paper")) == asked
     captured(run_sumi, *words, "--skip-cache")
     assert len(site.requests_to("/app/data/paper")) == asked + 1
+
+
+def test_a_selector_that_is_none_leaves_no_job_behind(
+    small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    words = ("--render", "fast", "--wait-for", "main[", *FREELY)
+    done = run_sumi("capture", f"{small_site.url}/app/late", *words)
+    assert done.returncode == 2
+    assert "--wait-for 'main[' is not a CSS selector" in done.stderr
+    assert not (tmp_path / "captures").exists()
+
+
+def test_a_job_that_cannot_go_on_stays_as_it_was(small_site: RunningSite, run_sumi: RunSumi) -> None:
+    captured(run_sumi, f"{small_site.url}/app/late", "--render", "fast")
+    before = jobs(run_sumi)
+    done = run_sumi("capture", "resume", "--browser", "/nope")
+    assert done.returncode == 2
+    assert "/nope" in done.stderr
+    assert jobs(run_sumi) == before

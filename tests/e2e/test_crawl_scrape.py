@@ -74,6 +74,28 @@ def test_replay_writes_the_same_csv_without_the_network(workspace: Workspace, ru
     assert lost["url"] in gappy.stderr
 
 
+def test_a_run_that_is_resumed_has_its_name_already(workspace: Workspace, run_sumi: RunSumi) -> None:
+    run_sumi("crawl", "run", "--config", "crawl.yaml")
+    run_sumi("scrape", "run", "--config", "crawl.yaml", "--run-id", "one")
+    renamed = run_sumi("scrape", "resume", "--config", "crawl.yaml", "--run-id", "two")
+    assert renamed.returncode == 2
+    assert "--run-id" in renamed.stderr
+    resumed = run_sumi("scrape", "resume", "--config", "crawl.yaml", "--json")
+    assert resumed.returncode == 0, resumed.stderr
+    assert resumed.events[-1]["output"].endswith("/logs/pages-one.csv")
+    assert workspace.faults([*workspace.rows()]) == []
+
+
+def test_a_run_with_nothing_to_do_has_the_csv_that_it_names(workspace: Workspace, run_sumi: RunSumi) -> None:
+    run_sumi("crawl", "run", "--config", "crawl.yaml")
+    for run_id in ("one", "two", "two"):
+        done = run_sumi("scrape", "run", "--config", "crawl.yaml", "--run-id", run_id, "--json")
+        named = Path(done.events[-1]["output"])
+        assert named.name == f"pages-{run_id}.csv"
+        assert named.read_text().startswith(COLUMNS)
+    assert named.read_text() == f"{COLUMNS}\n"
+
+
 def test_both_together_end_together_across_rotations(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:

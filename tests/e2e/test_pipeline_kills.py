@@ -4,9 +4,11 @@ import os
 import random
 import signal
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from warcio.archiveiterator import ArchiveIterator
 
 from tests.commands import RunSumi, SpawnedSumi, SpawnSumi
 from tests.e2e.workspaces import Workspace, make_workspace
@@ -92,6 +94,31 @@ def test_unified_killed_again_and_again(
     final = run_sumi(*words)
     assert final.returncode == 0, final.stderr
     assert workspace.faults(workspace.metadata()) == []
+
+
+@pytest.mark.parametrize("command", ["crawl run", "run --unified"])
+def test_every_page_is_in_a_warc_whenever_the_run_that_wrote_it_was_killed(
+    workspace: Workspace, spawn_sumi: SpawnSumi, run_sumi: RunSumi, command: str
+) -> None:
+    words = (*command.split(), "--config", "crawl.yaml", "--warc", "pages.warc.gz", "-q")
+    kills = kill_again_and_again(workspace, spawn_sumi, words, random.Random(7))
+    assert kills > 0
+    final = run_sumi(*words)
+    assert final.returncode == 0, final.stderr
+    files = sorted(workspace.config.parent.glob("pages*.warc.gz"))
+    assert len(files) == kills + 1
+    kept = Counter(url for path in files for url in warc_urls(path))
+    assert kept.keys() >= workspace.truth.keys()
+    # Only what was in flight at a kill came again.
+    assert kept.total() <= len(kept) + 8 * kills
+
+
+def warc_urls(path: Path) -> list[str]:
+    with path.open("rb") as file:
+        records = ArchiveIterator(file, check_digests="raise")
+        return [
+            one.rec_headers.get_header("WARC-Target-URI") for one in records if one.rec_type == "response"
+        ]
 
 
 def test_interrupted_both_sides_stop_and_the_same_command_goes_on(

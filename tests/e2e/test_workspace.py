@@ -9,6 +9,8 @@ import pytest
 
 from sumi.store.lock import FolderLock
 from tests.commands import RunSumi, sumi_command, sumi_environment
+from tests.e2e.workspaces import make_workspace
+from tests.site import MakeSite
 
 FOLDERS = {"index", "logs", "metadata", "spool/discoveries", "state", "store/html"}
 CONFIG = """\
@@ -25,9 +27,9 @@ def tree(folder: Path) -> set[str]:
 
 
 def fill(workspace: Path) -> None:
-    (workspace / "spool/discoveries/discoveries-1.jsonl").write_text("{}\n")
+    (workspace / "spool/discoveries/discoveries-1700000000.jsonl").write_text("{}\n")
     (workspace / "store/html/aa/bb").mkdir(parents=True)
-    (workspace / "store/html/aa/bb/x.html").write_text("x")
+    (workspace / f"store/html/aa/bb/aabb{'0' * 60}.html").write_text("x")
     (workspace / "logs/pages-1.csv").write_text("x")
 
 
@@ -60,9 +62,10 @@ def test_a_configuration_says_where_and_what(run_sumi: RunSumi, tmp_path: Path) 
     assert tree(home) >= {"queue", "pages/html", "logs", "state"}
     assert not (home / "spool").exists()
     assert "github" not in (home / "seeds.txt").read_text()
-    (home / "queue/a").write_text("x")
+    left = home / "queue/discoveries-1700000000.jsonl"
+    left.write_text("x")
     assert run_sumi("workspace", "reset", "--config", "crawl.yaml", "--yes").returncode == 0
-    assert not (home / "queue/a").exists()
+    assert not left.exists()
 
 
 def test_a_reset_removes_what_crawls_left_and_keeps_the_rest(run_sumi: RunSumi, tmp_path: Path) -> None:
@@ -76,6 +79,63 @@ def test_a_reset_removes_what_crawls_left_and_keeps_the_rest(run_sumi: RunSumi, 
     assert tree(home) == before | {"my-notes.txt"}
     again = run_sumi("workspace", "reset", "--yes")
     assert (again.returncode, again.stdout) == (0, "workspace: 0 files removed\n")
+
+
+@pytest.mark.parametrize("commands", [["run --unified"], ["crawl run", "scrape run"]])
+@pytest.mark.parametrize("backend", ["files", "sqlite", "lmdb"])
+def test_a_reset_takes_all_that_a_crawl_wrote_and_nothing_that_is_the_user_s(
+    make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path, backend: str, commands: list[str]
+) -> None:
+    workspace = make_workspace(
+        tmp_path,
+        make_site(pages=1, github=1),
+        1,
+        seeds_file="lists/seeds.txt",
+        frontier={"backend": backend},
+        index={"backend": "lmdb" if backend == "lmdb" else "files"},
+        store={"compress": True, "dictionary": "auto"},
+    )
+    home = workspace.folder
+    seeds = (home / "seeds.txt").read_text()
+    (home / "seeds.txt").unlink()
+    assert run_sumi("workspace", "configure", "--config", "crawl.yaml").returncode == 0
+    (home / "lists/seeds.txt").write_text(seeds)
+    folders = tree(home)
+    mine = {"lists/other.txt", "logs/notes.txt", "spool/discoveries/why.md", "store/html/aa/bb/mine.txt"}
+    mine |= {f"state/{'frontier' if backend == 'files' else f'frontier.{backend}'}/mine.txt", "mine.csv"}
+    for command in commands:
+        assert run_sumi(*command.split(), "--config", "crawl.yaml", "-q").returncode == 0
+    for name in mine:
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("mine")
+    done = run_sumi("workspace", "reset", "--yes")
+    assert done.returncode == 0, done.stderr
+    above = {str(parent) for name in mine for parent in Path(name).parents} - {"."}
+    assert tree(home) == folders | mine | above
+    assert (home / "lists/seeds.txt").read_text() == seeds
+
+
+def test_no_name_of_a_run_can_stand_for_a_file_of_the_user_s(run_sumi: RunSumi, tmp_path: Path) -> None:
+    text = CONFIG + "seeds_file: lists/a.csv\npages_csv: {path: 'lists/{run_id}.csv'}\n"
+    (tmp_path / "crawl.yaml").write_text(text + "metadata: {path: 'lists/{run_id}'}\n")
+    run_sumi("workspace", "configure", "--config", "crawl.yaml")
+    lists = tmp_path / "data/ws/lists"
+    for name in ("one.csv", "notes.txt"):
+        (lists / name).write_text("x")
+    assert run_sumi("workspace", "reset", "--config", "crawl.yaml", "--yes").returncode == 0
+    assert {path.name for path in lists.iterdir()} == {"a.csv", "notes.txt"}
+
+
+def test_a_workspace_of_an_older_version_is_reset_as_by_default(run_sumi: RunSumi, tmp_path: Path) -> None:
+    run_sumi("workspace", "configure")
+    home = tmp_path / "workspace"
+    (home / ".sumi-workspace").write_text('{"sumi-workspace":1,"folders":["lists","logs","spool","store"]}')
+    fill(home)
+    (home / "lists").mkdir()
+    (home / "lists/seeds.txt").write_text("mine")
+    done = run_sumi("workspace", "reset", "--yes")
+    assert (done.returncode, done.stdout) == (0, "workspace: 3 files removed\n")
+    assert (home / "lists/seeds.txt").exists()
 
 
 def test_nobody_to_ask_is_a_no(run_sumi: RunSumi, tmp_path: Path) -> None:
@@ -111,7 +171,7 @@ def test_a_reset_asks_and_only_yes_is_yes(
     finally:
         os.close(terminal)
         os.close(end)
-    assert "Remove 3 files in index, logs, metadata, spool, state, store of workspace? [y/N]" in done.stderr
+    assert "Remove 3 files in logs, spool, store of workspace? [y/N]" in done.stderr
     assert done.returncode == (0 if removed else 1)
     assert (tmp_path / "workspace/logs/pages-1.csv").exists() != removed
 
@@ -145,15 +205,32 @@ def test_a_marker_that_points_elsewhere_makes_no_workspace(
     assert (tmp_path / "home/diary.txt").exists()
 
 
-def test_links_are_removed_and_never_followed(run_sumi: RunSumi, tmp_path: Path) -> None:
+@pytest.mark.parametrize("pattern", ["*", "logs/*", "../home/*.txt", "/home/x", "?*"])
+def test_a_marker_that_calls_everything_the_job_s_makes_no_workspace(
+    run_sumi: RunSumi, tmp_path: Path, pattern: str
+) -> None:
+    run_sumi("workspace", "configure")
+    (tmp_path / "workspace/logs/notes.txt").write_text("mine")
+    (tmp_path / "workspace/.sumi-workspace").write_text(f'{{"sumi-workspace":1,"written":["{pattern}"]}}')
+    done = run_sumi("workspace", "reset", "--yes")
+    assert done.returncode == 2
+    assert "is not a workspace" in done.stderr
+    assert (tmp_path / "workspace/logs/notes.txt").exists()
+
+
+def test_links_are_never_followed(run_sumi: RunSumi, tmp_path: Path) -> None:
     run_sumi("workspace", "configure")
     home = tmp_path / "home"
-    home.mkdir()
+    (home / "bb").mkdir(parents=True)
     (home / "diary.txt").write_text("dear diary")
-    inner = tmp_path / "workspace/store/html/link"
-    inner.symlink_to(home)
+    body = home / "bb" / f"aabb{'0' * 60}.html"
+    body.write_text("not in the archive")
+    (tmp_path / "workspace/store/html/aa").symlink_to(home)
+    written = tmp_path / "workspace/logs/edges.csv"
+    written.symlink_to(home / "diary.txt")
     assert run_sumi("workspace", "reset", "--yes").returncode == 0
-    assert not inner.is_symlink()
+    assert body.exists()
+    assert not written.is_symlink()
     (tmp_path / "workspace/logs").rmdir()
     (tmp_path / "workspace/logs").symlink_to(home)
     done = run_sumi("workspace", "reset", "--yes")

@@ -138,6 +138,16 @@ def test_a_warc_that_a_kill_tore_keeps_its_whole_records(tmp_path: Path) -> None
     assert _uris(tmp_path / "pages-2.warc.gz") == []
 
 
+def test_a_record_has_left_the_process_before_its_page_can_be_settled(tmp_path: Path) -> None:
+    path = tmp_path / "pages.warc.gz"
+    warc = WarcFile(path, 1.0)
+    for number in range(2):
+        warc.add(_response(number))
+        as_if_killed_now = path.with_name(path.name + OPEN_SUFFIX)
+        assert len(_uris(as_if_killed_now)) == number + 1
+    warc.close()
+
+
 def test_headers_of_the_transfer_are_not_stored(tmp_path: Path) -> None:
     path = tmp_path / "pages.warc.gz"
     warc = WarcFile(path, 1.0)

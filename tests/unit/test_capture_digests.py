@@ -8,12 +8,13 @@ import msgspec
 import pytest
 
 from sumi.engine.offload import InProcessDigester
+from sumi.jobs.capture_asking import Asking
 from sumi.jobs.capture_cache import PageCache
 from sumi.jobs.capture_digests import DigestMemory, RememberingDigester
 from sumi.model import Kind
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
 from sumi.parse.raw import packed
-from sumi.policy import Preset, RenderMode
+from sumi.policy import NetworkPolicy, Preset, RenderMode
 from sumi.store.capture import CacheLevel, CaptureDatabase, CapturedPage, CaptureJob, JobStatus
 
 BODY = b"""<html lang=en><title>Ink</title><meta name=description content="Of ink.">
@@ -38,7 +39,8 @@ class Memory:
     def __init__(self, path: Path, *, active: bool = True) -> None:
         self.database = CaptureDatabase(path)
         self.inner = CountingDigester()
-        cache = PageCache(self.database, active=active, max_age=None, mode=RenderMode.NONE)
+        asking = Asking(NetworkPolicy(), self.database.salt, hidden_cookies=False)
+        cache = PageCache(self.database, asking, active=active, max_age=None, mode=RenderMode.NONE)
         self.memory = DigestMemory(self.database, cache)
         self._digester = RememberingDigester(self.inner, self.memory)
 

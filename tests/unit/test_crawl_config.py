@@ -163,7 +163,7 @@ def test_all_mistakes_at_once_each_with_its_line(load: Load) -> None:
         (AGENT + "scope: {allowed_hosts: ['*.github.com']}", "allows github.com only"),
         (AGENT + "scope: {allowed_hosts: github.com}", "scope.allowed_hosts must be a list"),
         (AGENT + "scope: {allow_patterns: ['(']}", "line 2: scope.allow_patterns: Regular expression '('"),
-        (AGENT + "scope: {deny_patterns: ['(?=x)']}", "Look-around and back-references are not supported"),
+        (AGENT + "scope: {deny_patterns: ['(?=x)']}", "combine allow_patterns and deny_patterns instead"),
         (AGENT + "scope: [a]", "line 2: scope must be a section"),
         (AGENT + "limits: {req_per_sec: [1]}", "not a list or a section"),
         (AGENT + "limits: {req_per_sec: }", "line 2: limits.req_per_sec is empty"),

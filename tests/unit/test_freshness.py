@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.frontier.freshness import vouched_seconds
+from sumi.frontier.freshness import varied_by, vouched_seconds
 
 NOW = 1_800_000_000.0
 DATE = "Fri, 15 Jan 2027 08:00:00 GMT"  # NOW
@@ -33,6 +33,7 @@ HOUR_LATER = "Fri, 15 Jan 2027 09:00:00 GMT"
         ({"pragma": "no-cache"}, 0),
         ({"pragma": "no-cache", "cache-control": "max-age=60"}, 60),
         ({"vary": "*", "cache-control": "max-age=60"}, 0),
+        ({"vary": "accept, *", "cache-control": "max-age=60"}, 0),
         ({"vary": "accept-encoding"}, None),
         ({"expires": HOUR_LATER}, 3600),
         ({"expires": HOUR_LATER, "date": HOUR_LATER}, 0),
@@ -47,6 +48,12 @@ def test_how_long_a_server_vouches(headers: dict[str, str], seconds: float | Non
 
 def test_of_several_fields_every_one_counts() -> None:
     assert vouched_seconds((("cache-control", "max-age=60"), ("cache-control", "no-cache")), NOW) == 0
+
+
+def test_what_an_answer_varies_by_is_told_by_all_its_fields() -> None:
+    headers = (("vary", "Accept, User-Agent,"), ("age", "cookie"), ("vary", " COOKIE "))
+    assert varied_by(headers) == {"accept", "user-agent", "cookie"}
+    assert varied_by(()) == frozenset()
 
 
 names = st.sampled_from(["cache-control", "expires", "date", "age", "pragma", "vary"])

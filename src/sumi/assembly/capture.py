@@ -17,6 +17,7 @@ from sumi.assembly.parts import (
     open_store,
     run_loop,
     teller,
+    unmake,
 )
 from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control, obeying_signals
@@ -24,17 +25,22 @@ from sumi.engine.descriptors import raise_limit
 from sumi.engine.disk_watch import refuse_without_room
 from sumi.engine.io import Io
 from sumi.engine.lifecycle import RunState
+from sumi.errors import UsageError
 from sumi.events import Event, Listener, PageDeferred, RunStarted, StateChanged, Summary
 from sumi.jobs.capture import capture_job
+from sumi.jobs.capture_asking import Asking
 from sumi.jobs.capture_cache import CacheSource, CachingFetcher, PageCache
 from sumi.jobs.capture_digests import DigestMemory, RememberingDigester
 from sumi.jobs.capture_output import CaptureOutput
 from sumi.outcomes import Outcome
+from sumi.policy import RenderMode
 from sumi.recipe import Job
 from sumi.settings.capture import CaptureSettings, storable
 from sumi.store.capture import CaptureDatabase, CaptureFolder, CaptureJob, JobStatus
 from sumi.store.capture.folder import new_job_id
 
+# In these, nothing new is begun any more.
+LAST_STATES = frozenset({RunState.STOPPING, RunState.ABORTING})
 # By which status a job goes while its run is in one of these states.
 STATUSES = {RunState.RUNNING: JobStatus.IN_PROGRESS, RunState.PAUSED: JobStatus.PAUSED}
 
@@ -60,34 +66,57 @@ async def capture(
     job_id: str | None = None,
     begun: Callable[[CaptureJob], None] = lambda row: None,
 ) -> Captured:
-    """The same within a running event loop. ``begun`` is told of the job once it is on record."""
+    """The same within a running event loop. ``begun`` is told of the job once it is on record and everything
+    that it needs is there. What cannot be used at all leaves nothing behind."""
     raise_limit()
     job = affordable(capture_job(settings), settings.connection.processes)
     folder = CaptureFolder(Path(settings.store))
-    make_folders(folder.path)
-    refuse_without_room(folder.path, settings.connection.min_free)
-    with folder.working() as database:
-        row = _recorded(settings, folder, database, job_id)
-        begun(row)
-        try:
-            return await _run(settings, job, folder, database, row, listeners, control)
-        finally:
-            _leave_nothing_under_way(database, row.id)
+    made = make_folders(folder.path, "--store")
+    try:
+        refuse_without_room(folder.path, settings.connection.min_free)
+        with folder.working() as database:
+            before = None if job_id is None else folder.job(database, job_id)
+            row = _recorded(settings, folder, database, before)
+            had = database.count_pages(row.id)
+            try:
+                return await _run(settings, job, folder, database, row, listeners, control, begun)
+            except UsageError:
+                if database.count_pages(row.id) == had:
+                    _take_back(folder, database, row.id, before)
+                raise
+            finally:
+                _leave_nothing_under_way(folder, database, row.id)
+    except UsageError:
+        if not folder.has_jobs:
+            unmake(made)
+        raise
 
 
 def _recorded(
-    settings: CaptureSettings, folder: CaptureFolder, database: CaptureDatabase, job_id: str | None
+    settings: CaptureSettings, folder: CaptureFolder, database: CaptureDatabase, known: CaptureJob | None
 ) -> CaptureJob:
     now = SystemClock().now()
-    if job_id is None:
+    if known is None:
         row = CaptureJob(new_job_id(now), settings.urls, JobStatus.PENDING, now, storable(settings))
     else:
-        known = folder.job(database, job_id)
         row = msgspec.structs.replace(known, status=JobStatus.PENDING, settings=storable(settings))
-    make_folders(folder.home_of(row.id) / STATE_FOLDER)
+    make_folders(folder.home_of(row.id) / STATE_FOLDER, "--store")
     folder.lower_flags(row.id)  # of a process that is gone
     database.put_job(row)
     return row
+
+
+def _take_back(
+    folder: CaptureFolder, database: CaptureDatabase, job_id: str, before: CaptureJob | None
+) -> None:
+    """A browser that does not start, or a selector that is none, is found out with the first page to be
+    rendered. What came before that is kept; without anything, a new job would only be taken for the last one,
+    and one that was to go on would keep settings that cannot be used."""
+    if before is None:
+        database.delete_job(job_id)
+        folder.forget_home(job_id)
+    else:
+        database.put_job(before)
 
 
 async def _run(
@@ -98,9 +127,11 @@ async def _run(
     row: CaptureJob,
     listeners: Sequence[Listener],
     control: Control,
+    begun: Callable[[CaptureJob], None],
 ) -> Captured:
     shared, home = settings.connection, folder.home_of(row.id)
-    async with _opened(settings, job, home, database, row, listeners) as (io, store, output):
+    async with _opened(settings, job, folder, database, row, listeners) as (io, store, output):
+        begun(row)
         setting = Setting(", ".join(settings.urls), str(home), home, shared.min_free, shared.durability)
         with obeying_signals(control):
             summary = await JobRun(job, setting, io, store, output, control).run()
@@ -111,7 +142,7 @@ async def _run(
 async def _opened(
     settings: CaptureSettings,
     job: Job,
-    home: Path,
+    folder: CaptureFolder,
     database: CaptureDatabase,
     row: CaptureJob,
     listeners: Sequence[Listener],
@@ -119,10 +150,12 @@ async def _opened(
     clock, shared = SystemClock(), settings.connection
     # In a folder's first capture there is nothing to look for.
     active = not settings.skip_cache and database.has_pages
-    cache = PageCache(database, active=active, max_age=settings.cache_age, mode=job.render.mode)
+    mode = job.render.mode
+    asking = Asking(job.network, database.salt, hidden_cookies=mode is not RenderMode.NONE)
+    cache = PageCache(database, asking, active=active, max_age=settings.cache_age, mode=mode)
     source = CacheSource(cache, clock)
     memory = DigestMemory(database, cache)
-    state = home / STATE_FOLDER
+    state = folder.home_of(row.id) / STATE_FOLDER
     store = open_store(None, state, job.frontier, clock.now(), shared.durability, teller(listeners))
     output = CaptureOutput(
         database,
@@ -136,7 +169,7 @@ async def _opened(
         teller(listeners),
         keep_bodies=shared.raw,
     )
-    heard = (_follow(output, source, clock.now), *listeners)
+    heard = (_follow(folder, output, source, clock.now), *listeners)
     try:
         async with connected(job, store, output, clock, heard, shared.processes) as io:
             fetcher = CachingFetcher(io.fetcher, cache)
@@ -146,7 +179,9 @@ async def _opened(
         await store.aclose()
 
 
-def _follow(output: CaptureOutput, source: CacheSource, now: Callable[[], float]) -> Listener:
+def _follow(
+    folder: CaptureFolder, output: CaptureOutput, source: CacheSource, now: Callable[[], float]
+) -> Listener:
     """Keeps the job's row in step with its run."""
 
     def hear(event: Event) -> None:
@@ -155,6 +190,8 @@ def _follow(output: CaptureOutput, source: CacheSource, now: Callable[[], float]
                 output.mark(JobStatus.IN_PROGRESS, now())
             case StateChanged() if event.state in STATUSES:
                 output.mark(STATUSES[RunState(event.state)], now())
+            case StateChanged() if event.state in LAST_STATES:
+                folder.mark_stopping(output.job.id)
             case PageDeferred():
                 source.visited.pop(event.url, None)
 
@@ -168,8 +205,9 @@ def _status(summary: Summary, job: CaptureJob) -> JobStatus:
     return JobStatus.COMPLETED_WITH_ERRORS if job.pages_failed else JobStatus.COMPLETED
 
 
-def _leave_nothing_under_way(database: CaptureDatabase, job_id: str) -> None:
+def _leave_nothing_under_way(folder: CaptureFolder, database: CaptureDatabase, job_id: str) -> None:
     """However it ended: with this process nobody is at work on the job any more."""
+    folder.lower_flags(job_id)
     row = database.job(job_id)
     if row is not None and row.is_under_way:
         database.put_job(msgspec.structs.replace(row, status=JobStatus.INTERRUPTED))

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from sumi.assembly.job_run import JobRun, Setting
+from sumi.assembly.moved_state import refuse_another_frontier, refuse_another_index
 from sumi.assembly.parts import (
     Store,
     affordable,
@@ -31,7 +32,7 @@ from sumi.jobs.pipeline_note import CRAWLER, UNIFIED, Role, recall_role, remembe
 from sumi.model import Candidate, Hop
 from sumi.outputs.archive import Archive
 from sumi.outputs.page_rows import KEPT
-from sumi.outputs.workspace import adopt
+from sumi.outputs.workspace import Belongings, adopt
 from sumi.policy import Durability
 from sumi.ports import Clock
 from sumi.recipe import Job
@@ -75,7 +76,11 @@ async def crawl(
     """The same within a running event loop."""
     raise_limit()
     job = _job_for(config, options)
-    adopt(config.workspace, layout_of(config).folders)
+    refuse_another_frontier(config)
+    if options.unified:
+        refuse_another_index(config)
+    layout = layout_of(config)
+    adopt(config.workspace, Belongings(layout.folders, layout.written, layout.kept))
     made = make_folders(config.frontier.db_path)
     try:
         refuse_without_room(config.workspace, options.min_free)

@@ -147,17 +147,17 @@ def teller(listeners: Sequence[Listener]) -> Listener:
     return tell
 
 
-def make_folders(folder: Path) -> list[Path]:
-    """Make a folder and its parents; returns the new ones, outermost first."""
+def make_folders(folder: Path, option: str = "--output") -> list[Path]:
+    """Make a folder and its parents; returns the new ones, outermost first. ``option``: what names it."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
-            f"cannot make the folder {folder}: {error.strerror}; choose another one with --output"
+            f"cannot make the folder {folder}: {error.strerror}; choose another one with {option}"
         ) from error
     if not os.access(folder, os.W_OK):
-        raise UsageError(f"cannot write to {folder}; choose another folder with --output")
+        raise UsageError(f"cannot write to {folder}; choose another folder with {option}")
     return missing[::-1]
 
 

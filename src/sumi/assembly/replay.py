@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from sumi.assembly.moved_state import holds_state, refuse_another_frontier, refuse_another_index
 from sumi.assembly.parts import run_loop
 from sumi.assembly.pipeline import indexed
 from sumi.assembly.scrape import scraper_state
@@ -17,7 +18,7 @@ from sumi.settings.crawl_config import CrawlConfig
 from sumi.settings.crawl_config_rules import crawl_profile
 from sumi.store.blobs import MOST_BODY_BYTES, FolderBlobs
 from sumi.store.page_index import IndexRecord
-from sumi.store.recognize import FORMAT_NAME, open_snapshot
+from sumi.store.recognize import open_snapshot
 
 
 class Replayed(msgspec.Struct, frozen=True):
@@ -28,6 +29,7 @@ class Replayed(msgspec.Struct, frozen=True):
 
 def run_replay(config: CrawlConfig, listeners: Sequence[Listener], now: float) -> Replayed:
     """Blocking; raises UsageError if there is nothing to make it from."""
+    refuse_another_index(config)
     if not config.index.db_path.exists():
         raise UsageError(f"there is no page index at {config.index.db_path}: run sumi scrape run first")
     return run_loop(_replay(config, listeners, now))
@@ -64,8 +66,9 @@ async def _replay(config: CrawlConfig, listeners: Sequence[Listener], now: float
 def _ledger(config: CrawlConfig, now: float) -> Snapshot | None:
     """Whichever wrote the index: the scraper's, or that of a unified run."""
     for state in (scraper_state(config), config.frontier.db_path):
-        if (state / FORMAT_NAME).is_file():
+        if holds_state(state):
             return open_snapshot(state, now)
+    refuse_another_frontier(config)
     return None
 
 

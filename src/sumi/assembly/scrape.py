@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from sumi.assembly.job_run import JobRun, Setting
+from sumi.assembly.moved_state import holds_state, refuse_another_index
 from sumi.assembly.parts import (
     Store,
     affordable,
@@ -30,15 +31,20 @@ from sumi.jobs.pipeline import fetching_job
 from sumi.jobs.pipeline_note import SCRAPER, Role, remember_role
 from sumi.jobs.spool_source import SpoolSource
 from sumi.outputs.archive import Archive
+from sumi.outputs.pages_csv import HEADER
 from sumi.policy import Durability, StateBackend
 from sumi.ports import Clock
 from sumi.recipe import Job
 from sumi.settings.crawl_config import CrawlConfig
+from sumi.settings.crawl_layout import default_places
+from sumi.store.folder import backend_to_use
+from sumi.store.growing_file import GrowingFile
 from sumi.store.lock import lock_owner
 from sumi.store.spool import SpoolReader
 from sumi.urls import crawl_rules, normalize_with
 
 RUN_NOTE = "pipeline.run_id"
+_NAMES = (SCRAPER, *(f"{SCRAPER}.{backend}" for backend in StateBackend if backend is not StateBackend.FILES))
 
 
 class ScrapeOptions(msgspec.Struct, frozen=True):
@@ -52,10 +58,20 @@ class ScrapeOptions(msgspec.Struct, frozen=True):
 
 
 def scraper_state(config: CrawlConfig) -> Path:
-    """Beside the crawler's."""
+    """Beside the crawler's. What is there is used, whatever the crawler's is kept in by now: a scraper that
+    began anew would not know what it has done."""
     backend = config.frontier.backend
     suffix = "" if backend is None or backend is StateBackend.FILES else f".{backend}"
-    return config.frontier.db_path.with_name(SCRAPER + suffix)
+    names = dict.fromkeys((SCRAPER + suffix, *_NAMES))
+    homes = (config.frontier.db_path, *default_places(config.workspace, "frontier.db_path"))
+    places = [home.with_name(name) for home in homes for name in names]
+    return next(filter(holds_state, places), places[0])
+
+
+def _backend(config: CrawlConfig, folder: Path) -> StateBackend | None:
+    """The configured one, unless the scraper's state is kept in another."""
+    wanted = config.frontier.backend
+    return wanted if backend_to_use(folder, None) is wanted or not holds_state(folder) else None
 
 
 def run_scrape(
@@ -83,6 +99,7 @@ async def scrape(
     """The same within a running event loop."""
     raise_limit()
     job = affordable(fetching_job(config, SCRAPER), options.processes)
+    refuse_another_index(config)
     made = make_folders(scraper_state(config))
     at_work = crawler_at_work or _by_lock(config, follow=options.follow)
     try:
@@ -99,10 +116,18 @@ async def scrape(
                 str(config.spool.dir), where, config.workspace, options.min_free, options.durability
             )
             with obeying_signals(control):
-                return await JobRun(job, setting, io, store, archive, control, read_job).run()
+                summary = await JobRun(job, setting, io, store, archive, control, read_job).run()
+            _begin_csv(config.pages_csv.path)
+            return summary
     except UsageError:
         unmake(made)
         raise
+
+
+def _begin_csv(path: Path) -> None:
+    """The summary names it as the output: it is there, even if there was nothing new to tell."""
+    if not path.exists():
+        GrowingFile(path).append([], HEADER)
 
 
 def _by_lock(config: CrawlConfig, *, follow: bool) -> Callable[[], bool]:
@@ -118,9 +143,10 @@ async def _opened(
     at_work: Callable[[], bool],
 ) -> AsyncIterator[tuple[Io, Store, Archive]]:
     clock = SystemClock()
-    backend, folder = config.frontier.backend, scraper_state(config)
-    durability = options.durability
-    store = open_store(backend, folder, job.frontier, clock.now(), durability, teller(listeners))
+    folder, durability = scraper_state(config), options.durability
+    store = open_store(
+        _backend(config, folder), folder, job.frontier, clock.now(), durability, teller(listeners)
+    )
     try:
         workshop = Workshop(config, SCRAPER, config.metrics.scraper_path, clock)
         try:

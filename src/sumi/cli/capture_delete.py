@@ -26,7 +26,7 @@ def build_parser() -> SentenceParser:
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
-    folder = capture_folder(options.store)
+    folder = capture_folder(options)
     with folder.looking() as database:
         folder.job(database, options.job)  # nothing is made where there are no captures
     with folder.working() as database:

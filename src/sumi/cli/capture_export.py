@@ -48,10 +48,12 @@ def run(arguments: Sequence[str]) -> int:
     from sumi.outputs.capture_export import export
 
     form = ExportForm(options.format)
-    folder = capture_folder(options.store)
-    with folder.looking() as database:
+    folder = capture_folder(options)
+    # Of one moment: a job that goes on meanwhile would otherwise have more pages than its contents tell of.
+    with folder.looking() as database, database.snapshot():
         job = chosen_job(folder, database, options.job)
         target = Path(options.output or f"{job.id}{SUFFIXES[form]}")
-        export(form, target, lambda: exported_pages(database, job))
-    print(f"{job.pages_processed:,} pages are in {printable(str(target))}", file=sys.stderr)
+        pages = export(form, target, lambda: exported_pages(database, job))
+    are = "page is" if pages == 1 else "pages are"
+    print(f"{pages:,} {are} in {printable(str(target))}", file=sys.stderr)
     return 0

@@ -30,7 +30,7 @@ def build_parser() -> SentenceParser:
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
-    folder = capture_folder(options.store)
+    folder = capture_folder(options)
     with folder.looking() as database:
         jobs = folder.jobs(database)
     out = Sink(sys.stdout)

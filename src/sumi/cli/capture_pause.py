@@ -27,7 +27,7 @@ def build_parser() -> SentenceParser:
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
-    folder = capture_folder(options.store)
+    folder = capture_folder(options)
     job = running_job(folder, options.job)
     folder.pause_flag(job.id).touch()
     print(f"{job.id} will pause within a second", file=sys.stderr)

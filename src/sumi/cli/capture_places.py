@@ -1,11 +1,15 @@
 """The capture that a user means: its folder, and its job by id or, where none is given, the one at hand."""
 
+import argparse
+import os
 import time
 from typing import TYPE_CHECKING
 
+from sumi.cli.options import add_settings, given_flags
 from sumi.cli.parser import SentenceParser
 from sumi.cli.summary import COMPLETE, WITH_FAILURES
 from sumi.errors import UsageError
+from sumi.settings.capture import STORE, store_given
 
 if TYPE_CHECKING:
     from sumi.store.capture import CaptureDatabase, CaptureFolder, CaptureJob
@@ -14,9 +18,7 @@ EXIT_CODES = {"completed": COMPLETE, "completed_with_errors": WITH_FAILURES}
 
 
 def add_store(parser: SentenceParser) -> None:
-    parser.add_argument(
-        "--store", metavar="DIR", default="captures", help="The folder of the captures. Default: captures."
-    )
+    add_settings(parser, (STORE,))
 
 
 def add_job(parser: SentenceParser, *, otherwise: str) -> None:
@@ -26,12 +28,13 @@ def add_job(parser: SentenceParser, *, otherwise: str) -> None:
     parser.add_argument("job", metavar="JOB", nargs=count, help=text)
 
 
-def capture_folder(store: str) -> "CaptureFolder":
+def capture_folder(options: argparse.Namespace) -> "CaptureFolder":
+    """Wherever it was said: by the flag, or by the variable as for sumi capture itself."""
     from pathlib import Path
 
     from sumi.store.capture import CaptureFolder
 
-    return CaptureFolder(Path(store))
+    return CaptureFolder(Path(store_given(given_flags(options, (STORE,)), os.environ)))
 
 
 def chosen_job(folder: "CaptureFolder", database: "CaptureDatabase", job_id: str | None) -> "CaptureJob":

@@ -3,12 +3,12 @@
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from sumi.cli.capture import add_reporting, run_reported
 from sumi.cli.capture_places import add_job, capture_folder, chosen_job
 from sumi.cli.options import add_settings, given_flags
 from sumi.cli.parser import SentenceParser
+from sumi.errors import UsageError
 from sumi.settings.capture import RESUME_SETTINGS, resumed_settings
 
 _EXAMPLES = """\
@@ -37,9 +37,11 @@ def build_parser() -> SentenceParser:
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
     flags = given_flags(options, RESUME_SETTINGS)
-    folder = capture_folder(str(Path(str(flags.get("store", "captures")))))
+    folder = capture_folder(options)
     with folder.looking() as database:
         job = chosen_job(folder, database, options.job)
+    if job.is_under_way and folder.is_stopping(job.id):
+        raise UsageError(f"{job.id} is being cancelled: take it up again once it has ended")
     if job.is_under_way:
         folder.pause_flag(job.id).unlink(missing_ok=True)
         print(f"{job.id} goes on within a second", file=sys.stderr)

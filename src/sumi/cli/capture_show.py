@@ -36,7 +36,7 @@ def build_parser() -> SentenceParser:
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
-    folder = capture_folder(options.store)
+    folder = capture_folder(options)
     out = Sink(sys.stdout)
     with folder.looking() as database:
         job = chosen_job(folder, database, options.job)
@@ -50,6 +50,7 @@ def _as_json(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[str]:
     for page in database.pages(job.id):
         alternates = {"alternate_urls": database.alternates(job.id, page)}
         row = {"kind": "page", **msgspec.structs.asdict(page), **alternates}
+        del row["asked_with"]  # for the cache alone, and made from what may be a password
         yield msgspec.json.encode(row).decode()
     for urls in _nearly_the_same(database, job):
         yield msgspec.json.encode({"kind": "near_duplicates", "urls": urls}).decode()

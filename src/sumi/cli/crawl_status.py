@@ -14,12 +14,14 @@ def build_parser() -> SentenceParser:
 
 
 def run(arguments: Sequence[str]) -> int:
+    from sumi.assembly.moved_state import refuse_another_frontier
     from sumi.jobs.pipeline_note import CRAWLER
     from sumi.ports import SpoolPlace
     from sumi.store.spool import segments, spool_bytes_after, unread_bytes
 
     options = build_parser().parse_all(arguments)
     config = read_config(options)
+    refuse_another_frontier(config)
     spool = config.spool.dir
     files: dict[str, str | int] = {
         "spool": str(spool),

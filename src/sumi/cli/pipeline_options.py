@@ -28,9 +28,14 @@ def add_config(parser: SentenceParser) -> None:
     parser.add_argument("--config", metavar="FILE", required=True, help="The crawl configuration (YAML).")
 
 
-def add_running(parser: SentenceParser) -> None:
-    """Options of every command that fetches pages."""
+def add_run_id(parser: SentenceParser) -> None:
     parser.add_argument("--run-id", metavar="NAME", help="What {run_id} stands for. Default: the time now.")
+
+
+def add_running(parser: SentenceParser, *, new_run: bool = True) -> None:
+    """Options of every command that fetches pages. One that goes on with a run has its name already."""
+    if new_run:
+        add_run_id(parser)
     parser.add_argument("--warc", metavar="FILE", help="Also write what comes to this .warc.gz file.")
     parser.add_argument(
         "--durability",

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from sumi.cli.terminal import printable
 from sumi.errors import UsageError
 from sumi.ports import Snapshot
 
@@ -20,6 +21,21 @@ def stored_jobs(place: str) -> list[Path]:
     if not found:
         raise UsageError(f"{place} holds no job of Sumi's; give the folder that was its --output")
     return found
+
+
+def refuse_captures(states: list[Path]) -> list[Path]:
+    """The same states, unless one is a capture's: what is done with a mirror's files is nothing for it."""
+    from sumi.store.capture.folder import DATABASE_NAME
+
+    for state in states:
+        home = state.resolve().parent
+        store = home.parent.parent
+        if (store / DATABASE_NAME).is_file():
+            raise UsageError(
+                f"{_as_typed(state)} is a job of sumi capture: see sumi capture show {home.name} --store "
+                f"{printable(str(store))}, and sumi capture export for its pages"
+            )
+    return states
 
 
 def only_job(place: str) -> Path:

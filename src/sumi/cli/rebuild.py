@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sumi.cli.parser import SentenceParser
-from sumi.cli.places import only_job
+from sumi.cli.places import only_job, refuse_captures, stored_jobs
 from sumi.cli.terminal import Sink, printable
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ async def _rebuild(options: argparse.Namespace) -> int:
     from sumi.jobs.mirror_rebuild import Rebuild
     from sumi.policy import ParseLimits
 
+    refuse_captures(stored_jobs(options.folder))
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     pages = changed = problems = 0
     digester = new_digester(options.processes, ParseLimits())

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sumi.cli.parser import SentenceParser
-from sumi.cli.pipeline_options import add_config, read_config
+from sumi.cli.pipeline_options import add_config, add_run_id, read_config
 from sumi.cli.terminal import Sink, printable
 from sumi.events import Event, Warned
 
@@ -31,7 +31,7 @@ def build_parser() -> SentenceParser:
         epilog=_EXAMPLES,
     )
     add_config(parser)
-    parser.add_argument("--run-id", metavar="NAME", help="What {run_id} stands for. Default: the time now.")
+    add_run_id(parser)
     parser.add_argument("--json", action="store_true", help="The result as a JSON object on stdout.")
     return parser
 

@@ -20,12 +20,15 @@ def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi scrape resume",
         usage="sumi scrape resume --config FILE [options]",
-        description="Goes on with the last scrape run, under its run id: its CSV and metrics grow further.",
+        description=(
+            "Goes on with the last scrape run, under its run id: its CSV and metrics grow further. For a run "
+            "of another name there is sumi scrape run."
+        ),
         epilog=_EXAMPLES,
     )
     add_config(parser)
     add_following(parser)
-    add_running(parser)
+    add_running(parser, new_run=False)
     return parser
 
 

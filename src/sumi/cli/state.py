@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sumi.cli.parser import SentenceParser
-from sumi.cli.places import only_job, stored_jobs
+from sumi.cli.places import only_job, refuse_captures, stored_jobs
 from sumi.cli.terminal import Sink, printable
 from sumi.errors import StateLocked, UsageError
 
@@ -28,6 +28,7 @@ examples:
   sumi state check workspace              the crawler's and the scraper's, and their archive
   sumi state check --repair               then run the job again: it fetches what was queued
   sumi state migrate output/docs.example.org copy-of-state --to files
+  sumi state migrate workspace/index/page_index.jsonl workspace/state/page_index.lmdb --to lmdb
 """
 
 
@@ -37,7 +38,7 @@ def build_parser() -> SentenceParser:
         usage="sumi state check [options] [DIR]\n       sumi state migrate [options] FROM TO",
         description=(
             "Checks that a job's stored state and its files agree, and repairs them; or copies "
-            "state to another backend. Exit code 1 if something is wrong."
+            "state, or the page index of a crawl, to another backend. Exit code 1 if something is wrong."
         ),
         epilog=_EXAMPLES,
     )
@@ -58,7 +59,9 @@ def build_parser() -> SentenceParser:
     check.add_argument("--json", action="store_true", help="One JSON object per violation on stdout.")
     migrate = parser.add_argument_group("migrate")
     migrate.add_argument(
-        "--to", metavar="BACKEND", help="Of the new state: files, sqlite or lmdb. Default: files."
+        "--to",
+        metavar="BACKEND",
+        help="Of the new state: files, sqlite or lmdb; of an index: files or lmdb. Default: files.",
     )
     return parser
 
@@ -81,7 +84,7 @@ def run(arguments: Sequence[str]) -> int:
 def _check_all(parser: SentenceParser, options: argparse.Namespace) -> int:
     if len(options.folders) > 1:
         parser.error("check takes one folder")
-    states = stored_jobs(options.folders[0] if options.folders else "output")
+    states = refuse_captures(stored_jobs(options.folders[0] if options.folders else "output"))
     return max(asyncio.run(_check(state, options)) for state in states)
 
 
@@ -140,11 +143,17 @@ def _refuse_while_in_use(state: Path) -> None:
 def _migrate(parser: SentenceParser, options: argparse.Namespace) -> int:
     if len(options.folders) != 2:
         parser.error("migrate takes two folders: FROM and TO")
+    from sumi.store.index_migrate import is_page_index, migrate_index
     from sumi.store.migrate import migrate
 
-    source, target = only_job(options.folders[0]), Path(options.folders[1])
+    given, target = Path(options.folders[0]), Path(options.folders[1])
     if target.exists():
         raise UsageError(f"{target} exists already; give a folder that does not")
+    if is_page_index(given):
+        pages = migrate_index(given, target, options.to or "files")
+        print(f"{pages:,} pages carried from {printable(str(given))} to {printable(str(target))}")
+        return WHOLE
+    source = only_job(options.folders[0])
     urls = asyncio.run(migrate(source, target, options.to or "files", time.time()))
     print(f"{urls:,} URLs carried from {printable(str(source))} to {printable(str(target))}")
     return WHOLE

@@ -13,7 +13,7 @@ import msgspec
 
 from sumi.cli.narration import waiting_words
 from sumi.cli.parser import SentenceParser
-from sumi.cli.places import looking_at, stored_jobs
+from sumi.cli.places import looking_at, refuse_captures, stored_jobs
 from sumi.cli.summary import ending_lines
 from sumi.cli.terminal import Palette, Sink, duration, printable
 from sumi.events import Summary, WaitingHost
@@ -82,7 +82,7 @@ def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
     out = Sink(sys.stdout)
     palette = Palette.for_sink(out, os.environ)
-    for number, state in enumerate(stored_jobs(options.folder)):
+    for number, state in enumerate(refuse_captures(stored_jobs(options.folder))):
         status = asyncio.run(_look(state))
         if options.json:
             out.line(json.dumps(msgspec.to_builtins(status)))

@@ -5,11 +5,15 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sumi.cli.parser import SentenceParser
 from sumi.cli.terminal import Sink, printable
 from sumi.errors import StateLocked, UsageError
-from sumi.outputs.workspace import configure, count_files, empty, job_folders
+from sumi.outputs.workspace import Belongings, configure, empty, has_list, job_files
+
+if TYPE_CHECKING:
+    from sumi.settings.crawl_layout import Layout
 
 _DEFAULT_PLACE = "workspace"
 _DONE, _DECLINED = 0, 1
@@ -22,7 +26,8 @@ examples:
   sumi workspace reset                             asks, then removes all that crawls left in ./workspace
   sumi workspace reset --config github.yaml --yes  for scripts: does not ask
 
-A reset keeps the folders themselves, seeds.txt and whatever is not the job's.
+A reset removes only files that crawls write, by their names. It keeps the folders, your seeds, wherever they
+are, and every other file.
 """
 
 
@@ -56,13 +61,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _configure(options: argparse.Namespace) -> int:
-    from sumi.settings.crawl_layout import configured_layout, default_layout
-
-    if options.config is not None:
-        layout = configured_layout(Path(options.config), time.time())
-    else:
-        layout = default_layout(Path(options.folder or _DEFAULT_PLACE))
-    new = configure(layout.workspace, layout.folders, layout.files)
+    layout = _layout_of(options)
+    new = configure(layout.workspace, _belongings(layout), layout.files)
     out = Sink(sys.stdout)
     out.line(f"{printable(str(layout.workspace))} is ready" + ("" if new else "; nothing was missing"))
     for name in new:
@@ -71,25 +71,32 @@ def _configure(options: argparse.Namespace) -> int:
 
 
 def _reset(options: argparse.Namespace) -> int:
-    place = _place_of(options)
-    folders = job_folders(place)
+    layout = _layout_of(options)
+    place = layout.workspace if options.config is not None else Path(options.folder or _DEFAULT_PLACE)
+    # Without a configuration the marker's word is enough, unless it is of a version that did not list files.
+    named = options.config is not None or not has_list(place)
+    belongings = _belongings(layout) if named else Belongings((), ())
+    found = {path.relative_to(place) for path in job_files(place, belongings)}
     _refuse_while_in_use(place)
-    count = count_files(folders)
-    names = ", ".join(folder.name for folder in folders)
-    if not options.yes and not _confirmed(f"Remove {_files(count)} in {names} of {place}?"):
+    names = ", ".join(sorted({path.parts[0] for path in found}))
+    if found and not options.yes and not _confirmed(f"Remove {_files(len(found))} in {names} of {place}?"):
         Sink(sys.stderr).line("nothing was removed")
         return _DECLINED
-    empty(place)
+    count = empty(place, belongings)
     Sink(sys.stdout).line(f"{printable(str(place))}: {_files(count)} removed")
     return _DONE
 
 
-def _place_of(options: argparse.Namespace) -> Path:
-    if options.config is None:
-        return Path(options.folder or _DEFAULT_PLACE)
-    from sumi.settings.crawl_layout import configured_layout
+def _layout_of(options: argparse.Namespace) -> "Layout":
+    from sumi.settings.crawl_layout import configured_layout, default_layout
 
-    return configured_layout(Path(options.config), time.time()).workspace
+    if options.config is not None:
+        return configured_layout(Path(options.config), time.time())
+    return default_layout(Path(options.folder or _DEFAULT_PLACE))
+
+
+def _belongings(layout: "Layout") -> Belongings:
+    return Belongings(layout.folders, layout.written, layout.kept)
 
 
 def _confirmed(question: str) -> bool:

@@ -1,4 +1,4 @@
-"""For how long a server vouches for its answer: what it says about keeping it, as one number.
+"""What a server says about keeping its answer: for how long it vouches for it, and by what it varies.
 
 The keeper is one user's own, so what is said to shared caches only (s-maxage, private) does not concern it.
 """
@@ -16,7 +16,7 @@ _LONGEST = 4096  # characters of a field that are looked at
 def vouched_seconds(headers: tuple[tuple[str, str], ...], now: float) -> float | None:
     """0: it wants to be asked every time. None: it says nothing about it."""
     fields = {name: value[:_LONGEST] for name, value in reversed(headers)}
-    if fields.get("vary", "").strip() == "*":
+    if "*" in varied_by(headers):
         return 0.0
     controls = ", ".join(value[:_LONGEST] for name, value in headers if name == "cache-control")
     said = {name.lower(): value.strip('" \t') for name, value in _DIRECTIVE.findall(controls)}
@@ -29,6 +29,12 @@ def vouched_seconds(headers: tuple[tuple[str, str], ...], now: float) -> float |
     if "expires" not in fields:
         return None
     return max(0.0, _moment(fields["expires"], 0.0) - _moment(fields.get("date", ""), now))
+
+
+def varied_by(headers: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    """The headers of a request, in lower case, that decided which answer came; "*" for more than those."""
+    named = ",".join(value[:_LONGEST] for name, value in headers if name == "vary")
+    return frozenset(filter(None, (name.strip().lower() for name in named.split(","))))
 
 
 def _seconds(text: str) -> float:

@@ -45,7 +45,7 @@ def capture_job(settings: CaptureSettings) -> Job:
     return Job(
         recipe=recipe,
         frontier=FrontierPolicy(pacing=pacing, max_pages=most),
-        network=network_of(shared, settings.urls),
+        network=network_of(shared, settings.urls, settings.passwords),
         limits=limits_of(shared),
         notes=notes_of(shared),
         render=render_of(shared),

@@ -10,6 +10,8 @@ import msgspec
 
 from sumi.engine.contents import CAME
 from sumi.frontier.conditional import conditional_headers
+from sumi.frontier.freshness import varied_by
+from sumi.jobs.capture_asking import Asking, varied_in
 from sumi.model import Hop, Kind, Lease, Request, Response, Timing
 from sumi.outcomes import Trouble
 from sumi.policy import RenderMode
@@ -30,9 +32,16 @@ class PageCache:
     time. None: for as long as its server vouches for it, and at most a day."""
 
     def __init__(
-        self, database: CaptureDatabase, *, active: bool, max_age: float | None, mode: RenderMode
+        self,
+        database: CaptureDatabase,
+        asking: Asking,
+        *,
+        active: bool,
+        max_age: float | None,
+        mode: RenderMode,
     ) -> None:
         self._database = database
+        self._asking = asking
         self.active = active
         self._max_age = max_age
         self._mode = mode
@@ -43,21 +52,27 @@ class PageCache:
 
     def fresh(self, url: str, now: float) -> Response | None:
         """The page, if it need not be asked for."""
-        page = self._database.cached(url) if self.active else None
-        if page is None or not self._fits(page) or not self._is_fresh(page, now):
-            return None
-        return self.response_of(page)
+        page = self._cached(url)
+        return self.response_of(page) if page is not None and self._is_fresh(page, now) else None
 
     def at(self, address: str) -> CapturedPage | None:
         """What there is at an address, however old."""
-        page = self._database.cached_at(address) if self.active else None
+        page = self._database.cached_at(address, self._asking.forms(address)) if self.active else None
         return page if page is not None and self._fits(page) else None
 
     def has_only_text_of(self, url: str) -> bool:
-        page = self._database.cached(url) if self.active else None
+        page = self._cached(url)
         if page is None or not self._database.has_content(page.text):
             return False
         return page.body is None or not self._database.has_content(page.body)
+
+    def hear(self, answer: Response) -> None:
+        """Whatever comes from a server may bring cookies."""
+        self._asking.hear(answer)
+
+    def form_of(self, answer: Response) -> str | None:
+        """Which requests an answer may stand for later."""
+        return self._asking.form(answer.url, varied_by(answer.headers))
 
     def response_of(self, page: CapturedPage) -> Response | None:
         """As it came then; None if its body is not here."""
@@ -72,6 +87,7 @@ class PageCache:
             ("etag", page.etag),
             ("last-modified", page.last_modified),
             ("cache-control", None if page.fresh_for is None else f"max-age={page.fresh_for:.0f}"),
+            ("vary", varied_in(page.asked_with or "") or None),
         )
         when = page.fetched_at
         return Response(
@@ -94,8 +110,15 @@ class PageCache:
         vouched = DAY if page.fresh_for is None else min(page.fresh_for, DAY)
         return 0 <= now - page.fetched_at < (vouched if self._max_age is None else self._max_age)
 
+    def _cached(self, url: str) -> CapturedPage | None:
+        page = self._database.cached(url, self._asking.forms(url)) if self.active else None
+        return page if page is not None and self._fits(page) else None
+
     def _fits(self, page: CapturedPage) -> bool:
-        """What a browser made of a page is another page than what the server sent."""
+        """What a browser made of a page is another page than what the server sent; and so is what came from
+        an address that we would now ask with something else."""
+        if page.asked_with not in self._asking.forms(page.address):
+            return False
         if self._mode is RenderMode.NONE:
             return not page.rendered
         return self._mode is RenderMode.AUTO or page.rendered == self._mode.value
@@ -150,7 +173,7 @@ class CachingFetcher:
 
     async def fetch(self, request: Request) -> Response | Trouble:
         if request.plain or request.headers or request.method != "GET":
-            return await self._fetcher.fetch(request)
+            return await self._fetched(request)
         answer = await self._asked(request)
         if isinstance(answer, Response) and answer.status == OK:
             self._cache.answers[request.url] = answer
@@ -164,12 +187,18 @@ class CachingFetcher:
         headers = conditional_headers(page.etag, page.last_modified) if page is not None else ()
         stored = self._cache.response_of(page) if page is not None and headers else None
         if stored is None:
-            return await self._fetcher.fetch(request)
-        answer = await self._fetcher.fetch(msgspec.structs.replace(request, headers=headers))
+            return await self._fetched(request)
+        answer = await self._fetched(msgspec.structs.replace(request, headers=headers))
         if isinstance(answer, Trouble) or answer.status != NOT_MODIFIED:
             return answer
         self._cache.confirmed.add(request.url)
         return _confirmed(stored, answer)
+
+    async def _fetched(self, request: Request) -> Response | Trouble:
+        answer = await self._fetcher.fetch(request)
+        if isinstance(answer, Response):
+            self._cache.hear(answer)
+        return answer
 
 
 def _confirmed(stored: Response, answer: Response) -> Response:

@@ -167,6 +167,7 @@ class CaptureOutput:
             etag=response.header("etag"),
             last_modified=response.header("last-modified"),
             fresh_for=vouched_seconds(response.headers, response.timing.finished),
+            asked_with=self._cache.form_of(response),
         )
 
     def _page_of(self, url: str, depth: int, facts: PageFacts) -> CapturedPage:

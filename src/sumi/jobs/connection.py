@@ -70,12 +70,15 @@ def limits_of(settings: MirrorSettings) -> FetchLimits:
     )
 
 
-def network_of(settings: MirrorSettings, sites: Sequence[str]) -> NetworkPolicy:
-    """``sites``: the URLs that the user asked for. Credentials go to them, and they may be private."""
+def network_of(
+    settings: MirrorSettings, sites: Sequence[str], passwords: Sequence[tuple[str, str]] = ()
+) -> NetworkPolicy:
+    """``sites``: the URLs that the user asked for. Credentials go to them, and they may be private.
+    ``passwords``: what is for one of them alone, as (URL, user:password)."""
     private = filter(None, map(open_host_for, sites))
     return NetworkPolicy(
         cookies=settings.cookies,
-        credentials=_credentials(settings, sites),
+        credentials=_credentials(settings, sites, passwords),
         proxies=tuple(_proxy(entry) for entry in settings.proxy),
         trust_proxy_dns=settings.trust_proxy_dns,
         user_agent=settings.agent,
@@ -97,10 +100,14 @@ def render_of(settings: MirrorSettings) -> RenderPolicy:
     )
 
 
-def _credentials(settings: MirrorSettings, sites: Sequence[str]) -> tuple[Credential, ...]:
-    """What goes to the sites' own origins, and what the user named another one for."""
+def _credentials(
+    settings: MirrorSettings, sites: Sequence[str], passwords: Sequence[tuple[str, str]]
+) -> tuple[Credential, ...]:
+    """What goes to the sites' own origins, to one of them alone, and what the user named another one for."""
     origins = dict.fromkeys(map(_origin, sites))
-    credentials = [basic_auth(here, settings.auth) for here in origins] if settings.auth else []
+    credentials = [basic_auth(_origin(site), password) for site, password in passwords]
+    if settings.auth:
+        credentials += [basic_auth(here, settings.auth) for here in origins]
     for entry in settings.header:
         name, value = split_header(entry)
         credentials += [Credential(here, name, Secret(value)) for here in origins]

@@ -13,9 +13,9 @@ import msgspec
 from msgspec import UNSET
 
 from sumi.events import Listener, Warned
-from sumi.model import Candidate, Hop, Lease, Response, Timing
-from sumi.outputs.discoveries import Discovery, read_discovery
-from sumi.outputs.page_rows import NOT_MODIFIED
+from sumi.model import Candidate, Hop, Lease, PageFacts, Response, Timing
+from sumi.outputs.discoveries import Discovery, DiscoveryMetadata, read_discovery
+from sumi.outputs.page_rows import NOT_MODIFIED, NOT_MODIFIED_VERDICT
 from sumi.ports import Blobs, Clock, Ledger, Settlement, SpoolLine, SpoolPlace, TakeIn, UrlRecord
 from sumi.store.blobs import MOST_BODY_BYTES
 from sumi.store.spool import SpoolReader
@@ -31,7 +31,8 @@ OK = 200
 class _Item:
     line: SpoolLine
     discovery: Discovery | None = None
-    archived: bool = False  # an earlier run has this page, so it may turn out to be unchanged
+    before: PageFacts | None = None  # of a page that is archived already, so it may turn out to be unchanged
+    handed_over: bool = False  # its body was taken from the crawler
     told: bool = False  # of in every file
 
 
@@ -120,7 +121,7 @@ class SpoolSource:
         if record is not None and _done_with(record, item.line.place):
             return None
         item.discovery = found
-        item.archived = self._resumed and record is not None and record.facts.path is not None
+        item.before = record.facts if record is not None and record.facts.path is not None else None
         return Candidate(
             url, Hop.LINK if found.depth else Hop.SEED, depth=max(0, found.depth), referrer=found.referrer
         )
@@ -139,17 +140,21 @@ class SpoolSource:
         discovery = item.discovery if item is not None else None
         if item is None or discovery is None or discovery.metadata.content_sha256 is UNSET:
             return None
-        if discovery.metadata.status_code == NOT_MODIFIED and item.archived:
+        # In its first run the engine knows of no page to come back to: see ``_as_the_crawler_had_it``.
+        if self._resumed and _was_not_modified(item, discovery):
+            item.handed_over = True
             return _response(lease, discovery, NOT_MODIFIED, b"")
         body = self._blobs.open(discovery.metadata.content_sha256, MOST_BODY_BYTES)
         if body is None or sha256(body).hexdigest() != discovery.metadata.content_sha256:
             return None
+        item.handed_over = True
         return _response(lease, discovery, OK, body)
 
     def signed(self, settlement: Settlement) -> Settlement:
         item = self._waiting.get(settlement.lease.url)
         if item is None or item.discovery is None:
             return settlement
+        settlement = _as_the_crawler_had_it(settlement, item, item.discovery)
         facts = settlement.facts
         place = item.line.place
         signed = msgspec.structs.replace(
@@ -183,8 +188,36 @@ def _done_with(record: UrlRecord, place: SpoolPlace) -> bool:
     return known is not None and SpoolPlace(*known) >= place
 
 
+def _was_not_modified(item: _Item, discovery: Discovery) -> bool:
+    return item.before is not None and discovery.metadata.status_code == NOT_MODIFIED
+
+
+def _as_the_crawler_had_it(settlement: Settlement, item: _Item, discovery: Discovery) -> Settlement:
+    """With what no body says: how it was asked for, and what stood beside it in the answer."""
+    if not item.handed_over or settlement.facts.raw is None:
+        facts = msgspec.structs.replace(settlement.facts, retries=None)
+        return msgspec.structs.replace(settlement, facts=facts)
+    known, facts, verdict = discovery.metadata, settlement.facts, settlement.verdict
+    if _was_not_modified(item, discovery) and item.before is not None and item.before.raw == facts.raw:
+        facts, verdict = _with_validators(item.before, known), NOT_MODIFIED_VERDICT
+    facts = msgspec.structs.replace(
+        facts,
+        retries=known.retries or None,
+        robots_meta=known.robots_meta or facts.robots_meta,
+        robots_rule=known.robots_rule or facts.robots_rule,
+        content_signal=known.content_signal or facts.content_signal,
+    )
+    return msgspec.structs.replace(settlement, verdict=verdict, facts=facts)
+
+
+def _with_validators(before: PageFacts, known: DiscoveryMetadata) -> PageFacts:
+    return msgspec.structs.replace(
+        before, etag=known.etag or before.etag, last_modified=known.last_modified or before.last_modified
+    )
+
+
 def _response(lease: Lease, discovery: Discovery, status: int, body: bytes) -> Response:
-    """The answer that the crawler got, as far as it was kept."""
+    """The answer that the crawler got, as far as it was kept; no version says that it is not all of it."""
     known = discovery.metadata
     fields = {
         "content-type": known.content_type,
@@ -199,5 +232,7 @@ def _response(lease: Lease, discovery: Discovery, status: int, body: bytes) -> R
         headers=tuple((name, value) for name, value in fields.items() if isinstance(value, str)),
         body=body,
         timing=Timing(started, finished, finished),
+        http_version="",
+        rendered=known.rendered if isinstance(known.rendered, str) else "",
         proxy=known.proxy_id if isinstance(known.proxy_id, str) else "",
     )

@@ -42,11 +42,13 @@ def fetched_time(at: float) -> str:
     return iso_utc(at)
 
 
-def export(form: ExportForm, target: Path, pages: Callable[[], Iterable[ExportedPage]]) -> None:
-    """``pages`` is asked as often as a form needs them. A file is there whole or not at all."""
+def export(form: ExportForm, target: Path, pages: Callable[[], Iterable[ExportedPage]]) -> int:
+    """How many pages were written. ``pages`` is asked as often as a form needs them, and has to say the same
+    every time. A file is there whole or not at all."""
     if form is ExportForm.FOLDER:
-        _write_folder(target, pages())
-        return
+        return _write_folder(target, pages())
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder, and the form {form} is one file: name one with --output")
     writers = {
         ExportForm.MARKDOWN: _write_one_file,
         ExportForm.JSONL: _write_lines,
@@ -55,41 +57,53 @@ def export(form: ExportForm, target: Path, pages: Callable[[], Iterable[Exported
     folder = SafeFolder(target.parent)
     try:
         with folder.stream_atomic(target.name) as file:
-            writers[form](file, pages)
+            return writers[form](file, pages)
     finally:
         folder.close()
 
 
-def _write_folder(target: Path, pages: Iterable[ExportedPage]) -> None:
+def _write_folder(target: Path, pages: Iterable[ExportedPage]) -> int:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} is there already; choose another place with --output")
     folder = SafeFolder(target)
+    written = 0
     try:
         for path, data in _files(pages):
             folder.write_atomic(path, data)
+            written += 1
     finally:
         folder.close()
+    return written
 
 
-def _write_zip(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) -> None:
+def _write_zip(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) -> int:
+    written = 0
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, data in _files(pages()):
             archive.writestr(path, data)
+            written += 1
+    return written
 
 
-def _write_lines(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) -> None:
-    file.writelines(msgspec.json.encode(page) + b"\n" for page in pages())
+def _write_lines(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) -> int:
+    written = 0
+    for page in pages():
+        file.write(msgspec.json.encode(page) + b"\n")
+        written += 1
+    return written
 
 
-def _write_one_file(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) -> None:
+def _write_one_file(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) -> int:
     file.write(b"# Contents\n\n")
     file.writelines(
         f"{number}. [{_heading(page)}](#page-{number})\n".encode("utf-8", "replace")
         for number, page in enumerate(pages(), 1)
     )
+    number = 0
     for number, page in enumerate(pages(), 1):
         head = f'\n---\n\n<a id="page-{number}"></a>\n\n{markdown_url(page.url)}\n\n'
         file.write((head + page.content.strip("\n") + "\n").encode("utf-8", "replace"))
+    return number
 
 
 def _files(pages: Iterable[ExportedPage]) -> Iterator[tuple[str, bytes]]:

@@ -26,6 +26,12 @@ class DiscoveryMetadata(msgspec.Struct, frozen=True):
     last_modified: str | UnsetType | None = UNSET
     fetched_at: float | UnsetType | None = UNSET
     proxy_id: str | UnsetType = UNSET  # and only where it came through one
+    # What no body says, so that whoever takes it over could not know. Lines of older versions lack it.
+    retries: int | UnsetType = UNSET  # unset: none
+    robots_meta: str | UnsetType = UNSET  # with what the answer's header said
+    robots_rule: str | UnsetType = UNSET
+    content_signal: str | UnsetType = UNSET
+    rendered: str | UnsetType = UNSET
 
 
 class Discovery(msgspec.Struct, frozen=True):
@@ -76,6 +82,11 @@ def discovery_of(record: UrlRecord) -> Discovery:
             last_modified=facts.last_modified,
             fetched_at=facts.fetched_at,
             proxy_id=facts.proxy or UNSET,
+            retries=record.attempts or UNSET,
+            robots_meta=facts.robots_meta or UNSET,
+            robots_rule=facts.robots_rule or UNSET,
+            content_signal=facts.content_signal or UNSET,
+            rendered=facts.rendered or UNSET,
         )
     return Discovery(record.url, facts.page_type or "", record.depth, record.referrer, metadata)
 

@@ -11,6 +11,7 @@ from sumi.ports import UrlRecord
 KEPT: Final = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED})
 NOT_MODIFIED: Final = 304
 _NOT_MODIFIED_RULE: Final = f"HTTP {NOT_MODIFIED}"
+NOT_MODIFIED_VERDICT: Final = Verdict(Outcome.UNCHANGED, _NOT_MODIFIED_RULE)
 
 
 class PageRow(msgspec.Struct, frozen=True):
@@ -32,7 +33,7 @@ class PageRow(msgspec.Struct, frozen=True):
     fetch_latency_ms: int | None
     retries: int
     proxy_id: str | None
-    metadata: dict[str, str | int]
+    metadata: dict[str, str | int | tuple[str, ...]]
 
 
 def is_kept_page(record: UrlRecord) -> bool:
@@ -74,7 +75,7 @@ def page_row(record: UrlRecord) -> PageRow:
         etag=facts.etag,
         last_modified=facts.last_modified,
         fetch_latency_ms=facts.latency_ms,
-        retries=record.attempts,
+        retries=record.attempts if facts.retries is None else facts.retries,
         proxy_id=facts.proxy,
         metadata=_metadata(facts),
     )
@@ -94,7 +95,7 @@ def identity(url: str, second: int) -> int:
     return hash((url, second))
 
 
-def _metadata(facts: PageFacts) -> dict[str, str | int]:
+def _metadata(facts: PageFacts) -> dict[str, str | int | tuple[str, ...]]:
     known = {
         "title": facts.title,
         "language": facts.language,
@@ -102,6 +103,7 @@ def _metadata(facts: PageFacts) -> dict[str, str | int]:
         "canonical": facts.canonical,
         "robots_meta": facts.robots_meta,
         "content_signal": facts.content_signal,
+        "licenses": facts.licenses or None,
         "links": facts.links,
         "rendered": facts.rendered,
     }

@@ -1,7 +1,11 @@
 """A WARC 1.1 file, written as pages arrive: a record for every answer, each gzipped by itself.
 
+An answer is a ``response`` record. Of a page that was taken over from another job only the body and a few
+headers are here: that is a ``resource`` record, for an answer would have to be made up.
+
 The body is stored as it was decoded, so the headers that spoke of its transfer are left out. The file is
-called ``….open`` until it is whole; what a kill left is cut back to its last whole record and kept.
+called ``….open`` until it is whole; what a kill left is cut back to its last whole record and kept. A record
+has left this process when ``add`` returns: its page is settled after that, and then never asked for again.
 """
 
 import base64
@@ -9,6 +13,7 @@ import gzip
 import hashlib
 import os
 import zlib
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO, Final
 from uuid import uuid4
@@ -39,6 +44,22 @@ class WarcFile:
         self._write(_record("warcinfo", now, b"application/warc-fields", _software(), {}))
 
     def add(self, response: Response) -> None:
+        if response.http_version:
+            self._add_answer(response)
+        else:
+            self._add_body(response)
+
+    def _add_body(self, response: Response) -> None:
+        # Others may write spools, too: what they call a type stays within its line.
+        kind = " ".join((response.header("content-type") or "application/octet-stream").split())
+        fields = {"WARC-Target-URI": response.url, "WARC-Payload-Digest": _digest(response.body)}
+        self._write(
+            _record(
+                "resource", response.timing.finished, kind.encode(errors="replace"), response.body, fields
+            )
+        )
+
+    def _add_answer(self, response: Response) -> None:
         head = [f"HTTP/1.1 {response.status} \r\n"]
         kept = [(name, value) for name, value in response.headers if name not in _OF_THE_TRANSFER]
         head += [f"{name}: {value}\r\n" for name, value in (*kept, ("content-length", len(response.body)))]
@@ -51,7 +72,6 @@ class WarcFile:
 
     def sync(self) -> None:
         with explained(self._open_path):
-            self._file.flush()
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
@@ -62,8 +82,10 @@ class WarcFile:
             self._open_path.rename(_free_name(self._path))
 
     def _write(self, record: bytes) -> None:
+        member = memoryview(gzip.compress(record, _LEVEL, mtime=0))
         with explained(self._open_path):
-            self._file.write(gzip.compress(record, _LEVEL, mtime=0))
+            while member:  # one write, unless the disk takes less at a time
+                member = member[self._file.write(member) :]
 
 
 def _record(kind: str, at: float, content_type: bytes, block: bytes, fields: dict[str, str]) -> bytes:
@@ -94,8 +116,9 @@ def _digest(data: bytes) -> str:
     return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
 
 
-def _create(path: Path) -> BinaryIO:
-    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644), "wb")
+def _create(path: Path) -> FileIO:
+    """Unbuffered: what waits in a buffer is lost with the process."""
+    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644), "wb", buffering=0)
 
 
 def _rescue(unfinished: Path, path: Path) -> None:

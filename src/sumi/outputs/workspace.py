@@ -1,13 +1,14 @@
 """A workspace: the folder that a crawl and its scraper keep everything in.
 
-A marker file says that a folder is one, and which of the folders in it are the job's. Only those are ever
-emptied, and only in a folder with a marker, so that a slip of the keyboard costs nobody a home directory.
+A marker file says that a folder is one, and which of the files in it are the job's, by name or pattern. Only
+those are ever removed, and only in a folder with a marker, so that a slip of the keyboard costs nobody a home
+directory, nor a note that lies among the logs.
 """
 
 import contextlib
 import os
-import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -20,12 +21,22 @@ MARKER: Final = ".sumi-workspace"
 _VERSION: Final = 1
 
 
+class Belongings(msgspec.Struct, frozen=True):
+    """What of a workspace is the job's. All is relative, with "/"."""
+
+    folders: tuple[str, ...]  # made at once, and kept by a reset
+    written: tuple[str, ...]  # files, as patterns of a shell: what a reset removes
+    kept: tuple[str, ...] = ()  # files of the user's, whatever pattern they happen to match
+
+
 class _Marker(msgspec.Struct, frozen=True, rename="kebab"):
     sumi_workspace: int
-    folders: tuple[str, ...] = ()  # relative, with "/"
+    folders: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()  # none in a marker of an older version
+    kept: tuple[str, ...] = ()
 
 
-def configure(place: Path, folders: Iterable[str], files: Mapping[str, str]) -> list[str]:
+def configure(place: Path, belongings: Belongings, files: Mapping[str, str]) -> list[str]:
     """Make ``place`` a workspace with these folders and, unless they are there, these files (relative paths).
 
     Returns what is new. Doing it again adds what is missing and changes nothing else.
@@ -35,31 +46,31 @@ def configure(place: Path, folders: Iterable[str], files: Mapping[str, str]) -> 
         raise UsageError(
             f"{place} is not a workspace, and not empty; give an empty folder, or one that is not there yet"
         )
-    return _establish(place, known, folders, files)
+    return _establish(place, known, belongings, files)
 
 
-def adopt(place: Path, folders: Iterable[str]) -> None:
+def adopt(place: Path, belongings: Belongings) -> None:
     """What ``configure`` does, for a job that begins without it: unless a folder of its is somebody else's.
 
     Then the job works all the same, and nobody can reset it.
     """
     known = _marker_of(place)
-    tops = {PurePosixPath(folder).parts[0] for folder in folders}
+    tops = {PurePosixPath(folder).parts[0] for folder in belongings.folders}
     if known is not None or not any(_is_taken(place / top) for top in tops):
-        _establish(place, known, folders, {})
+        _establish(place, known, belongings, {})
 
 
 def _establish(
-    place: Path, known: "_Marker | None", folders: Iterable[str], files: Mapping[str, str]
+    place: Path, known: "_Marker | None", belongings: Belongings, files: Mapping[str, str]
 ) -> list[str]:
-    wanted = tuple(sorted({*folders, *(known.folders if known else ())}))
-    new = [folder for folder in wanted if not (place / folder).is_dir()]
+    wanted = _with(known or _Marker(_VERSION), belongings)
+    new = [folder for folder in wanted.folders if not (place / folder).is_dir()]
     root = SafeFolder(place)
     try:
         # The marker first: whatever happens next, what was begun can be taken up or reset.
-        if known is None or known.folders != wanted:
-            root.write_atomic(MARKER, msgspec.json.encode(_Marker(_VERSION, wanted)) + b"\n")
-        _make_folders(place, wanted)
+        if known != wanted:
+            root.write_atomic(MARKER, msgspec.json.encode(wanted) + b"\n")
+        _make_folders(place, wanted.folders)
         for name, text in files.items():
             if not root.exists(name):
                 root.write_atomic(name, text.encode())
@@ -69,42 +80,82 @@ def _establish(
     return new
 
 
-def job_folders(place: Path) -> tuple[Path, ...]:
-    """The outermost of the workspace's own folders. Raises UsageError where ``place`` is no workspace."""
-    marker = _marker_of(place)
-    if marker is None:
-        raise UsageError(f"{place} is not a workspace of Sumi's, so nothing in it was touched")
-    tops = sorted({PurePosixPath(folder).parts[0] for folder in marker.folders})
-    for top in tops:
+def _with(marker: _Marker, belongings: Belongings) -> _Marker:
+    """What earlier configurations left is the job's, too."""
+    return _Marker(
+        _VERSION,
+        tuple(sorted({*marker.folders, *belongings.folders})),
+        tuple(sorted({*marker.written, *belongings.written})),
+        tuple(sorted({*marker.kept, *belongings.kept})),
+    )
+
+
+# ── reset ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def job_files(place: Path, belongings: Belongings) -> Iterator[Path]:
+    """What a reset removes: what the marker calls the job's, and ``belongings`` besides. No link is followed.
+
+    Raises UsageError where ``place`` is no workspace.
+    """
+    marker = _with(_must_be_workspace(place), belongings)
+    for top in sorted({PurePosixPath(pattern).parts[0] for pattern in marker.written}):
         if (place / top).is_symlink():
             raise OutputRefused(f"{place / top} is a symbolic link, and what it leads to is not the job's")
-    return tuple(place / top for top in tops)
+    kept = {place / MARKER, *(place / name for name in marker.kept)}
+    for pattern in marker.written:
+        for path in _matching(place, PurePosixPath(pattern).parts):
+            if path not in kept:
+                yield path
 
 
-def count_files(folders: Iterable[Path]) -> int:
-    return sum(len(names) for folder in folders for _, _, names in os.walk(folder))
+def empty(place: Path, belongings: Belongings) -> int:
+    """Remove what ``job_files`` says, and the folders that this leaves empty; how many files it were."""
+    marker = _with(_must_be_workspace(place), belongings)
+    stay = {place}
+    for folder in marker.folders:
+        stay.update((place / folder, *(place / folder).parents))
+    count = 0
+    try:
+        left: set[Path] = set()
+        for path in job_files(place, belongings):
+            path.unlink(missing_ok=True)
+            left.add(path.parent)
+            count += 1
+        _remove_if_empty(left, stay)
+    except OSError as error:
+        raise StorageFailed(f"cannot empty {place}: {error.strerror}; see to it and try again") from None
+    _make_folders(place, marker.folders)
+    return count
 
 
-def empty(place: Path) -> None:
-    """Remove everything in the workspace's own folders, and make these anew. No link is followed."""
-    for folder in job_folders(place):
-        try:
-            _empty(folder)
-        except OSError as error:
-            raise StorageFailed(f"cannot empty {folder}: {error.strerror}; see to it and try again") from None
-    marker = _marker_of(place)
-    _make_folders(place, marker.folders if marker else ())
-
-
-def _empty(folder: Path) -> None:
-    if not folder.is_dir():
+def _matching(folder: Path, parts: tuple[str, ...]) -> Iterator[Path]:
+    """Whatever is no folder and has a name of this form. A pattern holds within one name, not across."""
+    name, rest = parts[0], parts[1:]
+    try:
+        with os.scandir(folder) as found:
+            entries = [entry for entry in found if fnmatchcase(entry.name, name)]
+    except (FileNotFoundError, NotADirectoryError):
         return
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path)
-            else:
-                os.unlink(entry.path)
+    except OSError as error:
+        raise StorageFailed(f"cannot look into {folder}: {error.strerror}; see to it and try again") from None
+    for entry in entries:
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if rest and is_folder:
+            yield from _matching(Path(entry.path), rest)
+        elif not rest and not is_folder:
+            yield Path(entry.path)
+
+
+def _remove_if_empty(folders: set[Path], stay: set[Path]) -> None:
+    for folder in sorted(folders, key=lambda path: len(path.parts), reverse=True):
+        for emptied in (folder, *folder.parents):
+            if emptied in stay:
+                break
+            try:
+                emptied.rmdir()
+            except OSError:  # something is in it that is not the job's
+                break
 
 
 def _make_folders(place: Path, folders: Iterable[str]) -> None:
@@ -123,14 +174,32 @@ def _is_taken(place: Path) -> bool:
     return place.is_symlink() or (place.exists() and (not place.is_dir() or any(place.iterdir())))
 
 
+def _must_be_workspace(place: Path) -> _Marker:
+    marker = _marker_of(place)
+    if marker is None:
+        raise UsageError(f"{place} is not a workspace of Sumi's, so nothing in it was touched")
+    return marker
+
+
+def has_list(place: Path) -> bool:
+    """Whether the marker says what is the job's: one of an older version does not."""
+    return bool(_must_be_workspace(place).written)
+
+
 def _marker_of(place: Path) -> _Marker | None:
     try:
         marker = msgspec.json.decode((place / MARKER).read_bytes(), type=_Marker)
     except (OSError, msgspec.MsgspecError):
         return None
     # Anybody may have edited the file: no name in it may lead out of the workspace, or mean all of it.
-    safe = all(_is_below(PurePosixPath(folder)) for folder in marker.folders)
+    names = (*marker.folders, *marker.written, *marker.kept)
+    safe = all(_is_below(PurePosixPath(name)) for name in names) and all(map(_tells_apart, marker.written))
     return marker if safe and marker.sumi_workspace == _VERSION else None
+
+
+def _tells_apart(pattern: str) -> bool:
+    """Whether it fits some files and not just all."""
+    return PurePosixPath(pattern).name.strip("*?") != ""
 
 
 def _is_below(folder: PurePosixPath) -> bool:

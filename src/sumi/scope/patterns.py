@@ -40,7 +40,7 @@ def path_pattern(text: str) -> Pattern:
     """A pattern on paths: a glob for the whole path, or ``re:`` and a regular expression."""
     _check_size(text)
     if text.startswith(_REGEX_MARK):
-        return url_pattern(text.removeprefix(_REGEX_MARK))
+        return _regex(text.removeprefix(_REGEX_MARK), "--include and --exclude")
     try:
         return Glob(text)
     except UnicodeEncodeError as error:
@@ -49,11 +49,17 @@ def path_pattern(text: str) -> Pattern:
 
 def url_pattern(text: str) -> Pattern:
     """A regular expression on whole URLs."""
+    return _regex(text, "allow_patterns and deny_patterns")
+
+
+def _regex(text: str, settings: str) -> Pattern:
+    """``settings``: what together says what one expression cannot."""
     _check_size(text)
     try:
         return Regex(text)
     except ValueError as error:
-        raise UsageError(f"Regular expression {text!r} is not valid: {error}.{_advice(text)}") from None
+        advice = _advice(text, settings)
+        raise UsageError(f"Regular expression {text!r} is not valid: {error}.{advice}") from None
 
 
 def _words_of(error: Any) -> str:
@@ -61,11 +67,11 @@ def _words_of(error: Any) -> str:
     return words.decode("utf-8", "replace") if isinstance(words, bytes) else str(words)
 
 
-def _advice(text: str) -> str:
+def _advice(text: str, settings: str) -> str:
     """For what other engines offer and a linear one cannot."""
     if not any(mark in text for mark in _BACKTRACKING):
         return ""
-    return " Look-around and back-references are not supported; combine --include and --exclude instead."
+    return f" Look-around and back-references are not supported; combine {settings} instead."
 
 
 def _check_size(text: str) -> None:

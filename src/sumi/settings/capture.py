@@ -1,7 +1,11 @@
 """The settings of a capture: its own, and those that it shares with a mirror, some with other defaults."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from os import PathLike
 from typing import Final
+from urllib.parse import unquote
 
 import msgspec
 
@@ -12,13 +16,18 @@ from sumi.settings.mirror import MirrorSettings
 from sumi.settings.setting import OUTPUT, PACE, TAKE, Setting
 from sumi.settings.sources import Given, gathered
 from sumi.settings.table import SETTINGS
-from sumi.urls import normalize
+from sumi.settings.toml_values import from_toml, suggestion
+from sumi.urls import normalize, origin
 
 DEFAULT_WORKERS: Final = 5
 MOST_WORKERS: Final = 10
 MOST_EXTERNAL_HOPS: Final = 5
 _ANY: Final = 1_000_000_000
 
+DEFAULT_STORE: Final = "captures"
+STORE: Final = Setting(
+    "store", FOLDER, OUTPUT, "The folder that captures are kept in.", otherwise=DEFAULT_STORE
+)
 OWN: Final = (
     Setting("url", many(URL), TAKE, "The base URLs: what lies under their paths is taken."),
     Setting(
@@ -46,7 +55,7 @@ OWN: Final = (
         "pages",
         otherwise=str(DEFAULT_WORKERS),
     ),
-    Setting("store", FOLDER, OUTPUT, "The folder that captures are kept in.", otherwise="captures"),
+    STORE,
     Setting(
         "skip-cache",
         SWITCH,
@@ -82,15 +91,29 @@ CONTENT: Final = (
 )  # fmt: skip
 # Half a second between requests to a host, half a minute for one of them, and no second try: what failed is
 # listed, and tried again when the job is taken up again.
-DEFAULTS: Final[Mapping[str, object]] = {"rate_limit": 2.0, "timeout": 30.0, "retries": 0}
+DEFAULTS: Final[Mapping[str, float]] = {"rate_limit": 2.0, "timeout": 30.0, "retries": 0}
+# What is to be said otherwise than of a mirror.
+HELP: Final[Mapping[str, str]] = {
+    "auth": "Basic authentication for the base URLs' own scheme, host and port, never for others; refused if "
+    "they have several: then a password goes into its URL. Rather a variable than a flag: other users of the "
+    "machine can see flags.",
+    "header": "A further header for the base URLs' own scheme, host and port, never for others; refused if "
+    "they have several: then --header-for says for which. Repeatable.",
+    "header_for": "A further header for one of several base URLs' sites, or another one that the job covers, "
+    "never for others. Repeatable.",
+    "raw": "Keep the pages as they came, compressed, so that later captures need not fetch them again.",
+}
 # Never written down: who goes on with a job gives them again.
 SECRET: Final = ("auth", "header", "header_for", "proxy")
 
-_SHARED = tuple(
-    setting._replace(otherwise=f"{DEFAULTS[setting.field]:g}") if setting.field in DEFAULTS else setting
-    for setting in SETTINGS
-    if setting.name in CONNECTION + CONTENT
-)
+
+def _as_of_a_capture(setting: Setting) -> Setting:
+    setting = setting._replace(help=HELP.get(setting.field, setting.help))
+    default = DEFAULTS.get(setting.field)
+    return setting if default is None else setting._replace(otherwise=f"{default:g}")
+
+
+_SHARED = tuple(_as_of_a_capture(setting) for setting in SETTINGS if setting.name in CONNECTION + CONTENT)
 CAPTURE_SETTINGS: Final = OWN + _SHARED
 RESUME_SETTINGS: Final = tuple(
     setting for setting in CAPTURE_SETTINGS if setting.name in (*CONNECTION, "store", "workers")
@@ -102,13 +125,15 @@ class CaptureSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a user decides about a capture. Numbers beyond their bounds count as the nearest bound."""
 
     urls: tuple[str, ...]
-    store: str = "captures"
+    store: str = DEFAULT_STORE
     limit: int = 0  # pages for each base URL; 0 = no limit
     external_hops: int = 0
     workers: int = DEFAULT_WORKERS
     skip_cache: bool = False
     cache_age: float | None = None  # seconds; None: as the server says, and at most a day
     connection: MirrorSettings  # everything that is the same for a mirror; its URL is the first of ours
+    # What base URLs brought along, as (origin, user:password): each for its own origin and nobody else's.
+    passwords: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         workers = min(max(self.workers, 1), MOST_WORKERS) if self.workers else DEFAULT_WORKERS
@@ -125,25 +150,91 @@ def load_capture_settings(
     return capture_settings(gathered(flags, environ, config, CAPTURE_SETTINGS, "capture"))
 
 
+def store_given(flags: Mapping[str, Given], environ: Mapping[str, str]) -> str:
+    return str(gathered(flags, environ, None, (STORE,), "capture").get("store", DEFAULT_STORE))
+
+
 def resumed_settings(stored: str, flags: Mapping[str, Given], environ: Mapping[str, str]) -> CaptureSettings:
     """As a job was begun, with what is given anew: secrets, which are not stored, and manners."""
     values: dict[str, object] = msgspec.json.decode(stored)
-    given = {name: text for name, text in environ.items() if name in _SECRET_VARIABLES}
+    given = {name: text for name, text in environ.items() if name in _RESUME_VARIABLES}
     return capture_settings(values | gathered(flags, given, None, RESUME_SETTINGS, "capture"))
 
 
+def checked_values(values: Mapping[str, object]) -> dict[str, object]:
+    """What a program gives, by field, checked as what stands in a file is; None is what is not given."""
+    known = {setting.field: setting for setting in CAPTURE_SETTINGS}
+    for field in values:
+        if field not in known:
+            close = suggestion(field, (setting.name for setting in CAPTURE_SETTINGS)).replace("-", "_")
+            raise UsageError(f"{field} is not a setting of a capture{close}")
+    return {field: _checked(known[field], value) for field, value in values.items() if value is not None}
+
+
+def _checked(setting: Setting, value: object) -> object:
+    plain = _as_in_a_file(value)
+    if setting.kind.many and not isinstance(plain, list):
+        plain = [plain]
+    texts = plain if setting.kind.many and isinstance(plain, list) else [plain]
+    if setting.field in SECRET and not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"{setting.field} must be {setting.kind.expects}; it is not repeated here")
+    return from_toml(setting.kind, plain, setting.field)
+
+
+def _as_in_a_file(value: object) -> object:
+    """A program has more types than a file."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, PathLike):
+        return os.fspath(value)
+    return [_as_in_a_file(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 def capture_settings(values: Mapping[str, object]) -> CaptureSettings:
-    """From values by field, which may come from a program too; raises UsageError."""
+    """From values by field, each of which was checked; raises UsageError for what does not go together."""
     bases = _bases(values.get("url", ()))
     own = {name: value for name, value in values.items() if name in _OWN_FIELDS and name != "url"}
     shared = {name: value for name, value in values.items() if name not in _OWN_FIELDS}
+    urls = tuple(dict.fromkeys(filter(None, map(_canonical, bases))))
     try:
-        # The first as it was written: a password in it is set aside there.
-        connection = msgspec.convert({**DEFAULTS, **shared, "url": bases[0]}, MirrorSettings)
-        urls = tuple(dict.fromkeys(filter(None, map(_canonical, bases))))
-        return msgspec.convert(own | {"urls": urls, "connection": connection}, CaptureSettings)
+        connection = msgspec.convert({**DEFAULTS, **shared, "url": urls[0]}, MirrorSettings)
+        own |= {"urls": urls, "connection": connection, "passwords": _passwords(bases, connection)}
+        return msgspec.convert(own, CaptureSettings)
     except msgspec.ValidationError as error:
         raise UsageError(f"a setting of the capture cannot be used: {error}") from None
+
+
+def _passwords(bases: Sequence[str], connection: MirrorSettings) -> tuple[tuple[str, str], ...]:
+    """Of the base URLs, by origin. What is not said for which of several origins it is, goes to none."""
+    origins = dict.fromkeys(origin(_canonical(base) or base) for base in bases)
+    _refuse_for_several(tuple(origins), connection)
+    found: dict[str, str] = {}
+    for base in bases:
+        userinfo = split_userinfo(base)[1]
+        if not userinfo:
+            continue
+        user, _, password = userinfo.partition(":")
+        site, secret = origin(_canonical(base) or base), f"{unquote(user)}:{unquote(password)}"
+        if found.setdefault(site, secret) != secret:
+            raise UsageError(f"two base URLs have different passwords for {site}: capture them one by one")
+    return () if connection.auth else tuple(found.items())  # --auth is the later word, as for a mirror
+
+
+def _refuse_for_several(origins: Sequence[str], connection: MirrorSettings) -> None:
+    """One site's secret must not end up with another one only because both are captured at once."""
+    if len(origins) < 2:
+        return
+    sites = ", ".join(origins)
+    if connection.auth:
+        raise UsageError(
+            f"--auth is for one site, and the base URLs have several ({sites}): write the password into its "
+            "URL, as in https://user:password@docs.example.org, or give it with --header-for"
+        )
+    if connection.header:
+        raise UsageError(
+            f"--header is for one site, and the base URLs have several ({sites}): "
+            "say for which it is with --header-for 'SITE HEADER', once for each"
+        )
 
 
 def storable(settings: CaptureSettings) -> str:
@@ -157,7 +248,10 @@ def storable(settings: CaptureSettings) -> str:
     return msgspec.json.encode(shared | own | {"url": settings.urls}).decode()
 
 
-_SECRET_VARIABLES = frozenset(setting.variable for setting in _SHARED if setting.field in SECRET)
+# Of a job that is gone on with, the environment says only what is not stored with it.
+_RESUME_VARIABLES = frozenset(
+    setting.variable for setting in RESUME_SETTINGS if setting.field in (*SECRET, STORE.field)
+)
 
 
 def _bases(given: object) -> list[str]:
@@ -166,7 +260,9 @@ def _bases(given: object) -> list[str]:
         raise UsageError("no URL given; as an example: sumi capture https://docs.example.org/guide")
     for base in bases:
         if not isinstance(base, str) or _canonical(base) is None:
-            raise UsageError(f"{base!r} is not an http or https URL, such as https://docs.example.org/guide")
+            raise UsageError(
+                "a base URL must be an http or https URL, such as https://docs.example.org/guide"
+            )
     return bases
 
 

@@ -148,3 +148,5 @@ class CrawlConfig(msgspec.Struct, frozen=True, kw_only=True):
     metrics: MetricsSection
     trajectory: TrajectorySection
     render: RenderSection
+    # Each path as it stands in the workspace, by dotted key: a pattern of a shell, * for the run's name.
+    patterns: dict[str, str]

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from sumi.errors import ConfigError, UsageError
 from sumi.scope.profiles import ProfileName
 from sumi.settings.crawl_config import CrawlConfig
-from sumi.settings.crawl_config_keys import KEYS, RUN_ID, SECTIONS, Key, keys_of
+from sumi.settings.crawl_config_keys import KEYS, RUN_ID, RUN_ID_FIELD, SECTIONS, Key, keys_of, path_pattern
 from sumi.settings.crawl_config_rules import contradictions
 from sumi.settings.kinds import FILE
 from sumi.settings.toml_values import complaint, parsed, suggestion
@@ -142,16 +142,20 @@ class _Reading:
         written = os.path.expanduser(values.get("workspace", DEFAULT_WORKSPACE))
         home = Path(os.path.abspath(self._path.parent / written))
         values["workspace"] = home
+        values["patterns"] = {}
         for key in (key for key in KEYS if key.is_path):
             text = values.get(key.dotted) or _default_path(key, values)
-            values[key.dotted] = self._resolved(key, text, home, PurePosixPath(written), values["run_id"])
+            place = self._resolved(key, text, home, PurePosixPath(written))
+            within = os.path.relpath(place, home)
+            values["patterns"][key.dotted] = path_pattern(within)
+            values[key.dotted] = home / within.replace(RUN_ID_FIELD, values["run_id"])
 
-    def _resolved(self, key: Key, text: str, home: Path, written: PurePosixPath, run_id: str) -> Path:
+    def _resolved(self, key: Key, text: str, home: Path, written: PurePosixPath) -> Path:
         line = self._lines.get(key.dotted, 0)
         for name in _PLACEHOLDER.findall(text):
             if name != "run_id":
                 self._complain(line, f"{key.dotted} has {{{name}}}, but only {{run_id}} stands for something")
-        relative = PurePosixPath(text.replace("{run_id}", run_id))
+        relative = PurePosixPath(text)
         if not written.is_absolute() and relative.is_relative_to(written):
             relative = relative.relative_to(written)  # "workspace/logs" for what "logs" says as well
         place = Path(os.path.normpath(home / relative))

@@ -1,5 +1,6 @@
 """Every key of a crawl configuration: where it stands, what it takes, what it means. Nothing else is read."""
 
+import glob
 import re
 from typing import NamedTuple
 
@@ -45,6 +46,7 @@ from sumi.settings.kinds import (
 )
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+RUN_ID_FIELD = "{run_id}"  # in a path
 _PERMISSIONS = re.compile(r"0o?([0-7]{3})", re.ASCII)
 _OWNER_READS_AND_WRITES = 0o600
 _PARAMETER = re.compile(r"[^\s&=#+%]{1,100}")
@@ -230,6 +232,11 @@ SECTIONS: dict[str, type[msgspec.Struct]] = {
     "trajectory": TrajectorySection,
     "render": RenderSection,
 }
+
+
+def path_pattern(path: str) -> str:
+    """What fits the path of every run, as a shell spells it."""
+    return glob.escape(path).replace(RUN_ID_FIELD, "*")
 
 
 def keys_of(section: str) -> dict[str, Key]:

@@ -24,7 +24,12 @@ ROWS: tuple[Setting, ...] = (
         "The site, or the part of it under a path.",
     ),
     Setting("follow-links", SWITCH, TAKE, "Take linked pages too where a sitemap lists the site's pages."),
-    Setting("include", many(PATTERN), TAKE, "Only pages whose path matches, and the URL that is given. Repeatable."),
+    Setting(
+        "include",
+        many(PATTERN),
+        TAKE,
+        "Only pages whose path matches, and the URL that is given. Repeatable.",
+    ),
     Setting("exclude", many(PATTERN), TAKE, "No pages whose path matches; wins over --include. Repeatable."),
     Setting(
         "hosts",

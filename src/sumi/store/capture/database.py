@@ -19,6 +19,7 @@ from sumi.store.capture import sql
 from sumi.store.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, KeptDigest
 
 SqlValue: TypeAlias = str | int | float | bytes | None
+Forms: TypeAlias = Sequence[str | None]  # four; see ``CapturedPage.asked_with``
 
 BUSY_MS = 5000
 PAGES_AT_ONCE = 200
@@ -35,6 +36,8 @@ class CaptureDatabase:
         self._carrier: apsw.Connection | None = None
         with self._trouble_named():
             self._db = _open(path, readonly=readonly)
+            if self._version == sql.UPGRADABLE and self._is_ours:
+                _upgrade(path)
             if not readonly:
                 self._db.pragma("journal_mode", "WAL")
                 self._db.pragma("synchronous", "NORMAL")
@@ -149,13 +152,18 @@ class CaptureDatabase:
     def has_pages(self) -> bool:
         return bool(self._rows(sql.ANY_PAGE, ()))
 
-    def cached(self, url: str) -> CapturedPage | None:
-        """The youngest copy of a page, of whichever job."""
-        return next((_page(row) for row in self._rows(sql.CACHED, (url,))), None)
+    @property
+    def salt(self) -> bytes:
+        """Random, and the same for as long as the folder is."""
+        return bytes(self._rows(sql.SALT, ())[0][0])
 
-    def cached_at(self, address: str) -> CapturedPage | None:
+    def cached(self, url: str, forms: Forms) -> CapturedPage | None:
+        """The youngest copy of a page, of whichever job, among what was asked for in one of these forms."""
+        return next((_page(row) for row in self._rows(sql.CACHED, (url, *forms))), None)
+
+    def cached_at(self, address: str, forms: Forms) -> CapturedPage | None:
         """The same by what was requested."""
-        return next((_page(row) for row in self._rows(sql.CACHED_AT, (address,))), None)
+        return next((_page(row) for row in self._rows(sql.CACHED_AT, (address, *forms))), None)
 
     def has_content(self, digest: str) -> bool:
         return bool(self._rows(sql.HAS_CONTENT, (digest,)))
@@ -193,13 +201,31 @@ class CaptureDatabase:
                     self._db.execute("ROLLBACK")
                 raise
 
+    @property
+    def _is_ours(self) -> bool:
+        return bool(self._db.pragma("application_id") == sql.APPLICATION_ID)
+
+    @property
+    def _version(self) -> int:
+        return int(str(self._db.pragma("user_version")))
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that is read within is of one moment, whatever others write meanwhile."""
+        with self._trouble_named():
+            self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with self._trouble_named():
+                self._db.execute("ROLLBACK")
+
     def _check_schema(self) -> None:
-        made_by, version = self._db.pragma("application_id"), self._db.pragma("user_version")
-        if made_by != sql.APPLICATION_ID:
+        if not self._is_ours:
             raise StateError(f"{self._path} is the database of another program: use another --store")
-        if version != sql.USER_VERSION:
+        if self._version != sql.USER_VERSION:
             raise StateError(
-                f"{self._path} has version {version}, this version of sumi reads {sql.USER_VERSION}: "
+                f"{self._path} has version {self._version}, this version of sumi reads {sql.USER_VERSION}: "
                 "use the version that wrote it, or another --store"
             )
 
@@ -235,6 +261,18 @@ def _page(row: tuple[Any, ...]) -> CapturedPage:
     values = list(row)
     values[_LEVEL] = CacheLevel(values[_LEVEL])
     return CapturedPage(*values)
+
+
+def _upgrade(path: Path) -> None:
+    """Also beside a process of the earlier version, which goes on writing what it knows of."""
+    db = _open(path, readonly=False)
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        if db.pragma("user_version") == sql.UPGRADABLE:  # still: nobody else was faster
+            db.execute(sql.UPGRADE)
+        db.execute("COMMIT")
+    finally:
+        db.close()
 
 
 def _open(path: Path, *, readonly: bool) -> apsw.Connection:

@@ -27,6 +27,11 @@ class CaptureFolder:
         """The process whose capture is going on here."""
         return lock_owner(self.path)
 
+    @property
+    def has_jobs(self) -> bool:
+        """Whether any job has ever left something here."""
+        return any(self.home_of("").glob("*"))
+
     def home_of(self, job_id: str) -> Path:
         return self.path / "jobs" / job_id
 
@@ -88,8 +93,18 @@ class CaptureFolder:
         """A run that finds such a file ends in good order."""
         return self.home_of(job_id) / f"stop.{JOB_NAME}"
 
+    def mark_stopping(self, job_id: str) -> None:
+        """Said by the run itself, which takes the stop flag away as soon as it has seen it."""
+        self._stopping_mark(job_id).touch()
+
+    def is_stopping(self, job_id: str) -> bool:
+        return self.stop_flag(job_id).exists() or self._stopping_mark(job_id).exists()
+
+    def _stopping_mark(self, job_id: str) -> Path:
+        return self.home_of(job_id) / f"stopping.{JOB_NAME}"
+
     def lower_flags(self, job_id: str) -> None:
-        for flag in (self.pause_flag(job_id), self.stop_flag(job_id)):
+        for flag in (self.pause_flag(job_id), self.stop_flag(job_id), self._stopping_mark(job_id)):
             flag.unlink(missing_ok=True)
 
     def forget_home(self, job_id: str) -> None:

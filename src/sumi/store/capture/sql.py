@@ -10,8 +10,12 @@ from typing import Final
 from sumi.store.capture.rows import CapturedPage, CaptureJob
 
 APPLICATION_ID: Final = 0x53756D43  # "SumC"
-USER_VERSION: Final = 2
+USER_VERSION: Final = 3
 
+_SALT = """
+CREATE TABLE salt(value BLOB NOT NULL) STRICT;
+INSERT INTO salt VALUES (randomblob(16));
+"""
 SCHEMA: Final = f"""
 CREATE TABLE jobs(
   id TEXT PRIMARY KEY, base_urls TEXT NOT NULL, status TEXT NOT NULL, created REAL NOT NULL,
@@ -23,7 +27,7 @@ CREATE TABLE pages(
   job TEXT NOT NULL, url TEXT NOT NULL, address TEXT NOT NULL, text TEXT NOT NULL, body TEXT, title TEXT,
   base INTEGER NOT NULL, depth INTEGER NOT NULL, status INTEGER NOT NULL, content_type TEXT, etag TEXT,
   last_modified TEXT, rendered TEXT, fresh_for REAL, cached TEXT NOT NULL,
-  fetched_at REAL NOT NULL, duplicate_of TEXT, simhash TEXT,
+  fetched_at REAL NOT NULL, duplicate_of TEXT, asked_with TEXT, simhash TEXT,
   UNIQUE(job, url)
 ) STRICT;
 CREATE INDEX pages_by_url ON pages(url, fetched_at);
@@ -34,9 +38,13 @@ CREATE TABLE failures(
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE contents(hash TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT;
 CREATE TABLE digests(body TEXT NOT NULL, terms TEXT NOT NULL, data BLOB NOT NULL, UNIQUE(body, terms)) STRICT;
+{_SALT}
 PRAGMA application_id={APPLICATION_ID};
 PRAGMA user_version={USER_VERSION};
 """
+# From version 2, which did not know what its pages were asked for with.
+UPGRADE: Final = f"ALTER TABLE pages ADD COLUMN asked_with TEXT; {_SALT} PRAGMA user_version={USER_VERSION}"
+UPGRADABLE: Final = 2
 
 JOB_COLUMNS: Final = ", ".join(CaptureJob.__struct_fields__)
 PAGE_COLUMNS: Final = ", ".join(CapturedPage.__struct_fields__)
@@ -72,13 +80,18 @@ COUNT_BASES: Final = (
 )
 COUNT_LEVELS: Final = "SELECT cached, count(*) FROM pages WHERE job = ? GROUP BY cached"
 ALTERNATES: Final = "SELECT url FROM pages WHERE job = ? AND duplicate_of = ? ORDER BY number"
-CACHED: Final = f"SELECT {PAGE_COLUMNS} FROM pages WHERE url = ? ORDER BY fetched_at DESC LIMIT 1"
+# Of the forms that are asked for, None is none: it is IN no list.
+_ALIKE = "asked_with IN (?2, ?3, ?4, ?5)"
+CACHED: Final = (
+    f"SELECT {PAGE_COLUMNS} FROM pages WHERE url = ?1 AND {_ALIKE} ORDER BY fetched_at DESC LIMIT 1"
+)
 CACHED_AT: Final = (
-    f"SELECT * FROM (SELECT {PAGE_COLUMNS} FROM pages WHERE url = ?1 AND address = ?1 "
+    f"SELECT * FROM (SELECT {PAGE_COLUMNS} FROM pages WHERE url = ?1 AND address = ?1 AND {_ALIKE} "
     "ORDER BY fetched_at DESC LIMIT 1) "
     f"UNION ALL SELECT * FROM (SELECT {PAGE_COLUMNS} FROM pages WHERE address = ?1 AND address <> url "
-    "ORDER BY fetched_at DESC LIMIT 1) ORDER BY fetched_at DESC LIMIT 1"
+    f"AND {_ALIKE} ORDER BY fetched_at DESC LIMIT 1) ORDER BY fetched_at DESC LIMIT 1"
 )
+SALT: Final = "SELECT value FROM salt"
 
 ANY_PAGE: Final = "SELECT 1 FROM pages LIMIT 1"
 
