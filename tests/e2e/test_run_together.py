@@ -93,7 +93,7 @@ def test_a_second_signal_aborts_both(make_site: MakeSite, spawn_sumi: SpawnSumi,
     site = make_site(pages=60, delay=5.0)
     configure(tmp_path, site)
     running = spawn_sumi("run", "--config", "crawl.yaml", "--json")
-    wait_until(running, lambda: len(site.asked) >= 1)
+    wait_until(running, lambda: bool(site.pages_asked()))
     os.killpg(running.process.pid, signal.SIGINT)
     wait_until(running, lambda: bool(events_of(running.events, "crawler", "state")))
     os.killpg(running.process.pid, signal.SIGINT)

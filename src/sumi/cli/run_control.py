@@ -2,16 +2,20 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from sumi.cli.run_crawler import CrawlerProcess
 from sumi.engine.control import Control
 
 _LOOK_SECONDS = 0.05
+_STOPPING: Final = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
 
 class JointControl(Control):
+    hears_signals = True  # see ``signals_heard``
+
     def __init__(self, crawler: CrawlerProcess) -> None:
         super().__init__()
         self._crawler = crawler
@@ -29,21 +33,39 @@ class JointControl(Control):
         super().show_status()
         self._crawler.ask(signal.SIGUSR1)
 
+    def pass_on(self, number: signal.Signals) -> None:
+        """A signal, to the crawler."""
+        if number in _STOPPING:
+            self._crawler.stop(number)
+        else:
+            self._crawler.ask(number)
+
+    def hear(self, number: signal.Signals) -> None:
+        """A signal, for the scraper alone."""
+        match number:
+            case signal.SIGHUP:
+                super().reload()
+            case signal.SIGUSR1:
+                super().show_status()
+            case _:
+                super().stop(_STOPPING[number])
+
 
 @contextmanager
-def signals_heard(control: Control) -> Iterator[None]:
-    """Before the scraper's own loop listens and after it no longer does, while the crawler is at work."""
-    handlers: dict[signal.Signals, Callable[[], None]] = {
-        signal.SIGINT: lambda: control.stop("Ctrl-C"),
-        signal.SIGTERM: lambda: control.stop("SIGTERM"),
-        signal.SIGHUP: control.reload,
-        signal.SIGUSR1: control.show_status,
-    }
+def signals_heard(control: JointControl) -> Iterator[None]:
+    """For as long as either is at work. Not by the scraper's event loop, as in other jobs: what reaches a
+    loop that is about to end is lost, and the crawler would never hear of it."""
 
     def obey(number: int, _frame: object) -> None:
-        handlers[signal.Signals(number)]()
+        control.pass_on(signal.Signals(number))
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # the scraper has not begun, or has ended
+            control.hear(signal.Signals(number))
+        else:
+            loop.call_soon_threadsafe(control.hear, signal.Signals(number))
 
-    before = {number: signal.signal(number, obey) for number in handlers}
+    before = {number: signal.signal(number, obey) for number in (*_STOPPING, signal.SIGHUP, signal.SIGUSR1)}
     try:
         yield
     finally:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from sumi.engine.lifecycle import RunState, moved
 
@@ -25,6 +25,8 @@ class Wish(StrEnum):
 
 class Control:
     """The state of a run, and an event that wakes the loop whenever it changes."""
+
+    hears_signals: ClassVar[bool] = False  # by itself: ``obeying_signals`` need not see to it
 
     def __init__(self) -> None:
         self.state = RunState.RUNNING
@@ -96,7 +98,7 @@ class Control:
 def obeying_signals(control: Control) -> Iterator[None]:
     """First Ctrl-C or SIGTERM: finish what is in flight; second: end at once. SIGHUP reloads the limits,
     SIGUSR1 asks for the status. Outside the main thread, where no signal arrives, nothing is set up."""
-    if threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread() or control.hears_signals:
         yield
         return
     loop = asyncio.get_running_loop()
