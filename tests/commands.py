@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,6 +37,15 @@ class SpawnedSumi:
     @property
     def events(self) -> list[dict[str, Any]]:
         return parse_events(self.stdout.read_text())
+
+
+def wait_until(running: SpawnedSumi, happened: Callable[[], bool]) -> None:
+    """Fails with the command's own words if that ends before."""
+    deadline = time.monotonic() + 60
+    while not happened():
+        assert running.process.poll() is None, running.stderr.read_text()
+        assert time.monotonic() < deadline, "the run is stuck"
+        time.sleep(0.01)  # waits for another process, which no injected clock can hurry
 
 
 class RunSumi(Protocol):

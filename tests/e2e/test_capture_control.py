@@ -4,11 +4,9 @@ import json
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-from tests.commands import RunSumi, SpawnedSumi, SpawnSumi
+from tests.commands import RunSumi, SpawnedSumi, SpawnSumi, wait_until
 from tests.e2e.captures import FAST, jobs, shown, write_section
 from tests.e2e.test_fetch_whole import Answer, page
 from tests.e2e.test_fetch_whole import site as answering_site
@@ -17,14 +15,6 @@ from tests.folder_site import FolderSite, folder_site
 # Slow enough that a command from outside always comes before the end.
 GENTLE = ("--rate-limit", "2", "--processes", "0", "--json")
 PAGES = 60
-
-
-def wait_until(running: SpawnedSumi, happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not happened():
-        assert running.process.poll() is None, running.stderr.read_text()
-        assert time.monotonic() < deadline, "the run is stuck"
-        time.sleep(0.02)  # waits for another process, which no injected clock can hurry
 
 
 def started(spawn_sumi: SpawnSumi, site: FolderSite, *words: str) -> SpawnedSumi:

@@ -2,23 +2,14 @@
 
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.commands import RunSumi, SpawnedSumi, SpawnSumi
+from tests.commands import RunSumi, SpawnedSumi, SpawnSumi, wait_until
 from tests.site import MakeSite, RunningSite
 from tests.site.oracle import check_mirror
 
 UNLIMITED = ("--rate-limit", "0", "--json")
-
-
-def wait_until(running: SpawnedSumi, happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not happened():
-        assert running.process.poll() is None, running.stderr.read_text()
-        assert time.monotonic() < deadline, "the run is stuck"
-        time.sleep(0.01)  # waits for another process, which no injected clock can hurry
 
 
 def events_of(running: SpawnedSumi, name: str) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ def test_a_link_made_to_hold_up_its_pattern_does_not(
     assert run.events[-1]["outcomes"]["not_found"] == 1
     refused = run_sumi("mirror", f"{small_site.url}/aaaa", *ONE, "--exclude", "re:^/(a+)+$", "-o", "refused")
     assert refused.returncode == 2
-    assert "is excluded" in refused.stderr
+    assert "is refused, excluded by re:^/(a+)+$" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import pairwise
@@ -13,7 +12,7 @@ import msgspec
 import pytest
 import yaml
 
-from tests.commands import RunSumi, SpawnedSumi, SpawnSumi
+from tests.commands import RunSumi, SpawnedSumi, SpawnSumi, wait_until
 from tests.e2e.run_site import PlainSite, plain_site
 
 LIMITS = {
@@ -41,14 +40,6 @@ def configure(tmp_path: Path, site: PlainSite, **sections: Any) -> Path:
     config = tmp_path / "crawl.yaml"
     config.write_text(yaml.safe_dump(settings | sections))
     return config
-
-
-def wait_until(running: SpawnedSumi, happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not happened():
-        assert running.process.poll() is None, running.stderr.read_text()
-        assert time.monotonic() < deadline, "the run is stuck"
-        time.sleep(0.01)  # waits for another process, which no injected clock can hurry
 
 
 def events_of(events: list[dict[str, Any]], process: str, name: str) -> list[dict[str, Any]]:

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.model import Kind
+from sumi.parse import holdings
 from sumi.parse.digest import DigestRequest, PageDigest, digest
 from sumi.parse.fidelity import Expected, Fidelity, judge
+from sumi.parse.holdings import words_of_markdown
 from sumi.parse.html import body_of, parse_html
 from sumi.parse.markdown import page_markdown
 from sumi.policy import Preset
@@ -195,3 +197,27 @@ def test_definitions_in_cells_take_no_items_from_lists_beside(cell: str) -> None
     items = "- one\n- two"
     assert items in converted(page)
     assert judged(page, converted(page).replace(items, "one\ntwo")).shortfalls == ["list items: 0 of 2"]
+
+
+@given(st.lists(st.sampled_from(["oil", "dust", "Größe", "x_1", "\n", " ", "<li>", "</p><p>"]), max_size=60))
+def test_a_page_whose_tree_is_gone_is_judged_as_one_whose_tree_is_there(parts: list[str]) -> None:
+    page = f"<main><h1>Locks</h1><ol><li>one</ol><p>{' '.join(parts)}</main>"
+    _, expected = page_markdown(parse_html(page.encode(), "utf-8"), "https://e.org/")
+    _, same = page_markdown(parse_html(page.encode(), "utf-8"), "https://e.org/")
+    assert expected is not None
+    assert same is not None
+    for markdown in ("", "# Locks\n\noil", "# Locks\n\n1. one\n\ndust dust x_1 Größe"):
+        assert judge(expected.without_tree(), markdown) == judge(same, markdown)
+
+
+def test_a_large_page_is_judged_too() -> None:
+    page = "<main><h1>Locks</h1>" + "<p>A lock has two keys.</p>" * 25_000 + "</main>"
+    assert asked(page).fidelity == 1.0
+    assert asked(page.replace("<main>", "<main><svg><text>drawn</text></svg>")).fidelity is not None
+
+
+def test_words_are_counted_alike_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "one two\nthree four-five\n\nsix " * 50
+    whole = words_of_markdown(text)
+    monkeypatch.setattr(holdings, "_AT_ONCE", 10)
+    assert words_of_markdown(text) == whole

@@ -21,17 +21,9 @@ class JointControl(Control):
         self._crawler = crawler
 
     def stop(self, why: str = "") -> None:
-        """Also when the scraper has ended and the crawler is still finishing its pages."""
+        """By a file or a full disk; for signals, see ``hear``."""
         super().stop(why)
-        self._crawler.stop(signal.SIGINT if why == "Ctrl-C" else signal.SIGTERM)
-
-    def reload(self) -> None:
-        super().reload()
-        self._crawler.ask(signal.SIGHUP)
-
-    def show_status(self) -> None:
-        super().show_status()
-        self._crawler.ask(signal.SIGUSR1)
+        self._crawler.stop()
 
     def pass_on(self, number: signal.Signals) -> None:
         """A signal, to the crawler."""
@@ -44,9 +36,9 @@ class JointControl(Control):
         """A signal, for the scraper alone."""
         match number:
             case signal.SIGHUP:
-                super().reload()
+                self.reload()
             case signal.SIGUSR1:
-                super().show_status()
+                self.show_status()
             case _:
                 super().stop(_STOPPING[number])
 

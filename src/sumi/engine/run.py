@@ -226,7 +226,7 @@ class Crawl:
 
 def _why_refused(item: Judged) -> str:
     assert item.refusal is not None
-    return f"{item.candidate.url} is {item.refusal.outcome.replace('_', ' ')} ({item.refusal.rule})"
+    return f"{item.candidate.url} is refused, {item.refusal.rule}"
 
 
 async def _cancelled(*tasks: asyncio.Task[None]) -> None:

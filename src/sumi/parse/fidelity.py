@@ -56,17 +56,17 @@ class Expected(NamedTuple):
     """What the Markdown of a page is measured against."""
 
     holdings: Holdings
-    root: Element | _Wording  # as it was converted; only looked at where the texts differ
+    source: Element | _Wording  # the tree as it was converted; only looked at where the texts differ
     beside: int  # words of prose that are on the page, but not in what was chosen as its content
 
     def without_tree(self) -> "Expected":
         """With its words counted, needed or not, so that nobody has to keep the tree."""
-        return self._replace(root=self.wording())
+        return self._replace(source=self.wording())
 
     def wording(self) -> _Wording:
-        if isinstance(self.root, _Wording):
-            return self.root
-        return _Wording(words_of_tree(self.root), len(letters_of(self.root.text)))
+        if isinstance(self.source, _Wording):
+            return self.source
+        return _Wording(words_of_tree(self.source), len(letters_of(self.source.text)))
 
 
 def judge(expected: Expected, markdown: str) -> Fidelity | None:

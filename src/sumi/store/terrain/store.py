@@ -157,11 +157,8 @@ class TerrainStore(IndexedStore):
 
     def _write(self) -> None:
         """What is written is complete: links, distances, and what came within reach by them."""
-        self._draft.at = self._at
         if self._new or self._read or self._unfinished:
             self._chart()
-        if self._draft == TerrainChange(at=self._at):
-            self._draft.at = 0.0
         super()._write()
         self._depths.forget()
 
