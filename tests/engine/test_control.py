@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.attendant import Attendant, Limits
+from sumi.engine.attendant import Attendant
 from sumi.engine.control import Control, Wish
 from sumi.engine.flag_files import FlagFiles
 from sumi.engine.io import Io
 from sumi.engine.lifecycle import MOVES, IllegalMove, RunState, moved
+from sumi.engine.limits import Limits
 from sumi.errors import ConfigError
 from sumi.events import Event, Retuned, Status, Warned
 from sumi.model import Candidate

@@ -128,10 +128,12 @@ def test_links_beyond_the_limit_are_left_out_and_counted() -> None:
 def test_judging_a_huge_sitemap_lets_others_have_their_turn() -> None:
     async def run() -> tuple[int, tuple[Judged, ...]]:
         from sumi.engine.gate import Gate
+        from sumi.engine.limits import LimitsInForce
         from sumi.engine.robots_desk import RobotsDesk
 
         world = World(web_of({}), recipe_for([SEED]))
-        gate = Gate(world.recipe, world.io, RobotsDesk(world.recipe, world.io))
+        limits = LimitsInForce(world.recipe)
+        gate = Gate(world.recipe, world.io, RobotsDesk(world.recipe, world.io, limits), limits)
         judging = asyncio.ensure_future(
             gate.judge(Candidate(f"https://a.test/{n}") for n in range(10 * BATCH + 1))
         )

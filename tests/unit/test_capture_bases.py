@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sumi.engine.limits import LimitsInForce
 from sumi.engine.places import Places
 from sumi.model import Candidate, Hop, Kind
 from sumi.outcomes import Outcome
@@ -89,7 +90,7 @@ def test_sitemaps_are_read_of_the_bases_sites_only() -> None:
 def _places(limit: int) -> Places:
     bases = ("https://d.org/a", "https://d.org/b")
     recipe = Recipe("capture", (), Preset.CAPTURE, Scope(bases=bases), "sumi", pages_per_base=limit)
-    return Places(recipe)
+    return Places(recipe, LimitsInForce(recipe))
 
 
 @given(

@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 
 from sumi.assembly.parts import Store
-from sumi.engine.attendant import Attendant, Limits
+from sumi.engine.attendant import Attendant
 from sumi.engine.control import Control
 from sumi.engine.disk_watch import DiskWatch
 from sumi.engine.estimate import pace_notes
@@ -17,6 +17,7 @@ from sumi.engine.findings import findings
 from sumi.engine.flag_files import FlagFiles
 from sumi.engine.io import Io
 from sumi.engine.lifecycle import RunState
+from sumi.engine.limits import Limits
 from sumi.engine.revisit import to_be_made_again
 from sumi.engine.run import Crawl
 from sumi.engine.summary import summarize
@@ -140,7 +141,8 @@ class JobRun:
     async def _read_limits(self) -> Limits:
         if self._read_job is not None:
             self._take_limits_of(await self._read_job())
-        return Limits(self._job.recipe.concurrency, self._job.frontier)
+        recipe = self._job.recipe
+        return Limits(recipe.concurrency, self._job.frontier, recipe.pages_per_base)
 
     def _take_limits_of(self, new: Job) -> None:
         recipe = msgspec.structs.replace(
@@ -148,6 +150,7 @@ class JobRun:
             pacing=new.recipe.pacing,
             concurrency=new.recipe.concurrency,
             max_pages=new.recipe.max_pages,
+            pages_per_base=new.recipe.pages_per_base,
         )
         self._job = msgspec.structs.replace(self._job, recipe=recipe, frontier=new.frontier)
 

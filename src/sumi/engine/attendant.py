@@ -4,21 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-import msgspec
-
 from sumi.engine.control import Control, Wish
 from sumi.engine.flag_files import FlagFiles
 from sumi.engine.io import Io
+from sumi.engine.limits import Limits
 from sumi.errors import SumiError
 from sumi.events import Retuned, Status, WaitingHost, Warned
-from sumi.policy import FrontierPolicy
-
-
-class Limits(msgspec.Struct, frozen=True):
-    """What may change while a run goes on."""
-
-    concurrency: int
-    frontier: FrontierPolicy
 
 
 class Crawling(Protocol):

@@ -34,7 +34,7 @@ class Digestion:
         self._io = io
         self._gate = gate
         self._revisits = revisits
-        self._scrutiny = Scrutiny(recipe, io, gate)
+        self._scrutiny = Scrutiny(io, gate)
         self._contents = Contents(recipe, io, gate, revisits)
         self._assets = Assets(recipe, io, gate, revisits)
         self._endings = Endings(io, revisits, self._assets)

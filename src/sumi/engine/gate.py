@@ -11,6 +11,7 @@ from itertools import islice
 import msgspec
 
 from sumi.engine.io import Io
+from sumi.engine.limits import LimitsInForce
 from sumi.engine.places import Places
 from sumi.engine.robots_desk import RobotsDesk
 from sumi.engine.traps import TrapWatch
@@ -32,14 +33,15 @@ BATCH = 2000
 
 
 class Gate:
-    def __init__(self, recipe: Recipe, io: Io, desk: RobotsDesk) -> None:
+    def __init__(self, recipe: Recipe, io: Io, desk: RobotsDesk, limits: LimitsInForce) -> None:
         self._recipe = recipe
+        self.limits = limits
         self._frontier = io.frontier
         self._ledger = io.ledger
         self._desk = desk
         self.traps = TrapWatch(recipe.traps)
         self._caps = CapLedger(recipe.caps)
-        self.places = Places(recipe)
+        self.places = Places(recipe, limits)
         # Which pages are wanted does not bind the one that was named, from which they are found; and a seed
         # may redirect to another path of its host: the user asked for what it leads to.
         self._seed_scope = msgspec.structs.replace(recipe.scope, paths=(), include=())
@@ -82,12 +84,12 @@ class Gate:
 
     async def needless_now(self, candidate: Candidate) -> Verdict | None:
         """A further sitemap, where those before it list far more pages than are wanted."""
-        recipe = self._recipe
-        if candidate.kind is not Kind.SITEMAP or not recipe.plenty or not recipe.max_pages:
+        plenty, most = self._recipe.plenty, self.limits.max_pages
+        if candidate.kind is not Kind.SITEMAP or not plenty or not most:
             return None
         stats = await self._frontier.stats()
-        wanted = recipe.max_pages - stats.captured
-        return PLENTY_LISTED if stats.pending > max(recipe.plenty, 2 * wanted) else None
+        wanted = most - stats.captured
+        return PLENTY_LISTED if stats.pending > max(plenty, 2 * wanted) else None
 
     def permission(self, url: str) -> tuple[str, tuple[str, ...]]:
         """What robots.txt says to a page that it lets be fetched, and its Content-Signal lines."""

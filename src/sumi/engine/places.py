@@ -8,25 +8,29 @@ there is nothing to share: the frontier's own limit holds.
 import asyncio
 from collections import Counter
 
+from sumi.engine.limits import LimitsInForce
 from sumi.model import Candidate, Kind
 from sumi.outcomes import Outcome, Verdict
 from sumi.recipe import Recipe
 
 
 class Places:
-    def __init__(self, recipe: Recipe) -> None:
-        bases = recipe.scope.bases
-        self._limit = recipe.pages_per_base if len(bases) > 1 else 0
+    def __init__(self, recipe: Recipe, limits: LimitsInForce) -> None:
+        self._bases = recipe.scope.bases
+        self._limits = limits
         self._charged = recipe.scope.base_urls.charged
         self._kept: Counter[int] = Counter()
         self._holders: dict[str, int] = {}  # URLs in flight, with the base that they count for
         self._in_flight: Counter[int] = Counter()
         self._decided: dict[int, asyncio.Event] = {}
-        self._full = [Verdict(Outcome.OVER_CAP, f"{base} has its {self._limit:,} pages") for base in bases]
+
+    @property
+    def _limit(self) -> int:
+        return self._limits.pages_per_base if len(self._bases) > 1 else 0
 
     def recall(self, url: str) -> None:
         """An earlier run kept this page."""
-        if self._limit:
+        if len(self._bases) > 1:
             self._kept[self._charged(url)] += 1
 
     def refusal(self, candidate: Candidate) -> Verdict | None:
@@ -34,15 +38,17 @@ class Places:
         if not self._limit or candidate.kind is not Kind.PAGE:
             return None
         base = self._charged(candidate.url)
-        return self._full[base] if self._kept[base] >= self._limit else None
+        if self._kept[base] < self._limit:
+            return None
+        return Verdict(Outcome.OVER_CAP, f"{self._bases[base]} has its {self._limit:,} pages")
 
     def claim(self, candidate: Candidate) -> bool:
         """Take a place for a page that is about to be fetched; False: all are taken, by pages whose end is
         not known yet."""
-        if not self._limit or candidate.kind is not Kind.PAGE:
+        if len(self._bases) < 2 or candidate.kind is not Kind.PAGE:
             return True
         base = self._charged(candidate.url)
-        if self._kept[base] + self._in_flight[base] >= self._limit:
+        if self._limit and self._kept[base] + self._in_flight[base] >= self._limit:
             return False
         self._holders[candidate.url] = base
         self._in_flight[base] += 1

@@ -11,6 +11,7 @@ import msgspec
 
 from sumi.engine.hosts_in_use import HostsInUse
 from sumi.engine.io import Io
+from sumi.engine.limits import LimitsInForce
 from sumi.engine.robots_hops import RobotsHops
 from sumi.engine.verdicts import REDIRECTS, host_report, location_of
 from sumi.events import RobotsRead, Warned
@@ -72,10 +73,10 @@ class Turn(msgspec.Struct, frozen=True):
 
 
 class RobotsDesk:
-    def __init__(self, recipe: Recipe, io: Io) -> None:
+    def __init__(self, recipe: Recipe, io: Io, limits: LimitsInForce) -> None:
         self._recipe = recipe
         self._policy = recipe.robots
-        self.pacing = recipe.pacing  # changes when a run is given new limits
+        self._limits = limits
         self._io = io
         self._product = product_token(recipe.user_agent)
         self._rulings: dict[str, Ruling] = {}
@@ -108,8 +109,8 @@ class RobotsDesk:
 
     def host_delay(self, host: str) -> float:
         """Seconds between requests to a host, by our own rules and its own."""
-        asked_for = min(self._crawl_delays.get(host, 0.0), self.pacing.max_crawl_delay)
-        return max(self.pacing.delay, asked_for)
+        pacing = self._limits.pacing
+        return max(pacing.delay, min(self._crawl_delays.get(host, 0.0), pacing.max_crawl_delay))
 
     async def consult(self, url: str) -> Verdict | Turn | None:
         """None: go ahead. A verdict: refused. A turn: spent, come back later."""
@@ -225,7 +226,7 @@ class RobotsDesk:
         return Turn(now, msgspec.structs.replace(report, crawl_delay=self.crawl_delay(site)), found)
 
     def _warn_of_long_delay(self, site: str, ruling: Ruling) -> None:
-        delay, longest = ruling.rules.crawl_delay or 0.0, self.pacing.max_crawl_delay
+        delay, longest = ruling.rules.crawl_delay or 0.0, self._limits.pacing.max_crawl_delay
         if delay > LONG_CRAWL_DELAY and self._policy.respect:
             clamped = f"; {longest:g} s are kept" if delay > longest else ""
             self._io.tell(Warned(f"robots.txt of {site} asks for {delay:g} s between requests{clamped}"))

@@ -3,10 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-import msgspec
-
 from sumi.engine.acquire import acquire
-from sumi.engine.attendant import Limits
 from sumi.engine.changed_rules import apply_changed_rules
 from sumi.engine.control import Control
 from sumi.engine.digest import Digestion
@@ -16,6 +13,7 @@ from sumi.engine.io import Io
 from sumi.engine.ladder import Ladder
 from sumi.engine.lease_keeper import LeaseKeeper
 from sumi.engine.lifecycle import RunState
+from sumi.engine.limits import Limits, LimitsInForce
 from sumi.engine.revisit import Revisits
 from sumi.engine.robots_desk import RobotsDesk
 from sumi.engine.settler import Settler
@@ -42,15 +40,16 @@ class Crawl:
         self._recipe = recipe
         self._io = io
         self._control = control
-        self._desk = RobotsDesk(recipe, io)
-        self._gate = Gate(recipe, io, self._desk)
+        self._limits = LimitsInForce(recipe)
+        self._desk = RobotsDesk(recipe, io, self._limits)
+        self._gate = Gate(recipe, io, self._desk, self._limits)
         self._revisits = Revisits(io.ledger, active=recipe.revisit, trust_dates=recipe.trust_dates)
         self._heads = Heads(active=recipe.head_first)
         self._ladder = Ladder(recipe, io)
         self._digestion = Digestion(recipe, io, self._gate, self._revisits, self._ladder)
         self._settler = Settler(io, durability, in_flight=lambda: len(self._visits))
         self._leases = LeaseKeeper(io.frontier, io.clock)
-        self._tally = Tally(io, self._desk)
+        self._tally = Tally(io, self._desk, self._limits)
         self._visits: set[asyncio.Task[None]] = set()
         self._failed: list[asyncio.Task[None]] = []
         self._wake = control.changed
@@ -73,7 +72,7 @@ class Crawl:
             while not self._control.stopping and not (await self._finished() and await self._last_chance()):
                 await self._start_visits()
                 self._raise_failures(*keepers)
-                await self._tally.tell(self._recipe)
+                await self._tally.tell()
                 await self._wait()
             await self._drain()
         finally:
@@ -81,7 +80,7 @@ class Crawl:
             await self._settler.at_rest()
         self._raise_failures(*keepers)
         await self._settler.sync()
-        await self._tally.tell(self._recipe, force=True)
+        await self._tally.tell(force=True)
         self._control.end()
 
     async def _plant_seeds(self) -> None:
@@ -111,13 +110,7 @@ class Crawl:
     async def retune(self, limits: Limits) -> None:
         """New limits from here on; what is in flight beyond them is let finish."""
         await self._io.frontier.retune(limits.frontier)
-        self._desk.pacing = limits.frontier.pacing
-        self._recipe = msgspec.structs.replace(
-            self._recipe,
-            concurrency=limits.concurrency,
-            max_pages=limits.frontier.max_pages,
-            pacing=limits.frontier.pacing,
-        )
+        self._limits.replace(limits)
         self._wake.set()
 
     async def visit(self, lease: Lease) -> None:
@@ -151,7 +144,7 @@ class Crawl:
         )
 
     async def _start_visits(self) -> None:
-        free = self._recipe.concurrency - len(self._visits)
+        free = self._limits.concurrency - len(self._visits)
         if not self._control.leasing or free <= 0:
             return
         for lease in await self._io.frontier.lease(free, self._io.clock.now()):
@@ -198,7 +191,7 @@ class Crawl:
     async def _wait(self) -> None:
         """Until the next host is due, a visit changed when that is, or the control changes."""
         now = self._io.clock.now()
-        self._is_full = not self._control.leasing or len(self._visits) >= self._recipe.concurrency
+        self._is_full = not self._control.leasing or len(self._visits) >= self._limits.concurrency
         due = None if self._is_full else await self._io.frontier.next_ready(now)
         latest = now + LOOK_UP_SECONDS
         self._looked_up, self._waits_until = now, latest if due is None else min(due, latest)

@@ -14,7 +14,6 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.parse.challenge import challenge_error, challenge_header
 from sumi.parse.digest import PageDigest
 from sumi.ports import Deferral, UrlRecord
-from sumi.recipe import Recipe
 from sumi.urls import origin, split
 
 CHALLENGING = frozenset({401, 403, 429, 503})
@@ -29,8 +28,7 @@ MOST_LOOKS = 5
 
 
 class Scrutiny:
-    def __init__(self, recipe: Recipe, io: Io, gate: Gate) -> None:
-        self._recipe = recipe
+    def __init__(self, io: Io, gate: Gate) -> None:
         self._io = io
         self._gate = gate
         self._in_a_row: dict[str, int] = {}
@@ -59,7 +57,7 @@ class Scrutiny:
     async def _challenged(self, lease: Lease, whose: str) -> Verdict:
         before = self._in_a_row.get(lease.host, 0)
         self._in_a_row[lease.host] = before + 1
-        pause = min(self._recipe.pacing.rate_limited_hold * 2 ** min(before, 16), MOST_PAUSE)
+        pause = min(self._gate.limits.pacing.rate_limited_hold * 2 ** min(before, 16), MOST_PAUSE)
         await self._io.frontier.hold_host(lease.host, self._io.clock.now() + pause, "it put up a bot check")
         return Verdict(Outcome.CHALLENGE, f"instead of the page: {whose}")
 
@@ -90,7 +88,7 @@ class Scrutiny:
         self._looks[lease.url] = looks + 1
         found = await self._gate.judge([Candidate(probe, Hop.GUESS, Kind.PROBE, referrer=lease.url)])
         now = self._io.clock.now()
-        return Deferral(lease, now, now + max(self._recipe.pacing.delay, 1.0) * 2**looks, found=found)
+        return Deferral(lease, now, now + max(self._gate.limits.pacing.delay, 1.0) * 2**looks, found=found)
 
 
 def probe_urls(url: str) -> tuple[str, ...]:

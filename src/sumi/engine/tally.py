@@ -5,11 +5,11 @@ from collections import Counter, deque
 from sumi.engine.estimate import WORTH_A_NOTE_SECONDS, Estimate
 from sumi.engine.holds import HoldNews
 from sumi.engine.io import Io
+from sumi.engine.limits import LimitsInForce
 from sumi.engine.robots_desk import RobotsDesk
 from sumi.events import Progress
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import FrontierStats
-from sumi.recipe import Recipe
 
 EVERY_SECONDS = 0.25
 # Long enough to smooth bursts, short enough to notice that a site slowed down.
@@ -17,8 +17,9 @@ RATE_WINDOW_SECONDS = 20.0
 
 
 class Tally:
-    def __init__(self, io: Io, desk: RobotsDesk) -> None:
+    def __init__(self, io: Io, desk: RobotsDesk, limits: LimitsInForce) -> None:
         self._io = io
+        self._limits = limits
         self._desk = desk
         self._estimate = Estimate(io.frontier, HoldNews(io.tell).look)
         self._told_at = 0.0
@@ -34,7 +35,7 @@ class Tally:
             self._hosts.remove(host)
         self._hosts.appendleft(host)
 
-    async def tell(self, recipe: Recipe, *, force: bool = False) -> None:
+    async def tell(self, *, force: bool = False) -> None:
         now = self._io.clock.now()
         if not force and now - self._told_at < EVERY_SECONDS:
             return
@@ -49,16 +50,17 @@ class Tally:
                 failed=endings[Ending.FAILED],
                 passed_over=endings[Ending.PASSED_OVER],
                 pages_per_second=round(rate, 2),
-                eta_seconds=await self._eta(recipe, stats, rate, now),
+                eta_seconds=await self._eta(stats, rate, now),
                 hosts=tuple(self._hosts),
             )
         )
 
-    async def _eta(self, recipe: Recipe, stats: FrontierStats, rate: float, now: float) -> float | None:
+    async def _eta(self, stats: FrontierStats, rate: float, now: float) -> float | None:
         """At the rate of the last seconds, but never sooner than politeness allows. None while nothing is
         done and little is known: what there is to do is still being found out."""
-        least = await self._estimate.least_seconds(stats, recipe.max_pages, self._desk.host_delay, now)
-        left = min(stats.pending, recipe.max_pages - stats.captured) if recipe.max_pages else stats.pending
+        most = self._limits.max_pages
+        least = await self._estimate.least_seconds(stats, most, self._desk.host_delay, now)
+        left = min(stats.pending, most - stats.captured) if most else stats.pending
         seconds = max(left / rate if rate else 0.0, least)
         return round(seconds, 1) if rate or least >= WORTH_A_NOTE_SECONDS else None
 

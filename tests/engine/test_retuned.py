@@ -1,0 +1,99 @@
+"""New limits hold everywhere from the moment that they are given: no part of a run keeps the old ones."""
+
+import asyncio
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import sumi.engine
+from sumi.engine.limits import Limits, LimitsInForce
+from sumi.engine.places import Places
+from sumi.engine.run import Crawl
+from sumi.events import Progress
+from sumi.model import Candidate, Hop, Kind
+from sumi.policy import Durability, FrontierPolicy, PacingPolicy, Preset
+from sumi.recipe import Recipe
+from sumi.scope import Scope
+from tests.engine.world import Answer, World, in_free_time, recipe_for, web_of
+
+FIRST, SECOND = "https://a.test/sitemap-1.xml", "https://a.test/sitemap-2.xml"
+SEEDS = tuple(Candidate(url, Hop.SEED, Kind.SITEMAP) for url in (FIRST, SECOND))
+PAGES = {
+    FIRST: Answer(links=tuple(f"https://a.test/{n}" for n in range(20))),
+    SECOND: Answer(links=("https://a.test/other",)),
+}
+PACE = PacingPolicy(delay=1.0)
+
+
+def retuned_after(url: str, before: Recipe, after: Limits) -> World:
+    """A run that is given new limits while ``url`` is being fetched."""
+
+    async def run() -> World:
+        world = World(web_of(PAGES, Answer(links=())), before)
+        crawl = Crawl(before, world.io, world.control, Durability.BATCH)
+        given: list[asyncio.Task[None]] = []
+        answer = world.fetcher.web
+
+        def web(asked: str, now: float) -> Answer:
+            if asked == url and not given:
+                given.append(asyncio.ensure_future(crawl.retune(after)))
+            return answer(asked, now)
+
+        world.fetcher.web = web
+        await crawl.run()
+        world.outcomes = {record.url: str(record.outcome) async for record in world.store.records()}
+        world.stats = await world.store.stats()
+        await world.store.aclose()
+        return world
+
+    return in_free_time(run())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "second"), [(1, 0, "read"), (1, 15, "read"), (0, 1, "over_cap"), (15, 2, "over_cap")]
+)
+def test_whether_a_further_sitemap_is_needless_is_decided_by_the_limit_of_today(
+    before: int, after: int, second: str
+) -> None:
+    recipe = recipe_for([], pacing=PACE, plenty=5, max_pages=before)
+    recipe = msgspec.structs.replace(recipe, seeds=SEEDS)
+    world = retuned_after(FIRST, recipe, Limits(1, FrontierPolicy(PACE, after)))
+    assert world.outcomes[SECOND] == second
+    assert world.stats.captured == (after or 21)
+
+
+def test_the_eta_is_of_the_limit_of_today() -> None:
+    recipe = recipe_for([FIRST], pacing=PACE, max_pages=2)
+    world = retuned_after(FIRST, recipe, Limits(1, FrontierPolicy(PacingPolicy(delay=100.0), 0)))
+    longest = max(event.eta_seconds or 0.0 for event in world.events if isinstance(event, Progress))
+    assert longest >= 1000.0
+
+
+def test_a_base_may_have_as_many_pages_as_the_limit_of_today_says() -> None:
+    bases = ("https://d.org/a", "https://d.org/b")
+    recipe = Recipe("capture", (), Preset.CAPTURE, Scope(bases=bases), "sumi", pages_per_base=1)
+    limits = LimitsInForce(recipe)
+    places = Places(recipe, limits)
+    places.recall("https://d.org/a/1")
+    page = Candidate("https://d.org/a/2")
+    refusal = places.refusal(page)
+    assert refusal is not None
+    assert refusal.rule == "https://d.org/a has its 1 pages"
+    assert not places.claim(page)
+    limits.replace(Limits(1, FrontierPolicy(), pages_per_base=2))
+    assert places.refusal(page) is None
+    assert places.claim(page)
+    assert not places.claim(Candidate("https://d.org/a/3"))
+    limits.replace(Limits(1, FrontierPolicy()))
+    assert places.claim(Candidate("https://d.org/a/3"))
+
+
+def test_nobody_in_the_engine_reads_a_limit_from_the_recipe() -> None:
+    """The recipe is what the run began with."""
+    own = {"limits.py", "summary.py"}  # a summary is made after the run, from the job as it then is
+    folder = Path(sumi.engine.__file__).parent
+    tunable = re.compile(r"recipe\.(concurrency|max_pages|pages_per_base|pacing)\b")
+    readers = {file.name for file in folder.glob("*.py") if tunable.search(file.read_text())}
+    assert readers <= own
