@@ -11,11 +11,31 @@ SumiError                   a sentence for the user; the command line prints it 
 └── StorageFailed           the disk failed or is full: stop, resume later                 (4)
 """
 
+import re
+from typing import Final
+
+# A scheme, its slashes (a path has only one of them left), and all up to the last @ before a blank: in a
+# password there may be an @ or, mistyped, a slash. "https://host:8080/@user" is a port and a path.
+_WITH_SCHEME: Final = re.compile(
+    r"([a-z][a-z0-9+.-]*:[/\\]+)(?:[^\s/\\?#]*|[^\s/:@]*:(?!\d{1,5}/)\S*)@", re.IGNORECASE
+)
+_BARE: Final = re.compile(r"(^|[\s'\"=(,])[^\s'\"/:@=(,]+:(?![/\\]|\d{1,5}/)\S+@")
+
+
+def without_passwords(text: str) -> str:
+    """What a user typed, fit to be shown: whoever a URL says that we are is left out, password and name."""
+    if "@" not in text:
+        return text
+    return _BARE.sub(r"\1***@", _WITH_SCHEME.sub(r"\1***@", text))
+
 
 class SumiError(Exception):
-    """What was wrong, where, and what to do, in one sentence."""
+    """What was wrong, where, and what to do, in one sentence; without passwords, wherever it is shown."""
 
     exit_code = 4
+
+    def __init__(self, sentence: str = "") -> None:
+        super().__init__(without_passwords(sentence))
 
 
 class UsageError(SumiError):
@@ -26,8 +46,8 @@ class ConfigError(UsageError):
     """All violations of a configuration at once."""
 
     def __init__(self, violations: list[str]) -> None:
-        self.violations = violations
-        super().__init__("; ".join(violations))
+        self.violations = [without_passwords(violation) for violation in violations]
+        super().__init__("; ".join(self.violations))
 
 
 class StateError(SumiError):

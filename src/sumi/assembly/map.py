@@ -13,7 +13,7 @@ from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.descriptors import raise_limit
 from sumi.engine.io import Io
-from sumi.errors import SumiError, UsageError
+from sumi.errors import SumiError, UsageError, without_passwords
 from sumi.events import Listener, Summary, Warned
 from sumi.jobs.map import map_job
 from sumi.jobs.map_webhook import NO_RUN, Notice, deliver
@@ -122,9 +122,11 @@ async def _notify(
 
 
 async def _send(fetcher: Fetcher, tell: Listener, target: str | None, notice: Notice) -> None:
-    problem = await deliver(fetcher, target, notice) if target is not None else ""
+    if target is None:
+        return
+    problem = await deliver(fetcher, target, notice)
     if problem:
-        tell(Warned(f"the webhook {target} was not delivered: {problem}"))
+        tell(Warned(f"the webhook {without_passwords(target)} was not delivered: {problem}"))
 
 
 async def _open_store(

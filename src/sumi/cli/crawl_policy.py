@@ -12,7 +12,7 @@ import msgspec
 
 from sumi.cli.parser import SentenceParser
 from sumi.cli.terminal import Sink, printable
-from sumi.errors import UsageError
+from sumi.errors import UsageError, without_passwords
 
 if TYPE_CHECKING:
     from sumi.robots import RobotsRules
@@ -32,7 +32,7 @@ examples:
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    url: str  # as given
+    url: str  # as given, but for a password
     canonical: str | None  # as the crawl would know it; None for what is no URL
     ok: bool
     reason: str
@@ -98,7 +98,7 @@ class _Judge:
         from sumi.settings.crawl_config_rules import caps_on
         from sumi.urls import normalize_with
 
-        url = normalize_with(text, self._rules)
+        url, text = normalize_with(text, self._rules), without_passwords(text)
         if url is None:
             return Judgement(text, None, False, "bad_url: not an http or https URL")
         verdict = self._profile.gate(url)

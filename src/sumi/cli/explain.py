@@ -93,10 +93,11 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _typed_url(text: str) -> str:
-    from sumi.settings.kinds import URL
+    """As a job knows it: without the password that may have been typed with it."""
+    from sumi.settings.kinds import URL, split_userinfo
 
     try:
-        return str(URL.parse(text))
+        return split_userinfo(str(URL.parse(text)))[0]
     except ValueError:
         raise UsageError(f"URL is {text!r}, but must be {URL.expects}") from None
 
@@ -121,12 +122,20 @@ async def _explain(url: str, states: list[Path]) -> Explanation:
 async def _record_of(url: str, state: Path, store: Snapshot) -> UrlRecord | None:
     """Under the identity that the job gave it: a crawl by policy knows fewer of them than a mirror."""
     from sumi.jobs.pipeline_note import recall_role
-    from sumi.urls import crawl_rules, normalize_with
+    from sumi.policy import Preset
+    from sumi.urls import crawl_rules, normalize, normalize_with
 
     record = await store.record(url)
     if record is None and await recall_role(store, state) is not None:
         record = await store.record(normalize_with(url, crawl_rules(())) or url)
+    if record is None and _is_map(state):
+        record = await store.record(normalize(url, Preset.MAP) or url)
     return record
+
+
+def _is_map(state: Path) -> bool:
+    """It is its database, which stands for itself."""
+    return state.is_file()
 
 
 async def _known(record: UrlRecord, state: Path, store: Snapshot) -> Explanation:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from sumi.errors import ConfigError, UsageError
+from sumi.errors import ConfigError, UsageError, without_passwords
 from sumi.scope.profiles import ProfileName
 from sumi.urls import crawl_rules, normalize_with
 
@@ -28,7 +28,9 @@ def load_seeds(path: Path, keep_query: tuple[str, ...] = ()) -> tuple[str, ...]:
             continue
         url = normalize_with(text, rules)
         if url is None:
-            violations.append(f"{path}, line {number}: {text[:80]!r} is not an http or https URL")
+            violations.append(
+                f"{path}, line {number}: {without_passwords(text)[:80]!r} is not an http or https URL"
+            )
         else:
             seeds[url] = None
     if violations:

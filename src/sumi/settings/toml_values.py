@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-from sumi.errors import ConfigError, UsageError
+from sumi.errors import ConfigError, UsageError, without_passwords
 from sumi.settings.kinds import Kind
 
 # A configuration file is written by a person; anything larger is some other file given by mistake.
@@ -57,7 +57,7 @@ def parsed(kind: Kind, text: str, where: str) -> object:
 
 
 def complaint(where: str, value: object, expects: str) -> str:
-    shown = repr(value)
+    shown = without_passwords(repr(value))
     shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
     return f"{where} is {shown}, but must be {expects}"
 
