@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from tests.commands import RunSumi, SpawnedSumi, SpawnSumi
+from tests.commands import RunSumi, SpawnedSumi, SpawnSumi, wait_until
 from tests.e2e.workspaces import Workspace, make_workspace
 from tests.site import MakeSite, RunningSite
 
@@ -74,6 +74,26 @@ def test_crawler_and_scraper_killed_each_by_itself(
     assert len(found) == len(set(found))
     assert run_sumi("scrape", "run", *words).returncode == 0
     assert workspace.faults([*workspace.rows()]) == []
+    assert_indexed_once(workspace)
+
+
+def assert_indexed_once(workspace: Workspace) -> None:
+    if not (workspace.folder / "state" / "page_index.lmdb").exists():  # which cannot hold a URL twice
+        assert sorted(record["url"] for record in workspace.index()) == sorted(workspace.truth)
+
+
+def test_what_a_killed_scraper_had_indexed_is_not_indexed_again(
+    workspace: Workspace, spawn_sumi: SpawnSumi, run_sumi: RunSumi
+) -> None:
+    words = ("--config", "crawl.yaml", "-q")
+    assert run_sumi("crawl", "run", *words).returncode == 0
+    for _ in range(2):
+        scraper = spawn_sumi("scrape", "run", *words, "--follow")
+        wait_until(scraper, lambda: len(workspace.rows()) == len(workspace.truth))
+        kill(scraper)
+    assert run_sumi("scrape", "resume", *words).returncode == 0
+    assert workspace.faults([*workspace.rows()]) == []
+    assert_indexed_once(workspace)
 
 
 def test_both_killed_at_once_leave_nothing_running(
@@ -84,6 +104,7 @@ def test_both_killed_at_once_leave_nothing_running(
     final = run_sumi(*words)
     assert final.returncode == 0, final.stderr
     assert workspace.faults([*workspace.rows()]) == []
+    assert_indexed_once(workspace)
 
 
 def test_unified_killed_again_and_again(
@@ -94,6 +115,7 @@ def test_unified_killed_again_and_again(
     final = run_sumi(*words)
     assert final.returncode == 0, final.stderr
     assert workspace.faults(workspace.metadata()) == []
+    assert_indexed_once(workspace)
 
 
 @pytest.mark.parametrize("command", ["crawl run", "run --unified"])

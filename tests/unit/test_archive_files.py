@@ -19,6 +19,7 @@ from sumi.outputs.pages_csv import COLUMNS, PagesCsv
 from sumi.outputs.trajectory import TrajectoryCsv
 from sumi.outputs.warc import OPEN_SUFFIX, WarcFile
 from sumi.ports import UrlRecord
+from sumi.store.growing_file import GrowingFile
 from sumi.store.last_lines import last_lines, without_superseded
 from sumi.store.page_index import IndexRecord, index_records, open_page_index
 
@@ -90,23 +91,54 @@ def test_an_index_holds_the_last_record_of_every_url(tmp_path: Path, in_lmdb: bo
     assert sorted((record.url, record.timestamp) for record in found) == [(url, 2) for url in urls]
 
 
-@given(lines=st.lists(st.one_of(st.integers(0, 5), st.none()), max_size=30), torn=st.binary(max_size=5))
-def test_a_file_without_what_was_replaced_says_the_same(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[int | None], torn: bytes
+@given(
+    lines=st.lists(st.one_of(st.integers(0, 5), st.none()), max_size=30),
+    torn=st.binary(max_size=5),
+    share=st.integers(1, 10),
+)
+def test_a_file_without_what_was_replaced_has_the_last_line_about_each_thing_once(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[int | None], torn: bytes, share: int
 ) -> None:
     path = tmp_path_factory.mktemp("lines") / "index"
     path.write_bytes(b"".join(b"%d %d\n" % (about, n) if about else b"?\n" for n, about in enumerate(lines)))
-    expected = {about: n for n, about in enumerate(lines) if about}
-    before, count = path.read_bytes(), len(lines)
+    last = {about: n for n, about in enumerate(lines) if about}
+    expected = [b"%d %d\n" % (about, n) for about, n in sorted(last.items(), key=lambda pair: pair[1])]
     path.with_name(".index.tmp").write_bytes(torn)  # of a run that was killed at it
-    without_superseded(path, _subject, least_bytes=0)
-    kept = [line.split() for line in path.read_bytes().splitlines() if line != b"?"]
-    assert {int(about): int(n) for about, n in kept} == expected
-    dropped = path.read_bytes() != before
-    assert dropped == (2 * (count - len(expected)) > count)
-    assert [line.split() for line in last_lines(path, _subject)] == sorted(
-        ([b"%d" % about, b"%d" % n] for about, n in expected.items()), key=lambda pair: int(pair[1])
-    )
+    assert list(last_lines(path, _subject)) == expected
+    without_superseded(path, _subject, share)
+    assert path.read_bytes() == b"".join(expected)
+
+
+def test_an_index_is_looked_through_as_it_was_when_another_takes_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "index"
+    path.write_bytes(b"1 a\n2 b\n1 c\n")
+    reading = last_lines(path, _subject)
+    assert next(reading) == b"2 b\n"
+    without_superseded(path, _subject)
+    assert list(reading) == [b"1 c\n"]
+
+
+def test_a_url_stands_in_the_index_file_once_when_a_run_begins_and_when_it_ends(tmp_path: Path) -> None:
+    path = tmp_path / "index"
+    for stamp in (1, 2):
+        index = open_page_index(path, in_lmdb=False)
+        index.put([IndexRecord(url, "0" * 64, "p", None, None, stamp) for url in "abc"])
+    assert path.read_bytes().count(b"\n") == 6  # as a kill leaves it
+    assert len(list(open_page_index(path, in_lmdb=False).present())) == 3
+    assert path.read_bytes().count(b"\n") == 3
+    index.put([IndexRecord("b", "1" * 64, "p", None, None, 3)])
+    index.close()
+    assert [(record.url, record.timestamp) for record in index.present()] == [("a", 2), ("c", 2), ("b", 3)]
+    assert path.read_bytes().count(b"\n") == 3
+
+
+@pytest.mark.parametrize("torn", [b"", b"timest", b"timestamp,metric,value\n17000", b"head\n1,a,2\n3,b"])
+def test_what_a_kill_tore_is_gone_before_anything_follows_it(tmp_path: Path, torn: bytes) -> None:
+    path = tmp_path / "metrics.csv"
+    path.write_bytes(torn)
+    GrowingFile(path).append([b"5,c,6"], b"head\n")
+    whole = torn[: torn.rfind(b"\n") + 1]
+    assert path.read_bytes() == (whole or b"head\n") + b"5,c,6\n"
 
 
 def _subject(line: bytes) -> str | None:

@@ -13,7 +13,7 @@ from sumi.outputs.crawl_metadata import CrawlMetadata
 from sumi.outputs.discoveries import Discoveries
 from sumi.outputs.ledger_copies import Copy, FileCopy, LedgerCopies
 from sumi.outputs.metrics_csv import MetricsCsv, PageCounts
-from sumi.outputs.page_rows import is_kept_page, second_of, was_not_modified
+from sumi.outputs.page_rows import identity, is_kept_page, second_of, was_not_modified
 from sumi.outputs.pages_csv import PagesCsv
 from sumi.outputs.safe_files import SafeFolder
 from sumi.outputs.trajectory import TrajectoryCsv
@@ -145,7 +145,7 @@ class SpoolCopy:
 
 
 class IndexCopy:
-    """The page index as a copy of the ledger. To put a record again changes nothing."""
+    """The page index as a copy of the ledger."""
 
     name = "index"
     mark = ""
@@ -154,7 +154,7 @@ class IndexCopy:
         self._index = index
 
     def present(self, mark: str) -> set[int]:
-        return set()
+        return {identity(record.url, record.timestamp) for record in self._index.present()}
 
     def append(self, records: Sequence[UrlRecord], mark: str) -> None:
         kept = [record for record in records if is_kept_page(record) and not was_not_modified(record)]

@@ -117,17 +117,12 @@ async def scrape(
             )
             with obeying_signals(control):
                 summary = await JobRun(job, setting, io, store, archive, control, read_job).run()
-            _begin_csv(config.pages_csv.path)
+            # The summary names it as the output: it is there, even if there was nothing new to tell.
+            GrowingFile(config.pages_csv.path).append([], HEADER)
             return summary
     except UsageError:
         unmake(made)
         raise
-
-
-def _begin_csv(path: Path) -> None:
-    """The summary names it as the output: it is there, even if there was nothing new to tell."""
-    if not path.exists():
-        GrowingFile(path).append([], HEADER)
 
 
 def _by_lock(config: CrawlConfig, *, follow: bool) -> Callable[[], bool]:

@@ -20,7 +20,7 @@ class GrowingFile:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             file = os.open(self._path, _APPEND, 0o644)
             try:
-                start = b"" if os.fstat(file).st_size else header
+                start = b"" if cut_torn_line(file) else header
                 write_all(file, start + b"".join(line + b"\n" for line in lines))
                 os.fdatasync(file)
             finally:

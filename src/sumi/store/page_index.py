@@ -1,10 +1,12 @@
 """The page index: for each URL what is archived of it, as a JSON object. In LMDB, or a file of JSON lines.
 
-It is a copy of what the ledger of a run knows, for other programs: records are put again and again as pages
-come anew, and the last one counts. One process puts them; whoever reads changes nothing.
+It is a copy of what the ledger of a run knows, for other programs. One process puts records; whoever reads
+changes nothing. Each URL has one record whenever a run has begun or ended: in the file, a page that changes
+during a run has another line until that run ends, or the next begins, and the last one counts.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
@@ -35,6 +37,10 @@ class IndexRecord(msgspec.Struct, frozen=True):
 class PageIndex(Protocol):
     def put(self, records: Sequence[IndexRecord]) -> None:
         """In one step, durable on return; the last record of a URL counts."""
+        ...
+
+    def present(self) -> Iterator[IndexRecord]:
+        """What need not be put again after a kill; nothing where putting it again changes nothing."""
         ...
 
     def close(self) -> None: ...
@@ -71,18 +77,26 @@ def index_records(path: Path, *, in_lmdb: bool) -> Iterator[IndexRecord]:
 
 
 class JsonlPageIndex:
-    """Appended to. What later records replaced is left out when a run begins, once it is more than half."""
+    """Appended to. What later records replaced is left out at both ends of a run."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._file = GrowingFile(path)
         self._file.mend()
         without_superseded(path, _url_of)
+        self._has_grown = False
 
     def put(self, records: Sequence[IndexRecord]) -> None:
+        self._has_grown = True
         self._file.append([_encode(record) for record in records])
 
+    def present(self) -> Iterator[IndexRecord]:
+        return index_records(self._path, in_lmdb=False) if self._path.exists() else iter(())
+
     def close(self) -> None:
-        """Nothing is kept open."""
+        if self._has_grown:
+            with suppress(StorageFailed):  # a full disk, which the run has told of: the next run does it
+                without_superseded(self._path, _url_of)
 
 
 class LmdbPageIndex:
@@ -105,6 +119,9 @@ class LmdbPageIndex:
                     return
         except lmdb.Error as error:
             raise StorageFailed(f"{self._path}: {error}; check the disk, then run again") from error
+
+    def present(self) -> Iterator[IndexRecord]:
+        return iter(())
 
     def close(self) -> None:
         self._env.close()
