@@ -49,6 +49,7 @@ class Recipe(msgspec.Struct, frozen=True):
     )
     origins: tuple[str, ...] = ()  # domain patterns whose pages are all at depth 0, wherever they are found
     head_first: bool = False  # a page's type is asked for with HEAD, its content a polite turn later
+    requests_per_page: int = 1  # as a rule; each takes a turn with its host
     revisit: bool = False  # there may be pages of an earlier run: they are asked for only if they changed
     keep_params: tuple[str, ...] = ()  # the only query parameters in URLs; none: as the preset has it
     caps: CapPolicy = CapPolicy()  # of one repository, where the job's pages belong to such

@@ -120,12 +120,11 @@ class JobRun:
     async def _announce(self) -> None:
         waits = await self._store.waiting_hosts(self._started)
         stats = await self._store.stats()
-        pace = pace_notes(waits, self._job.recipe.pacing)
+        recipe = self._job.recipe
+        pace = pace_notes(waits, recipe.pacing, recipe.requests_per_page)
         notes = (*self._job.notes, *pace, *large_state_notes(self._store, stats.known))
         about, where = self._setting.subject, self._setting.output
-        self._io.tell(
-            RunStarted(self._job.recipe.job, about, where, self._store.resumed, stats.pending, notes)
-        )
+        self._io.tell(RunStarted(recipe.job, about, where, self._store.resumed, stats.pending, notes))
 
     async def _attended(self, crawl: Crawl) -> None:
         """The crawl, and beside it whoever listens to the user."""

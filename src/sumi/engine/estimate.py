@@ -57,7 +57,9 @@ def _pause_of(wait: HostWait, now: float) -> float:
     return max(0.0, wait.ready_at - now) if is_held else 0.0
 
 
-def pace_notes(waits: Sequence[HostWait], pacing: PacingPolicy) -> tuple[str, ...]:
+def pace_notes(
+    waits: Sequence[HostWait], pacing: PacingPolicy, requests_per_page: int = 1
+) -> tuple[str, ...]:
     """What a user should know before a long wait begins: how long it is, or the pace while nobody knows."""
     if pacing.delay < WORTH_A_NOTE_DELAY:
         return ()
@@ -66,11 +68,13 @@ def pace_notes(waits: Sequence[HostWait], pacing: PacingPolicy) -> tuple[str, ..
         if pacing.delay >= 1
         else f"{1 / pacing.delay:.3g} requests a second"
     )
+    per_page = requests_per_page * pacing.delay
+    many = f", {requests_per_page} for a page" if requests_per_page > 1 else ""
     busiest = max(waits, key=lambda wait: wait.pending, default=None)
-    if busiest is None or busiest.pending * pacing.delay < WORTH_A_NOTE_SECONDS:
-        return (f"{pace} to a host: {3600 / pacing.delay:,.0f} pages an hour at most",)
-    least = in_words(busiest.pending * pacing.delay)
-    return (f"{pace} to {busiest.host}: {busiest.pending:,} pages take at least {least}",)
+    if busiest is None or busiest.pending * per_page < WORTH_A_NOTE_SECONDS:
+        return (f"{pace} to a host{many}: {3600 / per_page:,.0f} pages an hour at most",)
+    least = in_words(busiest.pending * per_page)
+    return (f"{pace} to {busiest.host}{many}: {busiest.pending:,} pages take at least {least}",)
 
 
 def in_words(seconds: float) -> str:

@@ -119,6 +119,10 @@ class RobotsDesk:
         site = origin(url)
         ruling = self._fresh_ruling(site)
         if ruling is None:
+    def page_delay(self, host: str) -> float:
+        """Seconds between two pages of a host."""
+        return self._recipe.requests_per_page * self.host_delay(host)
+
             return await self._spend_turn(site)
         return ruling.refusal(url) if self._policy.respect else None
 

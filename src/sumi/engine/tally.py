@@ -59,7 +59,7 @@ class Tally:
         """At the rate of the last seconds, but never sooner than politeness allows. None while nothing is
         done and little is known: what there is to do is still being found out."""
         most = self._limits.max_pages
-        least = await self._estimate.least_seconds(stats, most, self._desk.host_delay, now)
+        least = await self._estimate.least_seconds(stats, most, self._desk.page_delay, now)
         left = min(stats.pending, most - stats.captured) if most else stats.pending
         seconds = max(left / rate if rate else 0.0, least)
         return round(seconds, 1) if rate or least >= WORTH_A_NOTE_SECONDS else None

@@ -59,6 +59,7 @@ def map_job(config: MapConfig) -> Job:
         record_links=True,
         origins=origins,
         head_first=True,
+        requests_per_page=2,
     )
     return Job(
         recipe=recipe,
