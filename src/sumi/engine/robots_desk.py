@@ -22,7 +22,14 @@ from sumi.parse.sitemap import usual_places
 from sumi.policy import Preset
 from sumi.ports import HostReport, RobotsRecord
 from sumi.recipe import Recipe
-from sumi.robots import RobotsAccess, RobotsRules, parse_robots, product_token, robots_verdict
+from sumi.robots import (
+    RobotsAccess,
+    RobotsRules,
+    is_web_page,
+    parse_robots,
+    product_token,
+    robots_verdict,
+)
 from sumi.urls import host_key, normalize, origin, split
 
 # How long "could not be had" stands before it is asked for again.
@@ -112,6 +119,10 @@ class RobotsDesk:
         pacing = self._limits.pacing
         return max(pacing.delay, min(self._crawl_delays.get(host, 0.0), pacing.max_crawl_delay))
 
+    def page_delay(self, host: str) -> float:
+        """Seconds between two pages of a host."""
+        return self._recipe.requests_per_page * self.host_delay(host)
+
     async def consult(self, url: str) -> Verdict | Turn | None:
         """None: go ahead. A verdict: refused. A turn: spent, come back later."""
         if not self._policy.respect and not self._recipe.find_sitemaps:
@@ -119,10 +130,6 @@ class RobotsDesk:
         site = origin(url)
         ruling = self._fresh_ruling(site)
         if ruling is None:
-    def page_delay(self, host: str) -> float:
-        """Seconds between two pages of a host."""
-        return self._recipe.requests_per_page * self.host_delay(host)
-
             return await self._spend_turn(site)
         return ruling.refusal(url) if self._policy.respect else None
 
@@ -179,7 +186,9 @@ class RobotsDesk:
         if isinstance(answer, Trouble) or not _reached(answer.status):
             return await self._try_again(site, answer)
         report, age = host_report(answer), _max_age(answer)
-        return await self._conclude(site, answer.status, answer.body, report, age=age)
+        # An error page is no robots.txt, whatever it says and whichever status it comes with.
+        is_file = 200 <= answer.status < 300 and not is_web_page(answer.body)
+        return await self._conclude(site, answer.status, answer.body if is_file else b"", report, age=age)
 
     async def _follow(self, site: str, answer: Response) -> Turn:
         # To be requested, not to be told from others: the job's idea of what makes a page is of no concern.

@@ -2,6 +2,7 @@
 
 from sumi.robots.agent import product_token
 from sumi.robots.file import RobotsFile, parse_robots
+from sumi.robots.lines import is_web_page
 from sumi.robots.rules import RobotsDecision, RobotsRules
 from sumi.robots.verdict import RobotsAccess, RobotsVerdict, robots_verdict
 
@@ -11,6 +12,7 @@ __all__ = [
     "RobotsFile",
     "RobotsRules",
     "RobotsVerdict",
+    "is_web_page",
     "parse_robots",
     "product_token",
     "robots_verdict",

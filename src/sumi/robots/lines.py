@@ -46,14 +46,19 @@ _HTML = re.compile(rb"\s*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _WHITESPACE = b" \t\v\f"
 
 
+def is_web_page(body: bytes) -> bool:
+    """Whether a page came in place of the file, as servers send that answer everything with one."""
+    return _HTML.match(_as_utf8(body[:MAX_LINE])) is not None
+
+
 def meaningful_lines(body: bytes, max_bytes: int) -> Iterator[Line]:
     """The lines whose field is known, within the first ``max_bytes``; a line that the limit cuts is left out.
 
     A web page in place of the file has none, whatever it says.
     """
-    text = _as_utf8(body[:max_bytes])
-    if _HTML.match(text):
+    if is_web_page(body):
         return
+    text = _as_utf8(body[:max_bytes])
     lines = text.splitlines()
     if lines and _last_line_is_cut(body, max_bytes):
         lines.pop()

@@ -151,7 +151,9 @@ class TerrainRows(SqliteRows):
         many(statements.CLEAR_WORK, change.work_done)
         many(statements.PUT_WORK, change.work)
         many(statements.PUT_DOMAIN, list(change.domains.values()))
-        robots = [(_site_domain(r.origin), _text(r.body), iso_time(r.fetched_at)) for r in change.robots]
+        robots = [
+            (_site_domain(r.origin), _text(r.body) or None, iso_time(r.fetched_at)) for r in change.robots
+        ]
         many(statements.PUT_DOMAIN_ROBOTS, robots)
         for domain, state in change.barred:
             self._move_domain(domain, PageState.QUEUED, state, now)
