@@ -101,7 +101,7 @@ async def measure(arguments: argparse.Namespace, folder: Path) -> None:
     run = MapRun("bench", DomainClasses(quality), quality, arguments.max_depth)
     store = TerrainStore(folder / "map.db", FrontierPolicy(pacing=UNPACED), clock.now(), run)
     started = time.monotonic()
-    output = TerrainOutput(None)
+    output = TerrainOutput(folder / "map.db", None)
     io = Io(store, store, web, web, output, clock, Teller(started), random.random)
     await Crawl(recipe, io, Control(), Durability.BATCH).run()
     done = (await store.stats()).captured

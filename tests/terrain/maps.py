@@ -22,6 +22,7 @@ class Page:
     run: int = 1  # in which it was discovered
     history: Mapping[int, str] = field(default_factory=dict)  # what each later run found
     changed_run: int | None = None
+    status: int | None = None
 
 
 def make_map(
@@ -76,9 +77,9 @@ def _add_page(db: apsw.Connection, number: int, page: Page) -> None:
     )
     state = [page.state, *page.history.values()][-1]
     db.execute(
-        "INSERT INTO pages (id, url, domain, state, title, discovered_at, discovered_run, changed_run) "
-        "VALUES (?, ?, ?, ?, ?, '2026-01-01T10:00:00.000Z', ?, ?)",
-        (number, page.url, domain, state, page.title, page.run, page.changed_run or page.run),
+        "INSERT INTO pages (id, url, domain, state, title, status_code, discovered_at, discovered_run, "
+        "changed_run) VALUES (?, ?, ?, ?, ?, ?, '2026-01-01T10:00:00.000Z', ?, ?)",
+        (number, page.url, domain, state, page.title, page.status, page.run, page.changed_run or page.run),
     )
     for run, entered in {page.run: page.state, **page.history}.items():
         for step in ("Queued", entered):

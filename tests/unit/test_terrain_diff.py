@@ -46,14 +46,14 @@ def test_all_that_is_different_between_two_runs(tmp_path: Path) -> None:
         ("link", "came", "https://good.test/https://good.test/d", ">"),
         ("link", "came", "https://good.test/dhttps://new.test/", ">"),
         ("link", "went", "https://good.test/https://gone.test/", ">"),
-        ("domain", "came", "new.test", ">explored"),
-        ("domain", "went", "gone.test", "explored>not reached"),
+        ("domain", "came", "new.test", ">visited"),
+        ("domain", "went", "gone.test", "visited>not reached"),
     ]
 
 
 def test_runs_may_be_far_apart(tmp_path: Path) -> None:
     wide = diff(tmp_path, 1, 3)
-    assert ("domain", "changed", "listed.test", "explored>blacklisted") in wide
+    assert ("domain", "changed", "listed.test", "visited>blacklisted") in wide
     assert ("link", "came", "https://good.test/dhttps://new.test/", ">") not in wide  # came, and went again
     assert ("link", "came", "https://good.test/https://good.test/c", ">") in wide
     assert [one for one in diff(tmp_path, 2, 3) if one[0] == "page"] == [

@@ -154,7 +154,7 @@ async def _opened(
     database = config.output.database_path
     store = await _open_store(config, job, clock, teller(listeners), request)
     folder = SafeFolder(contents_folder(database)) if config.content.keep else None
-    output = TerrainOutput(None if folder is None else FolderBlobs(folder, packed=True))
+    output = TerrainOutput(database, None if folder is None else FolderBlobs(folder, packed=True))
     try:
         async with connected(job, store, output, clock, listeners, request.processes, must_reach=False) as io:
             yield io, store, output

@@ -21,6 +21,16 @@ _ENDING_WORDS = {
     Ending.WAITING: "Still to do. Only in the summary of a run that stopped early.",
 }
 
+# What a run, a summary or a status may only say where it is so.
+_PROMISES = {
+    "explored": "Of a domain of a map: every address that was found on it has answered for good, as a "
+    "page that was read, a redirect, something else than HTML, or a dead link, and at least one was a page. "
+    "Nothing of it waits, is over a limit, failed, or was denied by robots.txt. Otherwise the words say how "
+    "much is there and why not all: `6 of 23 pages, limit of 12 requests reached`, "
+    "`dead: the host name does not exist`. The terminal, the summary file, `sumi status` and `--json` say "
+    "the same.",
+}
+
 
 def settings_page() -> str:
     lines = [
@@ -59,6 +69,8 @@ def outcomes_page() -> str:
         for outcome, meaning in MEANINGS.items():
             if meaning.ending is ending:
                 lines.append(f"| `{outcome.value}` | {_cell(meaning.meaning)} | {_cell(meaning.advice)} |")
+    lines += ["", "## What these words promise", "", "| word | promise |", "| --- | --- |"]
+    lines += [f"| *{word}* | {_cell(promise)} |" for word, promise in _PROMISES.items()]
     return _joined(lines)
 
 

@@ -17,6 +17,7 @@ from sumi.cli.places import looking_at, refuse_captures, stored_jobs
 from sumi.cli.summary import ending_lines
 from sumi.cli.terminal import Palette, Sink, duration, printable
 from sumi.events import Summary, WaitingHost
+from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import FrontierStats, HostWait, Snapshot
 
@@ -51,6 +52,7 @@ class JobStatus(msgspec.Struct, frozen=True):
     hosts: tuple[WaitingHost, ...]
     at: float
     job: str = MIRROR
+    notes: tuple[str, ...] = ()  # of a map: how much of each quality domain is there
 
 
 class _Progress(msgspec.Struct):
@@ -95,6 +97,7 @@ async def _look(state: Path) -> JobStatus:
     from sumi.jobs.mirror_note import recall_settings
     from sumi.jobs.pipeline_note import Role, recall_role
     from sumi.store.recognize import lock_owner
+    from sumi.store.terrain.view import TerrainView
 
     process, now = lock_owner(state), time.time()
     async with looking_at(state) as store:
@@ -102,21 +105,25 @@ async def _look(state: Path) -> JobStatus:
         usual = Role(_usual_job(state), state.parent)
         job, home = await recall_role(store, state) or usual
         stats = await store.stats()
+        waits = await store.waiting_hosts(now)
+        is_map = isinstance(store, TerrainView)
+        ended = store.ended if isinstance(store, TerrainView) else None
         cap = settings.max_pages if settings else 0
         progress = _progress_of(home) if process else _Progress()
         return JobStatus(
             folder=str(home),
-            state=await _with_bar(store, settings, _state(home / f"pause.{job}", process, stats, cap)),
+            state=await _with_bar(store, settings, _state(home / f"pause.{job}", process, stats, cap, ended)),
             target=settings.url if settings else await _seed(store),
             process=process,
             discovered=stats.known,
-            outcomes=_counts(stats),
+            outcomes=_counts(stats, waits),
             balanced=sum(stats.outcomes.values()) + stats.pending == stats.known,
             pages_per_second=progress.pages_per_second,
             eta_seconds=progress.eta_seconds,
-            hosts=tuple(_host(wait, process) for wait in await store.waiting_hosts(now)),
+            hosts=tuple(_host(wait, process) for wait in waits),
             at=now,
             job=job,
+            notes=_coverage(state) if is_map else (),
         )
 
 
@@ -132,20 +139,31 @@ async def _with_bar(store: Snapshot, settings: "MirrorSettings | None", state: s
     return "partial" if scores.below else state
 
 
-def _state(pause_flag: Path, process: int | None, stats: FrontierStats, cap: int) -> str:
-    """As the summary of a run would put it; complete only if nothing is pending, failed or unaccounted."""
+def _state(pause_flag: Path, process: int | None, stats: FrontierStats, cap: int, ended: bool | None) -> str:
+    """As the summary of a run would put it; complete only if nothing is pending, failed or unaccounted.
+    ``ended``: whether the last run came to its end, where that is on record."""
     if process is not None:
         return "paused" if pause_flag.is_file() else "running"
-    if stats.pending and not (cap and stats.captured >= cap):
+    if ended is None:
+        ended = not stats.pending or bool(cap and stats.captured >= cap)
+    if not ended:
         return "interrupted"
     failed = any(MEANINGS[outcome].ending is Ending.FAILED for outcome in stats.outcomes)
     balanced = sum(stats.outcomes.values()) + stats.pending == stats.known
     return "partial" if stats.pending or failed or not balanced else "complete"
 
 
-def _counts(stats: FrontierStats) -> dict[str, int]:
-    pending = {Outcome.PENDING.value: stats.pending} if stats.pending else {}
-    return {outcome.value: count for outcome, count in stats.outcomes.items()} | pending
+def _counts(stats: FrontierStats, waits: Sequence[HostWait]) -> dict[str, int]:
+    from sumi.engine.tally import balanced
+
+    left = {why: sum(wait.pending for wait in waits if wait.why == why) for why in (BUDGET_SPENT, SUSPENDED)}
+    return balanced(stats, over_cap=False, over_budget=left[BUDGET_SPENT], suspended=left[SUSPENDED])
+
+
+def _coverage(database: Path) -> tuple[str, ...]:
+    from sumi.outputs.terrain_coverage import coverage_notes, read_coverage
+
+    return coverage_notes(read_coverage(database))
 
 
 async def _seed(store: Snapshot) -> str | None:
@@ -169,8 +187,10 @@ def _usual_job(state: Path) -> str:
 def _host(wait: HostWait, process: int | None) -> WaitingHost:
     # From outside, a host that no rule holds is either being asked or waits for somebody to run the job.
     idle = wait.why in ("spacing", "in flight")
-    why = ("its turn" if process else "the next run") if idle else wait.why
-    return WaitingHost(wait.host, wait.pending, wait.in_flight, f"waiting for {why}", wait.ready_at)
+    why = f"waiting for {('its turn' if process else 'the next run') if idle else wait.why}"
+    if wait.why in (BUDGET_SPENT, SUSPENDED):
+        why = wait.why
+    return WaitingHost(wait.host, wait.pending, wait.in_flight, why, wait.ready_at)
 
 
 def _lines(status: JobStatus, palette: Palette) -> list[str]:
@@ -187,6 +207,7 @@ def _lines(status: JobStatus, palette: Palette) -> list[str]:
         eta = f", ETA {duration(status.eta_seconds)}" if status.eta_seconds is not None else ""
         lines.append(f"  speed       {status.pages_per_second:.1f} pages/s{eta}")
     lines += [f"  host        {waiting_words(host, status.at)}" for host in status.hosts[:MAX_HOSTS_SHOWN]]
+    lines += [f"  note        {printable(note)}" for note in status.notes]
     more = len(status.hosts) - MAX_HOSTS_SHOWN
     return [*lines, f"  host        and {more:,} more; --json lists them all"] if more > 0 else lines
 

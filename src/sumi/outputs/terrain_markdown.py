@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from sumi import __version__
+from sumi.outputs.terrain_coverage import how_many_explored
 from sumi.outputs.terrain_summary import DepthPages, DomainPages, TerrainSummary, TopUrls
 
 # A map can hold a million domains; the page is for reading.
@@ -38,6 +39,8 @@ def _head(summary: TerrainSummary) -> Iterator[str]:
     yield f"**Started:** {_plain(summary.started_at)}  "
     yield f"**Finished:** {_plain(summary.finished_at or 'not yet')}  "
     yield f"**Duration:** {_duration(summary.started_at, summary.finished_at)}  "
+    coverage = [one.coverage for one in summary.quality if one.coverage is not None]
+    yield f"**Coverage:** {how_many_explored(coverage)}  "
     yield f"**Status:** {_plain(summary.status).capitalize()}"
 
 
@@ -62,8 +65,8 @@ def _depth_table(depths: Iterable[DepthPages]) -> Iterator[str]:
 
 
 def _domain_lists(summary: TerrainSummary) -> Iterator[str]:
-    yield from ("## Discovered Domains", "", "### Quality Domains (Fully Crawled)", "")
-    yield from _listed(summary.quality, lambda one: f"{_plain(one.domain)} ({_pages(one.pages)})")
+    yield from ("## Discovered Domains", "", "### Quality Domains", "")
+    yield from _listed(summary.quality, lambda one: f"{_plain(one.domain)} ({_coverage(one)})")
     yield from ("", "### Other Domains", "")
     yield from _listed(
         summary.others, lambda one: f"{_plain(one.domain)} ({_pages(one.pages)}, {_depth_range(one)})"
@@ -99,6 +102,10 @@ def _errors(summary: TerrainSummary) -> Iterator[str]:
 
 def _pages(count: int) -> str:
     return "1 page" if count == 1 else f"{count:,} pages"
+
+
+def _coverage(one: DomainPages) -> str:
+    return _plain(one.coverage.words) if one.coverage is not None else _pages(one.pages)
 
 
 def _depth_range(one: DomainPages) -> str:

@@ -10,6 +10,7 @@ from sumi.model import Lease, PageFacts, Response
 from sumi.outcomes import Verdict
 from sumi.outputs.page_facts import page_facts
 from sumi.outputs.safe_files import SafeFolder
+from sumi.outputs.terrain_coverage import coverage_notes, read_coverage
 from sumi.parse.digest import PageDigest
 from sumi.ports import Blobs, FrontierStats, Ledger
 
@@ -17,7 +18,8 @@ from sumi.ports import Blobs, FrontierStats, Ledger
 class TerrainOutput:
     """Implements ``sumi.ports.Output``. A page's content is found by its hash, which is in its record."""
 
-    def __init__(self, contents: Blobs | None) -> None:
+    def __init__(self, database: Path, contents: Blobs | None) -> None:
+        self._database = database
         self._contents = contents
 
     async def recall(self, ledger: Ledger) -> None:
@@ -39,8 +41,8 @@ class TerrainOutput:
         """The database is its own record."""
 
     def remarks(self) -> tuple[str, ...]:
-        """The summary file says it all."""
-        return ()
+        """How much of each quality domain is there; the summary file says the rest."""
+        return coverage_notes(read_coverage(self._database))
 
     async def sync(self) -> None:
         if self._contents is not None:

@@ -4,7 +4,7 @@ They are those of the whole map as it stands; the run that is named gives the da
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import apsw
@@ -12,21 +12,13 @@ import msgspec
 
 from sumi.errors import UsageError
 from sumi.outcomes import Outcome
+from sumi.outputs.terrain_coverage import Coverage, PageGroup, page_groups, quality_coverage
 
 TOP: Final = 20
 
-_CRAWLED: Final = "Processed"
 _NOT_VISITED: Final = ("Blacklisted", "Stubbed")
 _FAILED: Final = ("DeadLink", "Unreachable", "RateLimited", "Failed")
 
-# One row per domain, state and depth: everything about pages is added up from these. The depth of a page is
-# its smallest, over all quality domains that it was reached from.
-_PAGE_GROUPS = """
-    WITH nearest AS MATERIALIZED (SELECT page_id, min(depth) AS depth FROM page_depths GROUP BY page_id)
-    SELECT domain, state, depth, count(*)
-    FROM pages LEFT JOIN nearest ON nearest.page_id = pages.id
-    GROUP BY domain, state, depth
-"""
 # The outcome is the crawl's own record, whose ids begin at 0.
 _ERRORS = """
     SELECT pages.state, outcome, iif(outcome = 'robots_unreachable', rule, '') AS why, count(*)
@@ -57,6 +49,7 @@ class DomainPages(msgspec.Struct, frozen=True):
     pages: int  # crawled
     nearest: int | None
     farthest: int | None
+    coverage: Coverage | None = None  # of a quality domain
 
 
 class DepthPages(msgspec.Struct, frozen=True):
@@ -94,16 +87,16 @@ class TerrainSummary(msgspec.Struct, frozen=True):
 def read_summary(db: apsw.Connection, run_id: int | None = None) -> TerrainSummary:
     """Of the last run, if none is given."""
     run = _run_row(db, run_id)
-    groups = list(db.execute(_PAGE_GROUPS))
-    domains = _domains(groups)
+    groups = page_groups(db)
+    domains = _domains(groups, quality_coverage(db, groups))
     return TerrainSummary(
         *run,
-        pages_crawled=sum(count for _, state, _, count in groups if state == _CRAWLED),
+        pages_crawled=sum(group.read for group in groups),
         unique_domains=len(domains),
         links=_count(db, "links"),
         depths=_depths(groups, domains),
-        quality=tuple(one for one in domains if one.nearest == 0),
-        others=tuple(one for one in domains if one.nearest != 0),
+        quality=tuple(one for one in domains if one.coverage is not None),
+        others=tuple(one for one in domains if one.coverage is None),
         blacklisted=_top(db, "blacklisted_urls"),
         stubbed=_top(db, "stubbed_urls"),
         errors=_errors(db.execute(_ERRORS, _FAILED)),
@@ -122,28 +115,32 @@ def _run_row(db: apsw.Connection, run_id: int | None) -> tuple[int, str, str | N
     return row  # type: ignore[no-any-return]  # the columns' types are the schema's
 
 
-def _domains(groups: Iterable[tuple[str, str, int | None, int]]) -> list[DomainPages]:
+def _domains(groups: Iterable[PageGroup], coverage: Mapping[str, Coverage]) -> list[DomainPages]:
     """Domains of pages that may be visited; those with most crawled pages first."""
     pages: Counter[str] = Counter()
     depths: dict[str, list[int]] = {}
-    for domain, state, depth, count in groups:
-        if state in _NOT_VISITED:
+    for group in groups:
+        if group.state in _NOT_VISITED:
             continue
-        pages[domain] += count if state == _CRAWLED else 0
-        depths.setdefault(domain, []).extend([] if depth is None else [depth])
+        pages[group.domain] += group.read
+        depths.setdefault(group.domain, []).extend([] if group.depth is None else [group.depth])
     found = (
-        DomainPages(domain, count, min(depths[domain], default=None), max(depths[domain], default=None))
+        DomainPages(
+            domain,
+            count,
+            min(depths[domain], default=None),
+            max(depths[domain], default=None),
+            coverage.get(domain),
+        )
         for domain, count in pages.items()
     )
     return sorted(found, key=lambda one: (-one.pages, one.domain))
 
 
-def _depths(
-    groups: Iterable[tuple[str, str, int | None, int]], domains: Iterable[DomainPages]
-) -> tuple[DepthPages, ...]:
+def _depths(groups: Iterable[PageGroup], domains: Iterable[DomainPages]) -> tuple[DepthPages, ...]:
     pages: Counter[int | None] = Counter()
-    for _, state, depth, count in groups:
-        pages[depth] += count if state == _CRAWLED else 0
+    for group in groups:
+        pages[group.depth] += group.read
     news = Counter(one.nearest for one in domains)
     met = (depth for depth in pages.keys() | news.keys() if pages[depth] or news[depth])
     ordered = sorted(met, key=lambda depth: (depth is None, depth or 0))

@@ -8,11 +8,11 @@ from sumi.errors import StateError, UsageError
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Snapshot
 from sumi.store.files import FilesStore
-from sumi.store.indexed import FolderStore, IndexedStore
+from sumi.store.indexed import FolderStore
 from sumi.store.lmdb import LmdbStore
 from sumi.store.lock import lock_owner
 from sumi.store.sqlite import SqliteStore
-from sumi.store.terrain.rows import TerrainRows
+from sumi.store.terrain.view import TerrainView
 
 STATE_FOLDER = ".sumi"
 WORKSPACE_STATES = "state"  # in a workspace: the folder with the crawler's and the scraper's
@@ -42,7 +42,7 @@ def backend_of(folder: Path) -> str:
 
 def open_snapshot(folder: Path, now: float) -> Snapshot:
     if folder.is_file():  # the database of a map, which stands for itself
-        return IndexedStore(TerrainRows(folder, strict=False, readonly=True), LOOKING, now)
+        return TerrainView(folder, LOOKING, now)
     return backend_named(backend_of(folder)).reading(folder, LOOKING, now)
 
 

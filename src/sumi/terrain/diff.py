@@ -112,7 +112,7 @@ def _page(url: str, existed: bool, before: str, after: str) -> Difference | None
 
 
 class _Domain:
-    """What its pages say of a domain, in either run. The best of them counts: one page read is explored."""
+    """What its pages say of a domain, in either run. The best of them counts: one page read is visited."""
 
     __slots__ = ("after", "before", "existed")
 
@@ -131,10 +131,10 @@ class _Domain:
         if not self.existed:
             yield Difference(Subject.DOMAIN, Event.CAME, name, after=self.after)
         elif self.before != self.after:
-            event = Event.WENT if (self.before, self.after) == ("explored", "not reached") else Event.CHANGED
+            event = Event.WENT if (self.before, self.after) == ("visited", "not reached") else Event.CHANGED
             yield Difference(Subject.DOMAIN, event, name, before=self.before, after=self.after)
 
 
 def _better(known: str, state: str | None) -> str:
-    words = "explored" if state == _READ else _NOT_VISITED.get(state or "", "not reached")
-    return words if known in ("", "not reached") or words == "explored" else known
+    words = "visited" if state == _READ else _NOT_VISITED.get(state or "", "not reached")
+    return words if known in ("", "not reached") or words == "visited" else known

@@ -47,11 +47,11 @@ def group_by_domain(db: apsw.Connection, pages: Graph, count: PairCount | None =
     crawled: Counter[str] = Counter()
     depths: dict[str, int] = {}
     domain_of = array("q")
-    for _, domain, _, state, _, _, depth in pages.nodes():
+    for _, domain, _, state, _, status, depth in pages.nodes():
         assert isinstance(domain, str)
         domain_of.append(numbers.setdefault(domain, len(numbers)))
         sizes[domain] += 1
-        crawled[domain] += state == CRAWLED
+        crawled[domain] += state == CRAWLED and not _is_redirect(status)
         if isinstance(depth, int):
             depths[domain] = min(depth, depths.get(domain, depth))
 
@@ -76,3 +76,7 @@ def group_by_domain(db: apsw.Connection, pages: Graph, count: PairCount | None =
                 yield source, target, weight
 
     return Grouping(Graph(COLUMNS, len(numbers), nodes, links, weighted=True), domain_of)
+
+
+def _is_redirect(status: object) -> bool:
+    return isinstance(status, int) and 300 <= status < 400

@@ -7,7 +7,7 @@
 
   // Told apart by colour and by outline, for those who do not see the colours.
   const KINDS = {
-    quality: { words: "quality: explored", fill: "#d5e8d4", line: "#2e7d32", dash: [], width: 2 },
+    quality: { words: "quality: chosen by you", fill: "#d5e8d4", line: "#2e7d32", dash: [], width: 2 },
     discovered: { words: "discovered on the way", fill: "#dbe7f5", line: "#3367a6", dash: [], width: 1 },
     stubbed: { words: "stub: noted, not visited", fill: "#fbeccb", line: "#a66a00", dash: [6, 4], width: 1.5 },
     blacklisted: { words: "blacklist: never visited", fill: "#f3d9d9", line: "#a12c2c", dash: [1.5, 3.5], width: 2 },

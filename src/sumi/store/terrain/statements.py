@@ -82,6 +82,8 @@ GET_DOMAINS: Final = (
     "SELECT domain, request_count, rate_limited FROM domain_states WHERE request_count OR rate_limited"
 )
 
+LIMITED_DOMAINS: Final = "SELECT DISTINCT domain FROM pages WHERE state = 'RequestLimitHit'"
+
 # Pages of a domain that are to be fetched: those of its host, and of its host with a port, by the crawl's own
 # index of what waits. What is delayed is little, and looked through.
 WITH_A_PORT: Final = "host > ?1 || ':' AND host < ?1 || ';'"

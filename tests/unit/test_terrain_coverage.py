@@ -1,0 +1,65 @@
+"""A domain is called explored only where every address of it has answered for good."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sumi.outputs.terrain_coverage import MOST_NAMED, Coverage, coverage_notes, read_coverage
+from sumi.terrain.database import opened
+from sumi.terrain.domain_graph import domain_graph
+from tests.terrain.maps import Page, make_map
+
+HOME = Page("https://good.test/", depth=0)
+MISSING = ("waiting", "limited", "rate_limited", "denied", "passed_over", "failed", "unreachable")
+
+
+def page(state: str, outcome: str, path: str = "x") -> Page:
+    return Page(f"https://good.test/{path}", state, depth=0, outcome=outcome)
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (page("Processed", "redirected"), "explored, 1 page"),
+        (page("DeadLink", "not_found"), "explored, 1 page"),
+        (page("ContentMismatch", "not_html"), "explored, 1 page"),
+        (page("Failed", "bad_url"), "explored, 1 page"),
+        (page("Processed", "unchanged"), "explored, 2 pages"),
+        (page("Queued", "pending"), "1 of 2 pages, 1 waiting"),
+        (page("RequestLimitHit", "pending"), "1 of 2 pages, limit of 0 requests reached"),
+        (page("RateLimited", "rate_limited"), "1 of 2 pages, it answered 429"),
+        (page("Failed", "robots_denied"), "1 of 2 pages, 1 denied by robots.txt"),
+        (page("Failed", "trap"), "1 of 2 pages, 1 passed over"),
+        (page("Failed", "server_error"), "1 of 2 pages, 1 failed"),
+        (page("Failed", "forbidden"), "1 of 2 pages, 1 failed"),
+        (page("Unreachable", "connect_failed"), "1 of 2 pages, 1 unreachable"),
+    ],
+)
+def test_each_state_of_one_page_beside_one_that_was_read(other: Page, words: str, tmp_path: Path) -> None:
+    coverage = read_coverage(make_map(tmp_path / "map.db", [HOME, other]))
+    assert {domain: one.words for domain, one in coverage.items()} == {"good.test": words}
+
+
+@given(st.builds(Coverage, *(st.integers(0, 3) for _ in range(9))))
+def test_explored_and_dead_are_said_only_where_it_is_so(coverage: Coverage) -> None:
+    missing = sum(getattr(coverage, name) for name in MISSING)
+    assert coverage.explored == (coverage.read > 0 and missing == 0)
+    assert coverage.words.startswith("explored") == coverage.explored
+    answered = coverage.read + coverage.no_page + missing - coverage.unreachable
+    assert coverage.words.startswith("dead") == (coverage.unreachable > 0 and answered == 0)
+
+
+def test_of_many_domains_those_are_named_that_are_not_explored() -> None:
+    many = {f"{n}.test": Coverage(read=1, waiting=n % 2) for n in range(MOST_NAMED + 2)}
+    assert coverage_notes(many) == (
+        *(f"{n}.test: 1 of 2 pages, 1 waiting" for n in range(1, MOST_NAMED + 2, 2)),
+        "6 of 12 quality domains explored",
+    )
+
+
+def test_a_redirect_is_no_crawled_page_of_its_domain_in_exports(tmp_path: Path) -> None:
+    moved = Page("https://good.test/old", depth=0, outcome="redirected", status=301)
+    with opened(make_map(tmp_path / "map.db", [HOME, moved])) as db:
+        assert [row[2:4] for row in domain_graph(db).nodes()] == [(2, 1)]
