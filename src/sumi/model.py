@@ -56,6 +56,7 @@ class Lease(msgspec.Struct, frozen=True):
     deadline: float
     attempt: int = 0  # how often it was tried before and failed
     address: str = ""  # what to request where it differs from the identity (a redirect within it)
+    head_answered: bool = False  # in an earlier process: its content is asked for next
 
     @property
     def url(self) -> str:

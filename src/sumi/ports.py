@@ -57,6 +57,7 @@ class Deferral(msgspec.Struct, frozen=True):
     address: str = ""  # request this instead, from now on
     redirected: bool = False  # counts as a redirect
     found: tuple[Judged, ...] = ()
+    head_answered: bool = False  # its next lease says so, in another process too where HEAD comes first
 
 
 class FrontierStats(msgspec.Struct, frozen=True):

@@ -146,3 +146,11 @@ def running_web(pages: dict[str, Page], folder: Path, *, tls: bool = True) -> It
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def wait_for_more(web: Web, count: int) -> None:
+    enough = len(web.log) + count
+    deadline = time.monotonic() + 60
+    while len(web.log) < enough:
+        assert time.monotonic() < deadline, "the run is stuck"
+        time.sleep(0.01)  # waits for another process, which no injected clock can hurry

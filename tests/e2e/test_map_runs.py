@@ -4,13 +4,12 @@ import os
 import random
 import signal
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from tests.commands import RunSumi, SpawnSumi
-from tests.e2e.map_site import Page, Web, running_web
+from tests.e2e.map_site import Page, running_web, wait_for_more
 from tests.engine.terrain_world import recorded_depths, recorded_links, states, tables
 
 
@@ -51,14 +50,6 @@ def test_killed_again_and_again_it_ends_with_the_same_map(
         (tmp_path / "map.db").rename(tmp_path / "first.db")
         assert run_sumi("map", str(config)).returncode == 0
         assert interrupted == contents(tmp_path / "map.db")
-
-
-def wait_for_more(web: Web, count: int) -> None:
-    enough = len(web.log) + count
-    deadline = time.monotonic() + 60
-    while len(web.log) < enough:
-        assert time.monotonic() < deadline, "the run is stuck"
-        time.sleep(0.01)  # waits for another process, which no injected clock can hurry
 
 
 def test_too_many_requests_suspend_one_domain_until_the_next_run(tmp_path: Path, run_sumi: RunSumi) -> None:

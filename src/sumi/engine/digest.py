@@ -64,7 +64,13 @@ class Digestion:
         match acquired:
             case Turn():
                 found = await self._gate.judge(acquired.found)
-                return Deferral(lease, self._now(), acquired.not_before, found=found)
+                return Deferral(
+                    lease,
+                    self._now(),
+                    acquired.not_before,
+                    found=found,
+                    head_answered=acquired.head_answered,
+                )
             case Crowded():
                 await self._gate.places.wait(lease.candidate)
                 return Deferral(lease, self._now(), self._now())

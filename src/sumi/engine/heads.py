@@ -1,7 +1,8 @@
 """A page's type asked for with HEAD before its content, each request on a polite turn of its own.
 
 HEAD only ever saves a download: servers that refuse it, or break over it, are asked for the page itself. Who
-was asked is kept in memory only; after a restart a page is simply asked for its type again.
+was asked is kept in memory, and by the store of a map: a page that waits for its second turn is not in
+flight, and a kill must not cost more requests than there are pages in flight.
 """
 
 from sumi.engine.verdicts import REDIRECTS
@@ -29,7 +30,8 @@ class Heads:
         self._asked: set[str] = set()
 
     def due(self, lease: Lease) -> bool:
-        return self._active and lease.candidate.kind is Kind.PAGE and lease.url not in self._asked
+        asked = lease.head_answered or lease.url in self._asked
+        return self._active and lease.candidate.kind is Kind.PAGE and not asked
 
     def answered(self, lease: Lease) -> None:
         """Next time, and at every retry, it is the page's turn."""

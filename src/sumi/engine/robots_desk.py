@@ -72,11 +72,13 @@ class Ruling(msgspec.Struct, frozen=True):
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """A lease's turn went to robots.txt. No report: somebody else was already asking, nothing was sent."""
+    """A lease's turn went to robots.txt, or to HEAD. No report: somebody else was already asking, nothing was
+    sent."""
 
     not_before: float
     report: HostReport | None = None
     found: tuple[Candidate, ...] = ()
+    head_answered: bool = False
 
 
 class RobotsDesk:

@@ -48,6 +48,8 @@ class TerrainChange(Change):
     depths: "list[NewDepths]" = field(default_factory=list)
     work_done: list[Work] = field(default_factory=list)  # of the stored work, what was taken up
     work: list[Work] = field(default_factory=list)  # and what is left to do
+    heads: list[tuple[int]] = field(default_factory=list)  # pages whose HEAD was answered
+    heads_done: list[tuple[int]] = field(default_factory=list)  # and those of them that ended
     domains: dict[str, DomainRow] = field(default_factory=dict)
     barred: list[tuple[str, PageState]] = field(
         default_factory=list

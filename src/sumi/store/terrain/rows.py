@@ -20,7 +20,7 @@ from sumi.store.indexed.rows import Change, Row, url_key
 from sumi.store.sqlite.rows import SqliteRows
 from sumi.store.terrain import statements
 from sumi.store.terrain.changes import DomainRow, TerrainChange, Work
-from sumi.store.terrain.schema import APPLICATION_ID, SCHEMA, USER_VERSION
+from sumi.store.terrain.schema import APPLICATION_ID, HEADS_ANSWERED, SCHEMA, USER_VERSION
 from sumi.store.terrain.states import BARRED, NOTED, PageState, check, course, state_of
 from sumi.store.terrain.times import iso_time
 from sumi.urls.parts import split_authority
@@ -63,6 +63,8 @@ class TerrainRows(SqliteRows):
 
     def __init__(self, path: Path, *, strict: bool, readonly: bool = False) -> None:
         super().__init__(path, strict=strict, readonly=readonly)
+        if not readonly:
+            self.run_sql(HEADS_ANSWERED)
         self.run_id = 0  # set when a run begins
         self._barred: dict[str, PageState] = {}
 
@@ -150,6 +152,8 @@ class TerrainRows(SqliteRows):
             self._db.execute(statements.PUT_DEPTHS, (_bound(distances), origin, number))
         many(statements.CLEAR_WORK, change.work_done)
         many(statements.PUT_WORK, change.work)
+        many(statements.PUT_HEAD, change.heads)
+        many(statements.CLEAR_HEAD, change.heads_done)
         many(statements.PUT_DOMAIN, list(change.domains.values()))
         robots = [
             (_site_domain(r.origin), _text(r.body) or None, iso_time(r.fetched_at)) for r in change.robots

@@ -58,6 +58,7 @@ WHERE state = {SETTLED} AND outcome <> '{Outcome.TOO_DEEP.value}'
 COUNT_OUTCOMES: Final = "SELECT outcome, count(*) FROM urls WHERE outcome IS NOT NULL GROUP BY outcome"
 COUNT_OPEN: Final = f"SELECT count(*) FROM urls WHERE state IN ({WAITING}, {DELAYED})"  # noqa: S608
 
+FORGET_HEADS: Final = "DELETE FROM heads_answered"
 FORGET_DEPTHS: Final = "DELETE FROM page_depths; DELETE FROM depth_work;"
 ALL_DOMAINS: Final = "SELECT DISTINCT domain FROM pages"
 HOME_DEPTHS: Final = (
@@ -139,6 +140,7 @@ def _follow(rows: TerrainRows, run: MapRun, now: float, *, ended: bool, changed:
     rows.run_sql(READMIT_PAGES)
     rows.run_sql(QUEUE_ALL, (iso_time(now),))
     rows.run_sql(READMIT_DOMAINS)
+    rows.run_sql(FORGET_HEADS)
     _count_anew(rows)
     if changed:
         _measure_anew(rows, run)

@@ -96,6 +96,12 @@ CREATE TABLE depth_work (
 ) WITHOUT ROWID;
 """
 
+# Also made in maps from before there was one. Pages whose HEAD was answered, and whose content was not asked
+# for yet.
+HEADS_ANSWERED = """
+CREATE TABLE IF NOT EXISTS heads_answered (page_id INTEGER PRIMARY KEY REFERENCES pages(id));
+"""
+
 PAGES_BY_DOMAIN = "CREATE INDEX IF NOT EXISTS idx_pages_domain ON pages(domain)"
 # For whoever asks the finished map; a crawl asks none of this. Kept up from the first page on, they would
 # cost more than all else: links lead anywhere and addresses come in no order, so that each entry would change
@@ -140,6 +146,7 @@ END;
 SCHEMA = (
     sql.SCHEMA
     + TABLES
+    + HEADS_ANSWERED
     + NOTED.format(name="blacklisted")
     + NOTED.format(name="stubbed")
     + f"PRAGMA application_id = {APPLICATION_ID};"

@@ -82,6 +82,10 @@ GET_DOMAINS: Final = (
     "SELECT domain, request_count, rate_limited FROM domain_states WHERE request_count OR rate_limited"
 )
 
+GET_HEADS: Final = "SELECT page_id FROM heads_answered"
+PUT_HEAD: Final = "INSERT OR IGNORE INTO heads_answered (page_id) VALUES (?)"
+CLEAR_HEAD: Final = "DELETE FROM heads_answered WHERE page_id = ?"
+
 LIMITED_DOMAINS: Final = "SELECT DISTINCT domain FROM pages WHERE state = 'RequestLimitHit'"
 
 # Pages of a domain that are to be fetched: those of its host, and of its host with a port, by the crawl's own

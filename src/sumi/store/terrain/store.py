@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from sumi.frontier.pacing import ASKED_FOR_A_PAUSE, SUSPENDED
-from sumi.model import Hop
+from sumi.model import Hop, Lease
 from sumi.outcomes import Ending, Outcome
 from sumi.policy import Durability, FrontierPolicy
 from sumi.ports import Deferral, FrontierStats, Judged, OutputHandler, Settlement
@@ -25,6 +25,7 @@ from sumi.store.terrain.page_numbers import PageNumbers
 from sumi.store.terrain.queue_ahead import QueueAhead
 from sumi.store.terrain.rows import TerrainRows, domain_of, page_id
 from sumi.store.terrain.runs import MapRun, begin_run, end_run
+from sumi.store.terrain.statements import GET_HEADS
 from sumi.store.terrain.states import PageState
 
 FOREVER = float("inf")
@@ -59,6 +60,8 @@ class TerrainStore(IndexedStore):
             self._at = opened_at
             self._new: list[Entry] = []
             self._read: list[tuple[int, Sequence[str]]] = []  # pages that were read, and their links
+            # Pages between HEAD and GET: at most a few of each host that is being asked.
+            self._heads: set[int] = {page for (page,) in self._terrain.run_query(GET_HEADS)}
             self._suspended: set[str] = set()
             self._carried: dict[str, int] = {}  # requests of this run, before it was taken up again
             self._depths = Depths(run.origins, self._terrain, depth_bounds)
@@ -142,9 +145,25 @@ class TerrainStore(IndexedStore):
         if news is not None:
             self._at = max(self._at, unit.at)
             self._count_requests(unit)
+            self._note_head(unit)
             if isinstance(unit, Settlement) and unit.links is not None:
                 self._read.append((page_id(self._working[unit.lease.url].sequence), unit.links))
         return news
+
+    def _note_head(self, unit: Settlement | Deferral) -> None:
+        page = page_id(self._working[unit.lease.url].sequence)
+        if isinstance(unit, Deferral) and unit.head_answered:
+            self._heads.add(page)
+            self._draft.heads.append((page,))
+        elif isinstance(unit, Settlement) and page in self._heads:
+            self._heads.discard(page)
+            self._draft.heads_done.append((page,))
+
+    def _lease_out(self, entry: Entry, now: float) -> Lease:
+        lease = super()._lease_out(entry, now)
+        if page_id(entry.sequence) in self._heads:
+            return msgspec.structs.replace(lease, head_answered=True)
+        return lease
 
     def _register(self, item: Judged) -> None:
         super()._register(item)
