@@ -219,7 +219,11 @@ MEANINGS: dict[Outcome, Meaning] = {
     Outcome.BAD_ENCODING: Meaning(
         Ending.FAILED, "Its compression is broken, unknown, or expands beyond the limit.", ""
     ),
-    Outcome.BAD_HTTP: Meaning(Ending.FAILED, "The answer was not valid HTTP.", ""),
+    Outcome.BAD_HTTP: Meaning(
+        Ending.FAILED,
+        "The answer was not valid HTTP, or contradicted itself about where it ends.",
+        "The server's fault; tell its owner.",
+    ),
     Outcome.ADDRESS_REFUSED: Meaning(
         Ending.FAILED,
         "The name leads to a private, loopback or otherwise special address.",

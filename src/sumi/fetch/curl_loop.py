@@ -9,6 +9,7 @@ are ready are served in one go.
 import asyncio
 import resource
 import selectors
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pycurl
@@ -42,18 +43,24 @@ class CurlLoop:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._selector = selectors.DefaultSelector()
         self._waiting: dict[Any, asyncio.Future[Ending]] = {}  # every handle that curl holds
+        self._witnesses: dict[Any, Callable[[], None]] = {}
         self._running: set[Any] = set()  # those of them that curl has not reported as done
         self._watched: dict[int, int] = {}  # socket -> POLL_IN | POLL_OUT, which are the selector's words too
         self._due: float | None = None  # when curl wants to be called, by the loop's clock
         self._timer: asyncio.Handle | None = None
         self._rings = 0.0  # when the timer does: never later than due
+        self._turn = 0  # how often curl was called
 
-    async def perform(self, handle: Any) -> Ending:
-        """Run a transfer to its end. Cancelling it takes the handle back from curl, ready for another use."""
+    async def perform(self, handle: Any, witness: Callable[[], None]) -> Ending:
+        """Run a transfer to its end. Cancelling it takes the handle back from curl, ready for another use.
+
+        ``witness`` is called when it is complete, before its connection can have brought another's answer.
+        """
         loop = self._loop or self._bind(asyncio.get_running_loop())
         done: asyncio.Future[Ending] = loop.create_future()
         self._multi.add_handle(handle)
         self._waiting[handle] = done
+        self._witnesses[handle] = witness
         self._running.add(handle)
         try:
             return await done
@@ -65,6 +72,13 @@ class CurlLoop:
         done = self._waiting.get(handle)
         if done is not None and not done.done():
             done.set_result(STOPPED)
+
+    def current_turn(self) -> int:
+        return self._turn
+
+    def is_used(self, fd: int) -> bool:
+        """Whether a transfer under way has this connection."""
+        return any(handle.getinfo(pycurl.ACTIVESOCKET) == fd for handle in self._running)
 
     def close(self) -> None:
         """End every transfer and let go of all sockets."""
@@ -85,6 +99,7 @@ class CurlLoop:
 
     def _take_back(self, handle: Any) -> None:
         self._running.discard(handle)
+        self._witnesses.pop(handle, None)
         if self._waiting.pop(handle, None) is not None:
             self._multi.remove_handle(handle)
 
@@ -125,12 +140,12 @@ class CurlLoop:
     # What the loop reports
 
     def _ready(self) -> None:
-        running = len(self._running)
         for key, events in self._selector.select(0):
             if key.fd in self._watched:  # or serving another one ended this one
+                self._turn += 1
                 _, running = self._multi.socket_action(key.fd, events)
-        if running < len(self._running):
-            self._collect()
+                if running < len(self._running):
+                    self._collect()
 
     def _expired(self) -> None:
         self._timer = None
@@ -141,6 +156,7 @@ class CurlLoop:
             self._arm(self._loop, self._due)
             return
         self._due = None
+        self._turn += 1
         _, running = self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
         if running < len(self._running):
             self._collect()
@@ -150,6 +166,8 @@ class CurlLoop:
         while queued:
             queued, complete, failed = self._multi.info_read()
             for handle in complete:
+                if handle in self._witnesses:
+                    self._witnesses[handle]()
                 self._settle(handle, COMPLETE)
             for handle, code, words in failed:
                 self._settle(handle, Ending(code, words))

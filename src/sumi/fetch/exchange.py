@@ -11,8 +11,10 @@ from sumi.fetch.decode import undo_codings
 from sumi.fetch.guard import AddressGuard
 from sumi.fetch.headers import all_values
 from sumi.fetch.incoming import Incoming
+from sumi.fetch.kept_connections import KeptConnections
 from sumi.fetch.route import Route
 from sumi.fetch.stall import StallClock
+from sumi.fetch.surplus import Earliness, follows
 from sumi.fetch.transfer import Transfer
 from sumi.fetch.trust import Authorities
 from sumi.frontier.retry_after import retry_after_seconds
@@ -22,6 +24,7 @@ from sumi.policy import FetchLimits, NetworkPolicy
 from sumi.ports import Clock
 
 _PROXY_AUTHENTICATION = 407
+_SURPLUS = Verdict(Outcome.BAD_HTTP, "more bytes than the answer said it has")
 
 
 class ProxyFailed(NamedTuple):
@@ -48,6 +51,7 @@ class Exchanges:
         self._clock = clock
         self._jar = jar
         self._curl = CurlLoop()
+        self._kept = KeptConnections(self._curl.is_used)
         self._stalls = StallClock(limits)
         self._spare: list[Transfer] = []
         self._lent = 0
@@ -56,7 +60,12 @@ class Exchanges:
     async def make(
         self, request: Request, route: Route, lines: list[bytes], started: float
     ) -> Response | Trouble | ProxyFailed:
-        incoming = Incoming(self._limits, request.max_bytes, wants_body=request.method != "HEAD")
+        incoming = Incoming(
+            self._limits,
+            request.max_bytes,
+            wants_body=request.method != "HEAD",
+            earliness=Earliness(self._curl.current_turn) if route.speaks_tls else None,
+        )
         transfer = self._borrow()
         try:
             transfer.prepare(route, request, lines, incoming)
@@ -64,10 +73,13 @@ class Exchanges:
             timing = self._timing(transfer, started)
             if self._jar is not None and incoming.fields and not self._closed:
                 self._jar.received(incoming.fields, transfer.handle)
+            if ending == COMPLETE and await self._says_more(transfer, incoming):
+                return _trouble(_SURPLUS, incoming, timing)
             if ending == COMPLETE or incoming.cut:
                 return self._answer(request, transfer, incoming, timing)
             return self._failure(ending, transfer, incoming, timing)
         finally:
+            transfer.let_go()
             incoming.discard()
             self._give_back(transfer)
 
@@ -106,11 +118,25 @@ class Exchanges:
             incoming.broken = Verdict(Outcome.TIMED_OUT, rule)
             self._curl.stop(transfer.handle)
 
+        def completed() -> None:
+            kept = transfer.kept_socket()
+            if kept is not None and incoming.version.startswith("1"):
+                self._kept.keep(transfer.route, *kept)
+                incoming.surplus |= self._kept.cleanse(transfer.route) and not transfer.route.speaks_tls
+
+        self._kept.cleanse(transfer.route)
         watch = self._stalls.watch(incoming, stalled)
         try:
-            return await self._curl.perform(transfer.handle)
+            return await self._curl.perform(transfer.handle, completed)
         finally:
             self._stalls.let_go(watch)
+
+    async def _says_more(self, transfer: Transfer, incoming: Incoming) -> bool:
+        """Whether bytes follow what the answer says is all of it. An answer without a body cannot be half a
+        page, and is not asked."""
+        if not incoming.status or not incoming.expects_body or self._closed:
+            return False
+        return incoming.surplus or (incoming.has_length and await follows(transfer.closed_sockets()))
 
     def _timing(self, transfer: Transfer, started: float) -> Timing:
         """Counted back from the end, so that a busy event loop makes ``reached`` late, never too early."""

@@ -29,5 +29,6 @@ def set_manners(handle: Any, network: NetworkPolicy) -> None:
     handle.setopt(pycurl.PATH_AS_IS, 1)  # the URL is canonical already; what was checked is what is sent
     handle.setopt(pycurl.HTTP_CONTENT_DECODING, 0)
     handle.setopt(pycurl.HTTP09_ALLOWED, 0)
+    handle.setopt(pycurl.VERBOSE, 1)  # to whoever is prepared for it: see sumi.fetch.surplus
     version = pycurl.CURL_HTTP_VERSION_2TLS if network.http2 else pycurl.CURL_HTTP_VERSION_1_1
     handle.setopt(pycurl.HTTP_VERSION, version)

@@ -1,5 +1,8 @@
 """The answer while it comes in: counted, capped, and given up at the first limit it breaks."""
 
+import pycurl
+
+from sumi.fetch.contradictions import contradiction
 from sumi.fetch.decode import content_codings
 from sumi.fetch.headers import (
     Fields,
@@ -10,6 +13,7 @@ from sumi.fetch.headers import (
     status_of,
     version_of,
 )
+from sumi.fetch.surplus import Earliness, speaks_of_surplus
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FetchLimits
 
@@ -32,6 +36,7 @@ class Incoming:
     __slots__ = (
         "_can_cut",
         "_chunks",
+        "_earliness",
         "_head",
         "_head_bytes",
         "_keep",
@@ -43,14 +48,23 @@ class Incoming:
         "cut",
         "fields",
         "status",
+        "surplus",
         "version",
         "wire_bytes",
     )
 
-    def __init__(self, limits: FetchLimits, keep: int | None, *, wants_body: bool) -> None:
+    def __init__(
+        self,
+        limits: FetchLimits,
+        keep: int | None,
+        *,
+        wants_body: bool,
+        earliness: Earliness | None = None,
+    ) -> None:
         self._limits = limits
         self._keep = keep
         self._wants_body = wants_body
+        self._earliness = earliness
         self._head: list[bytes] = []
         self._head_bytes = 0
         self._chunks: list[bytes] = []
@@ -62,6 +76,7 @@ class Incoming:
         self.codings: list[str] = []
         self.wire_bytes = 0
         self.cut = False
+        self.surplus = False  # bytes came behind the end, and were dropped
         self.broken: Verdict | None = None
 
     @property
@@ -77,6 +92,8 @@ class Incoming:
 
     def on_header(self, line: bytes) -> int | None:
         """A line of the head. Trailers come here too: they are counted and otherwise ignored."""
+        if not self._head_bytes and self._is_early(line):
+            return self._give_up(Outcome.BAD_HTTP, "an answer that was there before it was asked for")
         self._head_bytes += len(line)
         if self._head_bytes > self._limits.header_bytes:
             return self._give_up(Outcome.BAD_HTTP, f"headers of more than {self._limits.header_bytes} bytes")
@@ -99,6 +116,26 @@ class Incoming:
             return _STOP
         return self._too_large()
 
+    def on_words(self, kind: int, words: bytes) -> None:
+        """What curl says about the transfer, and every byte of it once more."""
+        if kind != pycurl.INFOTYPE_TEXT:
+            return
+        if self._earliness is not None:
+            self._earliness.hear(words)
+        if speaks_of_surplus(words):
+            self.surplus = True
+
+    @property
+    def expects_body(self) -> bool:
+        return self._wants_body and self.status not in _WITHOUT_BODY
+
+    @property
+    def has_length(self) -> bool:
+        return bool(all_values(self.fields, "content-length"))
+
+    def _is_early(self, line: bytes) -> bool:
+        return self._earliness is not None and self._earliness.is_early() and line.startswith(b"HTTP/1")
+
     def _end_of_head(self) -> int | None:
         status = status_of(self._head[0]) if self._head else 0
         if status == _SWITCHING_PROTOCOLS:
@@ -111,6 +148,9 @@ class Incoming:
         self.status = status
         self.version = version_of(self._head[0])
         self.fields = parse_fields(self._head[1:])
+        wrong = contradiction(self._head, self.fields, expects_body=self.expects_body)
+        if wrong is not None:
+            return self._give_up(wrong.outcome, wrong.rule)
         self.codings = content_codings(all_values(self.fields, "content-encoding"))
         return self._make_room()
 
@@ -122,8 +162,7 @@ class Incoming:
             if self._keep is not None and self._keep <= self._room:
                 self._room = self._keep
                 self._can_cut = True
-        expects_body = self._wants_body and self.status not in _WITHOUT_BODY
-        if expects_body and not self._can_cut and self._promises_too_much():
+        if self.expects_body and not self._can_cut and self._promises_too_much():
             return self._too_large()
         return _TAKEN
 

@@ -22,6 +22,13 @@ class Route(NamedTuple):
         """For records, so without credentials; empty for a way without a proxy."""
         return "" if self.proxy is None else f"{self.proxy.host}:{self.proxy.port}"
 
+    @property
+    def speaks_tls(self) -> bool:
+        """Whether what goes over the connection, be it to a proxy, cannot be read on the way."""
+        return self.target.url.startswith("https:") or (
+            self.proxy is not None and self.proxy.scheme == "https"
+        )
+
 
 def straight(target: Target, found: Found) -> Route:
     return Route(target, _resolve_lines(target.host, target.port, found))

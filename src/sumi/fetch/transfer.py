@@ -34,6 +34,7 @@ class Transfer:
         self.route = NO_ROUTE
         self.refusal: str | None = None  # the guard's word on an address that was about to be dialled
         self.no_socket = 0  # errno, where the system had no socket to give
+        self._dialled: list[_Handover] = []  # for this exchange
         self.handle: Any = pycurl.Curl()
         set_limits(self.handle, limits)
         set_manners(self.handle, network)
@@ -45,6 +46,7 @@ class Transfer:
     def prepare(self, route: Route, request: Request, lines: list[bytes], incoming: Incoming) -> None:
         self.refusal = None
         self.no_socket = 0
+        self._dialled.clear()
         self.handle.setopt(pycurl.URL, route.target.url)
         if request.method == "POST":
             self.handle.setopt(pycurl.POSTFIELDS, request.body)
@@ -56,6 +58,22 @@ class Transfer:
         self._take(route)
         self.handle.setopt(pycurl.HEADERFUNCTION, incoming.on_header)
         self.handle.setopt(pycurl.WRITEFUNCTION, incoming.on_body)
+        self.handle.setopt(pycurl.DEBUGFUNCTION, incoming.on_words)
+
+    def kept_socket(self) -> tuple[int, int] | None:
+        """The connection that stays open for another request, and its local port."""
+        descriptor = int(self.handle.getinfo(pycurl.ACTIVESOCKET))
+        return None if descriptor < 0 else (descriptor, int(self.handle.getinfo(pycurl.LOCAL_PORT)))
+
+    def closed_sockets(self) -> list[int]:
+        """Those dialled for this exchange, once curl has closed its side of them; none if they speak TLS."""
+        if self.route.speaks_tls or self.handle.getinfo(pycurl.ACTIVESOCKET) >= 0:
+            return []
+        return [dialled.fileno() for dialled in self._dialled]
+
+    def let_go(self) -> None:
+        """Of what was dialled. Until then a connection lives on that curl has closed."""
+        self._dialled.clear()
 
     def errno(self) -> int:
         return self.no_socket or int(self.handle.getinfo(pycurl.OS_ERRNO))
@@ -115,7 +133,9 @@ class Transfer:
         except OSError as error:
             self.no_socket = error.errno or 0
             return pycurl.SOCKET_BAD
-        return _Handover(dialled.detach())
+        handover = _Handover(dialled.detach())
+        self._dialled.append(handover)
+        return handover
 
 
 class _Handover:

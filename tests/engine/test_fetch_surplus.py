@@ -1,0 +1,115 @@
+"""An answer that is longer than it says is refused, and never becomes the next page on its connection."""
+
+import ssl
+
+import pytest
+import trustme
+
+from sumi.model import Response
+from sumi.outcomes import Outcome, Trouble
+from sumi.policy import NetworkPolicy, Proxy
+from tests.engine.exchanges import LOOPBACK, Loop, Result, ask_each, on_both_loops, run
+from tests.engine.proxy_server import proxying
+from tests.engine.raw_server import Script, Writer, serving
+
+pytestmark = on_both_loops
+
+GOOD = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"
+EVIL = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
+
+# What comes in one piece each, and follows the other as its own segment.
+SURPLUS: dict[str, list[bytes]] = {
+    "an answer behind a length": [GOOD + EVIL],
+    "an answer behind chunks": [
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n0\r\n\r\n" + EVIL
+    ],
+    "the head by itself": [b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", b"good" + EVIL],
+    "a large body": [b"HTTP/1.1 200 OK\r\nContent-Length: 400000\r\n\r\n", b"x" * 400_000 + EVIL],
+    "length and chunks": [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n0\r\n\r\n"
+        + EVIL
+    ],
+    "closed behind it": [b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", b"a page"],
+    "closed behind it, as in HTTP/1.0": [b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", b"a page"],
+}
+
+# A body that comes by itself is read to its length and no further, and what is left is not to be seen.
+SEEN_WITHIN_TLS = {"an answer behind a length", "an answer behind chunks", "length and chunks"}
+
+
+def first(pieces: list[bytes]) -> Script:
+    """The first request of a server is answered so, all others well."""
+    begun: list[bytes] = []
+
+    async def script(head: bytes, writer: Writer) -> None:
+        begun.append(head)
+        if len(begun) > 1:
+            writer.write(GOOD)
+            return
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+        if b"close" in pieces[0] or b"HTTP/1.0" in pieces[0]:
+            writer.close()
+
+    return script
+
+
+def assert_only_the_first_is_refused(results: list[Result]) -> None:
+    bad, *others = results
+    assert isinstance(bad, Trouble), bad
+    assert bad.verdict.outcome is Outcome.BAD_HTTP
+    assert [other.body for other in others if isinstance(other, Response)] == [b"good"] * 3, others
+
+
+@pytest.mark.parametrize("name", SURPLUS)
+def test_the_page_after_it_on_the_same_connection_is_its_own(name: str, loop: Loop) -> None:
+    async def main() -> list[Result]:
+        async with serving(first(SURPLUS[name]), keep_alive=True) as server:
+            return await ask_each([server.url(f"/{page}") for page in range(4)])
+
+    assert_only_the_first_is_refused(run(loop, main()))
+
+
+@pytest.mark.parametrize("scheme", ["http", "socks5h"])
+@pytest.mark.parametrize("name", SURPLUS)
+def test_so_it_is_through_a_proxy(name: str, scheme: str, loop: Loop) -> None:
+    async def main() -> list[Result]:
+        async with serving(first(SURPLUS[name]), keep_alive=True) as server, proxying() as proxy:
+            network = NetworkPolicy(
+                user_agent="sumi-test",
+                resolve=(("site.test", server.port, "127.0.0.1"),),
+                proxies=(Proxy(scheme, "127.0.0.1", proxy.port),),
+            )
+            return await ask_each([server.url(f"/{page}", "site.test") for page in range(4)], network)
+
+    assert_only_the_first_is_refused(run(loop, main()))
+
+
+@pytest.mark.parametrize("name", SURPLUS)
+def test_so_it_is_within_tls(name: str, loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> None:
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(str(pem := tmp_path_factory.mktemp("ca") / "ca.pem"))
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(tls)
+
+    async def main() -> list[Result]:
+        async with serving(first(SURPLUS[name]), keep_alive=True, tls=tls) as server:
+            network = NetworkPolicy(user_agent="sumi-test", allow_private=True, ca_file=str(pem))
+            return await ask_each([server.url(f"/{page}") for page in range(4)], network)
+
+    results = run(loop, main())
+    if name in SEEN_WITHIN_TLS:
+        assert_only_the_first_is_refused(results)
+    assert b"evil" not in [result.body for result in results if isinstance(result, Response)]
+
+
+def test_an_answer_without_a_body_is_taken_whatever_follows_it(loop: Loop) -> None:
+    async def main() -> list[Result]:
+        script = first([b"HTTP/1.1 304 Not Modified\r\n\r\n" + EVIL])
+        async with serving(script, keep_alive=True) as server:
+            return await ask_each([server.url(f"/{page}") for page in range(4)], LOOPBACK)
+
+    results = run(loop, main())
+    assert [result.status for result in results] == [304, 200, 200, 200]
+    assert [result.body for result in results] == [b"", b"good", b"good", b"good"]
