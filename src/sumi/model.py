@@ -160,3 +160,6 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     source: str | None = None  # where the site's own Markdown came from: its address, or "negotiated"
     asset: bool = False  # ``path`` is an image or a file as it came, which others may share, and no page's
     retries: int | None = None  # of whoever fetched it, if that was another job
+    # What its sitemap dated it, in seconds since the epoch, when it was last asked for; None where that was
+    # not over by then, so that it may have changed since.
+    lastmod: float | None = None

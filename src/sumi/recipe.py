@@ -53,7 +53,7 @@ class Recipe(msgspec.Struct, frozen=True):
     revisit: bool = False  # there may be pages of an earlier run: they are asked for only if they changed
     keep_params: tuple[str, ...] = ()  # the only query parameters in URLs; none: as the preset has it
     caps: CapPolicy = CapPolicy()  # of one repository, where the job's pages belong to such
-    trust_dates: bool = True  # a page that its sitemap dates before our copy is not asked for again
+    trust_dates: bool = True  # a page that its sitemap dates as it did before is not asked for again
     keep_duplicates: bool = True  # False: of pages with the same title and text only the first is kept
     titles_count: bool = True  # False: pages of the same text are the same, whatever they are called
     pages_per_base: int = 0  # kept for each base of the scope; max_pages is then the sum; 0 = no limit

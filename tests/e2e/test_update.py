@@ -2,7 +2,9 @@
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -122,23 +124,54 @@ def test_a_server_that_fails_on_every_page_leaves_the_copies(
     assert manifest(tmp_path, site)["successful"] == 13
 
 
-def test_pages_that_the_sitemap_dates_before_our_copy_are_not_asked_for(
+XMLNS = "http://www.sitemaps.org/schemas/sitemap/0.9"
+
+
+def write_dates(site: FolderSite, dates: list[str]) -> None:
+    """A sitemap of p0.html and so on; "" for no date."""
+    entry = "<url><loc>{url}p{number}.html</loc>{date}</url>"
+    lastmod = [f"<lastmod>{date}</lastmod>" if date else "" for date in dates]
+    urls = "".join(entry.format(url=site.url, number=n, date=date) for n, date in enumerate(lastmod))
+    site.write("sitemap.xml", f'<?xml version="1.0"?><urlset xmlns="{XMLNS}">{urls}</urlset>')
+
+
+def asked_again(run_sumi: RunSumi, site: FolderSite, *words: str) -> set[str]:
+    site.answers.clear()
+    mirror(run_sumi, site, "--update", *words)
+    return {answer.path for answer in site.answers if re.match(r"/p\d", answer.path)}
+
+
+@pytest.mark.parametrize("store", ["files", "sqlite", "lmdb"])
+def test_only_pages_that_the_sitemap_dates_as_before_are_not_asked_for(
+    run_sumi: RunSumi, site: FolderSite, store: str
+) -> None:
+    at = ("--state", store)
+    write_dates(site, ["2020-01-02", "2020-01-02T03:04:05Z", "2999-01-01", "2020-06-07", "2020-06-07", ""])
+    mirror(run_sumi, site, *at)
+    moved = ["2020-01-02", "2020-01-02T03:04:05Z", "2999-01-01", "2020-06-08", "2019-01-01", "2020-01-02"]
+    write_dates(site, moved)
+    # Of the future, moved forward though still before our copy, moved back, dated for the first time.
+    assert asked_again(run_sumi, site, *at) == {f"/p{number}.html" for number in (2, 3, 4, 5)}
+    # Those dates were heard, and the server asked; that of the future may still come.
+    assert asked_again(run_sumi, site, *at) == {"/p2.html"}
+    write_dates(site, ["", *moved[1:]])
+    assert asked_again(run_sumi, site, *at) == {"/p0.html", "/p2.html"}
+    assert asked_again(run_sumi, site, *at, "--no-trust-lastmod") == {f"/p{n}.html" for n in range(6)}
+
+
+def test_a_state_of_before_dates_were_kept_asks_once(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
-    entry = "<url><loc>{url}p{number}.html</loc><lastmod>{date}</lastmod></url>"
-    dates = ["2020-01-02", "2020-01-02T03:04:05Z", "2999-01-01"]
-    urls = "".join(entry.format(url=site.url, number=n, date=date) for n, date in enumerate(dates))
-    xmlns = "http://www.sitemaps.org/schemas/sitemap/0.9"
-    site.write("sitemap.xml", f'<?xml version="1.0"?><urlset xmlns="{xmlns}">{urls}</urlset>')
-    mirror(run_sumi, site)
-    site.answers.clear()
-    mirror(run_sumi, site, "--update")
-    asked = {answer.path for answer in site.answers if re.match(r"/p\d", answer.path)}
-    assert asked == {"/p2.html"}
-    site.answers.clear()
-    mirror(run_sumi, site, "--update", "--no-trust-lastmod")
-    asked = {answer.path for answer in site.answers if re.match(r"/p\d", answer.path)}
-    assert asked == {"/p0.html", "/p1.html", "/p2.html"}
+    write_dates(site, ["2020-01-02"] * 3)
+    mirror(run_sumi, site, "--state", "sqlite")
+    (database,) = tmp_path.rglob("*.sqlite")
+    with closing(sqlite3.connect(database)) as state, state:
+        dated = "UPDATE urls SET facts = json_remove(facts, '$.lastmod') WHERE facts LIKE '%lastmod%'"
+        assert state.execute(dated).rowcount == 3
+    pages = {f"/p{number}.html" for number in range(3)}
+    assert asked_again(run_sumi, site) == pages
+    assert [answer.status for answer in site.answers if answer.path in pages] == [304] * 3
+    assert asked_again(run_sumi, site) == set()
 
 
 def _removed(page: Path) -> None:

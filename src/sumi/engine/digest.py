@@ -27,6 +27,9 @@ from sumi.parse.digest import DigestRequest, PageDigest, Undigested
 from sumi.ports import Deferral, Settlement
 from sumi.recipe import Recipe
 
+# A page that is here and was just heard of.
+ASKED = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED})
+
 
 class Digestion:
     def __init__(self, recipe: Recipe, io: Io, gate: Gate, revisits: Revisits, ladder: Ladder) -> None:
@@ -59,6 +62,13 @@ class Digestion:
             self._ladder.settled(unit.lease.url)
 
     async def conclude(self, lease: Lease, acquired: Acquired) -> Settlement | Deferral:
+        unit = await self._concluded(lease, acquired)
+        response = acquired.response if isinstance(acquired, Fetched | Ended) else None
+        if response is None or not isinstance(unit, Settlement) or unit.verdict.outcome not in ASKED:
+            return unit
+        return self._revisits.dated(unit, response.timing.started)
+
+    async def _concluded(self, lease: Lease, acquired: Acquired) -> Settlement | Deferral:
         if isinstance(acquired, Ended | Redirected | Fetched) and acquired.way is not None:
             return await self._own_markdown(lease, acquired, acquired.way)
         match acquired:

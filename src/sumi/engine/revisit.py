@@ -5,10 +5,11 @@ from hashlib import blake2b
 import msgspec
 
 from sumi.frontier.conditional import conditional_headers
+from sumi.frontier.listed_dates import ListedDates
 from sumi.model import ASSETS, Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.digest import PageDigest
-from sumi.ports import Ledger
+from sumi.ports import Ledger, Settlement
 
 COME_BACK_TO = ASSETS | {Kind.PAGE}
 NO_HEADERS: tuple[tuple[str, str], ...] = ()
@@ -22,13 +23,13 @@ class Revisits:
     def __init__(self, ledger: Ledger, *, active: bool, trust_dates: bool) -> None:
         self._ledger = ledger
         self._active = active
-        self.wants_dates = active and trust_dates  # when a sitemap says that its pages changed matters
-        self._modified: dict[str, float] = {}
+        self.wants_dates = trust_dates  # when a sitemap says that its pages changed matters, now or later
+        self._dates = ListedDates()
         self._before: dict[str, PageFacts | None] = {}  # of pages in flight: each is asked about three times
 
     def listed(self, modified: dict[str, float]) -> None:
         """What a sitemap says: the latest time that each page can have been changed."""
-        self._modified.update(modified)
+        self._dates.take(modified)
 
     async def before(self, lease: Lease) -> PageFacts | None:
         """What is recorded of a page that is here, or once was; None if there never was one."""
@@ -50,14 +51,24 @@ class Revisits:
         return NO_HEADERS if before is None else conditional_headers(before.etag, before.last_modified)
 
     async def known_fresh(self, lease: Lease) -> Verdict | None:
-        """A page that its sitemap dates before our copy need not be asked for at all."""
-        modified = self._modified.get(lease.url)
-        before = None if modified is None else await self.before(lease)
-        if modified is None or before is None or not is_here(before):
-            return None
-        if before.fetched_at is None or before.fetched_at <= modified:
+        """A page need not be asked for at all if its sitemap dates it as it did when it was asked for last. A
+        date that moved, to whichever side, is news, even if it still lies before our copy."""
+        listed = self._dates.of(lease.url) if self._active else None
+        before = None if listed is None else await self.before(lease)
+        if before is None or not is_here(before) or before.lastmod != listed:
             return None
         return Verdict(Outcome.UNCHANGED, "the sitemap says that it has not changed since")
+
+    def dated(self, settlement: Settlement, asked_at: float) -> Settlement:
+        """With a record of what its sitemap says of a page that is here, as it was when we asked."""
+        if not self.wants_dates or not is_here(settlement.facts) or settlement.facts.asset:
+            return settlement
+        listed = self._dates.of(settlement.lease.url)
+        lastmod = listed if listed is not None and listed < asked_at else None
+        if lastmod == settlement.facts.lastmod:
+            return settlement
+        facts = msgspec.structs.replace(settlement.facts, lastmod=lastmod)
+        return msgspec.structs.replace(settlement, facts=facts)
 
 
 def is_here(facts: PageFacts) -> bool:
@@ -116,4 +127,6 @@ def facts_without_news(ending: Verdict, before: PageFacts, bare: PageFacts, now:
 
 def to_be_made_again(facts: PageFacts) -> PageFacts:
     """Of a page whose file was lost: where it belongs, but nothing that would let it be called unchanged."""
-    return msgspec.structs.replace(facts, etag=None, last_modified=None, revision=None, fetched_at=None)
+    return msgspec.structs.replace(
+        facts, etag=None, last_modified=None, revision=None, fetched_at=None, lastmod=None
+    )

@@ -41,6 +41,7 @@ def capture_job(settings: CaptureSettings) -> Job:
         keep_raw=shared.raw,
         keep_duplicates=False,
         titles_count=False,
+        trust_dates=False,  # a job asks for each page once
     )
     return Job(
         recipe=recipe,

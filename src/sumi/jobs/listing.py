@@ -25,6 +25,7 @@ def listing_job(settings: MirrorSettings) -> Job:
         max_pages=0,
         markdown=False,
         keep_raw=False,
+        trust_dates=False,
     )
     frontier = msgspec.structs.replace(job.frontier, max_pages=0)
     return msgspec.structs.replace(job, recipe=recipe, frontier=frontier)

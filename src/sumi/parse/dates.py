@@ -6,7 +6,8 @@ from typing import Final
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 # A day begins and ends at another time for everybody: the last moment that it is anywhere on Earth.
-_DAY_ENDS: Final = timedelta(days=1, hours=12)
+_FURTHEST_WEST: Final = timedelta(hours=12)
+_DAY_ENDS: Final = timedelta(days=1) + _FURTHEST_WEST
 
 
 def latest_moment(lastmod: str) -> float | None:
@@ -17,8 +18,10 @@ def latest_moment(lastmod: str) -> float | None:
     text = lastmod.strip()
     try:
         when = datetime.fromisoformat(text)
-        if when.tzinfo is None:
-            when = when.replace(tzinfo=UTC)
-        return (when + _DAY_ENDS if _DAY.match(text) else when).timestamp()
+        if _DAY.match(text):
+            when += _DAY_ENDS
+        elif when.tzinfo is None:
+            when += _FURTHEST_WEST
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None

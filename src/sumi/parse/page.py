@@ -86,17 +86,23 @@ def digest_sitemap(request: DigestRequest) -> PageDigest | Undigested:
     # Files of an index often differ in their query alone, which some presets drop.
     files = LinkNormalizer(PRESETS[Preset.MIRROR], request.url)
     pages = LinkNormalizer(rules_for(request.preset, request.keep_params), request.url)
+    if request.dates:
+        links, modified = _dated(sitemap.entries, pages)
+    else:
+        links, modified = pages.many(entry.url_raw for entry in sitemap.entries), {}
     return PageDigest(
-        links=pages.many(entry.url_raw for entry in sitemap.entries),
-        sitemaps=files.many(sitemap.children),
-        modified=_modified(sitemap.entries, pages) if request.dates else {},
-        problem=sitemap.problem,
+        links=links, sitemaps=files.many(sitemap.children), modified=modified, problem=sitemap.problem
     )
 
 
-def _modified(entries: "list[SitemapEntry]", pages: LinkNormalizer) -> dict[str, float]:
-    dated = [(entry.url_raw, latest_moment(entry.lastmod)) for entry in entries if entry.lastmod]
-    return {url: when for raw, when in dated if when is not None for url in pages.many((raw,))}
+def _dated(entries: "list[SitemapEntry]", pages: LinkNormalizer) -> tuple[list[str], dict[str, float]]:
+    """The pages, and when those were changed that the sitemap dates, with one date each."""
+    dates: dict[str, float | None] = {}
+    for entry in entries:
+        when = latest_moment(entry.lastmod) if entry.lastmod else None
+        for url in pages.many((entry.url_raw,)):
+            dates[url] = when if dates.setdefault(url, when) == when else None
+    return list(dates), {url: when for url, when in dates.items() if when is not None}
 
 
 def _digest_markdown(request: DigestRequest) -> PageDigest:

@@ -24,7 +24,7 @@ ROWS: tuple[Setting, ...] = (
         "trust-lastmod",
         SWITCH,
         OUTPUT,
-        "In an update, leave out pages that their sitemap dates before the copy that is here.",
+        "In an update, leave out pages whose date in the sitemap is the one that it was before.",
     ),
     Setting(
         "rewrite-links",
