@@ -73,9 +73,43 @@ def test_a_byte_order_mark_even_a_torn_one_is_skipped(mark: bytes) -> None:
     assert not allowed(mark + b"User-agent: FooBot\nDisallow: /\n", "/x")
 
 
-def test_a_byte_order_mark_counts_only_where_it_belongs() -> None:
-    assert allowed(b"User-agent: FooBot\n\xef\xbb\xbfDisallow: /\n", "/x")
+def test_a_byte_order_mark_of_another_encoding_is_none() -> None:
     assert allowed(b"\xef\x11\xbfUser-agent: FooBot\nDisallow: /\n", "/x")
+
+
+INVISIBLE = [
+    "\u2002",
+    "\xa0",
+    "\ufeff",
+    "\u200b",
+    "\u3000",
+    "\u202f",
+    "\x85",
+    "\u2028",
+    " \xa0\t",
+    "\xa0 \u2009",
+]
+
+
+@pytest.mark.parametrize("blank", INVISIBLE)
+def test_blanks_that_nobody_sees_are_no_part_of_names_and_values(blank: str) -> None:
+    lines = ["User-agent", "FooBot"], ["Disallow", "/x$"], ["Crawl-delay", "7"], ["Sitemap", "/map.xml"]
+    body = "\n".join(f"{blank}{name}{blank}:{blank}{value}{blank}" for name, value in lines)
+    file = parse_robots(body.encode())
+    rules = file.rules_for("foobot")
+    assert not rules.decide("/x").allowed
+    assert rules.decide("/x").rule == "Disallow: /x$"
+    assert rules.crawl_delay == 7.0
+    assert file.sitemaps == ("/map.xml",)
+
+
+def test_a_no_break_space_of_latin_1_is_one_too() -> None:
+    assert not allowed(b"User-agent: FooBot\xa0\nDisallow: /x$\xa0\n", "/x")
+
+
+def test_a_blank_within_a_path_is_part_of_it() -> None:
+    assert not allowed("User-agent: *\nDisallow: /a\xa0b\n", "/a%C2%A0b")
+    assert allowed("User-agent: *\nDisallow: /a\xa0b\n", "/ab")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
@@ -133,6 +167,44 @@ def test_lines_of_no_standard_do_not_separate_names_from_their_rules(between: st
     body = f"User-agent: BarBot\n{between}\nUser-agent: *\nDisallow: /\n"
     assert not allowed(body, "/x", "BarBot")
     assert not allowed(body, "/x", "FooBot")
+
+
+# Which lines begin a group, and what a line between two names does. The sources: the grammar of RFC 9309, 2.2
+# (``group = startgroupline *(startgroupline / emptyline) *(rule / emptyline)``); its 2.2.4 ("Parsing of other
+# records MUST NOT interfere with the parsing of explicitly defined records"); Google's parser, where Allow
+# and Disallow alone set ``seen_separator_``. The standard knows no Crawl-delay: it is for the names above it.
+GROUPING = [
+    # lines between "User-agent: a" and "User-agent: b / Disallow: /x"; denied for a; delay of a, of b
+    ("", True, None, None),
+    ("\n\n\n", True, None, None),  # emptyline is part of a group
+    ("# a comment\n", True, None, None),  # so is a comment: emptyline = *WS [comment] NL
+    ("Crawl-delay: 5\n", True, 5.0, None),  # 2.2.4
+    ("Crawl-delay: 5\n\n", True, 5.0, None),
+    ("\nCrawl-delay: 5\n\n\n", True, 5.0, None),
+    (
+        "Sitemap: /s.xml\n\n",
+        True,
+        None,
+        None,
+    ),  # 2.2.4, and Google's documentation on grouping has this very case
+    ("Host: x\nnonsense\n\n", True, None, None),
+    ("Content-Signal: search=yes\n\n", True, None, None),
+    ("Disallow:\n", False, None, None),  # an empty rule is a rule: rule = ... [path-pattern]
+    ("Allow: /\n\n", False, None, None),
+    ("Disallow:\nCrawl-delay: 5\n\n", False, 5.0, None),
+    ("Crawl-delay: 5\nDisallow:\n\n", False, 5.0, None),
+]
+
+
+@pytest.mark.parametrize(("between", "joined", "delay_of_a", "delay_of_b"), GROUPING)
+def test_only_rules_end_the_names_of_a_group(
+    between: str, joined: bool, delay_of_a: float | None, delay_of_b: float | None
+) -> None:
+    file = parse_robots(f"User-agent: a\n{between}User-agent: b\nDisallow: /x\n".encode())
+    assert file.rules_for("a").decide("/x").allowed is not joined
+    assert not file.rules_for("b").decide("/x").allowed
+    assert file.rules_for("a").crawl_delay == delay_of_a
+    assert file.rules_for("b").crawl_delay == delay_of_b
 
 
 def test_everyones_group_is_for_those_who_have_no_own() -> None:

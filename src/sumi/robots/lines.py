@@ -44,6 +44,12 @@ _UTF16_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _UTF8_MARK = re.compile(rb"\xef(?:\xbb\xbf?)?")
 _HTML = re.compile(rb"\s*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _WHITESPACE = b" \t\v\f"
+# What editors, word processors and web forms leave behind, and nobody sees. The last is a no-break space of
+# Latin-1, as read in UTF-8. Google's parser strips ASCII only; no path is meant to end with these.
+_INVISIBLE = (
+    " \t\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u2028\u2029\u202f\u205f\u2060\u3000\ufeff\udca0"
+    + "".join(map(chr, range(0x2000, 0x200C)))
+)
 
 
 def is_web_page(body: bytes) -> bool:
@@ -84,12 +90,22 @@ def _last_line_is_cut(body: bytes, max_bytes: int) -> bool:
 
 
 def _parsed(line: bytes) -> Line | None:
-    content = line.partition(b"#")[0].strip(_WHITESPACE)
+    content = _stripped(line.partition(b"#")[0])
+    if not content.isascii():
+        before, colon, behind = content.partition(b":")
+        content = _stripped(before) + colon + behind
     match = _LINE.match(content)
     if match is None:
         return None
-    value = match["value"].strip(_WHITESPACE)
+    value = _stripped(match["value"])
     if match["colon"] is None and len(value.split()) != 1:
         return None  # a forgotten colon is forgiven where exactly two words leave no doubt
     name = next(field for field in Field.__members__ if match[field] is not None)
     return Line(Field[name], value)
+
+
+def _stripped(text: bytes) -> bytes:
+    text = text.strip(_WHITESPACE)
+    if text.isascii():
+        return text
+    return text.decode("utf-8", "surrogateescape").strip(_INVISIBLE).encode("utf-8", "surrogateescape")
