@@ -8,6 +8,7 @@ SumiError                   a sentence for the user; the command line prints it 
 │   └── StateDamaged        damage that must not be passed over silently                   (4)
 ├── IllegalTransition       a state machine was asked for a move that it does not have     (4)
 ├── OutputRefused           the output would leave its folder (symlink, traversal)         (4)
+├── BrowserUnavailable      browsers start no more: stop, resume later                     (4)
 └── StorageFailed           the disk failed or is full: stop, resume later                 (4)
 """
 
@@ -67,6 +68,10 @@ class IllegalTransition(SumiError):
 
 
 class OutputRefused(SumiError):
+    pass
+
+
+class BrowserUnavailable(SumiError):
     pass
 
 

@@ -1,4 +1,5 @@
-"""``make torture``: a mirror killed and failed at every different moment of its work, for every backend."""
+"""``make torture``: a mirror killed and failed at every different moment of its work, for every backend; then
+each campaign, a trouble at moments of chance."""
 
 import argparse
 import os
@@ -7,12 +8,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from sumi.cli.terminal import duration
 from tests.site import running_site
+from tests.torture.campaigns import CAMPAIGNS, Campaign
 from tests.torture.harness import Bench, state_choices, state_options, why_no_strace
 from tests.torture.kills import cap_violations, killed_again_and_again
 from tests.torture.plan import ERRORS, KILLS, Injection, Situation, sampled, situations
@@ -20,13 +23,15 @@ from tests.torture.record import Record, Tried, Try
 
 QUICK = 40
 RANDOM_KILLS = 25
+TRIES = 200  # of each campaign
 SITE, PAGE_LIMIT = ("whole site", 0), ("page limit", 300)
 TOLD_EVERY = 10.0  # seconds
 
 
 def main() -> int:
     options = _options()
-    reason = why_no_strace()
+    states = [] if options.campaign and not options.state else options.state or state_choices()
+    reason = why_no_strace() if states else ""
     if reason:
         print(f"torture: {reason}", file=sys.stderr)
         return 2
@@ -35,8 +40,11 @@ def main() -> int:
         if not record.belongs:
             print(f"torture: {options.resume} is of other options or sources; remove it", file=sys.stderr)
             return 2
-        for state in options.state or state_choices():
+        for state in states:
             _torture(state, Path(name) / state, record, options)
+        for campaign in CAMPAIGNS:
+            if campaign.name in (options.campaign or [campaign.name]):
+                _wage(campaign, Path(name) / campaign.name, record, options)
         return _verdict(record)
 
 
@@ -46,13 +54,16 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--every", action="store_true", help="at every call, also where many are alike")
     parser.add_argument("--seed", type=int, default=1, help="of the sample and of kills at random")
     parser.add_argument("--state", action="append", choices=state_choices(), help="repeatable")
+    names = [campaign.name for campaign in CAMPAIGNS]
+    parser.add_argument("--campaign", action="append", choices=names, help="only this one; repeatable")
+    parser.add_argument("--tries", type=int, default=TRIES, help=f"of each campaign; {TRIES} unless said")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="tries side by side")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="what was tried; goes on from there")
     return parser.parse_args()
 
 
 def _choice(options: argparse.Namespace) -> str:
-    return f"quick={options.quick} every={options.every} seed={options.seed}"
+    return f"quick={options.quick} every={options.every} seed={options.seed} tries={options.tries}"
 
 
 def _torture(state: str, folder: Path, record: Record, options: argparse.Namespace) -> None:
@@ -77,6 +88,26 @@ def _torture(state: str, folder: Path, record: Record, options: argparse.Namespa
             _empty(left)  # after Ctrl-C the others finish what they are at
             for other in others:
                 other.join()
+
+
+def _wage(campaign: Campaign, folder: Path, record: Record, options: argparse.Namespace) -> None:
+    if reason := campaign.why_not():
+        print(f"torture: {campaign.name} is left out: {reason}", file=sys.stderr)
+        return
+    folder.mkdir()
+    count = min(options.tries, QUICK) if options.quick else options.tries
+    if campaign.name not in record.plans:
+        seeds = range(options.seed, options.seed + count)
+        record.plan(campaign.name, tuple(Try(campaign.name, "campaign", "", "", seed) for seed in seeds))
+    progress = _Progress(campaign.name, record)
+
+    def attempt(one: Try) -> None:
+        started = time.monotonic()
+        wrong = campaign.attempt(folder / str(one.when), one.when)
+        progress.note(Tried(one, tuple(wrong), True, time.monotonic() - started))
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(attempt, record.left(campaign.name)))
 
 
 @contextmanager
@@ -169,7 +200,7 @@ def _verdict(record: Record) -> int:
         families.setdefault((what.state, what.situation, what.call, what.fault), []).append(tried)
     for (state, situation, call, fault), members in families.items():
         told = f"{len(members):>5} tries, {sum(tried.struck for tried in members):>4} struck"
-        print(f"{state:<8}{situation:<12}{call:<10}{fault:<14}{told}  {_in_a_word(members, 'hold')}")
+        print(f"{state:<16}{situation:<12}{call:<10}{fault:<14}{told}  {_in_a_word(members, 'hold')}")
     everything = list(record.tried.values())
     minutes = sum(tried.seconds for tried in everything) / 60
     print(f"\n{len(everything)} tries, {minutes:.1f} minutes of trying: {_in_a_word(everything, 'all hold')}")

@@ -32,7 +32,8 @@ class FidelityScores:
             return
         self._scores.append(score)
         if score < max(self._bar, GOOD):
-            page = _Page(score, record.url, record.facts.shortfalls)
+            restless = filter(None, (record.facts.render_note,))
+            page = _Page(score, record.url, (*restless, *record.facts.shortfalls))
             self._worst = nsmallest(_MOST_NAMED, [*self._worst, page])
 
     @property

@@ -1,6 +1,7 @@
 """Browsers: how they start, what is switched off in them, and how they end if they do not listen."""
 
 import asyncio
+import logging
 import os
 import secrets
 import shutil
@@ -8,11 +9,25 @@ from contextlib import suppress
 
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
-from sumi.fetch.browser.process_tree import argument_of, find_marked, kill_tree, private_bytes
+from sumi.fetch.browser.failures import FAILURES
+from sumi.fetch.browser.process_tree import (
+    argument_of,
+    children,
+    find_marked,
+    has_argument,
+    kill_tree,
+    private_bytes,
+    processes_are_seen,
+)
 from sumi.fetch.browser.scratch import Scratch
 
 _START_SECONDS = 30.0
+_ANSWER_SECONDS = 5.0  # for a driver that is asked next to nothing
 _CLOSE_SECONDS = 5.0
+_NEWS_OF_A_DEAD_DRIVER = (
+    "Connection closed while reading from the driver",
+    "Connection.send_message_to_server",
+)
 _FLAGS = (
     "--disable-quic",
     "--dns-prefetch-disable",
@@ -39,16 +54,21 @@ _FLAGS = (
 class Chromium:
     """One browser with all its processes, and a profile that goes with it."""
 
-    def __init__(self, browser: Browser, pid: int | None) -> None:
+    def __init__(self, browser: Browser, pid: int | None, mark: str) -> None:
         self.browser = browser
         self._pid = pid
+        self._mark = mark
         self._profile = None if pid is None else argument_of(pid, "user-data-dir")
+        # Without them it goes on, and waits for ever for a process to show the next page in.
+        self._zygotes = () if pid is None else tuple(filter(_is_zygote, children(pid)))
         self._killed = False
 
     @property
     def is_running(self) -> bool:
-        """Of one that was killed the driver hears a little later than the next page."""
-        return not self._killed and self.browser.is_connected()
+        """With all that it needs. Looks for itself: the driver may hear of a death late, or never."""
+        if self._killed or not self.browser.is_connected():
+            return False
+        return self._pid is None or (self._is_there() and all(map(_is_zygote, self._zygotes)))
 
     @property
     def memory(self) -> int:
@@ -57,17 +77,22 @@ class Chromium:
     def kill(self) -> None:
         """At once, whatever it is doing."""
         self._killed = True
-        if self._pid is not None:
+        if self._pid is not None and self._is_there():
             kill_tree(self._pid)
 
     async def aclose(self) -> None:
         """In good order if it will, otherwise not."""
-        with suppress(Error, TimeoutError):
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                await self.browser.close()
+        if self.is_running:
+            with suppress(*FAILURES, TimeoutError):
+                async with asyncio.timeout(_CLOSE_SECONDS):
+                    await self.browser.close()
         self.kill()
         if self._profile is not None:  # a browser that was killed leaves it behind
             await asyncio.to_thread(shutil.rmtree, self._profile, ignore_errors=True)
+
+    def _is_there(self) -> bool:
+        """Its number may be another process's by now."""
+        return self._pid is not None and has_argument(self._pid, self._mark)
 
 
 class Launcher:
@@ -85,15 +110,20 @@ class Launcher:
 
     async def launch(self, proxy_url: str) -> Chromium | str:
         """A browser that knows no other way out than the proxy; or why there is none."""
+        mark = f"--sumi-browser={secrets.token_hex(8)}"
         async with self._starting:
             try:
                 async with asyncio.timeout(_START_SECONDS):
-                    return await self._launched(proxy_url)
+                    return await self._launched(proxy_url, mark)
             except TimeoutError:
                 why = f"it did not start within {_START_SECONDS:g} s"
-            except (Error, OSError) as error:
+            except FAILURES as error:
                 why = _last_words(str(error))
-            await self._stop()
+            half_started = find_marked(mark)
+            if half_started is not None:
+                kill_tree(half_started)
+            if not await self._driver_answers():  # otherwise it has other browsers to look after
+                await self._stop()
             return why
 
     async def aclose(self) -> None:
@@ -102,12 +132,11 @@ class Launcher:
             if self._scratch is not None:
                 await asyncio.to_thread(self._scratch.remove)
 
-    async def _launched(self, proxy_url: str) -> Chromium:
+    async def _launched(self, proxy_url: str, mark: str) -> Chromium | str:
         if self._playwright is None:
-            self._playwright = await async_playwright().start()
+            self._playwright = await _started_driver()
         if self._scratch is None:
             self._scratch = await asyncio.to_thread(Scratch)
-        mark = f"--sumi-browser={secrets.token_hex(8)}"
         browser = await self._playwright.chromium.launch(
             executable_path=self._path,
             args=[*_FLAGS, self._believed, mark],
@@ -119,15 +148,48 @@ class Launcher:
             handle_sigterm=False,
             handle_sighup=False,
         )
-        return Chromium(browser, find_marked(mark))
+        pid = find_marked(mark)
+        if pid is None and processes_are_seen():
+            return "it ended as soon as it had started"
+        return Chromium(browser, pid, mark)
+
+    async def _driver_answers(self) -> bool:
+        if self._playwright is None:
+            return False
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                await (await self._playwright.request.new_context()).dispose()
+        except (*FAILURES, TimeoutError):
+            return False
+        return True
 
     async def _stop(self) -> None:
         if self._playwright is None:
             return
         playwright, self._playwright = self._playwright, None
-        with suppress(Error, OSError, TimeoutError):
+        with suppress(*FAILURES, TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await playwright.stop()
+
+
+async def _started_driver() -> Playwright:
+    logging.getLogger("asyncio").addFilter(_is_not_about_a_dead_driver)
+    try:
+        return await async_playwright().start()
+    except Exception as error:  # of one that dies meanwhile, Playwright raises no class of its own
+        raise Error(str(error)) from error
+
+
+def _is_not_about_a_dead_driver(record: logging.LogRecord) -> bool:
+    """Playwright leaves that news lying about in futures and callbacks. Whoever needs the driver is told."""
+    said = record.getMessage()
+    return not any(word in said for word in _NEWS_OF_A_DEAD_DRIVER)
+
+
+def _is_zygote(pid: int) -> bool:
+    """One of the processes that Chromium on Linux makes its renderers from; those look like it at first, and
+    are no children of the browser's own."""
+    return has_argument(pid, "--type=zygote")
 
 
 def _last_words(text: str) -> str:

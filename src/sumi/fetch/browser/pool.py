@@ -1,16 +1,22 @@
-"""As many browsers as pages may be rendered at once; each is replaced when worn out, swollen or dead."""
+"""As many browsers as pages may be rendered at once; each is replaced when worn out, swollen or dead.
+
+A browser that dies is our trouble, not the page's and not its host's: the page, which is here already, is
+shown to the next one. Only a page over which several die in a row is taken for their killer.
+"""
 
 import asyncio
 from collections.abc import Callable
 
-from playwright.async_api import Error
-
-from sumi.errors import UsageError
+from sumi.errors import BrowserUnavailable, UsageError
 from sumi.fetch.browser.chromium import Chromium, Launcher
-from sumi.fetch.browser.tab import Snapshot, Tab
+from sumi.fetch.browser.tab import Lost, Snapshot, Tab
 from sumi.fetch.filtering_proxy import FilteringProxy
 from sumi.model import Response
 from sumi.outcomes import Outcome, Verdict
+
+_BROWSERS_PER_PAGE = 4
+_STARTS = 4  # in a row, until there is no browser to be had
+_PAUSE_SECONDS = 0.5  # after the first that failed; doubles
 
 
 class TabPool:
@@ -28,21 +34,18 @@ class TabPool:
         self._proxy = proxy
         self._make_tab = make_tab
         self._idle: list[Tab] = []
-        self._proven = False  # a browser has started once, so that a later failure is a passing one
+        self._proven = False  # a browser has started once, so that a later failure is not one of its settings
 
     async def render(self, document: Response) -> Snapshot | Verdict:
-        """Raises UsageError if browsers cannot be started here at all."""
+        """Raises UsageError if browsers cannot be started here at all, BrowserUnavailable if not any more."""
         async with self._places:
-            tab = await self._take()
-            if isinstance(tab, Verdict):
-                return tab
-            try:
-                return await tab.render(document)
-            finally:
-                if tab.is_fit:
-                    self._idle.append(tab)
-                else:
-                    await tab.aclose()
+            why = ""
+            for _ in range(_BROWSERS_PER_PAGE):
+                seen = await self._render_once(document)
+                if not isinstance(seen, Lost):
+                    return seen
+                why = seen.why
+        return Verdict(Outcome.RENDER_FAILED, f"{why}, {_BROWSERS_PER_PAGE} times in a row")
 
     async def aclose(self) -> None:
         while self._idle:
@@ -50,37 +53,54 @@ class TabPool:
         await self._launcher.aclose()
         await self._proxy.aclose()
 
-    async def _take(self) -> Tab | Verdict:
+    async def _render_once(self, document: Response) -> Snapshot | Verdict | Lost:
+        tab = await self._take()
+        seen: Snapshot | Verdict | Lost | None = None
+        try:
+            seen = await tab.render(document)
+        finally:
+            if tab.is_fit and not isinstance(seen, Lost):
+                self._idle.append(tab)
+            else:
+                await tab.aclose()
+        return seen
+
+    async def _take(self) -> Tab:
         while self._idle:
             tab = self._idle.pop()
             if tab.is_fit:
                 return tab
             await tab.aclose()
         await self._proxy.start()
+        why = ""
+        for tried in range(_STARTS):
+            if tried:
+                await asyncio.sleep(_PAUSE_SECONDS * 2 ** (tried - 1))
+            started = await self._start()
+            if isinstance(started, Tab):
+                return started
+            why = started
+        if self._proven:
+            raise BrowserUnavailable(
+                f"no browser can be started any more: {why}; all that was done is saved, "
+                "and the same command goes on from here"
+            )
+        raise UsageError(
+            f"the browser cannot be started: {why}; name another one with --browser, or leave --render out"
+        )
+
+    async def _start(self) -> Tab | str:
         chromium = await self._launcher.launch(self._proxy.url)
         if isinstance(chromium, str):
-            return self._not_started(chromium)
+            return chromium
         tab = self._make_tab(chromium)
-        if not self._proven:
-            await self._prove(tab)
-        return tab
-
-    def _not_started(self, why: str) -> Verdict:
-        if not self._proven:
-            raise UsageError(
-                f"the browser cannot be started: {why}; name another one with --browser, "
-                "or leave --render out"
-            )
-        return Verdict(Outcome.RENDER_FAILED, f"a new browser did not start: {why}")
-
-    async def _prove(self, tab: Tab) -> None:
-        try:
-            bad = await tab.bad_selector()
-        except Error as error:
-            await tab.aclose()
-            self._not_started(error.message.splitlines()[0])
-            return
-        if bad is not None:
-            await tab.aclose()
-            raise UsageError(f"--wait-for {bad!r} is not a CSS selector")
-        self._proven = True
+        if self._proven:
+            return tab
+        bad = await tab.bad_selector()
+        if bad is None:
+            self._proven = True
+            return tab
+        await tab.aclose()
+        if isinstance(bad, Lost):
+            return bad.why
+        raise UsageError(f"--wait-for {bad!r} is not a CSS selector")

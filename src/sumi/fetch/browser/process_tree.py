@@ -9,17 +9,26 @@ _PROC = Path("/proc")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
+def processes_are_seen() -> bool:
+    return (_PROC / "self" / "task").is_dir()
+
+
 def find_marked(mark: str) -> int | None:
     """That descendant of ours which was started with ``mark`` among its arguments."""
-    wanted = mark.encode()
-    return next((pid for pid in tree(os.getpid()) if wanted in _arguments(pid)), None)
+    return next((pid for pid in tree(os.getpid()) if has_argument(pid, mark)), None)
+
+
+def has_argument(pid: int, word: str) -> bool:
+    """Never of a process that has ended, waited for or not. Chromium's children write theirs anew, with
+    blanks between them."""
+    return word.encode() in b" ".join(_arguments(pid)).split(b" ")
 
 
 def tree(root: int) -> list[int]:
     """A process and all its descendants, parents first."""
     pids = [root]
     for pid in pids:  # grows while it is walked
-        pids += _children(pid)
+        pids += children(pid)
     return pids
 
 
@@ -34,13 +43,13 @@ def kill_tree(root: int) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def _children(pid: int) -> list[int]:
-    children: list[int] = []
+def children(pid: int) -> list[int]:
+    found: list[int] = []
     with suppress(OSError):
         for task in (_PROC / str(pid) / "task").iterdir():  # any thread may have started one
             with suppress(OSError):
-                children += [int(child) for child in (task / "children").read_text().split()]
-    return children
+                found += [int(child) for child in (task / "children").read_text().split()]
+    return found
 
 
 def argument_of(pid: int, name: str) -> str | None:

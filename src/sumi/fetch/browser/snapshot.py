@@ -60,30 +60,50 @@ SCRIPT = r"""
 }
 """
 
-# Resolves once the document has been left unchanged for ``quiet`` milliseconds, after ``most`` at the latest.
-DOM_QUIET = """
-([quiet, most]) => new Promise((resolve) => {
-  let timer = setTimeout(resolve, quiet);
+# Resolves once the browser has drawn what it has to draw, and whoever watches for that has been told: after
+# two frames. A page that is not drawn gets none, and is waited for no longer than ``most`` milliseconds.
+_DRAWN = """
+const drawn = (most) => new Promise((resolve) => {
   setTimeout(resolve, most);
-  new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(resolve, quiet); })
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)));
+});
+"""
+
+# Counts what changes in the document, in an object that the page itself does not see.
+WATCH = """
+() => {
+  const seen = { changes: 0 };
+  new MutationObserver((changes) => { seen.changes += changes.length; })
     .observe(document, { childList: true, subtree: true, characterData: true });
-})
+  return seen;
+}
+"""
+
+# After ``pause`` milliseconds of the page's own time: how much has changed, come and grown.
+LOOK = f"""
+async (seen, [pause, most]) => {{
+  {_DRAWN}
+  await new Promise((resolve) => setTimeout(resolve, pause));
+  await drawn(most);
+  return [seen.changes, performance.getEntriesByType('resource').length];
+}}
 """
 
 # Scrolls down screen by screen to the end; answers how many it took, and how long the page was then.
-SCROLL = """
-async ([most, pause]) => {
+SCROLL = f"""
+async ([most, pause]) => {{
+  {_DRAWN}
   const root = document.scrollingElement || document.documentElement;
   let taken = 0;
-  while (taken < most) {
+  while (taken < most) {{
     const before = root.scrollTop, height = root.scrollHeight;
     root.scrollTop = before + window.innerHeight;
     taken += 1;
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    await drawn(pause);
     if (root.scrollTop === before && root.scrollHeight === height) break;
-  }
+  }}
   return [taken, root.scrollHeight];
-}
+}}
 """
 
 HEIGHT = "() => (document.scrollingElement || document.documentElement).scrollHeight"

@@ -4,11 +4,13 @@ Making one takes a good part of the time that a small page takes, and so does cl
 beside the rendering of other pages.
 """
 
+import asyncio
 from contextlib import suppress
 
-from playwright.async_api import BrowserContext, Error, Page
+from playwright.async_api import BrowserContext, Page
 
 from sumi.fetch.browser.chromium import Chromium
+from sumi.fetch.browser.failures import FAILURES
 from sumi.fetch.browser.snapshot import WITHOUT_WEBRTC
 from sumi.fetch.browser.sub_requests import SubRequests
 from sumi.fetch.browser.traffic import Traffic
@@ -16,6 +18,8 @@ from sumi.fetch.filtering_proxy import FilteringProxy, Pass
 from sumi.fetch.target import parse_target
 from sumi.model import Response
 from sumi.policy import RenderPolicy
+
+_CLOSE_SECONDS = 5.0  # a browser that takes longer over it is ill, and somebody else's concern
 
 
 class Stage:
@@ -25,6 +29,12 @@ class Stage:
         self.traffic = Traffic(page)
         self._held = held
         self._proxy = proxy
+        self._crashed = asyncio.Event()
+        page.on("crash", lambda _: self._crashed.set())
+
+    async def crash(self) -> None:
+        """Returns when the process that shows the page has died, which may be never."""
+        await self._crashed.wait()
 
     def expect(self, document: Response) -> None:
         target = parse_target(document.url)
@@ -34,8 +44,9 @@ class Stage:
     async def clear(self) -> None:
         """First of all, whatever still runs on the page is cut off."""
         await self._proxy.revoke(self._held)
-        with suppress(Error):
-            await self.page.context.close()
+        with suppress(*FAILURES, TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self.page.context.close()
 
 
 async def set_stage(
@@ -68,5 +79,5 @@ async def _furnished(context: BrowserContext, policy: RenderPolicy) -> tuple[Pag
 
 
 async def _dismiss(page: Page) -> None:
-    with suppress(Error):
+    with suppress(*FAILURES):
         await page.close()

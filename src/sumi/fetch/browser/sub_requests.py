@@ -9,6 +9,7 @@ import asyncio
 from playwright.async_api import Error, Page, Route
 from playwright.async_api import Request as Asked
 
+from sumi.fetch.browser.failures import FAILURES
 from sumi.fetch.target import parse_target
 from sumi.fetch.trackers import is_tracker
 from sumi.model import Response
@@ -46,7 +47,7 @@ class SubRequests:
     async def handle(self, route: Route) -> None:
         try:
             await self._decide(route, route.request)
-        except Error:
+        except FAILURES:
             return  # the page is gone, and with it whoever asked
 
     async def _decide(self, route: Route, asked: Asked) -> None:

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
-
-from playwright.async_api import Error
+from typing import NamedTuple, TypeAlias
 
 from sumi.fetch.browser.chromium import Chromium
+from sumi.fetch.browser.failures import FAILURES, tells_of_a_death, words_of
+from sumi.fetch.browser.races import first_of
 from sumi.fetch.browser.snapshot import IS_SELECTOR, SCRIPT
 from sumi.fetch.browser.stage import Stage
 from sumi.fetch.browser.waiting import Patience, go, settle
@@ -14,7 +14,8 @@ from sumi.model import Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import RenderPolicy
 
-_LOOK_SECONDS = 0.25  # between two looks at a browser's memory
+_LOOK_SECONDS = 0.25  # between two looks at a browser
+_STAGE_SECONDS = 30.0  # for what a browser does before it has seen anything of a page
 _MIB = 1024 * 1024
 # A page may leave for about:blank or for something that it made up, without asking anybody.
 _WEB = ("http://", "https://")
@@ -23,6 +24,15 @@ _WEB = ("http://", "https://")
 class Snapshot(NamedTuple):
     html: bytes
     note: str  # what was waited for in vain
+
+
+class Lost(NamedTuple):
+    """The browser was: it died, or stopped answering before it had seen the page. No fault of the page's."""
+
+    why: str
+
+
+Seen: TypeAlias = Snapshot | Verdict | Lost
 
 
 class Tab:
@@ -40,7 +50,6 @@ class Tab:
         self._policy = policy
         self._most_bytes = most_bytes
         self._rendered = 0
-        self._swollen = False
         self._next: asyncio.Task[Stage] | None = None
         self._clearing: set[asyncio.Task[None]] = set()
 
@@ -66,37 +75,34 @@ class Tab:
         await asyncio.gather(*pending, return_exceptions=True)
         await self._chromium.aclose()
 
-    async def bad_selector(self) -> str | None:
+    async def bad_selector(self) -> str | Lost | None:
         """The first of the policy's selectors that is none."""
-        page = await self._chromium.browser.new_page()
         try:
-            for selector in self._policy.wait_for:
-                if not await page.evaluate(IS_SELECTOR, selector):
-                    return selector
-        finally:
-            await page.context.close()
-        return None
+            return await first_of(self._find_bad_selector(), self._watch_alone())
+        except FAILURES as error:
+            return Lost(words_of(error))
 
-    async def render(self, document: Response) -> Snapshot | Verdict:
+    async def _find_bad_selector(self) -> str | None:
+        page = await self._chromium.browser.new_page()
+        bad = [one for one in self._policy.wait_for if not await page.evaluate(IS_SELECTOR, one)]
+        await page.context.close()
+        return bad[0] if bad else None
+
+    async def render(self, document: Response) -> Seen:
         """Whatever happens in the browser costs this page and no other: a hung one is ended."""
         self._rendered += 1
-        watch = asyncio.create_task(self._watch_memory())
         try:
-            async with asyncio.timeout(self._policy.seconds):
-                return await self._render(document)
-        except TimeoutError:
-            self._chromium.kill()
-            return _failed(f"no end of it within {self._policy.seconds:g} s")
-        except Error as error:
+            stage: Stage | Lost = await first_of(self._take_stage(), self._watch_alone())
+        except FAILURES as error:
+            return Lost(f"the browser could not open a page: {words_of(error)}")
+        if isinstance(stage, Lost):
+            return stage
+        try:
+            return await first_of(
+                self._watch(), self._watch_renderer(stage), self._photograph(stage, document)
+            )
+        except FAILURES as error:
             return self._trouble(error)
-        finally:
-            watch.cancel()
-            await asyncio.gather(watch, return_exceptions=True)
-
-    async def _render(self, document: Response) -> Snapshot | Verdict:
-        stage = await self._take_stage()
-        try:
-            return await self._photograph(stage, document)
         finally:
             clearing = asyncio.create_task(stage.clear())
             self._clearing.add(clearing)
@@ -110,7 +116,7 @@ class Tab:
         if not self._is_worn_out:
             self._next = asyncio.ensure_future(self._set_stage(self._chromium))
 
-    async def _photograph(self, stage: Stage, document: Response) -> Snapshot | Verdict:
+    async def _photograph(self, stage: Stage, document: Response) -> Seen:
         page, requests, patience = stage.page, stage.requests, Patience(self._policy)
         stage.expect(document)
         await go(page, document.url, self._policy.mode, patience, requests.leaving)
@@ -124,22 +130,46 @@ class Tab:
             return _too_large(self._most_bytes)
         return Snapshot(encoded, note)
 
-    def _trouble(self, error: Error) -> Verdict:
-        if self._swollen:
-            return _failed(f"the browser took more than {self._policy.memory // _MIB} MiB for it")
-        if "RangeError: too large" in error.message:
+    def _trouble(self, error: Exception) -> Seen:
+        if "RangeError: too large" in str(error):
             return _too_large(self._most_bytes)
-        if "crash" in error.message.lower() or not self._chromium.is_running:
-            return _failed("the browser crashed over it")
-        return _failed(f"the browser gave up: {error.message.splitlines()[0][:200]}")
+        if tells_of_a_death(error) or not self._chromium.is_running:
+            return Lost("the browser died over it")
+        return _failed(f"the browser gave up: {words_of(error)}")
 
-    async def _watch_memory(self) -> None:
-        while True:
-            await asyncio.sleep(_LOOK_SECONDS)
-            if self._chromium.memory > self._policy.memory:
-                self._swollen = True
-                self._chromium.kill()
-                return
+    # Who watches returns when there is nothing left to wait for, and has ended the browser by then
+
+    async def _watch(self) -> Seen:
+        late = _failed(f"no end of it within {self._policy.seconds:g} s")
+        return await self._watch_for(self._policy.seconds, late)
+
+    async def _watch_alone(self) -> Lost:
+        """A browser that is not at a page: whatever goes wrong is its own fault."""
+        late = Lost(f"the browser did not open a page within {_STAGE_SECONDS:g} s")
+        seen = await self._watch_for(_STAGE_SECONDS, late)
+        return seen if isinstance(seen, Lost) else Lost(seen.rule)
+
+    async def _watch_renderer(self, stage: Stage) -> Seen:
+        await stage.crash()
+        return Lost("the browser's process for it died")
+
+    async def _watch_for(self, seconds: float, late: Lost | Verdict) -> Lost | Verdict:
+        end = asyncio.get_running_loop().time() + seconds
+        while (fault := self._fault()) is None:
+            left = end - asyncio.get_running_loop().time()
+            if left <= 0:
+                fault = late
+                break
+            await asyncio.sleep(min(_LOOK_SECONDS, left))
+        self._chromium.kill()
+        return fault
+
+    def _fault(self) -> Lost | Verdict | None:
+        if not self._chromium.is_running:
+            return Lost("the browser died over it")
+        if self._chromium.memory > self._policy.memory:
+            return _failed(f"the browser took more than {self._policy.memory // _MIB} MiB for it")
+        return None
 
 
 def _failed(why: str) -> Verdict:

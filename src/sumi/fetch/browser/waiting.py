@@ -6,15 +6,15 @@ from contextlib import suppress
 from playwright.async_api import Page
 from playwright.async_api import TimeoutError as WaitedInVain
 
-from sumi.fetch.browser.snapshot import DOM_QUIET, HEIGHT, SCROLL
+from sumi.fetch.browser.races import first_of
+from sumi.fetch.browser.rest import comes_to_rest
+from sumi.fetch.browser.snapshot import HEIGHT, SCROLL
 from sumi.fetch.browser.traffic import Traffic
 from sumi.policy import RenderMode, RenderPolicy
 
-# As long a silence as browsers' own tools call idle.
-_NETWORK_QUIET = 0.5
-_DOM_QUIET_MS = 100
-_DOM_MOST_MS = 2000
-_SCREEN_MS = 60  # between two screens: time for what watches the scrolling to notice
+_RESTLESS = 2.0  # seconds that a page may change without asking for anything; thorough waits for it longer
+_SCREEN_MS = 1000  # for a screen to be drawn; a page that is drawn at all takes two frames
+MOVING = "still moving when its time was up"
 _WAITS_SHARE = 2 / 3  # of a page's time; the rest is for writing it down
 
 
@@ -37,16 +37,11 @@ class Patience:
 async def go(page: Page, url: str, mode: RenderMode, patience: Patience, leaving: asyncio.Event) -> None:
     """Open the page. One that never finishes loading is taken as far as it came, and so is one whose script
     wants to be ``leaving``: it was kept from it, so it would not finish."""
-    opening = asyncio.create_task(_open(page, url, mode, patience))
-    departure = asyncio.create_task(leaving.wait())
-    try:
-        await asyncio.wait((opening, departure), return_when=asyncio.FIRST_COMPLETED)
-        if opening.done():
-            opening.result()
-    finally:
-        for task in (opening, departure):
-            task.cancel()
-        await asyncio.gather(opening, departure, return_exceptions=True)
+    await first_of(_open(page, url, mode, patience), _left(leaving))
+
+
+async def _left(leaving: asyncio.Event) -> None:
+    await leaving.wait()
 
 
 async def _open(page: Page, url: str, mode: RenderMode, patience: Patience) -> None:
@@ -59,19 +54,21 @@ async def _open(page: Page, url: str, mode: RenderMode, patience: Patience) -> N
 
 async def settle(page: Page, traffic: Traffic, policy: RenderPolicy, patience: Patience) -> str:
     """Wait as the mode says. Returns what was waited for in vain, in words; "" if all came."""
-    if policy.mode is not RenderMode.FAST:
-        await _quiet(page, traffic, min(policy.idle, patience.left))
+    rested = policy.mode is RenderMode.FAST or await _rests(page, traffic, policy, patience)
     missing = [selector for selector in policy.wait_for if not await _came(page, selector, policy, patience)]
-    cut = ""
+    never = [f"nothing matched {selector!r}" for selector in missing]
     if policy.mode is RenderMode.THOROUGH:
-        cut = await _scroll(page, traffic, policy, patience)
-    never = "; ".join(f"nothing matched {selector!r}" for selector in missing)
-    return "; ".join(filter(None, (never, cut)))
+        last = await _scroll(page, traffic, policy, patience)
+    else:
+        last = "" if rested else MOVING
+    return "; ".join(filter(None, (*never, last)))
 
 
-async def _quiet(page: Page, traffic: Traffic, most: float) -> None:
-    await traffic.silence(_NETWORK_QUIET, most)
-    await page.evaluate(DOM_QUIET, [_DOM_QUIET_MS, min(_DOM_MOST_MS, most * 1000)])
+async def _rests(page: Page, traffic: Traffic, policy: RenderPolicy, patience: Patience) -> bool:
+    most = min(policy.idle, patience.left)
+    return await comes_to_rest(
+        page, traffic, most, most if policy.mode is RenderMode.THOROUGH else min(most, _RESTLESS)
+    )
 
 
 async def _came(page: Page, selector: str, policy: RenderPolicy, patience: Patience) -> bool:
@@ -87,9 +84,13 @@ async def _scroll(page: Page, traffic: Traffic, policy: RenderPolicy, patience: 
     """Down to the end, and on for as long as the page grows by it, within bounds."""
     left = policy.screens
     while left > 0 and patience.left:
-        taken, height = await page.evaluate(SCROLL, [left, _SCREEN_MS])
+        try:
+            async with asyncio.timeout(patience.left):
+                taken, height = await page.evaluate(SCROLL, [left, _SCREEN_MS])
+        except TimeoutError:
+            return MOVING
         left -= taken
-        await _quiet(page, traffic, min(policy.idle, patience.left))
+        rested = await _rests(page, traffic, policy, patience)
         if await page.evaluate(HEIGHT) <= height:
-            return ""
+            return "" if rested else MOVING
     return f"still growing after {policy.screens - left} screens"
