@@ -9,16 +9,18 @@ has left this process when ``add`` returns: its page is settled after that, and 
 """
 
 import base64
+import fcntl
 import gzip
 import hashlib
 import os
 import zlib
 from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 from uuid import uuid4
 
 from sumi import __version__
+from sumi.errors import StateLocked
 from sumi.model import Response
 from sumi.outputs.plain_text import iso_utc
 from sumi.outputs.safe_files import explained
@@ -26,24 +28,26 @@ from sumi.outputs.safe_files import explained
 OPEN_SUFFIX: Final = ".open"
 # They describe the bytes on the wire, which are not what is stored.
 _OF_THE_TRANSFER: Final = frozenset({"content-encoding", "transfer-encoding", "content-length", "connection"})
+_OPEN: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _LEVEL: Final = 6
 _BLOCK: Final = 256 * 1024
 
 
 class WarcFile:
-    """``path`` is what the file is called in the end; a file of that name is never touched."""
+    """``path`` is what the file is called in the end; a file of that name is never touched, nor one that
+    another process is writing."""
 
     def __init__(self, path: Path, now: float) -> None:
         self._path = path
         self._open_path = path.with_name(path.name + OPEN_SUFFIX)
+        self._holds_answers = False
         with explained(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            if self._open_path.exists():
-                _rescue(self._open_path, _free_name(path))
-            self._file = _create(self._open_path)
+            self._file = _begun(self._open_path, path)
         self._write(_record("warcinfo", now, b"application/warc-fields", _software(), {}))
 
     def add(self, response: Response) -> None:
+        self._holds_answers = True
         if response.http_version:
             self._add_answer(response)
         else:
@@ -75,11 +79,14 @@ class WarcFile:
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Whole: it gets its name."""
+        """Whole: it gets its name. Without an answer, of a run that could not begin say, it goes."""
         self.sync()
-        self._file.close()
         with explained(self._path):
-            self._open_path.rename(_free_name(self._path))
+            if self._holds_answers:
+                self._open_path.rename(_free_name(self._path))
+            else:
+                self._open_path.unlink(missing_ok=True)
+        self._file.close()  # and with it the lock
 
     def _write(self, record: bytes) -> None:
         member = memoryview(gzip.compress(record, _LEVEL, mtime=0))
@@ -116,36 +123,66 @@ def _digest(data: bytes) -> str:
     return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
 
 
-def _create(path: Path) -> FileIO:
-    """Unbuffered: what waits in a buffer is lost with the process."""
-    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644), "wb", buffering=0)
+def _begun(unfinished: Path, path: Path) -> FileIO:
+    """A new file, locked: what a kill left under its name has been put away. Unbuffered: what waits in a
+    buffer is lost with the process."""
+    while True:
+        file = FileIO(os.open(unfinished, _OPEN, 0o644), "r+b")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not _is_at(file, unfinished):  # it has just been given its name, by whoever wrote it
+                file.close()
+            elif os.fstat(file.fileno()).st_size:
+                _rescue(file, unfinished, _free_name(path))
+                file.close()
+            else:
+                return file
+        except BlockingIOError:
+            file.close()
+            raise StateLocked(
+                f"{path} is being written by another process: wait for it, or name another file with --warc"
+            ) from None
+        except BaseException:
+            file.close()
+            raise
 
 
-def _rescue(unfinished: Path, path: Path) -> None:
-    """Cut a file that a kill left back to its last whole record, and give it its name."""
-    with unfinished.open("r+b") as file:
-        file.truncate(_whole_bytes(file))
-        os.fsync(file.fileno())
-    unfinished.rename(path)
+def _is_at(file: FileIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.lstat(path))
+    except FileNotFoundError:
+        return False
 
 
-def _whole_bytes(file: BinaryIO) -> int:
-    """How far the gzip members are complete; memory does not depend on what is in them."""
-    whole = position = 0
+def _rescue(file: FileIO, unfinished: Path, path: Path) -> None:
+    """Cut what a kill left back to its last whole record, and give it its name, if it holds any answer."""
+    records, whole = _whole_records(file)
+    if records > 1:  # the first tells of the program
+        file.truncate(whole)
+        os.fsync(file)
+        unfinished.rename(path)
+    else:
+        unfinished.unlink(missing_ok=True)
+
+
+def _whole_records(file: FileIO) -> tuple[int, int]:
+    """How many gzip members are complete, and where the last ends; memory does not depend on what is in
+    them."""
+    records = whole = position = 0
     inflate = zlib.decompressobj(wbits=31)
     while data := file.read(_BLOCK):
         while data:
             try:
                 inflate.decompress(data, _BLOCK)
             except zlib.error:
-                return whole
+                return records, whole
             rest = inflate.unconsumed_tail or inflate.unused_data
             position += len(data) - len(rest)
             if inflate.eof:
-                whole = position
+                records, whole = records + 1, position
                 inflate = zlib.decompressobj(wbits=31)
             data = rest
-    return whole
+    return records, whole
 
 
 def _free_name(path: Path) -> Path:
