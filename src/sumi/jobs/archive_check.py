@@ -7,8 +7,9 @@ from sumi.jobs.finding import Finding
 from sumi.jobs.pipeline_note import CRAWLER, SCRAPER, Role
 from sumi.outputs.page_rows import KEPT
 from sumi.outputs.safe_files import SafeFolder
+from sumi.parse.raw import has_frame_of
 from sumi.ports import Snapshot, UrlRecord
-from sumi.store.blobs import FolderBlobs
+from sumi.store.blobs import PACKED_SUFFIX, FolderBlobs
 from sumi.store.check import ledger_violations
 
 
@@ -44,11 +45,25 @@ class _Bodies:
         path, digest = record.facts.path, record.facts.raw
         if path is None or digest is None:
             return ""
-        if not self._workspace.exists(path):
+        status = self._workspace.status(path)
+        if status is None:
             return "is missing"
+        if not self._has_right_size(path, status.st_size, record.facts.body_bytes):
+            return f"has {status.st_size:,} bytes, which is not what was written"
         if deep and not self._is_whole(path, digest):
             return "does not hash to what is recorded"
         return ""
+
+    def _has_right_size(self, path: str, size: int, body_bytes: int | None) -> bool:
+        if body_bytes is None:  # of a version that did not record it
+            return size > 0
+        if not path.endswith(PACKED_SUFFIX):
+            return size == body_bytes
+
+        def read(start: int, length: int) -> bytes:
+            return self._workspace.read_range(path, start, length) or b""
+
+        return has_frame_of(read, size, body_bytes)
 
     def close(self) -> None:
         for folder in (self._workspace, *self._folders):

@@ -5,7 +5,7 @@ opened by ``zstdcat -D`` and that dictionary.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -18,6 +18,7 @@ LEVEL: Final = 3
 # hundred save 2 to 5 % more, and would travel to the process that packs with every page.
 DICTIONARY_BYTES: Final = 32 * 1024
 SAMPLES: Final = 100
+_MOST_HEAD: Final = 64  # of a frame and its first block; the format's own limit is 21
 SAMPLE_BYTES: Final = 128 * 1024  # of a body; so that no site makes them take more than 13 MB
 
 
@@ -62,6 +63,27 @@ class Unpacker:
 def unpacked(frame: bytes, most: int) -> bytes | None:
     """The same for a plain frame, in any thread."""
     return Unpacker().unpacked(frame, most)
+
+
+def has_frame_of(read: Callable[[int, int], bytes], size: int, body_bytes: int) -> bool:
+    """Whether a file of ``size`` bytes is one frame of a body of so many: told by the heads of the frame and
+    of its blocks, nothing is unpacked. ``read``: from where, and how much at most."""
+    head = read(0, _MOST_HEAD)
+    try:
+        parameters = zstandard.get_frame_parameters(head)
+        at = zstandard.frame_header_size(head)
+    except zstandard.ZstdError:
+        return False
+    if parameters.content_size != body_bytes:
+        return False
+    is_last = False
+    while not is_last:
+        block = int.from_bytes(head[at : at + 3] if at + 3 <= len(head) else read(at, 3), "little")
+        is_last, is_repeated, length = bool(block & 1), block >> 1 & 3 == 1, block >> 3
+        at += 3 + (1 if is_repeated else length)
+        if at > size:
+            return False
+    return at + (4 if parameters.has_checksum else 0) == size
 
 
 def dictionary_needed(frame: bytes) -> int:
