@@ -9,6 +9,7 @@ SumiError                   a sentence for the user; the command line prints it 
 ├── IllegalTransition       a state machine was asked for a move that it does not have     (4)
 ├── OutputRefused           the output would leave its folder (symlink, traversal)         (4)
 ├── BrowserUnavailable      browsers start no more: stop, resume later                     (4)
+├── Interrupted             stopped before there was anything to show                      (3)
 └── StorageFailed           the disk failed or is full: stop, resume later                 (4)
 """
 
@@ -73,6 +74,10 @@ class OutputRefused(SumiError):
 
 class BrowserUnavailable(SumiError):
     pass
+
+
+class Interrupted(SumiError):
+    exit_code = 3
 
 
 class StorageFailed(SumiError):

@@ -8,6 +8,7 @@ from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.io import Io
 from sumi.engine.run import Crawl
+from sumi.errors import Interrupted
 from sumi.events import Listener
 from sumi.jobs.listing import listing_job
 from sumi.jobs.plan import Plan, SampleOutput, make_plan, sampling_job
@@ -33,7 +34,8 @@ async def list_site(settings: MirrorSettings, listeners: Sequence[Listener], con
 async def look_at(
     job: Job, output: Output, listeners: Sequence[Listener], control: Control, processes: int | None
 ) -> MemoryStore:
-    """Run a job to its end in memory; what it learnt."""
+    """Run a job to its end in memory; what it learnt. Raises Interrupted where it did not get there: what is
+    known then would be taken for all there is."""
     clock = SystemClock()
     store = MemoryStore(job.frontier, clock.now())
     fetcher = new_fetcher(job, clock, must_reach=True)
@@ -45,6 +47,8 @@ async def look_at(
     finally:
         await fetcher.aclose()
         await digester.aclose()
+    if control.was_stopped:
+        raise Interrupted("interrupted before all was looked at: run the same command again")
     return store
 
 

@@ -1,12 +1,13 @@
 """Several sites into one folder, one after the other: each its own home, state and summary, and a total."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 from sumi.assembly.mirror import mirror
 from sumi.assembly.parts import run_loop, teller
 from sumi.engine.clock import SystemClock
-from sumi.engine.control import Control
+from sumi.engine.control import Controls, obeying_signals
 from sumi.errors import StorageFailed, SumiError, UsageError
 from sumi.events import Listener, Summary, Warned
 from sumi.jobs.mirror import mirror_job
@@ -15,6 +16,8 @@ from sumi.scope import Scope
 from sumi.settings import MirrorSettings
 
 ReadSites = Callable[[], Sequence[MirrorSettings]]
+# A signal that came while the loop was busy, with the end of a site say, is heard within this time.
+SIGNAL_SECONDS = 0.01
 STOPPED = ("interrupted", "aborted")
 # From good to bad.
 STATUSES = ("complete", "partial", "interrupted", "aborted")
@@ -27,6 +30,10 @@ class SiteEnd:
         self.url = url
         self.summary = summary
         self.error = error
+
+    @property
+    def was_not_begun(self) -> bool:
+        return self.summary is None and self.error is None
 
     @property
     def words(self) -> str:
@@ -59,23 +66,30 @@ def refuse_overlaps(sites: Sequence[MirrorSettings]) -> None:
 async def _run(
     sites: Sequence[MirrorSettings], listeners: Sequence[Listener], read_sites: ReadSites | None
 ) -> list[SiteEnd]:
-    clock, tell = SystemClock(), teller(listeners)
+    clock, tell, controls = SystemClock(), teller(listeners), Controls()
     started = clock.now()
     ends: list[SiteEnd] = []
-    for number, site in enumerate(sites):
-        if ends and ends[-1].summary is not None and ends[-1].summary.status in STOPPED:
-            ends.append(SiteEnd(site.url, None))
-            continue
-        try:
-            again = None if read_sites is None else _reader(read_sites, number)
-            ends.append(SiteEnd(site.url, await mirror(site, listeners, Control(), again)))
-        except StorageFailed:
-            raise  # the next would not fare better
-        except SumiError as error:
-            tell(Warned(f"{site.url}: {error}"))
-            ends.append(SiteEnd(site.url, None, error))
-    tell(total_of(ends, sites[0].output, clock.now() - started))
+    with obeying_signals(controls):
+        for number, site in enumerate(sites):
+            await asyncio.sleep(SIGNAL_SECONDS)
+            if controls.was_stopped or any(map(_was_stopped, ends)):
+                ends.append(SiteEnd(site.url, None))
+                continue
+            try:
+                again = None if read_sites is None else _reader(read_sites, number)
+                ends.append(SiteEnd(site.url, await mirror(site, listeners, controls.next(), again)))
+            except StorageFailed:
+                raise  # the next would not fare better
+            except SumiError as error:
+                tell(Warned(f"{site.url}: {error}"))
+                ends.append(SiteEnd(site.url, None, error))
+        tell(total_of(ends, sites[0].output, clock.now() - started))
     return ends
+
+
+def _was_stopped(end: SiteEnd) -> bool:
+    """By a file, or by a disk that ran low: the next is not begun either."""
+    return end.summary is not None and end.summary.status in STOPPED
 
 
 def _reader(read_sites: ReadSites, number: int) -> Callable[[], MirrorSettings]:

@@ -10,7 +10,7 @@ from sumi.cli.options import add_settings, given_flags
 from sumi.cli.parser import SentenceParser
 from sumi.cli.reporters import Reporter, choose_reporter
 from sumi.cli.sitemap import add_format, print_listing
-from sumi.cli.summary import exit_code, worst_of
+from sumi.cli.summary import INTERRUPTED, exit_code, worst_of
 from sumi.cli.terminal import Sink
 from sumi.errors import StorageFailed
 from sumi.events import Summary
@@ -107,6 +107,7 @@ def _run_several(
         reporter.close()
     codes = [exit_code(end.summary) for end in ends if end.summary is not None]
     codes += [end.error.exit_code for end in ends if end.error is not None]
+    codes += [INTERRUPTED for end in ends if end.was_not_begun]
     return worst_of(codes)
 
 

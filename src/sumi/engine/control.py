@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 from sumi.engine.lifecycle import RunState, moved
 
@@ -26,7 +26,7 @@ class Wish(StrEnum):
 class Control:
     """The state of a run, and an event that wakes the loop whenever it changes."""
 
-    hears_signals: ClassVar[bool] = False  # by itself: ``obeying_signals`` need not see to it
+    hears_signals = False  # by other means: ``obeying_signals`` need not see to it
 
     def __init__(self) -> None:
         self.state = RunState.RUNNING
@@ -94,8 +94,34 @@ class Control:
             self._watcher(target, why)
 
 
+class Controls:
+    """For runs one after the other. Whoever stops one, at whatever moment, stops those to come as well."""
+
+    hears_signals = False
+
+    def __init__(self) -> None:
+        self.was_stopped = False
+        self._current = Control()
+
+    def next(self) -> Control:
+        """For the next run, which hears signals from here only."""
+        self._current = Control()
+        self._current.hears_signals = True
+        return self._current
+
+    def stop(self, why: str = "") -> None:
+        self.was_stopped = True
+        self._current.stop(why)
+
+    def reload(self) -> None:
+        self._current.reload()
+
+    def show_status(self) -> None:
+        self._current.show_status()
+
+
 @contextmanager
-def obeying_signals(control: Control) -> Iterator[None]:
+def obeying_signals(control: Control | Controls) -> Iterator[None]:
     """First Ctrl-C or SIGTERM: finish what is in flight; second: end at once. SIGHUP reloads the limits,
     SIGUSR1 asks for the status. Outside the main thread, where no signal arrives, nothing is set up."""
     if threading.current_thread() is not threading.main_thread() or control.hears_signals:
