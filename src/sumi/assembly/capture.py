@@ -13,11 +13,9 @@ from sumi.assembly.parts import (
     Store,
     affordable,
     connected,
-    make_folders,
     open_store,
     run_loop,
     teller,
-    unmake,
 )
 from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control, obeying_signals
@@ -38,6 +36,7 @@ from sumi.recipe import Job
 from sumi.settings.capture import CaptureSettings, storable
 from sumi.store.capture import CaptureDatabase, CaptureFolder, CaptureJob, JobStatus
 from sumi.store.capture.folder import new_job_id
+from sumi.store.claim import make_folders
 
 # In these, nothing new is begun any more.
 LAST_STATES = frozenset({RunState.STOPPING, RunState.ABORTING})
@@ -71,25 +70,19 @@ async def capture(
     raise_limit()
     job = affordable(capture_job(settings), settings.connection.processes)
     folder = CaptureFolder(Path(settings.store))
-    made = make_folders(folder.path, "--store")
-    try:
+    with folder.working("sumi capture") as database:
         refuse_without_room(folder.path, settings.connection.min_free)
-        with folder.working() as database:
-            before = None if job_id is None else folder.job(database, job_id)
-            row = _recorded(settings, folder, database, before)
-            had = database.count_pages(row.id)
-            try:
-                return await _run(settings, job, folder, database, row, listeners, control, begun)
-            except UsageError:
-                if database.count_pages(row.id) == had:
-                    _take_back(folder, database, row.id, before)
-                raise
-            finally:
-                _leave_nothing_under_way(folder, database, row.id)
-    except UsageError:
-        if not folder.has_jobs:
-            unmake(made)
-        raise
+        before = None if job_id is None else folder.job(database, job_id)
+        row = _recorded(settings, folder, database, before)
+        had = database.count_pages(row.id)
+        try:
+            return await _run(settings, job, folder, database, row, listeners, control, begun)
+        except UsageError:
+            if database.count_pages(row.id) == had:
+                _take_back(folder, database, row.id, before)
+            raise
+        finally:
+            _leave_nothing_under_way(folder, database, row.id)
 
 
 def _recorded(

@@ -12,11 +12,9 @@ from sumi.assembly.parts import (
     Store,
     affordable,
     connected,
-    make_folders,
     open_store,
     run_loop,
     teller,
-    unmake,
 )
 from sumi.assembly.pipeline import Workshop
 from sumi.engine.clock import SystemClock
@@ -24,7 +22,7 @@ from sumi.engine.control import Control, obeying_signals
 from sumi.engine.descriptors import raise_limit
 from sumi.engine.disk_watch import refuse_without_room
 from sumi.engine.io import Io
-from sumi.errors import StateError, UsageError
+from sumi.errors import StateError
 from sumi.events import Listener, Summary
 from sumi.jobs.back_pressure import BackPressure
 from sumi.jobs.pipeline import finding_job
@@ -39,6 +37,8 @@ from sumi.recipe import Job
 from sumi.settings.crawl_config import CrawlConfig
 from sumi.settings.crawl_layout import layout_of
 from sumi.settings.crawl_seeds import load_seeds
+from sumi.store.claim import Claim
+from sumi.store.lock import FolderLock
 
 
 class CrawlOptions(msgspec.Struct, frozen=True):
@@ -54,6 +54,10 @@ class CrawlOptions(msgspec.Struct, frozen=True):
     @property
     def job(self) -> str:
         return UNIFIED if self.unified else CRAWLER
+
+    @property
+    def command(self) -> str:
+        return "run --unified" if self.unified else "crawl run"
 
 
 def run_crawl(
@@ -81,10 +85,9 @@ async def crawl(
         refuse_another_index(config)
     layout = layout_of(config)
     adopt(config.workspace, Belongings(layout.folders, layout.written, layout.kept))
-    made = make_folders(config.frontier.db_path)
-    try:
+    with Claim(config.frontier.db_path, f"sumi {options.command}") as claim:
         refuse_without_room(config.workspace, options.min_free)
-        async with _opened(config, options, job, listeners, control) as (io, store, archive):
+        async with _opened(config, options, job, listeners, control, claim.lock) as (io, store, archive):
             await _begin_as(Role(options.job, config.workspace), store, config.frontier.db_path)
             if options.again:
                 await _queue_again(store, io.clock)
@@ -95,9 +98,6 @@ async def crawl(
 
             with obeying_signals(control):
                 return await JobRun(job, setting, io, store, archive, control, read_job).run()
-    except UsageError:
-        unmake(made)
-        raise
 
 
 def _setting(config: CrawlConfig, options: CrawlOptions) -> Setting:
@@ -115,12 +115,18 @@ def _job_for(config: CrawlConfig, options: CrawlOptions) -> Job:
 
 @asynccontextmanager
 async def _opened(
-    config: CrawlConfig, options: CrawlOptions, job: Job, listeners: Sequence[Listener], control: Control
+    config: CrawlConfig,
+    options: CrawlOptions,
+    job: Job,
+    listeners: Sequence[Listener],
+    control: Control,
+    lock: FolderLock,
 ) -> AsyncIterator[tuple[Io, Store, Archive]]:
     clock = SystemClock()
     section = config.frontier
     backend, state, durability = section.backend, section.db_path, options.durability
-    store = open_store(backend, state, job.frontier, clock.now(), durability, teller(listeners))
+    tell, now = teller(listeners), clock.now()
+    store = open_store(backend, state, job.frontier, now, durability, tell, lock)
     try:
         workshop = Workshop(config, options.job, _metrics_path(config), clock)
         try:

@@ -1,14 +1,14 @@
 """A terrain map, put together: its database, its contents, its summary, and who is told of its end."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 import apsw
 import msgspec
 
 from sumi.assembly.job_run import JobRun, Setting
-from sumi.assembly.parts import affordable, connected, make_folders, new_fetcher, run_loop, teller
+from sumi.assembly.parts import affordable, connected, new_fetcher, run_loop, teller
 from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.descriptors import raise_limit
@@ -26,9 +26,11 @@ from sumi.ports import Clock, Fetcher, OutputHandler
 from sumi.recipe import Job
 from sumi.settings.map_config import MapConfig
 from sumi.store.blobs import FolderBlobs
+from sumi.store.claim import make_folders
 from sumi.store.terrain import COMPLETED, INTERRUPTED, MapRun, TerrainStore
 from sumi.store.terrain.rows import TerrainRows
 from sumi.store.terrain.schema import APPLICATION_ID
+from sumi.store.terrain.store import map_lock
 
 
 class MapRequest(msgspec.Struct, frozen=True):
@@ -61,8 +63,6 @@ async def map_terrain(
     job = affordable(map_job(config), request.processes)
     database = config.output.database_path
     refuse_folders(database, config.output.summary_path)
-    if request.fresh:
-        forget_map(database)
     make_folders(database.parent)
     setting = Setting(
         ", ".join(entry.domain for entry in config.quality),
@@ -129,12 +129,30 @@ async def _send(fetcher: Fetcher, tell: Listener, target: str | None, notice: No
         tell(Warned(f"the webhook {without_passwords(target)} was not delivered: {problem}"))
 
 
-async def _open_store(
+@asynccontextmanager
+async def _locked_store(
     config: MapConfig, job: Job, clock: Clock, tell: Listener, request: MapRequest
+) -> AsyncIterator[TerrainStore]:
+    with ExitStack() as held:
+        store = await _open_store(config, job, clock, tell, request, held)
+        try:
+            yield store
+        finally:
+            await store.aclose()
+
+
+async def _open_store(
+    config: MapConfig, job: Job, clock: Clock, tell: Listener, request: MapRequest, held: ExitStack
 ) -> TerrainStore:
     database, run = config.output.database_path, map_run(config, request)
     try:
-        return TerrainStore(database, job.frontier, clock.now(), run, request.durability, request.handlers)
+        lock = map_lock(database, "sumi map")
+        held.callback(lock.release)
+        if request.fresh:
+            forget_map(database)
+        return TerrainStore(
+            database, job.frontier, clock.now(), run, request.durability, request.handlers, lock=lock
+        )
     except SumiError as error:
         # Whoever waits for the map hears of this too, although there is no run that broke.
         notice = Notice(NO_RUN, INTERRUPTED, str(database), 0, str(error))
@@ -152,16 +170,17 @@ async def _opened(
 ) -> AsyncIterator[tuple[Io, TerrainStore, TerrainOutput]]:
     clock = SystemClock()
     database = config.output.database_path
-    store = await _open_store(config, job, clock, teller(listeners), request)
-    folder = SafeFolder(contents_folder(database)) if config.content.keep else None
-    output = TerrainOutput(database, None if folder is None else FolderBlobs(folder, packed=True))
-    try:
-        async with connected(job, store, output, clock, listeners, request.processes, must_reach=False) as io:
-            yield io, store, output
-    finally:
-        if folder is not None:
-            folder.close()
-        await store.aclose()
+    async with _locked_store(config, job, clock, teller(listeners), request) as store:
+        folder = SafeFolder(contents_folder(database)) if config.content.keep else None
+        output = TerrainOutput(database, None if folder is None else FolderBlobs(folder, packed=True))
+        try:
+            async with connected(
+                job, store, output, clock, listeners, request.processes, must_reach=False
+            ) as io:
+                yield io, store, output
+        finally:
+            if folder is not None:
+                folder.close()
 
 
 def map_run(config: MapConfig, request: MapRequest) -> MapRun:
@@ -201,8 +220,8 @@ def write_map_summary(config: MapConfig) -> TerrainSummary:
 
 
 def forget_map(database: Path) -> None:
-    """--fresh: remove an earlier map, and only if it is one. What was kept of contents stays: it is the same
-    for ever, and found by its hash."""
+    """--fresh: remove an earlier map, and only if it is one. Call it with the lock held. What was kept of
+    contents stays: it is the same for ever, and found by its hash."""
     if not database.exists():
         return
     if not _is_map(database):

@@ -1,6 +1,5 @@
 """A mirror, put together: its folder, its store, its tree of Markdown."""
 
-import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -8,24 +7,22 @@ from pathlib import Path
 
 import msgspec
 
+from sumi.assembly.fresh_start import empty, refuse_to_empty, was_being_emptied
 from sumi.assembly.job_run import JobRun, Setting, say_if_long
 from sumi.assembly.parts import (
     STATE_FOLDER,
     Store,
     affordable,
     connected,
-    make_folders,
     open_store,
     run_loop,
     teller,
-    unmake,
 )
 from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.descriptors import raise_limit
 from sumi.engine.disk_watch import refuse_without_room, room_notes
 from sumi.engine.io import Io
-from sumi.errors import UsageError
 from sumi.events import Event, Listener, Progress, Summary
 from sumi.jobs.mirror import mirror_home, mirror_job
 from sumi.jobs.mirror_assets import EarlierAssets, forget_assets, retry_passed_over
@@ -39,6 +36,8 @@ from sumi.outputs.overview import write_overview
 from sumi.ports import Clock
 from sumi.recipe import Job
 from sumi.settings import MirrorSettings
+from sumi.store.claim import Claim
+from sumi.store.lock import FolderLock
 
 PROGRESS_FILE_SECONDS = 2.0
 # Measured on 3,500 pages of eight manuals: a folder, its Markdown in whole blocks and its record take 26 KB,
@@ -71,16 +70,14 @@ async def mirror(
     job = _job_for(settings)
     home = Path(settings.output) / mirror_home(settings)
     if settings.fresh:
-        _forget(home)
-    made = make_folders(home / STATE_FOLDER)
-    try:
+        refuse_to_empty(home)
+    with Claim(home / STATE_FOLDER, "sumi mirror", home=home) as claim:
+        if settings.fresh or was_being_emptied(home):
+            empty(home)
         refuse_without_room(home, settings.min_free)
         job = _with_room_notes(job, settings, home)
-        async with _opened(settings, job, home, listeners) as (io, store, tree):
+        async with _opened(settings, job, home, listeners, claim.lock) as (io, store, tree):
             summary = await _Mirroring(settings, home, io, store, tree, read_settings).run(job, control)
-    except UsageError:
-        unmake(made)
-        raise
     write_overview(home.parent)
     return summary
 
@@ -159,11 +156,12 @@ def _job_for(settings: MirrorSettings) -> Job:
 
 @asynccontextmanager
 async def _opened(
-    settings: MirrorSettings, job: Job, home: Path, listeners: Sequence[Listener]
+    settings: MirrorSettings, job: Job, home: Path, listeners: Sequence[Listener], lock: FolderLock
 ) -> AsyncIterator[tuple[Io, Store, MarkdownTree]]:
     clock = SystemClock()
     state, durability = home / STATE_FOLDER, settings.durability
-    store = open_store(settings.state, state, job.frontier, clock.now(), durability, teller(listeners))
+    tell, now = teller(listeners), clock.now()
+    store = open_store(settings.state, state, job.frontier, now, durability, tell, lock)
     tree = MarkdownTree(home.parent, home.name, settings.url, clock, settings.max_assets_total)
     heard: list[Listener] = [*listeners, _ProgressFile(tree, clock)]
     try:
@@ -190,12 +188,3 @@ class _ProgressFile:
         if isinstance(event, Progress) and self._clock.now() >= self._due:
             self._due = self._clock.now() + PROGRESS_FILE_SECONDS
             self._tree.write_progress(event)
-
-
-def _forget(home: Path) -> None:
-    """--fresh: remove what an earlier mirror made, and only if it is one."""
-    if not home.exists():
-        return
-    if not (home / STATE_FOLDER / "format.json").is_file() or home.is_symlink():
-        raise UsageError(f"{home} was not made by sumi mirror; choose another folder, or remove it yourself")
-    shutil.rmtree(home)

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import random
-import shutil
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -14,7 +13,6 @@ import msgspec
 from sumi.engine.descriptors import affordable_requests
 from sumi.engine.io import Io
 from sumi.engine.offload import InProcessDigester, WorkerPool
-from sumi.errors import UsageError
 from sumi.events import Busy, Event, Listener
 from sumi.fetch.browser.wiring import rendering
 from sumi.fetch.first_contact import FirstContact
@@ -26,6 +24,7 @@ from sumi.store.files import FilesStore
 from sumi.store.files.journal import journal_bytes
 from sumi.store.folder import backend_to_use
 from sumi.store.growing import GrowingStore, forget_journal
+from sumi.store.lock import FolderLock
 
 if TYPE_CHECKING:
     from sumi.store.indexed import FolderStore
@@ -46,14 +45,16 @@ def open_store(
     now: float,
     durability: Durability,
     tell: Listener,
+    lock: FolderLock | None = None,
 ) -> Store:
-    """``backend``: None for whatever is there already, and for a journal that may outgrow being one."""
+    """``backend``: None for whatever is there already, and for a journal that may outgrow being one.
+    ``lock``: of the folder, if it is held already."""
     found = backend_to_use(folder, backend)
     if found is StateBackend.FILES and (size := journal_bytes(folder)) > LONG_JOURNAL:
         tell(Busy(f"reading the state of this job, {size / 1024**2:,.0f} MB"))
     if backend is None and found is StateBackend.FILES:
-        return GrowingStore(folder, policy, now, durability, tell)
-    store = _store_class(found)(folder, policy, now, durability)
+        return GrowingStore(folder, policy, now, durability, tell, lock=lock)
+    store = _store_class(found)(folder, policy, now, durability, lock)
     if found is not StateBackend.FILES:
         forget_journal(folder)
     return store
@@ -145,26 +146,6 @@ def teller(listeners: Sequence[Listener]) -> Listener:
             listener(event)
 
     return tell
-
-
-def make_folders(folder: Path, option: str = "--output") -> list[Path]:
-    """Make a folder and its parents; returns the new ones, outermost first. ``option``: what names it."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"cannot make the folder {folder}: {error.strerror}; choose another one with {option}"
-        ) from error
-    if not os.access(folder, os.W_OK):
-        raise UsageError(f"cannot write to {folder}; choose another folder with {option}")
-    return missing[::-1]
-
-
-def unmake(made: list[Path]) -> None:
-    """A job that could not start leaves nothing half-made behind."""
-    if made:
-        shutil.rmtree(made[0], ignore_errors=True)
 
 
 def run_loop(main: Coroutine[Any, Any, T]) -> T:

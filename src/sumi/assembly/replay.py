@@ -17,6 +17,7 @@ from sumi.ports import Snapshot
 from sumi.settings.crawl_config import CrawlConfig
 from sumi.settings.crawl_config_rules import crawl_profile
 from sumi.store.blobs import MOST_BODY_BYTES, FolderBlobs
+from sumi.store.lock import FolderLock
 from sumi.store.page_index import IndexRecord
 from sumi.store.recognize import open_snapshot
 
@@ -36,6 +37,18 @@ def run_replay(config: CrawlConfig, listeners: Sequence[Listener], now: float) -
 
 
 async def _replay(config: CrawlConfig, listeners: Sequence[Listener], now: float) -> Replayed:
+    """The scraper is kept out meanwhile: the CSV may be the one that it writes."""
+    state = scraper_state(config)
+    if not holds_state(state):
+        return await _write(config, listeners, now)
+    lock = FolderLock(state, command="sumi scrape replay")
+    try:
+        return await _write(config, listeners, now)
+    finally:
+        lock.release()
+
+
+async def _write(config: CrawlConfig, listeners: Sequence[Listener], now: float) -> Replayed:
     ledger = _ledger(config, now)
     archive = SafeFolder(config.store.root)
     csv = SafeFolder(config.pages_csv.path.parent)

@@ -13,11 +13,9 @@ from sumi.assembly.parts import (
     Store,
     affordable,
     connected,
-    make_folders,
     open_store,
     run_loop,
     teller,
-    unmake,
 )
 from sumi.assembly.pipeline import Workshop
 from sumi.engine.clock import SystemClock
@@ -25,7 +23,6 @@ from sumi.engine.control import Control, obeying_signals
 from sumi.engine.descriptors import raise_limit
 from sumi.engine.disk_watch import refuse_without_room
 from sumi.engine.io import Io
-from sumi.errors import UsageError
 from sumi.events import Listener, Summary
 from sumi.jobs.pipeline import fetching_job
 from sumi.jobs.pipeline_note import SCRAPER, Role, remember_role
@@ -37,9 +34,10 @@ from sumi.ports import Clock
 from sumi.recipe import Job
 from sumi.settings.crawl_config import CrawlConfig
 from sumi.settings.crawl_layout import default_places
+from sumi.store.claim import Claim
 from sumi.store.folder import backend_to_use
 from sumi.store.growing_file import GrowingFile
-from sumi.store.lock import lock_owner
+from sumi.store.lock import FolderLock, lock_owner
 from sumi.store.spool import SpoolReader
 from sumi.urls import crawl_rules, normalize_with
 
@@ -100,11 +98,10 @@ async def scrape(
     raise_limit()
     job = affordable(fetching_job(config, SCRAPER), options.processes)
     refuse_another_index(config)
-    made = make_folders(scraper_state(config))
     at_work = crawler_at_work or _by_lock(config, follow=options.follow)
-    try:
+    with Claim(scraper_state(config), "sumi scrape run") as claim:
         refuse_without_room(config.workspace, options.min_free)
-        async with _opened(config, options, job, listeners, at_work) as (io, store, archive):
+        async with _opened(config, options, job, listeners, at_work, claim.lock) as (io, store, archive):
             await remember_role(store, Role(SCRAPER, config.workspace), scraper_state(config))
             await store.put_note(RUN_NOTE, config.run_id)
 
@@ -120,9 +117,6 @@ async def scrape(
             # The summary names it as the output: it is there, even if there was nothing new to tell.
             GrowingFile(config.pages_csv.path).append([], HEADER)
             return summary
-    except UsageError:
-        unmake(made)
-        raise
 
 
 def _by_lock(config: CrawlConfig, *, follow: bool) -> Callable[[], bool]:
@@ -136,12 +130,12 @@ async def _opened(
     job: Job,
     listeners: Sequence[Listener],
     at_work: Callable[[], bool],
+    lock: FolderLock,
 ) -> AsyncIterator[tuple[Io, Store, Archive]]:
     clock = SystemClock()
     folder, durability = scraper_state(config), options.durability
-    store = open_store(
-        _backend(config, folder), folder, job.frontier, clock.now(), durability, teller(listeners)
-    )
+    tell, now, backend = teller(listeners), clock.now(), _backend(config, folder)
+    store = open_store(backend, folder, job.frontier, now, durability, tell, lock)
     try:
         workshop = Workshop(config, SCRAPER, config.metrics.scraper_path, clock)
         try:

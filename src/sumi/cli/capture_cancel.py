@@ -28,6 +28,6 @@ def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
     folder = capture_folder(options)
     job = running_job(folder, options.job)
-    folder.stop_flag(job.id).touch()
+    folder.stop_flag(job.id).touch(mode=0o644)
     print(f"{job.id} will end as soon as its pages in flight are done", file=sys.stderr)
     return 0

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from sumi.cli.capture_places import add_job, add_store, capture_folder
 from sumi.cli.parser import SentenceParser
 
+_COMMAND = "sumi capture delete"
 _EXAMPLES = """\
 examples:
   sumi capture delete 20260301-120000-3f1a
@@ -29,9 +30,10 @@ def run(arguments: Sequence[str]) -> int:
     folder = capture_folder(options)
     with folder.looking() as database:
         folder.job(database, options.job)  # nothing is made where there are no captures
-    with folder.working() as database:
+    with folder.working(_COMMAND) as database:
         job = folder.job(database, options.job)
-        database.delete_job(job.id)
-        folder.forget_home(job.id)
+        with folder.alone_with(job.id, _COMMAND):
+            database.delete_job(job.id)
+            folder.forget_home(job.id)
     print(f"{job.id} is deleted", file=sys.stderr)
     return 0

@@ -46,6 +46,7 @@ def run(arguments: Sequence[str]) -> int:
     # Imported here: what --help does not need.
     from sumi.jobs.capture_export import exported_pages
     from sumi.outputs.capture_export import export
+    from sumi.store.recognize import refuse_to_replace
 
     form = ExportForm(options.format)
     folder = capture_folder(options)
@@ -53,6 +54,7 @@ def run(arguments: Sequence[str]) -> int:
     with folder.looking() as database, database.snapshot():
         job = chosen_job(folder, database, options.job)
         target = Path(options.output or f"{job.id}{SUFFIXES[form]}")
+        refuse_to_replace(target)
         pages = export(form, target, lambda: exported_pages(database, job))
     are = "page is" if pages == 1 else "pages are"
     print(f"{pages:,} {are} in {printable(str(target))}", file=sys.stderr)

@@ -29,6 +29,6 @@ def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
     folder = capture_folder(options)
     job = running_job(folder, options.job)
-    folder.pause_flag(job.id).touch()
+    folder.pause_flag(job.id).touch(mode=0o644)
     print(f"{job.id} will pause within a second", file=sys.stderr)
     return 0

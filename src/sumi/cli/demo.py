@@ -1,11 +1,10 @@
 """``sumi demo``: a small site on this machine, mirrored before your eyes. Needs no network."""
 
 import os
-import shutil
 import sys
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sumi.cli.demo_server import serving
@@ -21,7 +20,7 @@ from sumi.events import Summary
 from sumi.outcomes import Ending, Outcome
 from sumi.settings import MirrorSettings
 
-_MARKER = ".sumi-demo"
+_MARKER = ".sumi-demo"  # and the lock of whoever is at it
 _SHOWN_LINES = 16
 _EXAMPLES = """\
 examples:
@@ -53,14 +52,18 @@ def build_parser() -> SentenceParser:
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
     folder = Path(options.output)
-    _prepare(folder)
+    with _prepared(folder):
+        return _demonstrate(folder, keep_serving=options.keep_serving)
+
+
+def _demonstrate(folder: Path, *, keep_serving: bool) -> int:
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     with serving() as origin:
         settings = MirrorSettings(url=f"{origin}/", output=str(folder), rate_limit=0, min_free=0)
         reporter = choose_reporter(Verbosity.NORMAL, out, err, os.environ, as_json=False)
         summary = run_reported(settings, reporter)
         _show(folder, out)
-        if options.keep_serving:
+        if keep_serving:
             err.line(f"\nserving {origin}/ until Ctrl-C")
             with suppress(KeyboardInterrupt):
                 threading.Event().wait()
@@ -74,19 +77,21 @@ def _exit_code(summary: Summary) -> int:
     return COMPLETE if code == WITH_FAILURES and count_of(summary, Ending.FAILED) == dead_links else code
 
 
-def _prepare(folder: Path) -> None:
+@contextmanager
+def _prepared(folder: Path) -> Iterator[None]:
     """An earlier demo is removed: its pages came from a port that no longer answers. Nothing else ever is."""
     try:
         if folder.is_symlink() or (folder.exists() and not _is_replaceable(folder)):
             raise UsageError(
                 f"{str(folder)!r} is not the output of a demo; name another folder with --output"
             )
-        if folder.exists():
-            shutil.rmtree(folder)
-        folder.mkdir(parents=True)
-        (folder / _MARKER).write_text("Made by 'sumi demo', which may replace this folder.\n")
     except OSError as error:
         raise UsageError(f"{str(folder)!r} cannot be used: {error.strerror}") from None
+    from sumi.store.claim import Claim, remove_all_but
+
+    with Claim(folder, "sumi demo", name=_MARKER) as claim:
+        remove_all_but([claim.lock.path], folder)
+        yield
 
 
 def _is_replaceable(folder: Path) -> bool:

@@ -1,5 +1,6 @@
 """The map that a user means by its configuration or by its database, and where what is made of it goes."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,8 +31,10 @@ def database_of(place: str) -> Path:
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """The file is there whole at the end, or as it was before."""
     from sumi.outputs.safe_files import SafeFolder
+    from sumi.store.recognize import refuse_to_replace
 
-    folder = SafeFolder(path.parent)
+    refuse_to_replace(path)
+    folder = SafeFolder(path.parent, str(os.getpid()))
     try:
         with folder.stream_atomic(path.name) as file:
             yield file

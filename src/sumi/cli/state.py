@@ -5,7 +5,8 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from sumi.errors import StateLocked, UsageError
 
 if TYPE_CHECKING:
     from sumi.jobs.finding import Finding
+    from sumi.store.lock import FolderLock
 
 WHOLE, VIOLATED = 0, 1
 
@@ -89,9 +91,36 @@ def _check_all(parser: SentenceParser, options: argparse.Namespace) -> int:
 
 
 async def _check(state: Path, options: argparse.Namespace) -> int:
+    with _held(state, repair=options.repair) as lock:
+        return await _checked(state, options, lock)
+
+
+@contextmanager
+def _held(state: Path, *, repair: bool) -> "Iterator[FolderLock | None]":
+    """A repair keeps everybody out from the first look on: what it would put right may be right by then. A
+    check keeps nobody out, and says so if a run that began meanwhile made its findings worthless."""
+    from sumi.store.lock import FolderLock, lock_holder, lock_text
+
+    if repair:
+        lock = FolderLock(state, command="sumi state check")
+        try:
+            yield lock
+        finally:
+            lock.release()
+        return
+    before = lock_text(state)
+    holder = lock_holder(state)
+    if holder is None:
+        yield None
+        holder = lock_holder(state)
+    if holder is not None or lock_text(state) != before:
+        who = holder or "another command meanwhile"
+        raise StateLocked(f"{state} is in use by {who}: wait for it, or stop it, then check again")
+
+
+async def _checked(state: Path, options: argparse.Namespace, lock: "FolderLock | None") -> int:
     from sumi.jobs.state_check import check_state
 
-    _refuse_while_in_use(state)
     out, err = Sink(sys.stdout), Sink(sys.stderr)
 
     def show(findings: list["Finding"]) -> None:
@@ -101,8 +130,8 @@ async def _check(state: Path, options: argparse.Namespace) -> int:
 
     findings = await check_state(state, time.time(), deep=options.deep)
     show(findings)
-    if findings and options.repair:
-        findings = await _repair(state, findings, err, deep=options.deep)
+    if findings and lock is not None:
+        findings = await _repair(state, findings, err, lock, deep=options.deep)
         show(findings)
     err.line(f"{printable(str(state.parent))}: {_verdict(len(findings))}")
     return VIOLATED if findings else WHOLE
@@ -114,7 +143,9 @@ def _verdict(number: int) -> str:
     return "one violation" if number == 1 else f"{number:,} violations"
 
 
-async def _repair(state: Path, findings: list["Finding"], err: Sink, *, deep: bool) -> list["Finding"]:
+async def _repair(
+    state: Path, findings: list["Finding"], err: Sink, lock: "FolderLock", *, deep: bool
+) -> list["Finding"]:
     """What is still wrong afterwards."""
     from sumi.jobs.mirror_repair import repair, save_state
     from sumi.jobs.state_check import check_state
@@ -123,18 +154,8 @@ async def _repair(state: Path, findings: list["Finding"], err: Sink, *, deep: bo
         kept = save_state(state)
         err.line(f"damaged state kept in {printable(str(kept))}")
         findings = await check_state(state, time.time(), deep=True)
-    await repair(state, findings, lambda words: err.line(printable(words)))
+    await repair(state, findings, lambda words: err.line(printable(words)), lock)
     return await check_state(state, time.time(), deep=deep)
-
-
-def _refuse_while_in_use(state: Path) -> None:
-    from sumi.store.recognize import lock_owner
-
-    process = lock_owner(state)
-    if process is not None:
-        raise StateLocked(
-            f"{state} is in use by process {process}: wait for it, or stop it, then check again"
-        )
 
 
 # ── migrate ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -150,10 +171,25 @@ def _migrate(parser: SentenceParser, options: argparse.Namespace) -> int:
     if target.exists():
         raise UsageError(f"{target} exists already; give a folder that does not")
     if is_page_index(given):
-        pages = migrate_index(given, target, options.to or "files")
+        with _writers_kept_out(given):
+            pages = migrate_index(given, target, options.to or "files")
         print(f"{pages:,} pages carried from {printable(str(given))} to {printable(str(target))}")
         return WHOLE
     source = only_job(options.folders[0])
     urls = asyncio.run(migrate(source, target, options.to or "files", time.time()))
     print(f"{urls:,} URLs carried from {printable(str(source))} to {printable(str(target))}")
     return WHOLE
+
+
+@contextmanager
+def _writers_kept_out(index: Path) -> Iterator[None]:
+    """A crawl or a scraper of the workspace that the index is in would put pages into it meanwhile."""
+    from sumi.outputs.workspace import MARKER
+    from sumi.store.lock import LOCK_NAME, FolderLock
+    from sumi.store.migrate import COMMAND
+
+    workspace = next((above for above in index.resolve().parents if (above / MARKER).is_file()), None)
+    with ExitStack() as held:
+        for lock in sorted(workspace.glob(f"*/**/{LOCK_NAME}")) if workspace is not None else ():
+            held.callback(FolderLock(lock.parent, command=COMMAND).release)
+        yield

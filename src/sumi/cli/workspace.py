@@ -3,17 +3,19 @@
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sumi.cli.parser import SentenceParser
 from sumi.cli.terminal import Sink, printable
-from sumi.errors import StateLocked, UsageError
-from sumi.outputs.workspace import Belongings, configure, empty, has_list, job_files
+from sumi.errors import UsageError
+from sumi.outputs.workspace import Belongings, configure, empty, has_list, job_files, job_locks
 
 if TYPE_CHECKING:
     from sumi.settings.crawl_layout import Layout
+    from sumi.store.claim import Claim
 
 _DEFAULT_PLACE = "workspace"
 _DONE, _DECLINED = 0, 1
@@ -76,13 +78,19 @@ def _reset(options: argparse.Namespace) -> int:
     # Without a configuration the marker's word is enough, unless it is of a version that did not list files.
     named = options.config is not None or not has_list(place)
     belongings = _belongings(layout) if named else Belongings((), ())
+    with _alone_in(place, belongings) as claims:
+        return _emptied(place, belongings, claims, ask=not options.yes)
+
+
+def _emptied(place: Path, belongings: Belongings, claims: "Sequence[Claim]", *, ask: bool) -> int:
     found = {path.relative_to(place) for path in job_files(place, belongings)}
-    _refuse_while_in_use(place)
     names = ", ".join(sorted({path.parts[0] for path in found}))
-    if found and not options.yes and not _confirmed(f"Remove {_files(len(found))} in {names} of {place}?"):
+    if found and ask and not _confirmed(f"Remove {_files(len(found))} in {names} of {place}?"):
         Sink(sys.stderr).line("nothing was removed")
         return _DECLINED
     count = empty(place, belongings)
+    for claim in claims:
+        claim.vanish()
     Sink(sys.stdout).line(f"{printable(str(place))}: {_files(count)} removed")
     return _DONE
 
@@ -106,13 +114,19 @@ def _confirmed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in _YES
 
 
-def _refuse_while_in_use(place: Path) -> None:
-    from sumi.store.recognize import lock_owner
+@contextmanager
+def _alone_in(place: Path, belongings: Belongings) -> "Iterator[list[Claim]]":
+    """Nobody is at work, and nobody begins, until all is removed; folders made for that are gone again."""
+    from sumi.store.claim import Claim
 
-    for lock in place.glob("*/**/lock"):
-        process = lock_owner(lock.parent)
-        if process is not None:
-            raise StateLocked(f"{place} is in use by process {process}: wait for it, or stop it, then reset")
+    with ExitStack() as held:
+        locks = job_locks(place, belongings)
+        claims = [held.enter_context(Claim(lock.parent, "sumi workspace reset")) for lock in locks]
+        try:
+            yield claims
+        finally:
+            for claim in claims:
+                claim.unmake()
 
 
 def _files(count: int) -> str:

@@ -19,6 +19,7 @@ from sumi.parse.digest import DigestRequest, PageDigest
 from sumi.parse.raw import unpacked
 from sumi.policy import FetchLimits, Preset
 from sumi.ports import Digester, UrlRecord
+from sumi.store.lock import FolderLock
 from sumi.store.memory import MemoryStore
 from sumi.store.recognize import LOOKING, backend_named, backend_of
 
@@ -45,7 +46,13 @@ class Rebuild:
 
     def __init__(self, state: Path, digester: Digester, *, dry_run: bool) -> None:
         self._clock = SystemClock()
-        self._store: MemoryStore = backend_named(backend_of(state))(state, LOOKING, self._clock.now())
+        backend = backend_named(backend_of(state))
+        self._lock = FolderLock(state, command="sumi rebuild")
+        try:
+            self._store: MemoryStore = backend(state, LOOKING, self._clock.now(), lock=self._lock)
+        except BaseException:
+            self._lock.release()
+            raise
         self._home = state.parent
         self._digester = digester
         self._dry_run = dry_run
@@ -72,6 +79,7 @@ class Rebuild:
 
     async def aclose(self) -> None:
         await self._store.aclose()
+        self._lock.release()
 
     async def _batches(self) -> AsyncIterator[list[UrlRecord]]:
         batch: list[UrlRecord] = []

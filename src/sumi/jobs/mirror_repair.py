@@ -21,22 +21,21 @@ QUARANTINE = "_quarantine"
 
 
 def save_state(state: Path) -> Path:
-    """Replace damaged state by what is good of it; returns where the damaged one is kept."""
+    """Replace damaged state by what is good of it; returns where the damaged one is kept. Call it with the
+    lock held."""
     if backend_of(state) != "files":
         raise StateDamaged(f"{state} is damaged beyond what can be mended here: restore it from a copy")
-    lock = FolderLock(state)
-    try:
-        return salvage(state)
-    finally:
-        lock.release()
+    return salvage(state)
 
 
-async def repair(state: Path, findings: Sequence[Finding], tell: Callable[[str], None]) -> None:
+async def repair(
+    state: Path, findings: Sequence[Finding], tell: Callable[[str], None], lock: FolderLock
+) -> None:
     """Pages whose files are missing or wrong go back to the queue, strays into quarantine, and everything
     derived is written again. The next run of the job fetches what is queued."""
     clock = SystemClock()
     home = state.parent
-    store = backend_named(backend_of(state))(state, LOOKING, clock.now())
+    store = backend_named(backend_of(state))(state, LOOKING, clock.now(), lock=lock)
     try:
         for finding in findings:
             if finding.requeue is not None and await _make_again(store, finding.requeue, clock.now()):

@@ -40,10 +40,11 @@ def write_overview(root: Path) -> None:
     """Written only where there is something to look over: a single site has an index of its own."""
     files = SafeFolder(root)
     try:
-        sites = read_sites(files)
-        if len(sites) > 1:
-            files.write_atomic("_index.md", _contents(sites).encode())
-            files.write_atomic(MANIFEST, _manifest(sites))
+        with files.alone():  # others may mirror other sites into the same folder
+            sites = read_sites(files)
+            if len(sites) > 1:
+                files.write_atomic("_index.md", _contents(sites).encode())
+                files.write_atomic(MANIFEST, _manifest(sites))
     finally:
         files.close()
 

@@ -11,6 +11,7 @@ Not for use from several threads at once, except ``sync``.
 import contextlib
 import ctypes
 import errno
+import fcntl
 import os
 import re
 import resource
@@ -214,6 +215,16 @@ class SafeFolder:
                 return
             for rel_path in sorted(written):
                 self._sync_file(rel_path)
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Other processes that ask for the same wait until it is over, so it should be short."""
+        with self._explained(""):
+            fcntl.flock(self._root, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._root, fcntl.LOCK_UN)
 
     @property
     def syncs_at_once(self) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import os
 from pathlib import Path
 
 import msgspec
@@ -55,7 +56,7 @@ class TerrainOutput:
 def write_text(path: Path, text: str) -> None:
     """A file of the user's choice, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    folder = SafeFolder(path.parent)
+    folder = SafeFolder(path.parent, str(os.getpid()))  # a run and a command may write it at one time
     try:
         folder.write_atomic(path.name, text.encode())
     finally:

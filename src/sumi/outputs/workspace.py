@@ -19,6 +19,7 @@ from sumi.outputs.safe_files import SafeFolder
 
 MARKER: Final = ".sumi-workspace"
 _VERSION: Final = 1
+_LOCK: Final = "lock"
 
 
 class Belongings(msgspec.Struct, frozen=True):
@@ -93,20 +94,42 @@ def _with(marker: _Marker, belongings: Belongings) -> _Marker:
 # ── reset ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def job_locks(place: Path, belongings: Belongings) -> list[Path]:
+    """Of every process that may be at work here, and of those that could begin: their files need not be
+    there. Raises UsageError where ``place`` is no workspace."""
+    marker = _listed(place, belongings)
+    patterns = [PurePosixPath(pattern) for pattern in marker.written]
+    locks = [pattern for pattern in patterns if pattern.name == _LOCK]
+    found = {path for pattern in locks for path in _matching(place, pattern.parts)}
+    return sorted(found | {place / pattern for pattern in locks if _is_state(pattern.parent)})
+
+
+def _is_state(folder: PurePosixPath) -> bool:
+    """And not a draft, a copy or something set aside, which nobody begins to work in."""
+    is_plain = not any(mark in str(folder) for mark in "*?[")
+    return is_plain and not folder.name.startswith(".") and not folder.name.endswith(("-rebuilt", "moving"))
+
+
 def job_files(place: Path, belongings: Belongings) -> Iterator[Path]:
-    """What a reset removes: what the marker calls the job's, and ``belongings`` besides. No link is followed.
+    """What a reset removes: what the marker calls the job's, and ``belongings`` besides, but for locks, which
+    whoever holds them sees to. No link is followed.
 
     Raises UsageError where ``place`` is no workspace.
     """
+    marker = _listed(place, belongings)
+    kept = {place / MARKER, *(place / name for name in marker.kept)}
+    for pattern in marker.written:
+        for path in _matching(place, PurePosixPath(pattern).parts):
+            if path not in kept and path.name != _LOCK:
+                yield path
+
+
+def _listed(place: Path, belongings: Belongings) -> _Marker:
     marker = _with(_must_be_workspace(place), belongings)
     for top in sorted({PurePosixPath(pattern).parts[0] for pattern in marker.written}):
         if (place / top).is_symlink():
             raise OutputRefused(f"{place / top} is a symbolic link, and what it leads to is not the job's")
-    kept = {place / MARKER, *(place / name for name in marker.kept)}
-    for pattern in marker.written:
-        for path in _matching(place, PurePosixPath(pattern).parts):
-            if path not in kept:
-                yield path
+    return marker
 
 
 def empty(place: Path, belongings: Belongings) -> int:

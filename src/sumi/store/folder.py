@@ -1,5 +1,6 @@
 """Which backend a state folder belongs to: ``format.json``, read before anything else is touched."""
 
+import ctypes
 import os
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from sumi.policy import StateBackend
 from sumi.store.faults import explained
 
 FORMAT_NAME = "format.json"
+_HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 
 
 def claim_folder(folder: Path, backend: str, version: int, *, must_exist: bool = False) -> None:
@@ -44,7 +46,7 @@ def mark_folder(folder: Path, backend: str, version: int) -> None:
     text = f'{{"sumi-state": "{backend}", "format": {version}}}\n'
     unfinished = path.with_suffix(".tmp")
     with explained(path):
-        with unfinished.open("w") as file:
+        with open(unfinished, "w", opener=own_file) as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -81,6 +83,25 @@ def _read(path: Path) -> tuple[str, object]:
     except (OSError, msgspec.MsgspecError):
         said = {}
     return str(said.get("sumi-state", "something unknown")), said.get("format")
+
+
+def own_file(path: str, flags: int) -> int:
+    """An ``opener``: of what we make, nobody else may change anything, whatever the umask is."""
+    return os.open(path, flags | os.O_CLOEXEC, 0o644)
+
+
+def exchange(one: Path, other: Path) -> None:
+    """Two folders swap their names in one step, where the system can do that: no moment without either."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with explained(other):
+        if hasattr(libc, "renameat2"):
+            names = os.fsencode(one), os.fsencode(other)
+            if not libc.renameat2(_HERE, names[0], _HERE, names[1], _EXCHANGE):
+                return
+        between = other.with_name(f"{other.name}-between")
+        os.rename(other, between)
+        os.rename(one, other)
+        os.rename(between, one)
 
 
 def sync_folder(folder: Path) -> None:

@@ -35,6 +35,7 @@ from sumi.store.faults import explained
 from sumi.store.files import FilesStore
 from sumi.store.files.journal import SEGMENT_NAME
 from sumi.store.folder import mark_folder, sync_folder
+from sumi.store.lock import FolderLock
 
 if TYPE_CHECKING:
     from sumi.store.sqlite import SqliteStore
@@ -58,12 +59,20 @@ class GrowingStore:
         durability: Durability = Durability.BATCH,
         tell: Listener | None = None,
         outgrown: int = OUTGROWN_URLS,
+        lock: FolderLock | None = None,
     ) -> None:
+        """``lock``: of the folder, if it is held already; whoever gave it releases it."""
         self._folder = folder
         self._durability = durability
         self._tell = tell or (lambda _event: None)
         self._outgrown = outgrown
-        self._store: _Store = FilesStore(folder, policy, opened_at, durability)
+        self._own_lock = FolderLock(folder) if lock is None else None
+        self._lock = lock or self._own_lock
+        try:
+            self._store: _Store = FilesStore(folder, policy, opened_at, durability, self._lock)
+        except BaseException:
+            self._unlock()
+            raise
         self.resumed = self._store.resumed
         self._may_move = True
         self._open = asyncio.Event()  # cleared while everything is being carried over
@@ -154,7 +163,7 @@ class GrowingStore:
     def _reopened(self, old: FilesStore) -> "SqliteStore":
         from sumi.store.sqlite import SqliteStore
 
-        new = SqliteStore(self._folder, old.policy, old.opened_at, self._durability, old.lock)
+        new = SqliteStore(self._folder, old.policy, old.opened_at, self._durability, self._lock)
         new.go_on_from(old)
         old.close_journal()
         forget_journal(self._folder)
@@ -211,6 +220,11 @@ class GrowingStore:
 
     async def aclose(self) -> None:
         await self._by(lambda store: store.aclose())
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._own_lock is not None:
+            self._own_lock.release()
 
     # ── Ledger ─────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,12 +1,13 @@
 """A page index carried to its other form, whole or not at all."""
 
-import os
 import shutil
 from itertools import islice
 from pathlib import Path
 
 from sumi.errors import UsageError
-from sumi.store.folder import sync_folder
+from sumi.store.claim import make_folders
+from sumi.store.lock import FolderLock
+from sumi.store.migrate import COMMAND, give_its_name
 from sumi.store.page_index import index_records, open_page_index
 
 _FORMS = ("files", "lmdb")
@@ -23,16 +24,20 @@ def migrate_index(source: Path, target: Path, form: str) -> int:
     """Returns the number of pages carried over."""
     if form not in _FORMS:
         raise UsageError(f"a page index is kept in {' or '.join(_FORMS)}, not in {form}")
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folders(target.parent, "TO")
     unfinished = target.with_name(f".{target.name}.unfinished")
-    _remove(unfinished)  # of an earlier try that was killed
+    lock = FolderLock(target.parent, f"{unfinished.name}.lock", COMMAND)
     try:
-        count = _copy(source, unfinished, form)
-        os.rename(unfinished, target)
-        sync_folder(target.parent)
-    except BaseException:
-        _remove(unfinished)
-        raise
+        _remove(unfinished)  # of an earlier try that was killed
+        try:
+            count = _copy(source, unfinished, form)
+            give_its_name(unfinished, target)
+        except BaseException:
+            _remove(unfinished)
+            raise
+    finally:
+        lock.path.unlink(missing_ok=True)
+        lock.release()
     return count
 
 

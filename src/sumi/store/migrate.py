@@ -5,20 +5,24 @@ at any point, the source is untouched and the destination is not there yet.
 """
 
 import os
-import shutil
 from pathlib import Path
 
+from sumi.errors import UsageError
 from sumi.ports import Snapshot
 from sumi.store.carry import carry_over, refuse_unless_alike
+from sumi.store.claim import Claim, remove_all_but
+from sumi.store.faults import explained
 from sumi.store.folder import sync_folder
 from sumi.store.lock import FolderLock
 from sumi.store.recognize import LOOKING, backend_named, backend_of, open_snapshot
+
+COMMAND = "sumi state migrate"
 
 
 async def migrate(source: Path, target: Path, backend: str, now: float) -> int:
     """Returns the number of URLs carried over."""
     backend_named(backend)  # refused before anything is made
-    lock = FolderLock(source)
+    lock = FolderLock(source, command=COMMAND)
     try:
         return await _into(target, backend, source, now)
     finally:
@@ -26,25 +30,34 @@ async def migrate(source: Path, target: Path, backend: str, now: float) -> int:
 
 
 async def _into(target: Path, backend: str, source: Path, now: float) -> int:
-    target.parent.mkdir(parents=True, exist_ok=True)
+    """The copy's lock goes with it, and keeps out others who would copy to the same place."""
     unfinished = target.with_name(f".{target.name}.unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)  # of an earlier try that was killed
-    unfinished.mkdir()
-    try:
-        urls = await _copy(source, unfinished, backend, now)
-        sync_folder(unfinished)
-        os.rename(unfinished, target)
-        sync_folder(target.parent)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
+    with Claim(unfinished, COMMAND, option="TO") as claim:
+        kept = [claim.lock.path]
+        remove_all_but(kept, unfinished)  # of an earlier try that was killed
+        try:
+            urls = await _copy(source, unfinished, backend, now, claim.lock)
+            sync_folder(unfinished)
+            give_its_name(unfinished, target)
+        except BaseException:
+            remove_all_but(kept, unfinished)
+            claim.vanish()
+            raise
     return urls
 
 
-async def _copy(source: Path, unfinished: Path, backend: str, now: float) -> int:
+def give_its_name(unfinished: Path, target: Path) -> None:
+    if target.exists():
+        raise UsageError(f"{target} exists by now; give a folder that does not")
+    with explained(target):
+        os.rename(unfinished, target)
+    sync_folder(target.parent)
+
+
+async def _copy(source: Path, unfinished: Path, backend: str, now: float, lock: FolderLock) -> int:
     old = backend_named(backend_of(source)).reading(source, LOOKING, now)
     try:
-        new = backend_named(backend)(unfinished, LOOKING, now)
+        new = backend_named(backend)(unfinished, LOOKING, now, lock=lock)
         try:
             urls = await carry_over(old, new)
         finally:

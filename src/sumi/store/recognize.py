@@ -29,7 +29,15 @@ BACKENDS: dict[str, type[FilesStore | FolderStore]] = {
     "lmdb": LmdbStore,
 }
 
-__all__ = ["STATE_FOLDER", "backend_named", "backend_of", "lock_owner", "open_snapshot", "state_folders"]
+__all__ = [
+    "STATE_FOLDER",
+    "backend_named",
+    "backend_of",
+    "lock_owner",
+    "open_snapshot",
+    "refuse_to_replace",
+    "state_folders",
+]
 
 
 def backend_of(folder: Path) -> str:
@@ -54,14 +62,22 @@ def backend_named(name: str) -> type[FilesStore | FolderStore]:
 
 def state_folders(place: Path) -> list[Path]:
     """The state folders that a user may mean by a state folder, a job's home, or an output folder."""
-    if (place / FORMAT_NAME).is_file() or _is_database(place):
+    if (place / FORMAT_NAME).is_file() or is_database(place):
         return [place]
     homes = [place, *sorted(path for path in place.glob("*") if path.is_dir())]
     states = [*(home / STATE_FOLDER for home in homes), *sorted(place.glob(f"{WORKSPACE_STATES}/*"))]
     return [state for state in states if (state / FORMAT_NAME).is_file()]
 
 
-def _is_database(place: Path) -> bool:
+def refuse_to_replace(path: Path) -> None:
+    """A database of ours, or what lies beside one: a job may be at work on it."""
+    for suffix in ("", "-wal", "-shm", "-journal", ".lock"):
+        owner = path.with_name(path.name.removesuffix(suffix) or path.name)
+        if path.name.endswith(suffix) and is_database(owner):
+            raise UsageError(f"{path} is a database or part of one, and is not replaced: name another file")
+
+
+def is_database(place: Path) -> bool:
     """Of a map. Any other file is not the state of a job, rather than a damaged one."""
     try:
         with place.open("rb") as file:

@@ -14,7 +14,7 @@ import msgspec
 
 from sumi.ports import SpoolLine, SpoolPlace
 from sumi.store.faults import explained
-from sumi.store.folder import sync_folder
+from sumi.store.folder import own_file, sync_folder
 from sumi.store.growing_file import cut_torn_line, write_all
 
 SEGMENT_NAME = re.compile(r"discoveries-\d{10}\.jsonl\Z")
@@ -141,7 +141,8 @@ class SpoolReader:
         draft = self._bookmark.with_name(f".{self._bookmark.name}.tmp")
         with explained(self._bookmark):
             self._bookmark.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_bytes(data + b"\n")
+            with open(draft, "wb", opener=own_file) as file:
+                file.write(data + b"\n")
             draft.replace(self._bookmark)
 
     def _lines_of(self, place: SpoolPlace, limit: int) -> list[SpoolLine]:

@@ -12,9 +12,11 @@ import msgspec
 from sumi.errors import StateLocked, UsageError
 from sumi.store.capture.database import CaptureDatabase
 from sumi.store.capture.rows import CaptureJob, JobStatus
+from sumi.store.claim import Claim
 from sumi.store.lock import FolderLock, lock_owner
 
 DATABASE_NAME = "captures.sqlite"
+STATE_FOLDER = ".sumi"  # in a job's folder
 JOB_NAME = "capture"  # what flag files in a job's folder end in
 
 
@@ -36,22 +38,21 @@ class CaptureFolder:
         return self.path / "jobs" / job_id
 
     @contextmanager
-    def working(self) -> Iterator[CaptureDatabase]:
+    def working(self, command: str) -> Iterator[CaptureDatabase]:
         """To run a capture, or to delete one. Only one process may: StateLocked for the others. The lock ends
-        with its owner, so jobs that seem under way are then known to have lost theirs."""
+        with its owner, so jobs that seem under way are then known to have lost theirs. A folder that was made
+        for a capture that could not start goes again."""
         try:
-            lock = FolderLock(self.path)
+            claim = Claim(self.path, command, option="--store", leaves_something=lambda: self.has_jobs)
         except StateLocked as error:
             raise StateLocked(f"a capture is already in progress: {error}") from None
-        try:
+        with claim:
             database = CaptureDatabase(self.path / DATABASE_NAME)
             try:
                 self._interrupt_orphans(database)
                 yield database
             finally:
                 database.close()
-        finally:
-            lock.release()
 
     @contextmanager
     def looking(self) -> Iterator[CaptureDatabase]:
@@ -95,7 +96,7 @@ class CaptureFolder:
 
     def mark_stopping(self, job_id: str) -> None:
         """Said by the run itself, which takes the stop flag away as soon as it has seen it."""
-        self._stopping_mark(job_id).touch()
+        self._stopping_mark(job_id).touch(mode=0o644)
 
     def is_stopping(self, job_id: str) -> bool:
         return self.stop_flag(job_id).exists() or self._stopping_mark(job_id).exists()
@@ -106,6 +107,17 @@ class CaptureFolder:
     def lower_flags(self, job_id: str) -> None:
         for flag in (self.pause_flag(job_id), self.stop_flag(job_id), self._stopping_mark(job_id)):
             flag.unlink(missing_ok=True)
+
+    @contextmanager
+    def alone_with(self, job_id: str, command: str) -> Iterator[None]:
+        """A job's own state is locked too, against others than captures: a migration, say."""
+        state = self.home_of(job_id) / STATE_FOLDER
+        lock = FolderLock(state, command=command) if state.is_dir() else None
+        try:
+            yield
+        finally:
+            if lock is not None:
+                lock.release()
 
     def forget_home(self, job_id: str) -> None:
         home = self.home_of(job_id)

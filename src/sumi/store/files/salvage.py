@@ -33,7 +33,8 @@ from sumi.store.files.records import (
     encode,
 )
 from sumi.store.files.view import BadLine, JournalView
-from sumi.store.folder import sync_folder
+from sumi.store.folder import exchange, sync_folder
+from sumi.store.lock import LOCK_NAME
 
 
 def damages(folder: Path) -> list[BadLine]:
@@ -45,16 +46,19 @@ def damages(folder: Path) -> list[BadLine]:
 def salvage(folder: Path) -> Path:
     """Replace the state folder by one without the damage; returns where the damaged one is kept.
 
-    The new one is complete before anything is moved. Call it with the folder's lock held.
+    The new one is complete before anything is moved. Call it with the folder's lock held: it is the same file
+    in both, so that the new one is locked when it takes its place.
     """
     aside = next(place for number in count(1) if not (place := _beside(folder, f"damaged-{number}")).exists())
     rebuilt = _beside(folder, "rebuilt")
     shutil.rmtree(rebuilt, ignore_errors=True)
-    shutil.copytree(folder, rebuilt, ignore=shutil.ignore_patterns("journal-*.log", "lock"))
+    shutil.copytree(folder, rebuilt, ignore=shutil.ignore_patterns("journal-*.log", LOCK_NAME))
     _write_segment(rebuilt, _good_records(folder))
+    os.link(folder / LOCK_NAME, rebuilt / LOCK_NAME)
     sync_folder(rebuilt)
-    os.rename(folder, aside)
-    os.rename(rebuilt, folder)
+    exchange(rebuilt, folder)
+    (rebuilt / LOCK_NAME).unlink()
+    os.rename(rebuilt, aside)
     sync_folder(folder.parent)
     return aside
 

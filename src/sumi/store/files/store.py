@@ -56,12 +56,18 @@ class FilesStore(ReplayedStore):
         policy: FrontierPolicy,
         opened_at: float,
         durability: Durability = Durability.BATCH,
+        lock: FolderLock | None = None,
     ) -> None:
+        """``lock``: of the folder, if it is held already; whoever gave it releases it."""
         self._strict = durability is Durability.STRICT
-        self.lock = FolderLock(folder)
-        claim_folder(folder, BACKEND, FORMAT)
-        self._journal = Journal(folder)
-        super().__init__(self._journal, policy, opened_at)
+        self._own_lock = FolderLock(folder) if lock is None else None
+        try:
+            claim_folder(folder, BACKEND, FORMAT)
+            self._journal = Journal(folder)
+            super().__init__(self._journal, policy, opened_at)
+        except BaseException:
+            self._unlock()
+            raise
         self._synced_to = self._journal.end if self._journal.ends_synced else Place(0)
         self.resumed = bool(self._entries)
 
@@ -161,11 +167,15 @@ class FilesStore(ReplayedStore):
 
     async def aclose(self) -> None:
         self.close_journal()
-        self.lock.release()
+        self._unlock()
 
     def close_journal(self) -> None:
         """For one who goes on with the lock."""
         self._journal.close()
+
+    def _unlock(self) -> None:
+        if self._own_lock is not None:
+            self._own_lock.release()
 
     async def _write_host(self, host: str) -> None:
         pace = self._schedule.pace(host)

@@ -23,16 +23,15 @@ class FolderStore(IndexedStore):
         durability: Durability = Durability.BATCH,
         lock: FolderLock | None = None,
     ) -> None:
-        """``lock``: of the folder, if it is held already. It is ours from here on, unless this fails."""
-        self._lock = lock or FolderLock(folder)
+        """``lock``: of the folder, if it is held already; whoever gave it releases it."""
+        self._own_lock = FolderLock(folder) if lock is None else None
         try:
             claim_folder(folder, self.backend, self.format)
             rows = self.open_rows(folder, strict=durability is Durability.STRICT)
             sync_folder(folder)  # a database syncs its content, not always its name
             super().__init__(rows, policy, opened_at)
         except BaseException:
-            if lock is None:
-                self._lock.release()
+            self._unlock()
             raise
 
     @classmethod
@@ -43,7 +42,11 @@ class FolderStore(IndexedStore):
 
     async def aclose(self) -> None:
         await super().aclose()
-        self._lock.release()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._own_lock is not None:
+            self._own_lock.release()
 
     @staticmethod
     @abstractmethod

@@ -35,6 +35,11 @@ LONGEST_PAUSE = 300.0
 WORK_AT_ONCE = 1000
 
 
+def map_lock(database: Path, command: str = "sumi") -> FolderLock:
+    """Beside the database, which comes and goes."""
+    return FolderLock(database.parent, f"{database.name}.lock", command)
+
+
 class TerrainStore(IndexedStore):
     change_type = TerrainChange
     _draft: TerrainChange
@@ -48,9 +53,11 @@ class TerrainStore(IndexedStore):
         durability: Durability = Durability.BATCH,
         handlers: Sequence[OutputHandler] = (),
         depth_bounds: DepthBounds = USUAL_BOUNDS,
+        lock: FolderLock | None = None,
     ) -> None:
+        """``lock``: of the map, if it is held already; whoever gave it releases it."""
         self._handlers = handlers
-        self._lock = FolderLock(path.parent, f"{path.name}.lock")
+        self._own_lock = map_lock(path) if lock is None else None
         try:
             self._terrain = TerrainRows(path, strict=durability is Durability.STRICT)
             last = self._terrain.last_run()
@@ -71,7 +78,7 @@ class TerrainStore(IndexedStore):
             self._ahead = self._queue_ahead = QueueAhead(self._terrain, self._queues, self._leased_ids)
             self._recall_domains()
         except BaseException:
-            self._lock.release()
+            self._unlock()
             raise
 
     @property
@@ -89,7 +96,11 @@ class TerrainStore(IndexedStore):
 
     async def aclose(self) -> None:
         await super().aclose()
-        self._lock.release()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._own_lock is not None:
+            self._own_lock.release()
 
     # ── Frontier ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,0 +1,164 @@
+"""A small site that keeps whoever asks waiting, so that a run is under way for as long as a test wants."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import yaml
+
+LONGEST_SECONDS = 60.0  # a test that forgot to let go ends, and fails
+
+
+class HeldSite:
+    """An index and the pages that it links to, under whatever name it is asked for. ``free``: how many of the
+    pages are answered before the others have to wait."""
+
+    def __init__(self, pages: int, free: int) -> None:
+        self.paths = [f"/p{number}" for number in range(pages)]
+        self.asked: list[str] = []
+        self._free = free
+        self._held: set[str] = set()
+        self._lock = threading.Lock()
+        self._gone = threading.Event()
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_HEAD(self) -> None:
+                self._answer()
+
+            def do_GET(self) -> None:
+                self._answer()
+
+            def _answer(self) -> None:
+                site.asked.append(self.path)
+                if site.has_to_wait(self.path):
+                    site.wait()
+                text = site.text(self.path)
+                body = (text or "<h1>Not found</h1>").encode()
+                self.send_response(404 if text is None else 200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                if self.command == "GET":
+                    self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128
+
+            def handle_error(self, *_: object) -> None:
+                """Whoever was killed does not wait for an answer."""
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+
+    @property
+    def port(self) -> int:
+        return self.server.server_port
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    @property
+    def home(self) -> str:
+        return f"127.0.0.1_{self.port}"
+
+    @property
+    def urls(self) -> set[str]:
+        return {self.url, *(self.url + path[1:] for path in self.paths)}
+
+    @property
+    def is_holding(self) -> bool:
+        return bool(self._held)
+
+    def let_go(self) -> None:
+        """Everybody, from here on."""
+        self._gone.set()
+
+    def hold_again(self, free: int) -> None:
+        with self._lock:
+            self._free = free
+            self._held.clear()
+        self._gone.clear()
+
+    def has_to_wait(self, path: str) -> bool:
+        with self._lock:
+            if path not in self.paths or self._gone.is_set():
+                return False
+            self._free -= 1
+            if self._free >= 0:
+                return False
+            self._held.add(path)
+            return True
+
+    def wait(self) -> None:
+        self._gone.wait(LONGEST_SECONDS)
+
+    def text(self, path: str) -> str | None:
+        if path == "/":
+            links = "".join(f'<p><a href="{each}">a page</a>' for each in self.paths)
+            return f"<html lang=en><title>Index</title><main><h1>Index</h1>{links}</main>"
+        if path in self.paths:
+            words = f"Words of {path}, and more of them than of any other page: {path * 3}."
+            return f"<html lang=en><title>{path}</title><main><h1>Page {path}</h1><p>{words}</main>"
+        return None
+
+
+@contextmanager
+def held_site(pages: int = 6, free: int = 2) -> Iterator[HeldSite]:
+    site = HeldSite(pages, free)
+    threading.Thread(target=site.server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield site
+    finally:
+        site.let_go()
+        site.server.shutdown()
+        site.server.server_close()
+
+
+def crawl_config(folder: Path, site: HeldSite, **sections: object) -> Path:
+    """Of a crawl of the site, in ``workspace`` beside it."""
+    workspace = folder / "workspace"
+    workspace.mkdir()
+    (workspace / "seeds.txt").write_text(f"http://site.test:{site.port}/\n")
+    settings: dict[str, object] = {
+        "profile": "generic",
+        "user_agent": "testbot/1.0 (+https://example.org/bot)",
+        "scope": {"allowed_hosts": [f"site.test:{site.port}"]},
+        "limits": {"req_per_sec": 10_000, "global_concurrency": 8, "per_host_concurrency": 8},
+        "network": {"allow_private": True, "resolve": [f"site.test:{site.port}:127.0.0.1"]},
+    }
+    path = folder / "crawl.yaml"
+    path.write_text(yaml.safe_dump(settings | sections))
+    return path
+
+
+def map_config(folder: Path, site: HeldSite) -> Path:
+    """Of a map of the site, in ``map.db`` beside it."""
+    lines = [
+        "[crawler]",
+        "max-depth = 2",
+        "minimum-time-on-page = 100",
+        "[output]",
+        f'database-path = "{folder / "map.db"}"',
+        f'summary-path = "{folder / "map.md"}"',
+        "[user-agent]",
+        'crawler-name = "Mapper"',
+        'contact-email = "me@example.org"',
+        "[http]",
+        "allow-http = true",
+        f'resolve = ["site.test:{site.port}:127.0.0.1"]',
+        "[[quality]]",
+        'domain = "site.test"',
+        f'seeds = ["http://site.test:{site.port}/"]',
+    ]
+    path = folder / "web.toml"
+    path.write_text("\n".join(lines) + "\n")
+    return path
