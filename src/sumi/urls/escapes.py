@@ -1,4 +1,4 @@
-"""Percent-encoding of paths: which spellings are the same."""
+"""Percent-encoding of paths and queries: which spellings are the same."""
 
 import re
 from typing import Final
@@ -6,18 +6,18 @@ from typing import Final
 _UNRESERVED: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 _DECODED: Final = {f"{ord(char):02X}": char for char in _UNRESERVED}
 _ESCAPE: Final = re.compile("%([0-9A-Fa-f]{2})")
-_MALFORMED: Final = re.compile("%(?![0-9A-Fa-f]{2})")
+_STRAY: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
-def tidy_escapes(path: str) -> str:
-    """Unreserved characters decoded, the other escapes in upper case.
+def tidy_escapes(text: str) -> str:
+    """Unreserved characters decoded, the other escapes in upper case, a stray ``%`` escaped.
 
-    A path with a stray ``%`` is left as it is: there, decoding can put a new escape together
-    (``%%32%65`` would become ``%2e``), and the same URL would have two identities.
+    A stray one left as it is could become part of a new escape when its neighbours are decoded (``%%32%65``
+    would become ``%2e``), and the same URL would have two identities.
     """
-    if "%" not in path or _MALFORMED.search(path):
-        return path
-    return _ESCAPE.sub(_tidied, path)
+    if "%" not in text:
+        return text
+    return _ESCAPE.sub(_tidied, _STRAY.sub("%25", text))
 
 
 def _tidied(escape: re.Match[str]) -> str:

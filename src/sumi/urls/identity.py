@@ -1,23 +1,36 @@
 """The identity of a URL: two spellings with the same identity are one page.
 
+It is a name. What is requested is the spelling that was found, since a server may know only that one.
+
 Decided where the standard leaves room: a host's single trailing dot is dropped (the same server answers);
 host names that DNS cannot hold (empty labels, a label over 63 or a name over 253 characters) are malformed.
 """
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from sumi.policy import Preset
 from sumi.urls.escapes import tidy_escapes
 from sumi.urls.parts import DEFAULT_PORTS, split_authority
 from sumi.urls.query import tidy_query
-from sumi.urls.rules import PRESETS, Rules
+from sumi.urls.rules import PRESETS, Rules, spelling_of
 from sumi.urls.whatwg import encoded, serialized
 
 _SLASHES: Final = re.compile("/{2,}")
 _MAX_HOST: Final = 253
 _MAX_LABEL: Final = 63
+
+
+class Spelled(NamedTuple):
+    """A URL as somebody wrote it: the page that it names, and what to request."""
+
+    identity: str
+    address: str  # "" where it is the identity
+
+    @property
+    def target(self) -> str:
+        return self.address or self.identity
 
 
 def normalize(url: str, preset: Preset, base: str | None = None) -> str | None:
@@ -44,6 +57,26 @@ def resolve(url: str, rules: Rules, base: bytes | None) -> str | None:
     return None if href is None else identity_of(href, rules)
 
 
+def spelled(url: str, rules: Rules, base: str | None = None) -> Spelled | None:
+    """``normalize_with``, and the request; None where that is None."""
+    encoded_base = None if base is None else encoded(base)
+    if len(url) > rules.max_length or (base is not None and encoded_base is None):
+        return None
+    href = serialized(url, encoded_base)
+    return None if href is None else spelled_href(href, rules)
+
+
+def spelled_href(href: str, rules: Rules) -> Spelled | None:
+    """Of a URL as the standard writes it."""
+    identity = identity_of(href, rules)
+    if identity is None:
+        return None
+    if identity == href:  # as most links are
+        return Spelled(identity, "")
+    address = identity_of(href, spelling_of(rules))
+    return Spelled(identity, "" if address is None or address == identity else address)
+
+
 def is_http_url(text: str) -> bool:
     """Whether the text is an absolute http(s) URL that can be requested."""
     return normalize(text, Preset.MIRROR) is not None
@@ -60,6 +93,8 @@ def identity_of(href: str, rules: Rules) -> str | None:
     if site is None:
         return None
     url = site + _tidy_path(rest[len(authority) :], rules)
+    if query and rules.tidy_escapes:
+        query = tidy_escapes(query)
     if query and rules.edits_query:
         query = tidy_query(query, rules)
     if query:

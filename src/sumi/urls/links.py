@@ -5,10 +5,11 @@ from functools import lru_cache
 from typing import Final
 
 from sumi.policy import Preset
-from sumi.urls.identity import identity_of, normalize, resolve
+from sumi.urls.identity import Spelled, normalize, spelled_href
 from sumi.urls.parts import origin
 from sumi.urls.plain_join import plain_join
 from sumi.urls.rules import Rules
+from sumi.urls.whatwg import serialized
 
 # Nothing of these is ever requested; the parser would only find out more slowly.
 _NOT_PAGES: Final = ("#", "javascript:", "mailto:", "tel:", "data:")
@@ -23,8 +24,9 @@ _MEMO_URL: Final = 256
 
 
 @lru_cache(maxsize=_MEMOS)
-def _memo(rules: Rules, place: str) -> dict[str, str]:
-    """Answers that hold for every page of a place (a site or a folder); "" for an href that is no link.
+def _memo(rules: Rules, place: str) -> dict[str, str | Spelled]:
+    """Answers that hold for every page of a place (a site or a folder); "" for an href that is no link, and a
+    pair where what is to be requested is not the identity.
 
     Shared by all pages, which is safe because an answer depends on nothing but rules, place and href.
     """
@@ -36,12 +38,16 @@ class LinkNormalizer:
 
     ``base`` is the address the page was really served from, or its ``<base href>``: not its identity, which
     may lack the trailing slash that relative links depend on.
+
+    ``addresses``: how to request those of the URLs that were written otherwise than their identity is. Of
+    several spellings the first counts.
     """
 
-    __slots__ = ("_base", "_edits_place", "_folder", "_place", "_root", "_rules", "_site")
+    __slots__ = ("_base", "_edits_place", "_folder", "_place", "_root", "_rules", "_site", "addresses")
 
     def __init__(self, rules: Rules, base: str) -> None:
         self._rules = rules
+        self.addresses: dict[str, str] = {}
         self._edits_place = rules.edits_place  # worked out anew whenever it is asked for
         page = normalize(base, Preset.MIRROR)
         # Without a usable base relative hrefs lead nowhere, but absolute ones still count.
@@ -66,28 +72,34 @@ class LinkNormalizer:
                 url = folder.get(href)
                 if url is None:
                     url = self._look_up(href)
+            if not isinstance(url, str):
+                url, address = url
+                if url not in found:
+                    self.addresses.setdefault(url, address)
             if url:
                 found[url] = None
         return list(found)
 
-    def _look_up(self, href: str) -> str:
+    def _look_up(self, href: str) -> str | Spelled:
         if href.startswith(_NOT_PAGES) or len(href) > self._rules.max_length:
             return ""
-        url = self._resolved(href) or ""
+        found = self._resolved(href)
+        url = "" if found is None else found if found.address else found.identity
         memo = self._memo_for(href)
         if memo is not None:
             _remember(memo, href, url)
         return url
 
-    def _resolved(self, href: str) -> str | None:
+    def _resolved(self, href: str) -> Spelled | None:
         joined = plain_join(href, self._place, self._root) if self._place else None
         if joined is None:
-            return resolve(href, self._rules, self._base)
+            whole = serialized(href, self._base)
+            return None if whole is None else spelled_href(whole, self._rules)
         if self._edits_place or len(joined) > self._rules.max_length:
-            return identity_of(joined, self._rules)
-        return joined  # of a page's own site, which is tidy, and without a query
+            return spelled_href(joined, self._rules)
+        return Spelled(joined, "")  # of a page's own site, which is tidy, and without a query
 
-    def _memo_for(self, href: str) -> dict[str, str] | None:
+    def _memo_for(self, href: str) -> dict[str, str | Spelled] | None:
         """Where an answer may be shared. None: it depends on the page's full address, or may do so.
 
         A colon can make a scheme of the first word, and ``http:?x`` is relative to an http page; a leading
@@ -110,8 +122,9 @@ def _without_fragment(href: str) -> str:
     return bare + mark if bare[-1:] <= " " else bare
 
 
-def _remember(memo: dict[str, str], href: str, url: str) -> None:
-    if len(href) > _MEMO_HREF or len(url) > _MEMO_URL:
+def _remember(memo: dict[str, str | Spelled], href: str, url: str | Spelled) -> None:
+    size = len(url) if isinstance(url, str) else len(url.identity) + len(url.address)
+    if len(href) > _MEMO_HREF or size > _MEMO_URL:
         return
     if len(memo) >= _MEMO_ENTRIES:
         memo.clear()

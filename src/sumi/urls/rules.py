@@ -1,5 +1,7 @@
 """Which differences between two URLs do not matter: one field per rule, four named sets of them.
 
+They tell pages apart and nothing else: a URL is requested as it was written (see ``spelling_of``).
+
 Under every set the fragment, userinfo, default port, a host's trailing dot and an empty query are gone, the
 host is in lower case (IDNA) and dot segments are resolved.
 """
@@ -43,6 +45,13 @@ class Rules(msgspec.Struct, frozen=True, cache_hash=True):
             or self.keep_params is not None
             or bool(self.drop_params or self.drop_param_prefixes)
         )
+
+
+@lru_cache(maxsize=64)
+def spelling_of(rules: Rules) -> Rules:
+    """How a URL is written that is requested: as it was found, but for what the user decided about requests
+    themselves, which is to use no http and to send no parameters but these."""
+    return Rules(force_https=rules.force_https, keep_params=rules.keep_params, max_length=rules.max_length)
 
 
 _TRACKING = frozenset({"fbclid", "gclid", "mc_eid", "ref", "source"})

@@ -42,11 +42,12 @@ class GithubShapes:
         return _page_type(path)
 
     def group_of(self, path: str) -> str | None:
-        """``owner/repo`` in lower case: GitHub shows the same repository however it is spelled."""
+        """``owner/repo`` in lower case: GitHub shows the same repository however it is spelled, with the
+        ``.git`` of its clone address too, and no repository's own name ends so."""
         segments = path.split("/", 3)[1:3]
         if len(segments) < 2 or not _is_repository(*segments):
             return None
-        return "/".join(segments).lower()
+        return "/".join(segments).lower().removesuffix(".git")
 
 
 # The scope, the caps and the archive each want to know what a page is, one after the other.
