@@ -36,7 +36,8 @@ ASSETS = frozenset({Kind.IMAGE, Kind.FILE})
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
-    """A URL that somebody found. ``url`` is its identity: normalized, and the same for ever."""
+    """A URL that somebody found. ``url`` is its identity: normalized, and the same for ever. It is a name, and
+    what is requested is ``target``."""
 
     url: str
     hop: Hop = Hop.LINK
@@ -45,6 +46,13 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     referrer: str | None = None
     score: float = 0.0  # lower is fetched first among equals in depth
     redirects: int = 0  # redirects in a row that led here
+    # What to request: the URL as it was first written, or as the server has since said that it is spelled.
+    # Empty where that is the identity, as it is for most.
+    address: str = ""
+
+    @property
+    def target(self) -> str:
+        return self.address or self.url
 
 
 class Lease(msgspec.Struct, frozen=True):
@@ -55,7 +63,6 @@ class Lease(msgspec.Struct, frozen=True):
     token: int  # unique per lease and store; a settlement with another one is refused
     deadline: float
     attempt: int = 0  # how often it was tried before and failed
-    address: str = ""  # what to request where it differs from the identity (a redirect within it)
     head_answered: bool = False  # in an earlier process: its content is asked for next
 
     @property
@@ -64,7 +71,8 @@ class Lease(msgspec.Struct, frozen=True):
 
     @property
     def target(self) -> str:
-        return self.address or self.candidate.url
+        """What to request."""
+        return self.candidate.target
 
 
 class Request(msgspec.Struct, frozen=True):

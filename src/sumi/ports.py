@@ -54,7 +54,7 @@ class Deferral(msgspec.Struct, frozen=True):
     at: float
     not_before: float
     why: Verdict | None = None  # the failure, for a retry; counts as an attempt
-    address: str = ""  # request this instead, from now on
+    address: str = ""  # request this from now on; empty: as before
     redirected: bool = False  # counts as a redirect
     found: tuple[Judged, ...] = ()
     head_answered: bool = False  # its next lease says so, in another process too where HEAD comes first
@@ -169,6 +169,11 @@ class UrlRecord(msgspec.Struct, frozen=True):
     at: float | None
     attempts: int
     facts: PageFacts
+    address: str = ""  # what was or is to be requested, where that is not ``url``
+
+    @property
+    def target(self) -> str:
+        return self.address or self.url
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -236,7 +241,7 @@ class StoredUrl(msgspec.Struct, frozen=True, omit_defaults=True):
     verdict: Verdict | None = None  # None: still to do
     at: float | None = None
     attempts: int = 0
-    address: str = ""
+    address: str = ""  # of versions whose candidates had none
     not_before: float = 0.0
     facts: PageFacts = PageFacts()
     history: tuple[Attempt, ...] = ()

@@ -298,7 +298,7 @@ def found_on(url: str, item: Judged) -> Judged:
 
 
 def without_token(lease: Lease) -> tuple[object, ...]:
-    return (lease.candidate, lease.deadline, lease.attempt, lease.address)
+    return (lease.candidate, lease.deadline, lease.attempt)
 
 
 async def reopened(old: MemoryStore, policy: FrontierPolicy, now: float) -> MemoryStore:

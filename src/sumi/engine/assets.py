@@ -58,7 +58,7 @@ class Assets:
         return Verdict(Outcome.STORED, f"HTTP {response.status}"), msgspec.structs.replace(
             facts,
             revision=facts.sha256,
-            robots_rule=self._gate.permission(lease.url)[0],
+            robots_rule=self._gate.permission(lease.target)[0],
             first_captured=before.first_captured if before is not None else now,
             changed_at=now,
             was_path=_former_path(before, facts),

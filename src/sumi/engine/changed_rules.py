@@ -125,4 +125,6 @@ async def _batches(io: Io, outcomes: frozenset[Outcome]) -> AsyncIterator[list[C
 
 
 def _candidate(record: UrlRecord) -> Candidate:
-    return Candidate(record.url, record.hop, record.kind, record.depth, record.referrer)
+    return Candidate(
+        record.url, record.hop, record.kind, record.depth, record.referrer, address=record.address
+    )

@@ -105,7 +105,7 @@ class Contents:
             facts = bare_facts(response, None)
         now = self._io.clock.now()
         return verdict, msgspec.structs.replace(
-            with_permissions(facts, response, digest, *self._gate.permission(lease.url)),
+            with_permissions(facts, response, digest, *self._gate.permission(lease.target)),
             content_key=key,
             revision=revision,
             first_captured=before.first_captured if before is not None else now,

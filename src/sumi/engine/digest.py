@@ -19,6 +19,7 @@ from sumi.engine.revisit import Revisits
 from sumi.engine.robots_desk import Turn
 from sumi.engine.scrutiny import Scrutiny
 from sumi.engine.sitemaps import Sitemaps
+from sumi.engine.spellings import OtherSpellings
 from sumi.events import PageDeferred, Warned
 from sumi.frontier.retry import retry_delay
 from sumi.model import ASSETS, Kind, Lease, Response
@@ -45,6 +46,7 @@ class Digestion:
         self._redirects = Redirects(recipe, io, self._endings, self._onward)
         self._sitemaps = Sitemaps(io, gate, self._onward, revisits)
         self._ladder = ladder
+        self._spellings = OtherSpellings(recipe)
 
     async def recall(self) -> None:
         """Take up what earlier runs learnt about traps and contents."""
@@ -59,6 +61,7 @@ class Digestion:
         if isinstance(unit, Settlement):
             self._contents.settled(unit, accepted)
             self._redirects.settled(unit.lease.url)
+            self._spellings.settled(unit.lease.url)
             self._ladder.settled(unit.lease.url)
 
     async def conclude(self, lease: Lease, acquired: Acquired) -> Settlement | Deferral:
@@ -98,6 +101,9 @@ class Digestion:
         challenge = await self._scrutiny.of_error(lease, ended.response) if ended.response else None
         if challenge is not None:
             return await self._endings.without_content(lease, challenge, ended.response)
+        other = self._spellings.next_for(lease, outcome)
+        if other is not None:
+            return Deferral(lease, self._now(), self._now(), address=other)
         delay = None
         if ended.report is not None:
             delay = retry_delay(outcome, lease.attempt, self._recipe.retry, self._io.jitter())
@@ -178,7 +184,8 @@ class Digestion:
         if objection is not None:
             return await self._endings.without_content(lease, objection, response)
         if digest.refresh is not None and not self._recipe.record_links and only_sends_on(digest):
-            return await self._redirects.refreshed(lease, response, digest.refresh)
+            address = digest.addresses.get(digest.refresh, "")
+            return await self._redirects.refreshed(lease, response, digest.refresh, address)
         verdict, facts = await self._contents.keep(lease, response, digest)
         found = await self._onward.links(lease, digest)
         links = self._onward.recorded((*digest.links, digest.refresh, digest.canonical))

@@ -98,7 +98,7 @@ class Gate:
     def _refusal(self, candidate: Candidate, listed: bool) -> Verdict | None:
         return (
             self.refuses_now(candidate)
-            or self._desk.known_refusal(candidate.url)
+            or self._denied(candidate)
             or self._unlisted(candidate, listed)
             or (ONLY_LISTED if self._recipe.list_only and candidate.kind is Kind.PAGE else None)
             # Last, because whoever gets here takes a place.
@@ -118,6 +118,13 @@ class Gate:
             return None  # the site's owner pointed there; what it lists must still be in scope
         is_seed = candidate.hop is Hop.SEED or (candidate.hop is Hop.REDIRECT and candidate.depth == 0)
         return (self._seed_scope if is_seed else self._recipe.scope).judge(candidate)
+
+    def _denied(self, candidate: Candidate) -> Verdict | None:
+        """By robots.txt, which is about what is requested: see sumi.engine.spellings for its other spelling."""
+        refusal = self._desk.known_refusal(candidate.target)
+        if refusal is None or not candidate.address:
+            return refusal
+        return self._desk.known_refusal(candidate.url)
 
     def _unlisted(self, candidate: Candidate, listed: bool) -> Verdict | None:
         if candidate.hop not in LINKED or self._recipe.follow_links is FollowLinks.ALWAYS:

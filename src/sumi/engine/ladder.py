@@ -94,7 +94,7 @@ class Ladder:
         plain = Way(lease.target)
         if lease.candidate.kind is not Kind.PAGE:
             return plain
-        if lease.address or lease.url in self._as_html:
+        if lease.candidate.address or lease.url in self._as_html:
             return plain
         if before is not None and before.source is None:
             return plain  # of a page that is here as HTML the Markdown was no good, or not looked for

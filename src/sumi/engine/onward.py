@@ -1,6 +1,6 @@
 """What a page leads to: only what nobody knows yet becomes an object, and all of it passes the gate."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -13,6 +13,8 @@ from sumi.ports import Judged
 from sumi.recipe import Recipe
 from sumi.scope.domains import DomainClasses
 from sumi.urls import split
+
+NO_ADDRESSES: Mapping[str, str] = {}
 
 
 class Onward:
@@ -27,16 +29,18 @@ class Onward:
     async def links(self, lease: Lease, digest: PageDigest) -> tuple[Judged, ...]:
         if not self._recipe.take_links:
             return ()
-        found = await self.judged(digest.links, lease, Hop.LINK)
+        spelled = digest.addresses
+        found = await self.judged(digest.links, lease, Hop.LINK, spelled=spelled)
         if self._recipe.asset_bytes:
-            files = await self.judged(self._assets.wanted_of(digest, found), lease, Hop.LINK, Kind.FILE)
-            images = await self.judged(digest.images, lease, Hop.EMBED, Kind.IMAGE)
+            wanted = self._assets.wanted_of(digest, found)
+            files = await self.judged(wanted, lease, Hop.LINK, Kind.FILE, spelled)
+            images = await self.judged(digest.images, lease, Hop.EMBED, Kind.IMAGE, spelled)
             # Before the links: of one URL the first finding counts, and as links they were refused.
             found = images + files + found
         if digest.refresh is not None:
-            found += await self.judged([digest.refresh], lease, Hop.REDIRECT)
+            found += await self.judged([digest.refresh], lease, Hop.REDIRECT, spelled=spelled)
         if digest.canonical is not None and digest.canonical != lease.url:
-            found += await self.judged([digest.canonical], lease, Hop.CANONICAL)
+            found += await self.judged([digest.canonical], lease, Hop.CANONICAL, spelled=spelled)
         return found
 
     def recorded(self, links: Iterable[str | None]) -> tuple[str, ...] | None:
@@ -44,7 +48,12 @@ class Onward:
         return tuple(dict.fromkeys(filter(None, links))) if self._recipe.record_links else None
 
     async def judged(
-        self, urls: list[str], lease: Lease, hop: Hop, kind: Kind = Kind.PAGE
+        self,
+        urls: list[str],
+        lease: Lease,
+        hop: Hop,
+        kind: Kind = Kind.PAGE,
+        spelled: Mapping[str, str] = NO_ADDRESSES,
     ) -> tuple[Judged, ...]:
         """Those of the URLs that are new, or that this way to them could matter to."""
         source = lease.candidate
@@ -53,7 +62,10 @@ class Onward:
         depth = source.depth + (hop is Hop.LINK or listed or self._recipe.record_links)
         redirects = source.redirects + 1 if hop is Hop.REDIRECT else 0
         fresh = await self._frontier.unseen(urls, depth, hop)
-        found = (Candidate(url, hop, kind, depth, source.url, 0.0, redirects) for url in fresh)
+        address = spelled.get
+        found = (
+            Candidate(url, hop, kind, depth, source.url, 0.0, redirects, address(url, "")) for url in fresh
+        )
         return await self._gate.judge(map(self._at_home, found) if self._has_homes else found)
 
     def _at_home(self, candidate: Candidate) -> Candidate:

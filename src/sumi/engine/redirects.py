@@ -15,7 +15,7 @@ from sumi.parse.sitemap import called_like_a_sitemap
 from sumi.policy import Preset
 from sumi.ports import Deferral, Settlement
 from sumi.recipe import Recipe
-from sumi.urls import normalize, normalize_with, rules_for, split
+from sumi.urls import normalize, rules_for, spelled, split
 
 # The least that normalization ever does: how to spell a request, whatever the identity leaves out.
 SPELLING = Preset.MIRROR
@@ -39,16 +39,20 @@ class Redirects:
         if lease.candidate.kind is Kind.PROBE:
             return self._endings.probed(lease, response, None)
         rules = rules_for(self._recipe.preset, self._recipe.keep_params)
-        target = normalize_with(redirected.location, rules, lease.target)
-        if target is None:
+        to = spelled(redirected.location, rules, lease.target)
+        if to is None:
             verdict = Verdict(Outcome.BAD_HTTP, "a redirect to something that is not an http(s) URL")
             return await self._endings.without_content(lease, verdict, response)
+        target = to.identity
         if target == lease.url:
-            return await self._within_itself(lease, redirected)
+            # As the server spells it, whatever the job's rules leave out of a request.
+            address = normalize(redirected.location, SPELLING, lease.target) or lease.target
+            return await self._within_itself(lease, address, response)
         if await self._leads_in_a_circle(lease.candidate, target):
             return await self._endings.without_content(lease, _loop(target), response, target)
         self._warn_if_the_seed_leads_astray(lease.candidate, target)
-        found = await self._onward.judged([target], lease, Hop.REDIRECT, _kind_behind(lease, target))
+        kind = _kind_behind(lease, target)
+        found = await self._onward.judged([target], lease, Hop.REDIRECT, kind, {target: to.address})
         too_many = [j.refusal for j in found if j.refusal and j.refusal.outcome is Outcome.TOO_MANY_REDIRECTS]
         verdict = (
             too_many[0] if too_many else Verdict(Outcome.REDIRECTED, f"HTTP {response.status} → {target}")
@@ -58,21 +62,24 @@ class Redirects:
             return settlement
         return msgspec.structs.replace(settlement, found=found, links=self._onward.recorded([target]))
 
-    async def refreshed(self, lease: Lease, response: Response, target: str) -> Settlement:
+    async def refreshed(
+        self, lease: Lease, response: Response, target: str, address: str
+    ) -> Settlement | Deferral:
         """A page whose head says at once where to go, and that holds nothing itself."""
-        if target == lease.url or await self._leads_in_a_circle(lease.candidate, target):
+        if target == lease.url:
+            return await self._within_itself(lease, address or target, response)
+        if await self._leads_in_a_circle(lease.candidate, target):
             return await self._endings.without_content(lease, _loop(target), response, target)
-        found = await self._onward.judged([target], lease, Hop.REDIRECT)
+        found = await self._onward.judged([target], lease, Hop.REDIRECT, spelled={target: address})
         verdict = Verdict(Outcome.REDIRECTED, f"meta refresh → {target}")
         settlement = await self._endings.without_content(lease, verdict, response, target)
         return msgspec.structs.replace(settlement, found=found)
 
-    async def _within_itself(self, lease: Lease, redirected: Redirected) -> Settlement | Deferral:
+    async def _within_itself(self, lease: Lease, address: str, response: Response) -> Settlement | Deferral:
         """Only the spelling differs (a slash, http for https), or a cookie was set: ask again, so spelled."""
-        address = normalize(redirected.location, SPELLING, lease.target) or lease.target
-        in_place = address == lease.target and not self._walls.opens(lease, redirected.response)
+        in_place = address == lease.target and not self._walls.opens(lease, response)
         if in_place or lease.candidate.redirects >= self._recipe.urls.redirects:
-            return await self._endings.without_content(lease, _loop(address), redirected.response, address)
+            return await self._endings.without_content(lease, _loop(address), response, address)
         now = self._io.clock.now()
         return Deferral(lease, now, now, address=address, redirected=True)
 

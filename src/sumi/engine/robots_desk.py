@@ -213,7 +213,13 @@ class RobotsDesk:
             return Turn(not_before=self._io.clock.now() + delay, report=host_report(answer))
         words = answer.verdict.rule if isinstance(answer, Trouble) else ""
         status = 0 if isinstance(answer, Trouble) else answer.status
-        return await self._conclude(site, status, b"", host_report(answer), words)
+        turn = await self._conclude(site, status, b"", host_report(answer), words)
+        if isinstance(answer, Trouble) and answer.verdict.outcome is Outcome.DNS_FAILED:
+            ruling = self._rulings[site]
+            if ruling.denies_as is Outcome.ROBOTS_UNREACHABLE:
+                nameless = msgspec.structs.replace(ruling, denies_as=Outcome.DNS_FAILED, words=words)
+                self._rulings[site] = nameless
+        return turn
 
     async def _conclude(
         self,
@@ -276,7 +282,8 @@ class RobotsDesk:
             return ()  # no page of this host is wanted, only images that others show
         candidates = []
         for place, hop in places:
-            url = normalize(place, self._recipe.preset, robots_url)
+            # As files of an index, which may differ in a query that the job's pages are told apart without.
+            url = normalize(place, Preset.MIRROR, robots_url)
             if url is not None:
                 candidates.append(Candidate(url, hop, Kind.SITEMAP, referrer=robots_url))
         return tuple(candidates)

@@ -28,7 +28,7 @@ class Sitemaps:
         if needless is not None:
             return Settlement(lease, needless, self._io.clock.now(), bare_facts(response, None))
         self._revisits.listed(digest.modified)
-        pages = await self._onward.judged(digest.links, lease, Hop.MANIFEST)
+        pages = await self._onward.judged(digest.links, lease, Hop.MANIFEST, spelled=digest.addresses)
         files = await self._onward.judged(digest.sitemaps, lease, Hop.MANIFEST, Kind.SITEMAP)
         if files and await self._indexes_above(lease.candidate) >= SITEMAP_NESTING:
             files = tuple(Judged(each.candidate, each.refusal or NESTED_TOO_DEEPLY) for each in files)

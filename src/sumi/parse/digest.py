@@ -61,6 +61,7 @@ class PageDigest(msgspec.Struct, frozen=True, omit_defaults=True):
     images: list[str] = []  # that the Markdown shows, where asked for; absolute, normalized, distinct
     downloads: list[str] = []  # links that the page itself calls downloads, where asked for; likewise
     parts: dict[str, str] = {}  # of a site's full text: the Markdown of each page that it names, by URL
+    addresses: dict[str, str] = {}  # how to request what was written otherwise than it is normalized
 
 
 class Undigested(msgspec.Struct, frozen=True):

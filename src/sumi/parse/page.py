@@ -23,7 +23,7 @@ from sumi.parse.metadata import Metadata, read_metadata
 from sumi.parse.refresh import REDIRECT_SECONDS
 from sumi.parse.signals import licenses_of, looks_missing
 from sumi.policy import Preset
-from sumi.urls import PRESETS, LinkNormalizer, normalize, normalize_with, rules_for
+from sumi.urls import PRESETS, LinkNormalizer, normalize, rules_for, spelled
 
 if TYPE_CHECKING:
     from sumi.parse.sitemap import SitemapEntry
@@ -91,7 +91,11 @@ def digest_sitemap(request: DigestRequest) -> PageDigest | Undigested:
     else:
         links, modified = pages.many(entry.url_raw for entry in sitemap.entries), {}
     return PageDigest(
-        links=links, sitemaps=files.many(sitemap.children), modified=modified, problem=sitemap.problem
+        links=links,
+        addresses=pages.addresses,
+        sitemaps=files.many(sitemap.children),
+        modified=modified,
+        problem=sitemap.problem,
     )
 
 
@@ -112,6 +116,7 @@ def _digest_markdown(request: DigestRequest) -> PageDigest:
     links, dropped = page_links(parse_html(render(text).encode(), "utf-8"), normalizer, request.max_links)
     digest = PageDigest(
         links=links,
+        addresses=normalizer.addresses,
         title=_first_heading(text),
         charset=charset,
         markdown=text if request.markdown else None,
@@ -159,6 +164,7 @@ def _digest_html(request: DigestRequest) -> PageDigest:
     fidelity, rival = _judged(written, request)
     digest = PageDigest(
         links=page.links,
+        addresses=normalizer.addresses,
         title=facts.title,
         language=facts.language,
         description=facts.description,
@@ -235,9 +241,13 @@ def _refresh_target(facts: Metadata, normalizer: LinkNormalizer, request: Digest
     """None for a page that loads itself again, or that gives time to be read first: see _late_refresh."""
     if facts.refresh is None or facts.refresh.seconds > REDIRECT_SECONDS:
         return None
-    target = _resolved(facts.refresh.target, normalizer)
-    own = normalize_with(request.url, rules_for(request.preset, request.keep_params))
-    return None if target == own else target
+    rules = rules_for(request.preset, request.keep_params)
+    target = spelled(facts.refresh.target, rules, _base_of(facts, request.url))
+    if target is None or target == spelled(request.url, rules):
+        return None
+    if target.address:
+        normalizer.addresses.setdefault(*target)
+    return target.identity
 
 
 def _base_of(facts: Metadata, url: str) -> str:

@@ -41,7 +41,6 @@ class Entry(msgspec.Struct, gc=False, eq=False):
     sequence: int  # discovery order
     state: State = WAITING
     attempts: int = 0
-    address: str = ""
     verdict: Verdict | None = None
     at: float | None = None
     facts: PageFacts | int | None = None

@@ -21,6 +21,7 @@ class Find(msgspec.Struct, array_like=True, omit_defaults=True):
     score: float = 0.0
     redirects: int = 0
     referrer: str | None = None
+    address: str = ""
 
     @classmethod
     def of(cls, item: Judged, finder: str | None) -> "Find":
@@ -35,11 +36,13 @@ class Find(msgspec.Struct, array_like=True, omit_defaults=True):
             score=c.score,
             redirects=c.redirects,
             referrer=None if c.referrer == finder else c.referrer,
+            address=c.address,
         )
 
     def judged(self, finder: str | None) -> Judged:
+        referrer = self.referrer or finder
         candidate = Candidate(
-            self.url, self.hop, self.kind, self.depth, self.referrer or finder, self.score, self.redirects
+            self.url, self.hop, self.kind, self.depth, referrer, self.score, self.redirects, self.address
         )
         return Judged(candidate, None if self.outcome is None else Verdict(self.outcome, self.rule))
 

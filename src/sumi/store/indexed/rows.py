@@ -192,8 +192,9 @@ def url_key(url: str) -> bytes:
 
 def entry_of(row: Row) -> Entry:
     """Without its facts: only the ledger reads those."""
+    hop, kind = _HOPS[row.hop], _KINDS[row.kind]
     candidate = Candidate(
-        row.url, _HOPS[row.hop], _KINDS[row.kind], row.depth, row.referrer, row.score, row.redirects
+        row.url, hop, kind, row.depth, row.referrer, row.score, row.redirects, row.address
     )
     return Entry(
         candidate,
@@ -201,7 +202,6 @@ def entry_of(row: Row) -> Entry:
         row.id,
         _STATES[row.state],
         row.attempts,
-        row.address,
         None if row.outcome is None else Verdict(_OUTCOMES[row.outcome], row.rule),
         row.at,
         None,
@@ -228,7 +228,7 @@ def row_of(entry: Entry, stored: Row | None) -> Row:
         c.referrer,
         WAITING if state is LEASED else state,
         entry.attempts,
-        entry.address,
+        c.address,
         entry.deadline if state is DELAYED else None,
         verdict.outcome if verdict else None,
         verdict.rule if verdict else "",
@@ -250,6 +250,7 @@ def record_of(row: Row) -> UrlRecord:
         at=row.at,
         attempts=row.attempts,
         facts=_decode_facts(row.facts) if row.facts else PageFacts(),
+        address=row.address,
     )
 
 
@@ -261,7 +262,6 @@ def stored_of(row: Row, history: tuple[Attempt, ...]) -> StoredUrl:
         verdict=entry.verdict,
         at=row.at,
         attempts=row.attempts,
-        address=row.address,
         not_before=row.due or 0.0,
         facts=_decode_facts(row.facts) if row.facts else PageFacts(),
         history=history,

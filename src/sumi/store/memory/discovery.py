@@ -83,8 +83,10 @@ class Discovery(ABC):
 
     def _shorten(self, entry: Entry, candidate: Candidate) -> None:
         """A shorter way was found: the depth drops, and with it the place in the queue. What was taken for a
-        sitemap stays one: the counts by kind were made when it entered."""
-        entry.candidate = msgspec.structs.replace(candidate, kind=entry.candidate.kind)
+        sitemap stays one: the counts by kind were made when it entered. It is asked for as it was first
+        written."""
+        known = entry.candidate
+        entry.candidate = msgspec.structs.replace(candidate, kind=known.kind, address=known.address)
         if entry.state is State.WAITING:
             self._enqueue(entry)  # its former place is recognised as stale by its rank
 

@@ -174,7 +174,7 @@ class Leases(Discovery):
         self._leased[kind] += 1
         self._leased_of[entry.host] += 1
         self._schedule.pace(entry.host).leased(now, kind, self._policy.pacing)
-        return Lease(entry.candidate, entry.host, entry.token, entry.deadline, entry.attempts, entry.address)
+        return Lease(entry.candidate, entry.host, entry.token, entry.deadline, entry.attempts)
 
     def _offer_if_busy(self, host: str) -> None:
         if self._queues.get(host) and host not in self._parked:

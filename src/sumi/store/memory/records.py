@@ -63,6 +63,7 @@ class Records(Waits):
             at=entry.at,
             attempts=entry.attempts,
             facts=self._facts_of(entry),
+            address=candidate.address,
         )
 
     def _facts_of(self, entry: Entry) -> PageFacts:

@@ -57,9 +57,8 @@ class Settlements(Leases):
         self, entry: Entry, failed: bool, not_before: float, address: str, redirected: bool
     ) -> None:
         entry.attempts += failed
-        entry.address = address or entry.address
-        if redirected:
-            entry.candidate = _one_redirect_on(entry.candidate)
+        if address or redirected:
+            entry.candidate = _moved(entry.candidate, address, redirected)
         entry.state, entry.deadline = DELAYED, not_before
         self._delayed.put(entry.candidate.url, not_before)
 
@@ -72,7 +71,7 @@ class Settlements(Leases):
             return False
         self._outcomes[entry.verdict.outcome] -= 1
         self._captured -= self._counts(entry, entry.verdict)
-        entry.verdict, entry.attempts, entry.address = None, 0, ""
+        entry.verdict, entry.attempts = None, 0
         self._open[entry.candidate.kind] += 1
         self._open_of[entry.host] += 1
         self._enqueue(entry)
@@ -99,5 +98,6 @@ class Settlements(Leases):
         )
 
 
-def _one_redirect_on(c: Candidate) -> Candidate:
-    return Candidate(c.url, c.hop, c.kind, c.depth, c.referrer, c.score, c.redirects + 1)
+def _moved(c: Candidate, address: str, redirected: bool) -> Candidate:
+    address = c.address if not address else "" if address == c.url else address
+    return Candidate(c.url, c.hop, c.kind, c.depth, c.referrer, c.score, c.redirects + redirected, address)

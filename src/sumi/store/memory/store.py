@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
+import msgspec
+
 from sumi.model import PageFacts
 from sumi.ports import (
     Attempt,
@@ -51,7 +53,6 @@ class MemoryStore(Records):
             verdict=entry.verdict,
             at=entry.at,
             attempts=entry.attempts,
-            address=entry.address,
             not_before=entry.deadline if entry.state is State.DELAYED else 0.0,
             facts=self._facts_of(entry),
             history=tuple(history),
@@ -80,9 +81,10 @@ class MemoryStore(Records):
 
     def _restore_url(self, stored: StoredUrl, facts: PageFacts | int) -> None:
         candidate, verdict = stored.candidate, stored.verdict
+        if stored.address:
+            candidate = msgspec.structs.replace(candidate, address=stored.address)
         entry = Entry(candidate, host_key(candidate.url), len(self._entries))
-        entry.attempts, entry.address = stored.attempts, stored.address
-        entry.at, entry.facts = stored.at, facts
+        entry.attempts, entry.at, entry.facts = stored.attempts, stored.at, facts
         self._entries[candidate.url] = entry
         if stored.refused and verdict is not None:
             entry.state, entry.verdict = State.REFUSED, verdict

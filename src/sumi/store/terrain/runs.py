@@ -51,7 +51,7 @@ WHERE state IN ({WAITING}, {DELAYED}) AND id + 1 NOT IN (SELECT id FROM frontier
 # Not on hosts where an earlier run left pages unvisited: those come first, or a budget would be spent on the
 # same pages in every run.
 REOPEN_URLS: Final = f"""
-UPDATE urls SET state = {WAITING}, outcome = NULL, rule = '', attempts = 0, address = ''
+UPDATE urls SET state = {WAITING}, outcome = NULL, rule = '', attempts = 0
 WHERE state = {SETTLED} AND outcome <> '{Outcome.TOO_DEEP.value}'
     AND host NOT IN (SELECT host FROM urls WHERE state IN ({WAITING}, {DELAYED}))
 """  # noqa: S608
