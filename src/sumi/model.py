@@ -36,7 +36,7 @@ ASSETS = frozenset({Kind.IMAGE, Kind.FILE})
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
-    """A URL that somebody found. ``url`` is its identity: normalized, and the same for ever. It is a name, and
+    """A URL that somebody found. ``url`` is its identity: normalized, and the same for ever. It is a name;
     what is requested is ``target``."""
 
     url: str

@@ -295,8 +295,10 @@ def test_seeds_are_read_as_the_crawl_will_know_them(tmp_path: Path) -> None:
     path.write_text(
         "# first\n\nHTTPS://GitHub.com/a/b/?x=1#y\nhttps://github.com/a/b\nhttps://github.com/c?page=2\n"
     )
-    assert load_seeds(path) == ("https://github.com/a/b", "https://github.com/c")
-    assert load_seeds(path, ("page",))[1] == "https://github.com/c?page=2"
+    first, second = load_seeds(path)
+    assert (first.identity, first.target) == ("https://github.com/a/b", "https://github.com/a/b/")
+    assert (second.identity, second.address) == ("https://github.com/c", "")
+    assert load_seeds(path, ("page",))[1].target == "https://github.com/c?page=2"
 
 
 def test_bad_seeds_are_told_by_line(tmp_path: Path) -> None:

@@ -107,8 +107,8 @@ def _setting(config: CrawlConfig, options: CrawlOptions) -> Setting:
 
 
 def _job_for(config: CrawlConfig, options: CrawlOptions) -> Job:
-    urls = load_seeds(config.seeds_file, config.scope.keep_query)
-    seeds = [Candidate(url, Hop.SEED) for url in urls]
+    written = load_seeds(config.seeds_file, config.scope.keep_query)
+    seeds = [Candidate(seed.identity, Hop.SEED, address=seed.address) for seed in written]
     keep_raw = options.unified or config.spool.hand_over
     return affordable(finding_job(config, options.job, seeds, keep_raw=keep_raw), options.processes)
 

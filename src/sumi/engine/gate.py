@@ -120,7 +120,7 @@ class Gate:
         return (self._seed_scope if is_seed else self._recipe.scope).judge(candidate)
 
     def _denied(self, candidate: Candidate) -> Verdict | None:
-        """By robots.txt, which is about what is requested: see sumi.engine.spellings for its other spelling."""
+        """By robots.txt, which is about what is requested: this spelling, or the other one."""
         refusal = self._desk.known_refusal(candidate.target)
         if refusal is None or not candidate.address:
             return refusal

@@ -23,7 +23,10 @@ def capture_job(settings: CaptureSettings) -> Job:
     most = settings.limit * len(settings.urls)
     recipe = Recipe(
         job="capture",
-        seeds=tuple(Candidate(url, Hop.SEED) for url in settings.urls),
+        seeds=tuple(
+            Candidate(url, Hop.SEED, address="" if written == url else written)
+            for url, written in zip(settings.urls, settings.written, strict=True)
+        ),
         preset=Preset.CAPTURE,
         scope=capture_scope(settings),
         user_agent=shared.agent,

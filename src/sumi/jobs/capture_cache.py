@@ -50,9 +50,9 @@ class PageCache:
         self._bodies: dict[str, tuple[bytes, str]] = {}
         self.confirmed: set[str] = set()
 
-    def fresh(self, url: str, now: float) -> Response | None:
+    def fresh(self, lease: Lease, now: float) -> Response | None:
         """The page, if it need not be asked for."""
-        page = self._cached(url)
+        page = self._cached(lease)
         return self.response_of(page) if page is not None and self._is_fresh(page, now) else None
 
     def at(self, address: str) -> CapturedPage | None:
@@ -60,8 +60,8 @@ class PageCache:
         page = self._database.cached_at(address, self._asking.forms(address)) if self.active else None
         return page if page is not None and self._fits(page) else None
 
-    def has_only_text_of(self, url: str) -> bool:
-        page = self._cached(url)
+    def has_only_text_of(self, lease: Lease) -> bool:
+        page = self._cached(lease)
         if page is None or not self._database.has_content(page.text):
             return False
         return page.body is None or not self._database.has_content(page.body)
@@ -110,8 +110,10 @@ class PageCache:
         vouched = DAY if page.fresh_for is None else min(page.fresh_for, DAY)
         return 0 <= now - page.fetched_at < (vouched if self._max_age is None else self._max_age)
 
-    def _cached(self, url: str) -> CapturedPage | None:
-        page = self._database.cached(url, self._asking.forms(url)) if self.active else None
+    def _cached(self, lease: Lease) -> CapturedPage | None:
+        """However it was spelled when it came: a page is known by its identity."""
+        forms = self._asking.forms(lease.target)
+        page = self._database.cached(lease.url, forms) if self.active else None
         return page if page is not None and self._fits(page) else None
 
     def _fits(self, page: CapturedPage) -> bool:
@@ -144,12 +146,12 @@ class CacheSource:
         candidate = lease.candidate
         if candidate.kind is not Kind.PAGE:
             return None
-        held = None if candidate.hop is Hop.SEED else self._cache.fresh(lease.url, self._clock.now())
+        held = None if candidate.hop is Hop.SEED else self._cache.fresh(lease, self._clock.now())
         if held is not None:
             self.visited[lease.url] = CacheLevel.FULL
             self._cache.answers[lease.target] = held
         else:
-            known = self._cache.has_only_text_of(lease.url)
+            known = self._cache.has_only_text_of(lease)
             self.visited[lease.url] = CacheLevel.PARTIAL if known else CacheLevel.MISS
         return held
 

@@ -157,7 +157,7 @@ class CaptureOutput:
     def _page(
         self, lease: Lease, facts: PageFacts, response: Response | None, digested: Digested | None
     ) -> CapturedPage:
-        page = self._page_of(lease.url, lease.candidate.depth, facts)
+        page = self._page_of(lease.url, lease.target, lease.candidate.depth, facts)
         if response is None:
             return page
         return msgspec.structs.replace(
@@ -170,11 +170,11 @@ class CaptureOutput:
             asked_with=self._cache.form_of(response),
         )
 
-    def _page_of(self, url: str, depth: int, facts: PageFacts) -> CapturedPage:
+    def _page_of(self, url: str, address: str, depth: int, facts: PageFacts) -> CapturedPage:
         """As far as the ledger knows it. The text of a duplicate is what makes it one."""
         return CapturedPage(
             url=url,
-            address=url,
+            address=address,
             text=(facts.content_key if facts.duplicate_of else facts.sha256) or EMPTY,
             body=facts.raw,
             title=facts.title,
@@ -210,7 +210,8 @@ class CaptureOutput:
             failure = FailedPage(record.url, _words(Verdict(record.outcome, record.rule)), record.at or 0.0)
             self._database.put_failure(self.job.id, failure)
         elif record.url not in known:
-            self._database.put_page(self.job.id, self._page_of(record.url, record.depth, record.facts))
+            page = self._page_of(record.url, record.target, record.depth, record.facts)
+            self._database.put_page(self.job.id, page)
 
     def has_whole(self, facts: PageFacts) -> bool:
         return all(

@@ -18,6 +18,7 @@ from sumi.policy import RenderMode as RenderModeOfPolicy
 from sumi.recipe import Job, Recipe
 from sumi.scope.scope import Scope
 from sumi.settings.map_config import MapConfig
+from sumi.urls import Spelled, map_rules, spelled
 
 RETRIES = 3
 RETRY_SECONDS = 5.0
@@ -43,7 +44,7 @@ def map_job(config: MapConfig) -> Job:
     origins = tuple(dict.fromkeys(entry.domain for entry in config.quality))
     recipe = Recipe(
         job="map",
-        seeds=tuple(Candidate(seed, Hop.SEED) for seed in map_seeds(config)),
+        seeds=tuple(Candidate(seed.identity, Hop.SEED, address=seed.address) for seed in map_seeds(config)),
         preset=Preset.MAP_WITH_HTTP if config.http.allow_http else Preset.MAP,
         scope=Scope(
             max_depth=config.crawler.max_depth,
@@ -71,12 +72,18 @@ def map_job(config: MapConfig) -> Job:
     )
 
 
-def map_seeds(config: MapConfig) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(seed for entry in config.quality for seed in entry.seeds))
+def map_seeds(config: MapConfig) -> tuple[Spelled, ...]:
+    """Each page once, as it was first written."""
+    rules = map_rules(allow_http=config.http.allow_http)
+    written = (spelled(seed, rules) for entry in config.quality for seed in entry.seeds)
+    found: dict[str, Spelled] = {}
+    for seed in filter(None, written):
+        found.setdefault(seed.identity, seed)
+    return tuple(found.values())
 
 
 def _network(config: MapConfig) -> NetworkPolicy:
-    private = (open_host_for(seed) for seed in map_seeds(config))
+    private = (open_host_for(seed.target) for seed in map_seeds(config))
     return NetworkPolicy(
         user_agent=config.user_agent.header,
         resolve=config.http.pinned_addresses,

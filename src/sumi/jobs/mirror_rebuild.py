@@ -122,7 +122,7 @@ class Rebuild:
 def _request(record: UrlRecord, body: bytes) -> DigestRequest:
     source = record.facts.source
     return DigestRequest(
-        url=source if source and "://" in source else record.url,
+        url=source if source and "://" in source else record.target,
         body=body,
         content_type="text/markdown" if source else record.facts.content_type or "",
         kind=Kind.PAGE,

@@ -29,7 +29,7 @@ from sumi.settings.kinds import split_proxy, split_resolve
 
 def finding_job(config: CrawlConfig, name: str, seeds: Sequence[Candidate], *, keep_raw: bool) -> Job:
     """A job that follows links, within its caps."""
-    network = _network(config, [seed.url for seed in seeds])
+    network = _network(config, [seed.target for seed in seeds])
     return _job(config, name, seeds, network, keep_raw=keep_raw, take_links=True)
 
 
@@ -42,7 +42,7 @@ def _seeds_if_any(config: CrawlConfig) -> Sequence[str]:
     """What the crawler may contact because a seed names it, whoever fetches what it found may contact, too.
     Discoveries of another program need no seeds: a missing or wrong file is the crawler's to refuse."""
     try:
-        return load_seeds(config.seeds_file, config.scope.keep_query)
+        return [seed.target for seed in load_seeds(config.seeds_file, config.scope.keep_query)]
     except UsageError:
         return ()
 

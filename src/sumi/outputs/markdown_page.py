@@ -34,7 +34,7 @@ def recompose_page(record: UrlRecord, body: bytes, digest: PageDigest) -> tuple[
     """The same page made again from its stored body: what is recorded of its fetching stays."""
     then = record.facts
     fetched = then.fetched_at or 0.0
-    response = Response(record.url, then.status or 0, (), body, Timing(fetched, fetched, fetched))
+    response = Response(record.target, then.status or 0, (), body, Timing(fetched, fetched, fetched))
     data, made = compose_page(record.url, response, digest)
     return data, msgspec.structs.replace(
         then,

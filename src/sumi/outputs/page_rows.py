@@ -54,6 +54,7 @@ def settled_record(lease: Lease, verdict: Verdict, at: float, facts: PageFacts) 
         at=at,
         attempts=lease.attempt,
         facts=facts,
+        address=page.address,
     )
 
 
@@ -77,7 +78,7 @@ def page_row(record: UrlRecord) -> PageRow:
         fetch_latency_ms=facts.latency_ms,
         retries=record.attempts if facts.retries is None else facts.retries,
         proxy_id=facts.proxy,
-        metadata=_metadata(facts),
+        metadata=_metadata(facts, record.address),
     )
 
 
@@ -95,7 +96,7 @@ def identity(url: str, second: int) -> int:
     return hash((url, second))
 
 
-def _metadata(facts: PageFacts) -> dict[str, str | int | tuple[str, ...]]:
+def _metadata(facts: PageFacts, address: str) -> dict[str, str | int | tuple[str, ...]]:
     known = {
         "title": facts.title,
         "language": facts.language,
@@ -106,5 +107,6 @@ def _metadata(facts: PageFacts) -> dict[str, str | int | tuple[str, ...]]:
         "licenses": facts.licenses or None,
         "links": facts.links,
         "rendered": facts.rendered,
+        "requested_url": address or None,  # where it is not the page's own
     }
     return {name: value for name, value in known.items() if value is not None}

@@ -17,7 +17,7 @@ from sumi.settings.setting import OUTPUT, PACE, TAKE, Setting
 from sumi.settings.sources import Given, gathered
 from sumi.settings.table import SETTINGS
 from sumi.settings.toml_values import from_toml, suggestion
-from sumi.urls import normalize, origin
+from sumi.urls import PRESETS, Spelled, origin, spelled
 
 DEFAULT_WORKERS: Final = 5
 MOST_WORKERS: Final = 10
@@ -125,6 +125,7 @@ class CaptureSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a user decides about a capture. Numbers beyond their bounds count as the nearest bound."""
 
     urls: tuple[str, ...]
+    written: tuple[str, ...] = ()  # the same, as they are requested
     store: str = DEFAULT_STORE
     limit: int = 0  # pages for each base URL; 0 = no limit
     external_hops: int = 0
@@ -195,10 +196,14 @@ def capture_settings(values: Mapping[str, object]) -> CaptureSettings:
     bases = _bases(values.get("url", ()))
     own = {name: value for name, value in values.items() if name in _OWN_FIELDS and name != "url"}
     shared = {name: value for name, value in values.items() if name not in _OWN_FIELDS}
-    urls = tuple(dict.fromkeys(filter(None, map(_canonical, bases))))
+    written: dict[str, str] = {}
+    for base in filter(None, map(_spelled, bases)):
+        written.setdefault(base.identity, base.target)
+    urls = tuple(written)
     try:
         connection = msgspec.convert({**DEFAULTS, **shared, "url": urls[0]}, MirrorSettings)
-        own |= {"urls": urls, "connection": connection, "passwords": _passwords(bases, connection)}
+        own |= {"urls": urls, "written": tuple(written.values())}
+        own |= {"connection": connection, "passwords": _passwords(bases, connection)}
         return msgspec.convert(own, CaptureSettings)
     except msgspec.ValidationError as error:
         raise UsageError(f"a setting of the capture cannot be used: {error}") from None
@@ -245,7 +250,7 @@ def storable(settings: CaptureSettings) -> str:
         for setting in _SHARED
         if setting.field not in SECRET
     }
-    return msgspec.json.encode(shared | own | {"url": settings.urls}).decode()
+    return msgspec.json.encode(shared | own | {"url": settings.written}).decode()
 
 
 # Of a job that is gone on with, the environment says only what is not stored with it.
@@ -268,4 +273,9 @@ def _bases(given: object) -> list[str]:
 
 def _canonical(base: str) -> str | None:
     """Without a password, and as pages are told apart."""
-    return normalize(split_userinfo(base)[0], Preset.CAPTURE)
+    found = _spelled(base)
+    return None if found is None else found.identity
+
+
+def _spelled(base: str) -> Spelled | None:
+    return spelled(split_userinfo(base)[0], PRESETS[Preset.CAPTURE])

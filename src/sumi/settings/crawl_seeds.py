@@ -6,7 +6,7 @@ from typing import Final
 
 from sumi.errors import ConfigError, UsageError, without_passwords
 from sumi.scope.profiles import ProfileName
-from sumi.urls import crawl_rules, normalize_with
+from sumi.urls import Spelled, crawl_rules, spelled
 
 MAX_SEEDS_BYTES: Final = 64 * 1024 * 1024
 
@@ -17,27 +17,27 @@ DEFAULT_SEEDS: Final = {
 }
 
 
-def load_seeds(path: Path, keep_query: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Normalized as a crawl does, each once, in order. Raises UsageError, or ConfigError for bad lines."""
+def load_seeds(path: Path, keep_query: tuple[str, ...] = ()) -> tuple[Spelled, ...]:
+    """Each page once, as it was first written, in order. Raises UsageError, or ConfigError for bad lines."""
     rules = crawl_rules(keep_query)
-    seeds: dict[str, None] = {}
+    seeds: dict[str, Spelled] = {}
     violations: list[str] = []
     for number, line in enumerate(_text_of(path).splitlines(), 1):
         text = line.strip()
         if not text or text.startswith("#"):
             continue
-        url = normalize_with(text, rules)
-        if url is None:
+        seed = spelled(text, rules)
+        if seed is None:
             violations.append(
                 f"{path}, line {number}: {without_passwords(text)[:80]!r} is not an http or https URL"
             )
         else:
-            seeds[url] = None
+            seeds.setdefault(seed.identity, seed)
     if violations:
         raise ConfigError(violations)
     if not seeds:
         raise UsageError(f"{path} has no URL in it; write one a line")
-    return tuple(seeds)
+    return tuple(seeds.values())
 
 
 def new_run_id(now: float) -> str:

@@ -8,6 +8,7 @@ import msgspec
 from sumi.policy import RenderMode, RobotsOnError
 from sumi.scope.domains import DomainClasses
 from sumi.settings.kinds import split_resolve
+from sumi.urls import Rules, map_rules, normalize_with
 
 
 class CrawlerConfig(msgspec.Struct, frozen=True):
@@ -41,7 +42,7 @@ class OutputConfig(msgspec.Struct, frozen=True):
 
 class DomainEntry(msgspec.Struct, frozen=True):
     domain: str  # a canonical pattern, see sumi.scope.domains
-    seeds: tuple[str, ...] = ()  # normalized; of quality domains only
+    seeds: tuple[str, ...] = ()  # as they are requested; of quality domains only
 
 
 class HttpConfig(msgspec.Struct, frozen=True):
@@ -94,10 +95,11 @@ class MapConfig(msgspec.Struct, frozen=True, kw_only=True):
     def config_hash(self) -> str:
         """SHA-256 of what decides which pages are mapped, and how. Formatting, comments, the order of lists,
         the place of files and who is told at the end do not count."""
+        rules = map_rules(allow_http=self.http.allow_http)
         decisive = {
             "crawler": self.crawler,
             "user-agent": self.user_agent,
-            "quality": sorted((entry.domain, sorted(entry.seeds)) for entry in self.quality),
+            "quality": sorted((entry.domain, _identities(entry.seeds, rules)) for entry in self.quality),
             "blacklist": sorted(_patterns(self.blacklist)),
             "stub": sorted(_patterns(self.stub)),
             "resolve": sorted(self.http.resolve),
@@ -119,3 +121,8 @@ class MapConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 def _patterns(entries: tuple[DomainEntry, ...]) -> list[str]:
     return [entry.domain for entry in entries]
+
+
+def _identities(seeds: tuple[str, ...], rules: Rules) -> list[str]:
+    """How a page is spelled does not decide which pages are mapped."""
+    return sorted(normalize_with(seed, rules) or seed for seed in seeds)

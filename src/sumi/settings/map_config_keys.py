@@ -10,7 +10,7 @@ from sumi.policy import Preset, RenderMode, RobotsOnError
 from sumi.scope.domains import canonical_domain_pattern
 from sumi.scope.hosts import is_address
 from sumi.settings.kinds import EMAIL, RESOLVE, SWITCH, Kind, choice, many, whole
-from sumi.urls import map_rules, normalize, normalize_with
+from sumi.urls import map_rules, normalize, spelled
 
 _U32: Final = 2**32 - 1
 _DAY_MS: Final = 86_400_000
@@ -94,15 +94,15 @@ def _web_address(expects: str) -> Kind:
 
 
 def _seed(*, allow_http: bool) -> Kind:
-    """Normalized as every URL of a map."""
+    """As it is to be requested."""
     rules = map_rules(allow_http=allow_http)
     schemes = ("https://", "http://") if allow_http else ("https://",)
 
     def parse(text: str) -> str:
-        url = normalize_with(text, rules) if text.lower().startswith(schemes) else None
-        if url is None or "@" in text.partition("://")[2].partition("/")[0]:
+        seed = spelled(text, rules) if text.lower().startswith(schemes) else None
+        if seed is None or "@" in text.partition("://")[2].partition("/")[0]:
             raise ValueError(text)
-        return url
+        return seed.target
 
     hint = "" if allow_http else " (http needs allow-http = true under [http])"
     return Kind(f"an address such as https://example.com/{hint}", parse, "URL")

@@ -43,11 +43,22 @@ class LinkNormalizer:
     several spellings the first counts.
     """
 
-    __slots__ = ("_base", "_edits_place", "_folder", "_place", "_root", "_rules", "_site", "addresses")
+    __slots__ = (
+        "_base",
+        "_edits_place",
+        "_folder",
+        "_met",
+        "_place",
+        "_root",
+        "_rules",
+        "_site",
+        "addresses",
+    )
 
     def __init__(self, rules: Rules, base: str) -> None:
         self._rules = rules
         self.addresses: dict[str, str] = {}
+        self._met: dict[str, None] = {}
         self._edits_place = rules.edits_place  # worked out anew whenever it is asked for
         page = normalize(base, Preset.MIRROR)
         # Without a usable base relative hrefs lead nowhere, but absolute ones still count.
@@ -74,10 +85,11 @@ class LinkNormalizer:
                     url = self._look_up(href)
             if not isinstance(url, str):
                 url, address = url
-                if url not in found:
-                    self.addresses.setdefault(url, address)
+                if url not in found and url not in self._met:
+                    self.addresses[url] = address
             if url:
                 found[url] = None
+        self._met.update(found)
         return list(found)
 
     def _look_up(self, href: str) -> str | Spelled:

@@ -193,9 +193,7 @@ def url_key(url: str) -> bytes:
 def entry_of(row: Row) -> Entry:
     """Without its facts: only the ledger reads those."""
     hop, kind = _HOPS[row.hop], _KINDS[row.kind]
-    candidate = Candidate(
-        row.url, hop, kind, row.depth, row.referrer, row.score, row.redirects, row.address
-    )
+    candidate = Candidate(row.url, hop, kind, row.depth, row.referrer, row.score, row.redirects, row.address)
     return Entry(
         candidate,
         row.host,
