@@ -5,6 +5,7 @@ hundred links) and the same shape in memory, in the journal and between processe
 """
 
 from enum import StrEnum
+from typing import Protocol
 
 import msgspec
 
@@ -84,6 +85,7 @@ class Request(msgspec.Struct, frozen=True):
     method: str = "GET"
     body: bytes = b""  # of a POST: to a webhook that the user named, or by a script of a rendered page
     plain: bool = False  # never rendered in a browser: robots.txt, a sitemap
+    urgent: bool = False  # does not wait for other bodies to go: a page that is here already waits for it
 
 
 class Timing(msgspec.Struct, frozen=True, gc=False):
@@ -97,6 +99,14 @@ class Timing(msgspec.Struct, frozen=True, gc=False):
     @property
     def latency(self) -> float:
         return self.reached - self.started
+
+
+class Hold(Protocol):
+    """A share of what all bodies in flight may take together."""
+
+    def release(self) -> None:
+        """The body is not in flight any more. Idempotent; otherwise it is so when nobody has it any more."""
+        ...
 
 
 class Response(msgspec.Struct, frozen=True):
@@ -114,6 +124,7 @@ class Response(msgspec.Struct, frozen=True):
     rendered: str = ""
     render_note: str = ""  # what the browser waited for in vain
     proxy: str = ""  # host and port of the proxy that it came through, never its credentials
+    hold: Hold | None = None  # None where the body is too small to count
 
     def header(self, name: str) -> str | None:
         """The first value of a header, or None."""

@@ -99,6 +99,8 @@ class FetchLimits(msgspec.Struct, frozen=True):
     min_bytes_per_second: int = 1024  # averaged over ``idle`` seconds; 0 = off
     wire_bytes: int = 16 * 1024 * 1024
     body_bytes: int = 32 * 1024 * 1024
+    # Of all exchanges together: what has come of their bodies and is being read. See sumi.fetch.budget.
+    flight_bytes: int = 64 * 1024 * 1024
     ratio: int = 200  # decoded to transferred, once past 1 MiB
     codings: int = 5
     header_bytes: int = 64 * 1024

@@ -53,6 +53,14 @@ class Crowded(msgspec.Struct, frozen=True):
 Acquired: TypeAlias = Fetched | Redirected | Ended | Turn | Crowded
 
 
+def let_go(acquired: Acquired) -> None:
+    """Its body is not in flight any more, whoever may go on holding it."""
+    if isinstance(acquired, Fetched | Redirected | Ended) and acquired.response is not None:
+        hold = acquired.response.hold
+        if hold is not None:
+            hold.release()
+
+
 async def acquire(
     lease: Lease, gate: Gate, desk: RobotsDesk, revisits: Revisits, heads: Heads, ladder: Ladder, io: Io
 ) -> Acquired:

@@ -22,6 +22,8 @@ from sumi.parse.digest import DigestRequest, PageDigest, Undigested, digest
 _DEPTH = 2
 _SMALL_DEPTH = 32
 _SMALL_BYTES = 64 * 1024
+# A page of this size is in memory twice until the worker has it: one at a time.
+_LARGE_BYTES = 1024 * 1024
 
 # The wall clock is counted in turns of the event loop: a laptop that slept ages no page, and an answer that
 # arrived while the loop was busy is read before its page is called late.
@@ -217,6 +219,6 @@ def _load(worker: DigestProcess) -> tuple[int, int]:
 
 
 def _has_room(worker: DigestProcess, short_of_hands: bool) -> bool:
-    if short_of_hands:
+    if short_of_hands or worker.load >= _LARGE_BYTES:
         return not worker.jobs
     return len(worker.jobs) < (_SMALL_DEPTH if worker.load < _SMALL_BYTES else _DEPTH)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from sumi.engine.acquire import acquire
+from sumi.engine.acquire import acquire, let_go
 from sumi.engine.changed_rules import apply_changed_rules
 from sumi.engine.control import Control
 from sumi.engine.digest import Digestion
@@ -24,7 +24,7 @@ from sumi.frontier.retry import TRANSIENT
 from sumi.model import Candidate, Kind, Lease
 from sumi.outcomes import Ending, Verdict
 from sumi.policy import Durability, OnError
-from sumi.ports import Judged, Settlement
+from sumi.ports import Deferral, Judged, Settlement
 from sumi.recipe import Recipe
 
 # How long a graceful stop waits for pages in flight; they are fetched again on resume if it is not enough.
@@ -115,13 +115,7 @@ class Crawl:
 
     async def visit(self, lease: Lease) -> None:
         with self._leases.holding(lease):
-            acquired = await acquire(
-                lease, self._gate, self._desk, self._revisits, self._heads, self._ladder, self._io
-            )
-            await self._io.frontier.release_host(lease, acquired.report)
-            self._desk.in_use.leave(lease.host, self._io.clock.now())
-            await self._wake_if_due()
-            unit = await self._digestion.conclude(lease, acquired)
+            unit = await self._concluded(lease)
             if isinstance(unit, Settlement):
                 unit = self._io.source.signed(unit)
             settled = await self._settler.settle(unit)
@@ -131,6 +125,18 @@ class Crawl:
             elif isinstance(unit, Settlement):
                 await self._announce(unit)
             await self._wake_if_due()
+
+    async def _concluded(self, lease: Lease) -> Settlement | Deferral:
+        """The body is let go of at the end: a settlement is waited for without it."""
+        acquired = await acquire(
+            lease, self._gate, self._desk, self._revisits, self._heads, self._ladder, self._io
+        )
+        await self._io.frontier.release_host(lease, acquired.report)
+        self._desk.in_use.leave(lease.host, self._io.clock.now())
+        await self._wake_if_due()
+        unit = await self._digestion.conclude(lease, acquired)
+        let_go(acquired)
+        return unit
 
     async def _announce(self, unit: Settlement) -> None:
         lease, verdict, facts = unit.lease, unit.verdict, unit.facts

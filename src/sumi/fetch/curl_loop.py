@@ -80,6 +80,9 @@ class CurlLoop:
         """Whether a transfer under way has this connection."""
         return any(handle.getinfo(pycurl.ACTIVESOCKET) == fd for handle in self._running)
 
+    def is_performing(self, handle: Any) -> bool:
+        return handle in self._running and not self._waiting[handle].done()
+
     def close(self) -> None:
         """End every transfer and let go of all sockets."""
         for handle, done in tuple(self._waiting.items()):

@@ -1,9 +1,11 @@
 """One request on one route: a curl handle is borrowed, and an answer or the reason for none comes of it."""
 
+import asyncio
 from typing import NamedTuple
 
 import pycurl
 
+from sumi.fetch.budget import FREE, BodyBudget, Claim
 from sumi.fetch.cookies import CookieJar
 from sumi.fetch.curl_errors import proxy_verdict, verdict_for
 from sumi.fetch.curl_loop import COMPLETE, CurlLoop, Ending
@@ -53,6 +55,7 @@ class Exchanges:
         self._curl = CurlLoop()
         self._kept = KeptConnections(self._curl.is_used)
         self._stalls = StallClock(limits)
+        self._budget = BodyBudget(limits.flight_bytes)
         self._spare: list[Transfer] = []
         self._lent = 0
         self._closed = False
@@ -60,13 +63,25 @@ class Exchanges:
     async def make(
         self, request: Request, route: Route, lines: list[bytes], started: float
     ) -> Response | Trouble | ProxyFailed:
+        claim = self._budget.claim(urgent=request.urgent)
+        transfer = self._borrow()
+
+        def go_on() -> None:
+            if incoming.paused and self._curl.is_performing(transfer.handle):
+                incoming.paused = False
+                transfer.go_on()
+
+        def wake() -> None:
+            asyncio.get_running_loop().call_soon(go_on)
+
         incoming = Incoming(
             self._limits,
             request.max_bytes,
+            claim,
+            wake,
             wants_body=request.method != "HEAD",
             earliness=Earliness(self._curl.current_turn) if route.speaks_tls else None,
         )
-        transfer = self._borrow()
         try:
             transfer.prepare(route, request, lines, incoming)
             ending = await self._perform(transfer, incoming)
@@ -76,12 +91,19 @@ class Exchanges:
             if ending == COMPLETE and await self._says_more(transfer, incoming):
                 return _trouble(_SURPLUS, incoming, timing)
             if ending == COMPLETE or incoming.cut:
-                return self._answer(request, transfer, incoming, timing)
+                await self._make_room(request, incoming, claim)
+                return self._answer(request, transfer, incoming, timing, claim)
             return self._failure(ending, transfer, incoming, timing)
         finally:
             transfer.let_go()
             incoming.discard()
             self._give_back(transfer)
+            if not claim.has_come:
+                claim.release()
+
+    @property
+    def held_bytes(self) -> int:
+        return self._budget.held
 
     def close(self) -> None:
         """End what is under way (as lost connections) and close every connection."""
@@ -138,6 +160,15 @@ class Exchanges:
             return False
         return incoming.surplus or (incoming.has_length and await follows(transfer.closed_sockets()))
 
+    async def _make_room(self, request: Request, incoming: Incoming, claim: Claim) -> None:
+        """Before a body is made of what came. What it will be is not known, unless it is small."""
+        if not self._budget.is_full or not incoming.codings:
+            return
+        start = undo_codings(incoming.body(), incoming.codings, self._limits, FREE + 1)
+        if isinstance(start, Verdict) or len(start) <= FREE:
+            return
+        await claim.room()
+
     def _timing(self, transfer: Transfer, started: float) -> Timing:
         """Counted back from the end, so that a busy event loop makes ``reached`` late, never too early."""
         finished = max(started, self._clock.now())
@@ -148,7 +179,7 @@ class Exchanges:
         return Timing(started, max(started, finished - receiving), finished)
 
     def _answer(
-        self, request: Request, transfer: Transfer, incoming: Incoming, timing: Timing
+        self, request: Request, transfer: Transfer, incoming: Incoming, timing: Timing, claim: Claim
     ) -> Response | Trouble | ProxyFailed:
         if incoming.status == 0:  # to curl, a head that ends where the connection does is complete
             lost = Verdict(Outcome.CONNECTION_LOST, "connection closed before the headers were complete")
@@ -170,6 +201,7 @@ class Exchanges:
             peer=peer,
             wire_bytes=incoming.wire_bytes,
             proxy=transfer.route.proxy_name,
+            hold=claim.settle(len(body)),
         )
 
     def _refused(self, route: Route, status: int, peer: str, timing: Timing) -> Trouble | ProxyFailed | None:

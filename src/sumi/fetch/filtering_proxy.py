@@ -163,6 +163,8 @@ class FilteringProxy:
             if answer is None or not held.spend(len(answer.body)):
                 return
             await _say(writer, answer_bytes(answer, wanted.method))
+            if answer.hold is not None:
+                answer.hold.release()  # also of what goes on to the shelf, which has a bound of its own
             wanted = await read_request(reader, self._limits.idle, origin)
 
     async def _answer(self, held: Pass, wanted: Wanted) -> Response | None:
@@ -189,6 +191,7 @@ class FilteringProxy:
                 method=wanted.method,
                 body=wanted.body,
                 plain=True,
+                urgent=True,
             )
         )
         if isinstance(answer, Trouble) or answer.status == _WORTHLESS or len(answer.body) > most:

@@ -66,6 +66,11 @@ class HttpFetcher:
             answer = await self._by_proxy(request, target, lines, started)
         return answer.trouble if isinstance(answer, ProxyFailed) else answer
 
+    @property
+    def held_bytes(self) -> int:
+        """Of bodies that are coming or being read."""
+        return self._exchanges.held_bytes
+
     async def aclose(self) -> None:
         """End what is under way (as lost connections) and close every connection. Idempotent."""
         if self._closed:

@@ -1,7 +1,10 @@
 """The answer while it comes in: counted, capped, and given up at the first limit it breaks."""
 
+from collections.abc import Callable
+
 import pycurl
 
+from sumi.fetch.budget import Claim
 from sumi.fetch.contradictions import contradiction
 from sumi.fetch.decode import content_codings
 from sumi.fetch.headers import (
@@ -24,6 +27,11 @@ _WITHOUT_BODY = frozenset({204, 304})
 # What curl's callbacks return: everything taken, or stop the transfer.
 _TAKEN = None
 _STOP = -1
+_PAUSE: int = pycurl.WRITEFUNC_PAUSE
+
+
+def _nobody() -> None:
+    """Waits any more."""
 
 
 class Incoming:
@@ -36,20 +44,24 @@ class Incoming:
     __slots__ = (
         "_can_cut",
         "_chunks",
+        "_claim",
         "_earliness",
         "_head",
         "_head_bytes",
         "_keep",
         "_limits",
         "_room",
+        "_wake",
         "_wants_body",
         "broken",
         "codings",
         "cut",
         "fields",
+        "paused",
         "status",
         "surplus",
         "version",
+        "was_paused",
         "wire_bytes",
     )
 
@@ -57,12 +69,16 @@ class Incoming:
         self,
         limits: FetchLimits,
         keep: int | None,
+        claim: Claim,
+        wake: Callable[[], None],
         *,
         wants_body: bool,
         earliness: Earliness | None = None,
     ) -> None:
         self._limits = limits
         self._keep = keep
+        self._claim = claim
+        self._wake = wake  # when there is room again
         self._wants_body = wants_body
         self._earliness = earliness
         self._head: list[bytes] = []
@@ -76,6 +92,7 @@ class Incoming:
         self.codings: list[str] = []
         self.wire_bytes = 0
         self.cut = False
+        self.paused = self.was_paused = False  # by us, while others hold all the memory
         self.surplus = False  # bytes came behind the end, and were dropped
         self.broken: Verdict | None = None
 
@@ -89,6 +106,7 @@ class Incoming:
     def discard(self) -> None:
         """Let go of the body: a spare curl handle goes on pointing here until it is used again."""
         self._chunks.clear()
+        self._wake = _nobody  # it knows the handle, and the handle us
 
     def on_header(self, line: bytes) -> int | None:
         """A line of the head. Trailers come here too: they are counted and otherwise ignored."""
@@ -107,6 +125,9 @@ class Incoming:
         return _TAKEN
 
     def on_body(self, chunk: bytes) -> int | None:
+        if not self._claim.take(len(chunk), self._wake):
+            self.paused = self.was_paused = True
+            return _PAUSE  # curl keeps the chunk, and brings it again
         self._chunks.append(chunk)
         self.wire_bytes += len(chunk)
         if self.wire_bytes <= self._room:

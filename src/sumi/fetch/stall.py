@@ -20,7 +20,8 @@ class StallClock:
 
     def __init__(self, limits: FetchLimits) -> None:
         self._limits = limits
-        self._tick = max(_SHORTEST_TICK, min(limits.first_byte, limits.idle) / _TICKS)
+        shortest = min(limits.first_byte, limits.idle, limits.total)
+        self._tick = max(_SHORTEST_TICK, shortest / _TICKS)
         self._watches: set[StallWatch] = set()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -69,13 +70,20 @@ class StallWatch:
         self._window_heard = 0
 
     def has_stalled(self) -> bool:
-        """One tick on."""
+        """One tick on, unless it is we who keep it waiting."""
+        if self._incoming.paused:
+            return False
         self._ticks += 1
         heard = self._incoming.heard_bytes
-        broken = self._trickles(heard) if heard else self._unanswered()
+        broken = self._takes_too_long() or (self._trickles(heard) if heard else self._unanswered())
         if broken is not None:
             self._stalled(broken)
         return broken is not None
+
+    def _takes_too_long(self) -> str | None:
+        """curl sees to this as long as we do not make it wait."""
+        late = self._incoming.was_paused and self._ticks * self._tick >= self._limits.total
+        return f"not complete within {self._limits.total:g} s" if late else None
 
     def _unanswered(self) -> str | None:
         late = self._ticks * self._tick >= self._limits.first_byte

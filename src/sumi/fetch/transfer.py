@@ -35,6 +35,8 @@ class Transfer:
         self.refusal: str | None = None  # the guard's word on an address that was about to be dialled
         self.no_socket = 0  # errno, where the system had no socket to give
         self._dialled: list[_Handover] = []  # for this exchange
+        self._limits = limits
+        self._is_untimed = False
         self.handle: Any = pycurl.Curl()
         set_limits(self.handle, limits)
         set_manners(self.handle, network)
@@ -47,6 +49,9 @@ class Transfer:
         self.refusal = None
         self.no_socket = 0
         self._dialled.clear()
+        if self._is_untimed:
+            self._is_untimed = False
+            set_limits(self.handle, self._limits)
         self.handle.setopt(pycurl.URL, route.target.url)
         if request.method == "POST":
             self.handle.setopt(pycurl.POSTFIELDS, request.body)
@@ -59,6 +64,12 @@ class Transfer:
         self.handle.setopt(pycurl.HEADERFUNCTION, incoming.on_header)
         self.handle.setopt(pycurl.WRITEFUNCTION, incoming.on_body)
         self.handle.setopt(pycurl.DEBUGFUNCTION, incoming.on_words)
+
+    def go_on(self) -> None:
+        """After a pause, which curl would count. Not from within one of its callbacks."""
+        self._is_untimed = True
+        self.handle.setopt(pycurl.TIMEOUT_MS, 0)
+        self.handle.pause(pycurl.PAUSE_CONT)
 
     def kept_socket(self) -> tuple[int, int] | None:
         """The connection that stays open for another request, and its local port."""

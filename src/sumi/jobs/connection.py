@@ -63,6 +63,7 @@ def limits_of(settings: MirrorSettings) -> FetchLimits:
         min_bytes_per_second=settings.min_speed,
         wire_bytes=max(settings.max_wire, asset),
         body_bytes=max(settings.max_body, asset),
+        flight_bytes=settings.max_in_flight,
         ratio=settings.max_ratio,
         codings=settings.max_codings,
         header_bytes=settings.max_header_bytes,

@@ -80,9 +80,9 @@ CONNECTION: Final = (
     "retries", "cookies", "auth", "header", "header-for", "proxy", "trust-proxy-dns", "allow-private",
     "resolve", "ca-file", "browser", "render-tabs", "render-timeout", "render-memory", "timeout",
     "connect-timeout", "first-byte-timeout", "idle-timeout", "min-speed", "max-wire", "parse-cpu",
-    "parse-memory", "html-depth", "html-nodes", "max-body", "max-ratio", "max-codings", "max-header-bytes",
-    "max-header-fields", "max-redirects", "max-url-length", "max-links", "max-retry-after",
-    "max-crawl-delay", "durability", "min-free", "processes",
+    "parse-memory", "html-depth", "html-nodes", "max-body", "max-in-flight", "max-ratio", "max-codings",
+    "max-header-bytes", "max-header-fields", "max-redirects", "max-url-length", "max-links",
+    "max-retry-after", "max-crawl-delay", "durability", "min-free", "processes",
 )  # fmt: skip
 # What decides which pages a capture has and how they are read; part of a job for good.
 CONTENT: Final = (

@@ -74,6 +74,7 @@ class MirrorSettings(msgspec.Struct, frozen=True, kw_only=True):
     min_speed: int = KIB
     max_wire: int = 16 * MIB
     max_body: int = 32 * MIB
+    max_in_flight: int = 64 * MIB
     max_ratio: int = 200
     max_codings: int = 5
     max_header_bytes: int = 64 * KIB

@@ -1,6 +1,6 @@
 """Limits of one exchange and of one page."""
 
-from sumi.settings.kinds import GIB, KIB, decimal, size, whole
+from sumi.settings.kinds import GIB, KIB, MIB, decimal, size, whole
 from sumi.settings.setting import LIMITS, Setting
 
 ROWS: tuple[Setting, ...] = (
@@ -59,6 +59,13 @@ ROWS: tuple[Setting, ...] = (
         "nodes",
     ),
     Setting("max-body", size(KIB, GIB), LIMITS, "A larger page, after decompression, is given up.", "bytes"),
+    Setting(
+        "max-in-flight",
+        size(MIB, 64 * GIB),
+        LIMITS,
+        "All bodies that are coming or being read, together; while they are more, large transfers wait.",
+        "bytes",
+    ),
     Setting(
         "max-ratio",
         whole(1, 1_000_000, "times"),
