@@ -28,10 +28,11 @@ class HostReport(msgspec.Struct, frozen=True):
     reached: float  # when the server had certainly seen the request
     latency: float
     ok: bool = True  # the host answered; a 404 is an answer, a 502 is not
-    throttled: bool = False  # 429 or 503: it asked for mercy
+    throttled: bool = False  # it asked for a pause: 429, or 503 with a Retry-After
     retry_after: float | None = None  # seconds
     crawl_delay: float | None = None  # from robots.txt, where just consulted
-    silent: bool = False  # where not ok: nobody answered, not even with a 502
+    status: int = 0  # of its answer; 0: nobody answered
+    asked_for: str = ""  # what was requested, where it was not the page itself: a robots.txt
 
 
 class Settlement(msgspec.Struct, frozen=True):
@@ -243,6 +244,7 @@ class StoredUrl(msgspec.Struct, frozen=True, omit_defaults=True):
     attempts: int = 0
     address: str = ""  # of versions whose candidates had none
     not_before: float = 0.0
+    behind: bool = False  # what was never asked goes first
     facts: PageFacts = PageFacts()
     history: tuple[Attempt, ...] = ()
 

@@ -14,6 +14,7 @@ from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Deferral, HostReport, Judged, RobotsRecord, Settlement
 from tests.contract.backends import BACKENDS, DURABLE, Store, nothing_to_sync
 
+ONE_BY_ONE = PacingPolicy(delay=0.0, manifest_delay=0.0)
 UNPACED = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100)
 DEFAULT = FrontierPolicy(pacing=UNPACED)
 CAPTURED = Verdict(Outcome.CAPTURED, "HTTP 200")
@@ -45,6 +46,28 @@ def page(path: str, depth: int = 0, hop: Hop = Hop.LINK, host: str = "a.test") -
 
 def refused(path: str, outcome: Outcome, depth: int = 0) -> Judged:
     return Judged(Candidate(f"https://a.test{path}", Hop.LINK, Kind.PAGE, depth), Verdict(outcome, "a rule"))
+
+
+def image(path: str, depth: int = 0) -> Judged:
+    return Judged(Candidate(f"https://a.test{path}", Hop.EMBED, Kind.IMAGE, depth))
+
+
+async def put_back(store: Store, lease: Lease, at: float, not_before: float) -> None:
+    """It failed, and is tried again."""
+    why = Verdict(Outcome.SERVER_ERROR, "HTTP 500")
+    await store.release_host(lease, None)
+    assert await store.settle([Deferral(lease, at, not_before, why)]) == [True]
+
+
+async def leased_one_by_one(store: Store, count: int, now: float = 0.0) -> list[str]:
+    """What is handed out, each settled before the next."""
+    order: list[str] = []
+    for _ in range(count):
+        leases = await store.lease(1, now)
+        order += urls(leases)
+        for lease in leases:
+            await finish(store, lease)
+    return order
 
 
 def sitemap(path: str) -> Judged:
@@ -237,38 +260,120 @@ def test_a_redirect_within_the_identity_changes_only_the_address(run: Run) -> No
     run(scenario)
 
 
-def test_pages_wait_for_the_sitemaps_where_asked(run: Run) -> None:
+def test_pages_wait_for_the_sitemaps_of_their_own_host_where_asked(run: Run) -> None:
     async def scenario(store: Store) -> None:
         await store.add([page("/"), sitemap("/s1.xml"), page("/b", host="b.test")])
-        [lease] = await store.lease(9, 0.0)
-        assert lease.candidate.kind is Kind.SITEMAP
-        await finish(store, lease, Verdict(Outcome.READ), found=(sitemap("/s2.xml"), page("/listed")))
+        lease, other = await store.lease(9, 0.0)
+        assert sorted(urls([lease, other])) == ["/s1.xml", "https://b.test/b"]
+        first = lease if lease.candidate.kind is Kind.SITEMAP else other
+        await finish(store, first, Verdict(Outcome.READ), found=(sitemap("/s2.xml"), page("/listed")))
         [second] = await store.lease(9, 0.0)
         assert urls([second]) == ["/s2.xml"]
         await finish(store, second, Verdict(Outcome.READ))
-        assert sorted(urls(await store.lease(9, 0.0))) == ["/", "/listed", "https://b.test/b"]
+        assert sorted(urls(await store.lease(9, 0.0))) == ["/", "/listed"]
 
     run(scenario, FrontierPolicy(pacing=UNPACED, sitemaps_first=True))
 
 
-def test_nobody_waits_for_sitemaps_that_will_not_come(run: Run) -> None:
-    """Their host's budget is spent: pages of other hosts go on, its own wait for the next run."""
-
+def test_a_sitemap_that_is_tried_again_holds_the_pages_of_its_host_and_is_tried_again(run: Run) -> None:
     async def scenario(store: Store) -> None:
-        await store.add([sitemap("/s1.xml"), page("/"), page("/b", host="b.test")])
+        await store.add([page("/"), sitemap("/s.xml")])
         [lease] = await store.lease(9, 0.0)
+        await put_back(store, lease, at=0.0, not_before=5.0)
         assert await store.lease(9, 0.0) == []
-        assert await store.next_ready(0.0) is None  # it may still bring pages
-        await finish(store, lease, Verdict(Outcome.READ), found=(sitemap("/s2.xml"),))
-        assert await store.lease(9, 0.0) == []
-        assert await store.next_ready(0.0) == 0.0
-        assert urls(await store.lease(9, 0.0)) == ["https://b.test/b"]
-        await store.retune(FrontierPolicy(UNPACED, sitemaps_first=True))
-        await store.add([page("/c", host="c.test")])
-        assert urls(await store.lease(9, 0.0)) == ["/s2.xml"]
+        assert await store.next_ready(0.0) == 5.0
+        [again] = await store.lease(9, 5.0)
+        assert urls([again]) == ["/s.xml"]
+        await finish(store, again, Verdict(Outcome.SERVER_ERROR))
+        assert urls(await store.lease(9, 5.0)) == ["/"]
 
-    once = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100, host_budget=1)
-    run(scenario, FrontierPolicy(pacing=once, sitemaps_first=True))
+    run(scenario, FrontierPolicy(pacing=UNPACED, sitemaps_first=True))
+
+
+def test_sitemaps_that_another_host_named_hold_nobody_and_come_behind_the_pages(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        named = [
+            Candidate(
+                f"https://b.test/{n}.xml", Hop.ROBOTS, Kind.SITEMAP, referrer="https://a.test/robots.txt"
+            )
+            for n in range(3)
+        ]
+        await store.add([*map(Judged, named), page("/1", host="b.test"), page("/2", host="b.test")])
+        assert await leased_one_by_one(store, 5) == [
+            "https://b.test/1",
+            "https://b.test/2",
+            *(candidate.url for candidate in named),
+        ]
+
+    run(scenario, FrontierPolicy(pacing=ONE_BY_ONE, sitemaps_first=True))
+
+
+def test_what_failed_before_comes_behind_what_was_never_asked(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1"), page("/2", depth=5), image("/3", depth=9)])
+        [first] = await store.lease(1, 0.0)
+        assert urls([first]) == ["/3"]
+        await put_back(store, first, at=0.0, not_before=0.0)
+        [second] = await store.lease(1, 1.0)
+        await put_back(store, second, at=0.0, not_before=0.5)
+        await store.add([page("/4", depth=7)])
+        order = await leased_one_by_one(store, 4, now=2.0)
+        assert order == ["/2", "/4", "/3", "/1"]
+
+    run(scenario, FrontierPolicy(pacing=ONE_BY_ONE))
+
+
+def test_a_page_that_failed_in_an_earlier_run_comes_behind_what_was_never_asked(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1"), page("/2")])
+        one, two = await store.lease(9, 0.0)
+        await finish(store, one, Verdict(Outcome.SERVER_ERROR, "HTTP 500"))
+        await finish(store, two, Verdict(Outcome.CAPTURED))
+        await store.add([page("/3", depth=3)])
+        assert await store.requeue([one.url, two.url], 1.0) == 2
+        leases = await store.lease(9, 1.0)
+        assert urls(leases) == ["/2", "/3", "/1"]
+        assert [lease.attempt for lease in leases] == [0, 0, 0]
+
+    run(scenario)
+
+
+def test_retries_of_pages_wait_for_room_under_a_cap_and_those_of_images_do_not(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1"), image("/i"), page("/2")])
+        [shown] = await store.lease(1, 0.0)
+        await put_back(store, shown, at=0.0, not_before=3.0)
+        [failing] = await store.lease(9, 1.0)
+        await put_back(store, failing, at=1.0, not_before=2.0)
+        [held] = await store.lease(9, 2.0)
+        assert urls([held]) == ["/2"]
+        assert await store.lease(9, 2.5) == []  # "/1" has to wait for what becomes of "/2"
+        assert await store.next_ready(2.5) == 3.0
+        assert urls(await store.lease(9, 3.0)) == ["/i"]
+        await finish(store, held, Verdict(Outcome.NOT_FOUND))
+        assert urls(await store.lease(9, 3.0)) == ["/1"]
+
+    run(scenario, FrontierPolicy(pacing=UNPACED, max_pages=1))
+
+
+def test_a_host_that_only_has_failing_pages_left_is_not_held_by_us(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1"), page("/2"), page("/3")])
+        for now in (0.0, 1.0):
+            [lease] = await store.lease(1, now)
+            await store.release_host(lease, HostReport(now, 0.0, ok=False))
+            await put_back(store, lease, at=now, not_before=now + 1.0)
+        assert await store.lease(9, 100.0) == []  # "/3" was never asked, and for its sake the host rests
+        assert await store.next_ready(100.0) == 901.0
+        [wait] = await store.waiting_hosts(100.0)
+        assert (wait.ready_at, wait.why) == (901.0, "failed for 2 different URLs in a row")
+        [trial] = await store.lease(9, 901.0)
+        assert urls([trial]) == ["/3"]
+        await store.release_host(trial, HostReport(901.0, 0.0, ok=False))
+        await put_back(store, trial, at=901.0, not_before=902.0)
+        assert urls(await store.lease(9, 902.0)) == ["/1"]
+
+    run(scenario, FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, circuit_failures=2)))
 
 
 def test_the_page_cap_is_reserved_when_leasing(run: Run) -> None:

@@ -128,7 +128,7 @@ def test_a_larger_limit_takes_what_the_default_refuses() -> None:
 def test_how_long_a_server_may_ask_to_be_left_alone(typed: str, seconds: float) -> None:
     pacing = msgspec.structs.replace(job(**{"max-retry-after": typed}).frontier.pacing, delay=0.0)
     pace = HostPace(0.0, pacing)
-    pace.throttled(1000.0, 90_000.0, pacing)
+    pace.throttled(1000.0, 429, 90_000.0, pacing)
     assert pace.hold_until == 1000.0 + seconds
 
 

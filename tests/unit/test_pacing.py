@@ -36,7 +36,8 @@ def test_sitemaps_have_a_pace_of_their_own() -> None:
     pace = HostPace(0.0, POLICY)
     pace.leased(10.0, Kind.SITEMAP, POLICY)
     pace.answered(10.0, 0.0, Kind.SITEMAP, POLICY)
-    assert pace.ready_at(POLICY) == 10.25
+    assert pace.kind_at(Kind.SITEMAP, POLICY) == 10.25
+    assert pace.kind_at(Kind.PAGE, POLICY) == 11.0
 
 
 def test_a_turn_that_was_not_used_costs_nothing() -> None:
@@ -63,36 +64,76 @@ def test_a_turn_is_not_given_back_while_another_one_counts_on_it() -> None:
 
 def test_retry_after_is_obeyed_and_clamped() -> None:
     pace = HostPace(0.0, POLICY)
-    pace.throttled(100.0, 120.0, POLICY)
+    pace.throttled(100.0, 503, 120.0, POLICY)
     assert pace.ready_at(POLICY) == 220.0
-    pace.throttled(100.0, 1e9, POLICY)
+    assert pace.retry_at(POLICY, unasked_left=False) == 220.0
+    assert pace.wait(POLICY, unasked_left=True) == (220.0, "answered 503 and asked for a pause")
+    pace.throttled(100.0, 429, 1e9, POLICY)
     assert pace.ready_at(POLICY) == 100.0 + POLICY.max_hold
 
 
 def test_a_pause_nobody_dated_doubles_until_the_host_recovers() -> None:
     pace = HostPace(0.0, POLICY)
-    pace.throttled(0.0, None, POLICY)
+    pace.throttled(0.0, 429, None, POLICY)
     first = pace.hold_until
-    pace.throttled(first, None, POLICY)
+    assert pace.wait(POLICY, unasked_left=True) == (POLICY.rate_limited_hold, "answered 429")
+    pace.throttled(first, 429, None, POLICY)
     assert pace.hold_until - first == 2 * first
     pace.succeeded()
     pace.hold_until = 0.0
-    pace.throttled(0.0, None, POLICY)
+    pace.throttled(0.0, 429, None, POLICY)
     assert pace.hold_until == first
 
 
-def test_the_circuit_opens_after_failures_in_a_row_and_closes_on_one_success() -> None:
+def test_what_was_on_its_way_when_a_pause_began_does_not_double_it() -> None:
     pace = HostPace(0.0, POLICY)
-    for _ in range(POLICY.circuit_failures - 1):
-        pace.failed(0.0, POLICY)
-    assert pace.hold_until == 0.0
-    pace.failed(0.0, POLICY)
-    assert pace.hold_until == POLICY.circuit_hold
-    pace.failed(1000.0, POLICY)  # the trial after the pause failed: open again at once
-    assert pace.hold_until == 1000.0 + POLICY.circuit_hold
+    for moment in (0.0, 0.1, 0.2):
+        pace.throttled(moment, 429, None, POLICY)
+    assert pace.hold_until == POLICY.rate_limited_hold
+
+
+def test_a_pause_nobody_dated_doubles_to_its_cap() -> None:
+    policy = PacingPolicy(rate_limited_hold=0.5, longest_rate_limited_hold=8.0)
+    pace, pauses = HostPace(0.0, policy), []
+    for _ in range(7):
+        before = pace.hold_until
+        pace.throttled(before, 429, None, policy)
+        pauses.append(pace.hold_until - before)
+    assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0]
+
+
+def failing(pace: HostPace, count: int, now: float = 0.0) -> None:
+    for number in range(count):
+        pace.failed(f"https://a.test/{number}", now, POLICY)
+
+
+def test_the_circuit_opens_after_different_urls_failed_in_a_row_and_closes_on_one_success() -> None:
+    pace = HostPace(0.0, POLICY)
+    failing(pace, POLICY.circuit_failures - 1)
+    assert pace.circuit_until == 0.0
+    failing(pace, POLICY.circuit_failures)
+    assert pace.ready_at(POLICY) == POLICY.circuit_hold
+    assert pace.wait(POLICY, unasked_left=True) == (900.0, "failed for 10 different URLs in a row")
+    pace.failed("https://a.test/trial", 1000.0, POLICY)  # after the pause: open again at once
+    assert pace.circuit_until == 1000.0 + POLICY.circuit_hold
     pace.succeeded()
-    pace.failed(5000.0, POLICY)
-    assert pace.hold_until == 1000.0 + POLICY.circuit_hold
+    pace.failed("https://a.test/after", 5000.0, POLICY)
+    assert pace.circuit_until == 0.0
+
+
+@given(st.integers(1, 50))
+def test_one_url_that_fails_for_ever_never_opens_the_circuit(tries: int) -> None:
+    pace = HostPace(0.0, POLICY)
+    for number in range(tries):
+        pace.failed("https://a.test/", float(number), POLICY)
+    assert pace.circuit_until == 0.0
+
+
+def test_our_own_pause_is_not_waited_out_by_what_failed_before_once_nothing_else_is_left() -> None:
+    pace = HostPace(0.0, POLICY)
+    failing(pace, POLICY.circuit_failures)
+    assert pace.retry_at(POLICY, unasked_left=True) == POLICY.circuit_hold
+    assert pace.retry_at(POLICY, unasked_left=False) == 1.0
 
 
 def test_a_host_that_grows_slow_is_asked_less_often() -> None:
@@ -128,11 +169,12 @@ def test_a_host_past_its_budget_is_never_ready() -> None:
 
 def test_a_host_that_stays_dead_over_several_pauses_is_given_up_until_it_answers() -> None:
     pace = HostPace(0.0, POLICY)
-    for _ in range(POLICY.circuit_failures + POLICY.circuit_openings - 1):
-        pace.failed(0.0, POLICY)
-    assert not pace.given_up(POLICY)
-    pace.failed(0.0, POLICY)
+    failing(pace, POLICY.circuit_failures)
+    for number in range(POLICY.circuit_openings):
+        assert not pace.given_up(POLICY)
+        pace.failed(f"https://a.test/trial/{number}", pace.circuit_until, POLICY)
     assert pace.given_up(POLICY)
     assert pace.ready_at(POLICY) == float("inf")
+    assert pace.retry_at(POLICY, unasked_left=True) == 1.0
     pace.succeeded()
     assert not pace.given_up(POLICY)

@@ -187,7 +187,7 @@ class RobotsDesk:
             return await self._follow(site, answer)
         if isinstance(answer, Trouble) or not _reached(answer.status):
             return await self._try_again(site, answer)
-        report, age = host_report(answer), _max_age(answer)
+        report, age = self._report(site, answer), _max_age(answer)
         # An error page is no robots.txt, whatever it says and whichever status it comes with.
         is_file = 200 <= answer.status < 300 and not is_web_page(answer.body)
         return await self._conclude(site, answer.status, answer.body if is_file else b"", report, age=age)
@@ -197,8 +197,11 @@ class RobotsDesk:
         target = normalize(location_of(answer), Preset.MIRROR, self._hops.current(site))
         if not self._hops.follow(site, target, self._policy.max_redirects):
             # Beyond the limit the file counts as unavailable, which allows.
-            return await self._conclude(site, 404, b"", host_report(answer))
-        return Turn(not_before=self._io.clock.now(), report=host_report(answer))
+            return await self._conclude(site, 404, b"", self._report(site, answer))
+        return Turn(not_before=self._io.clock.now(), report=self._report(site, answer))
+
+    def _report(self, site: str, answer: Response | Trouble) -> HostReport:
+        return msgspec.structs.replace(host_report(answer), asked_for=f"{site}/robots.txt")
 
     async def _try_again(self, site: str, answer: Response | Trouble) -> Turn:
         attempt = self._attempts.get(site, 0)
@@ -210,10 +213,10 @@ class RobotsDesk:
             outcome = self._silence_of(answer.status)
         delay = retry_delay(outcome, attempt, self._recipe.retry, self._io.jitter())
         if delay is not None:
-            return Turn(not_before=self._io.clock.now() + delay, report=host_report(answer))
+            return Turn(not_before=self._io.clock.now() + delay, report=self._report(site, answer))
         words = answer.verdict.rule if isinstance(answer, Trouble) else ""
         status = 0 if isinstance(answer, Trouble) else answer.status
-        turn = await self._conclude(site, status, b"", host_report(answer), words)
+        turn = await self._conclude(site, status, b"", self._report(site, answer), words)
         if isinstance(answer, Trouble) and answer.verdict.outcome is Outcome.DNS_FAILED:
             ruling = self._rulings[site]
             if ruling.denies_as is Outcome.ROBOTS_UNREACHABLE:

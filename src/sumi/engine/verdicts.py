@@ -6,7 +6,8 @@ from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.ports import HostReport
 
 REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
-THROTTLED = frozenset({429, 503})
+TOO_MANY, UNAVAILABLE = 429, 503
+THROTTLED = frozenset({TOO_MANY, UNAVAILABLE})
 PARTIAL = 206
 NOT_MODIFIED = 304
 
@@ -51,20 +52,22 @@ def location_of(redirect: Response) -> str:
 
 
 def host_report(answer: Response | Trouble, crawl_delay: float | None = None) -> HostReport:
-    """What an exchange says about its host. A 404 is a healthy host's answer; a 502 or silence is not.
+    """What an exchange says about its host. A 404 is a healthy host's answer; a 502 or silence is not. A 503
+    alone may be the trouble of one page; with a Retry-After it is the host's wish.
 
     A page that came and then broke our browser says nothing against its host.
     """
     status = answer.status if isinstance(answer, Response) else 0
+    retry_after = _retry_after(answer)
     broke_browser = isinstance(answer, Trouble) and answer.verdict.outcome is Outcome.RENDER_FAILED
     return HostReport(
         reached=answer.timing.reached,
         latency=answer.timing.latency,
         ok=0 < status < 500 or broke_browser,
-        silent=not status and not broke_browser,
-        throttled=status in THROTTLED,
-        retry_after=_retry_after(answer),
+        throttled=status == TOO_MANY or (status == UNAVAILABLE and retry_after is not None),
+        retry_after=retry_after,
         crawl_delay=crawl_delay,
+        status=status,
     )
 
 

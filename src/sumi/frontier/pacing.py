@@ -1,4 +1,7 @@
-"""How long a host is left alone: spacing, adaptive slow-down, Retry-After, and the circuit breaker."""
+"""How long a host is left alone: spacing, adaptive slow-down, what it asked for, and the circuit breaker.
+
+``docs/concepts/politeness.md`` has the states of a host as a table; this is that table as code.
+"""
 
 from sumi.model import ASSETS, Kind
 from sumi.policy import PacingPolicy
@@ -11,23 +14,41 @@ USUAL_WEIGHT = 0.02
 # Below this, latency differences are noise of our own machine and say nothing about the host.
 LATENCY_FLOOR = 0.1
 MAX_SLOWDOWN = 10.0
-# What a host waits for that was asked as often as the user allows.
-BUDGET_SPENT = "the run's request budget is spent"
-# What a host waits for that stayed dead over several pauses: a run must come to an end.
-GIVEN_UP = "it does not answer any more and is left alone for this run"
-# What a host waits for that answered 429 or 503.
-ASKED_FOR_A_PAUSE = "the server asked for a pause"
-# What a host waits for that said "too many requests" to a job that takes no for an answer.
-SUSPENDED = "it answered 429 and is left alone for this run"
+MOST_DOUBLINGS = 16
+
+# Why a host is left alone, as what follows its name: "docs.example.org answered 429: left alone until …".
+BUDGET_SPENT = "was asked as often as one run may"
+GIVEN_UP = "does not answer any more and is left alone for this run"
+SUSPENDED = "answered 429 and is left alone for this run"
+# Hosts of which nothing more comes in this run, but for what failed there before.
+NOT_IN_THIS_RUN = frozenset({BUDGET_SPENT, GIVEN_UP, SUSPENDED})
+
+_ANSWERED = "answered "
+# Earlier versions wrote these into their states.
+_PAUSE_BEFORE = "the server asked for a pause"
+_CIRCUIT_BEFORE = " failures in a row"
+
+
+def is_asked_for(why: str) -> bool:
+    """Whether a stored hold is one that the server asked for."""
+    return why.startswith(_ANSWERED) or why == _PAUSE_BEFORE
+
+
+def is_our_own(why: str) -> bool:
+    """Whether a stored hold is one of a circuit breaker, which today ends with the process."""
+    return why.endswith(_CIRCUIT_BEFORE)
 
 
 class HostPace:
     """One host's politeness. Times are seconds since the epoch; ``inf``: not before something happens."""
 
     __slots__ = (
+        "asked_at",
+        "asked_at_before",
         "budget_used",
+        "circuit_until",
         "crawl_delay",
-        "failures",
+        "failing",
         "hold_until",
         "hold_why",
         "in_flight",
@@ -42,17 +63,18 @@ class HostPace:
     def __init__(self, opened_at: float, policy: PacingPolicy) -> None:
         # A run that was killed and restarted at once must not shorten the gap to its last request, whose
         # time nobody wrote down: every host starts as if it had just been asked.
-        self.next_at = opened_at + policy.delay
-        self.next_at_before = self.next_at
+        self.asked_at = self.asked_at_before = opened_at
+        self.next_at = self.next_at_before = opened_at + max(policy.delay, policy.manifest_delay)
         self.in_flight = 0
         self.budget_used = 0
         self.crawl_delay = 0.0
         self.latency_now = 0.0
         self.latency_usual = 0.0
-        self.failures = 0
+        self.failing: frozenset[str] = frozenset()  # different URLs in a row, none that succeeded in between
         self.throttles = 0
-        self.openings = 0  # pauses in a row after which it still did not answer
-        self.hold_until = 0.0
+        self.openings = 0  # pauses of the circuit breaker in a row after which it still did not answer
+        self.circuit_until = 0.0  # our own pause: for what was never asked, and not over restarts
+        self.hold_until = 0.0  # what it asked for: for everything, and over restarts
         self.hold_why = ""
 
     def delay(self, kind: Kind, policy: PacingPolicy) -> float:
@@ -62,12 +84,27 @@ class HostPace:
         return delay if self.latency_now < LATENCY_FLOOR else delay * self._slowdown(policy)
 
     def ready_at(self, policy: PacingPolicy) -> float:
+        """When something may be asked that never was."""
         if self.in_flight >= policy.per_host:
             return INFINITY
         # Asked two or three times for every page, and most hosts have neither a budget nor a failure.
         if (policy.host_budget and self.over_budget(policy)) or (self.openings and self.given_up(policy)):
             return INFINITY
-        return max(self.next_at, self.hold_until)
+        return max(self.next_at, self.hold_until, self.circuit_until)
+
+    def retry_at(self, policy: PacingPolicy, *, unasked_left: bool) -> float:
+        """When something may be asked that failed before. Our own pause is for the sake of what was never
+        asked; where nothing of that is left, or comes in this run, failing pages end instead of waiting."""
+        if self.in_flight >= policy.per_host or self.over_budget(policy):
+            return INFINITY
+        at = max(self.next_at, self.hold_until)
+        return max(at, self.circuit_until) if unasked_left and not self.given_up(policy) else at
+
+    def kind_at(self, kind: Kind, policy: PacingPolicy) -> float:
+        """When this kind may follow the last request: with two rates, both requests' gaps are kept."""
+        if policy.delay == policy.manifest_delay:
+            return self.next_at
+        return max(self.next_at, self.asked_at + self.delay(kind, policy))
 
     def over_budget(self, policy: PacingPolicy) -> bool:
         return bool(policy.host_budget) and self.budget_used >= policy.host_budget
@@ -79,47 +116,64 @@ class HostPace:
     def leased(self, now: float, kind: Kind, policy: PacingPolicy) -> None:
         self.in_flight += 1
         self.budget_used += 1
-        self.next_at_before = self.next_at
-        self.next_at = now + self.delay(kind, policy)
+        self.asked_at_before, self.next_at_before = self.asked_at, self.next_at
+        self.asked_at, self.next_at = now, now + self.delay(kind, policy)
 
     def unused(self) -> None:
         """The lease ended without a request: its turn is given back, unless others count on it by now."""
         self.in_flight -= 1
         self.budget_used -= 1
         if not self.in_flight:
-            self.next_at = self.next_at_before
+            self.asked_at, self.next_at = self.asked_at_before, self.next_at_before
 
     def answered(self, reached: float, latency: float, kind: Kind, policy: PacingPolicy) -> None:
         """An exchange is over. Spacing counts from when the server had surely seen it, so that the server's
         own log shows the full gap."""
         self.in_flight -= 1
         self._learn_latency(latency)
+        self.asked_at = self.asked_at_before = max(self.asked_at, reached)
         self.next_at = self.next_at_before = max(self.next_at, reached + self.delay(kind, policy))
 
     def succeeded(self) -> None:
-        self.failures = 0
+        if self.failing:
+            self.failing = frozenset()
         self.openings = 0
+        self.circuit_until = 0.0
         self.throttles = 0
 
-    def throttled(self, now: float, retry_after: float | None, policy: PacingPolicy) -> None:
-        """429 or 503: the host asked for a pause, or gets one that doubles."""
-        pause = retry_after if retry_after is not None else policy.rate_limited_hold * 2**self.throttles
-        self.throttles = min(self.throttles + 1, 16)
-        self.hold(now + min(max(pause, 0.0), policy.max_hold), ASKED_FOR_A_PAUSE)
+    def throttled(self, now: float, status: int, retry_after: float | None, policy: PacingPolicy) -> None:
+        """It asked for a pause: for as long as it says, or for one that doubles. What was on its way when
+        the pause began does not make it longer."""
+        if retry_after is not None:
+            why, pause = f"{_ANSWERED}{status} and asked for a pause", retry_after
+        elif self.hold_until > now:
+            return
+        else:
+            why = f"{_ANSWERED}{status}"
+            pause = min(policy.rate_limited_hold * 2**self.throttles, policy.longest_rate_limited_hold)
+            self.throttles = min(self.throttles + 1, MOST_DOUBLINGS)
+        self.hold(now + min(max(pause, 0.0), policy.max_hold), why)
 
-    def failed(self, now: float, policy: PacingPolicy) -> None:
-        self.failures += 1
-        if policy.circuit_failures and self.failures >= policy.circuit_failures:
-            # One less than the limit: after the pause a single success closes the circuit, a single
-            # failure opens it again.
-            self.failures = policy.circuit_failures - 1
+    def failed(self, url: str, now: float, policy: PacingPolicy) -> None:
+        """Counted once for each URL: that one fails at every try says no more about its host than once."""
+        if url in self.failing or not policy.circuit_failures:
+            return
+        self.failing |= {url}
+        if len(self.failing) >= policy.circuit_failures and now >= self.circuit_until:
+            # After the pause a success closes the circuit, a failure of yet another URL opens it again.
             self.openings += 1
-            self.hold(now + policy.circuit_hold, f"{policy.circuit_failures} failures in a row")
+            self.circuit_until = now + policy.circuit_hold
 
     def hold(self, until: float, why: str) -> None:
         if until > self.hold_until:
             self.hold_until = until
             self.hold_why = why
+
+    def wait(self, policy: PacingPolicy, *, unasked_left: bool) -> tuple[float, str]:
+        """The pause that it is left alone for, and why; the latest one, whether it is over or not."""
+        if unasked_left and self.circuit_until > self.hold_until:
+            return self.circuit_until, f"failed for {policy.circuit_failures} different URLs in a row"
+        return self.hold_until, self.hold_why
 
     def _learn_latency(self, latency: float) -> None:
         if not self.latency_usual:

@@ -33,15 +33,8 @@ class HostSchedule:
         """With what that one learnt of the hosts; those with work are to be offered anew."""
         self._paces = other._paces
 
-    def retune(self, policy: PacingPolicy) -> None:
-        """New limits; hosts in the heap are placed anew."""
-        self.policy = policy
-        for host in list(self._valid):
-            self.offer(host)
-
-    def offer(self, host: str) -> None:
-        """The host has work. It takes its place in the heap, or leaves it while it may not be asked."""
-        ready_at = self.pace(host).ready_at(self.policy)
+    def offer(self, host: str, ready_at: float) -> None:
+        """The host has work from then on. It takes its place in the heap, or leaves it: never is no time."""
         if ready_at == INFINITY:
             self._valid.pop(host, None)
             return
@@ -51,10 +44,6 @@ class HostSchedule:
         self._counter += 1
         entry = self._valid[host] = (ready_at, self._counter, host)
         heapq.heappush(self._heap, entry)
-
-    def withdraw(self, host: str) -> None:
-        """The host has no work left."""
-        self._valid.pop(host, None)
 
     def take(self, limit: int, now: float) -> list[str]:
         """Up to ``limit`` hosts that may be asked at ``now``, the one that has been free for longest first;

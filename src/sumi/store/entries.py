@@ -16,11 +16,13 @@ class State(IntEnum):
     LEASED = 3  # somebody is at it
     SETTLED = 4  # has its outcome
     REFUSED = 5  # the gate said no when it was found
+    BEHIND = 6  # failed before: waits for a time of its own, and until its host has nothing unasked left
 
 
 # To name a member by way of its class takes ten times as long as to name a constant, and whoever handles
 # every page does so a dozen times for each.
-WAITING, DELAYED, LEASED, SETTLED, REFUSED = State
+WAITING, DELAYED, LEASED, SETTLED, REFUSED, BEHIND = State
+OPEN = frozenset({WAITING, DELAYED, LEASED, BEHIND})
 
 # For these a new finding can change the gate's mind; every other refusal is a property of the URL itself.
 LIFTED_BY_LISTING = frozenset({Outcome.UNLISTED})
@@ -45,9 +47,10 @@ class Entry(msgspec.Struct, gc=False, eq=False):
     at: float | None = None
     facts: PageFacts | int | None = None
     latest: int = 0  # number of its latest attempt, where the store numbers them
-    deadline: float = 0.0  # of the lease; of the wait, while delayed
+    deadline: float = 0.0  # of the lease; of the wait, while delayed or behind
     token: int = 0
     holds_host: bool = False
+    behind: bool = False  # whatever of its host was never asked goes first
 
     @property
     def rank(self) -> tuple[bool, int, float, int]:
@@ -57,7 +60,7 @@ class Entry(msgspec.Struct, gc=False, eq=False):
 
     def could_change(self, depth: int, hop: Hop) -> bool:
         """Whether finding it again, at this depth by this hop, could matter."""
-        if self.state is WAITING or self.state is DELAYED:
+        if self.state is WAITING or self.state is DELAYED or self.state is BEHIND:
             return depth < self.candidate.depth
         if self.state is not REFUSED or self.verdict is None:
             return False

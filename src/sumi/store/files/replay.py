@@ -159,16 +159,24 @@ class ReplayedStore(MemoryStore):
     def _forget_synced(self, upto: int) -> None:
         self._unsynced = [(place, url) for place, url in self._unsynced if place >= upto]
 
-    def _enqueue(self, entry: Entry) -> None:
+    def _join_queue(self, entry: Entry) -> None:
         if self._replaying:  # most of what was queued once is long done: queue what is left, at the end
             entry.state = State.WAITING
             return
-        super()._enqueue(entry)
+        super()._join_queue(entry)
+
+    def _put_behind(self, entry: Entry, not_before: float) -> None:
+        if self._replaying:
+            entry.state, entry.deadline = State.BEHIND, not_before
+            return
+        super()._put_behind(entry, not_before)
 
     def _queue_all_waiting(self) -> None:
         for entry in self._entries.values():
             if entry.state is State.WAITING:
-                self._enqueue(entry)
+                self._join_queue(entry)
+            elif entry.state is State.BEHIND:
+                self._put_behind(entry, entry.deadline)
 
     def _admit_all(self, found: list[Find], finder: str | None) -> None:
         for find in found:

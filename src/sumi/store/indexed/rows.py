@@ -11,7 +11,7 @@ from sumi.errors import StateDamaged
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.ports import Attempt, RobotsRecord, StoredUrl, UrlRecord
-from sumi.store.entries import DELAYED, LEASED, WAITING, Entry, State
+from sumi.store.entries import BEHIND, DELAYED, LEASED, WAITING, Entry, State
 
 Rank: TypeAlias = tuple[bool, int, float, int]  # as Entry.rank; the last is the row's id
 
@@ -40,7 +40,7 @@ class Row(NamedTuple):
     state: int  # a State, but never LEASED: who holds a lease is gone with the process
     attempts: int
     address: str
-    due: float | None  # while delayed
+    due: float | None  # while delayed or behind
     outcome: str | None
     rule: str
     at: float | None
@@ -78,7 +78,7 @@ class OpenHost(NamedTuple):
 
     host: str
     waiting: int
-    delayed: int
+    delayed: int  # and behind
 
 
 class Totals(msgspec.Struct, frozen=True):
@@ -128,6 +128,18 @@ class Rows(Protocol):
 
     def first_due(self) -> Iterable[tuple[str, float]]:
         """Hosts with delayed rows, and when the first of those is due."""
+        ...
+
+    def behind(self, host: str, is_page: bool, limit: int) -> list[Row]:
+        """The host's rows that are behind, pages or others, the one that is due first first."""
+        ...
+
+    def first_behind(self) -> Iterable[tuple[str, bool, float]]:
+        """Hosts with rows that are behind, whether those are pages, and when the first of them is due."""
+        ...
+
+    def open_sitemaps(self) -> Iterable[Row]:
+        """Sitemaps that are not settled. May be slow: it is asked when a run begins, if there are any."""
         ...
 
     def write(self, change: Change) -> None:
@@ -205,6 +217,8 @@ def entry_of(row: Row) -> Entry:
         None,
         row.latest,
         row.due or 0.0,
+        # An earlier version did not know of rows that are behind: there, what failed before is delayed.
+        behind=row.state == BEHIND or (row.attempts > 0 and row.outcome is None),
     )
 
 
@@ -227,7 +241,7 @@ def row_of(entry: Entry, stored: Row | None) -> Row:
         WAITING if state is LEASED else state,
         entry.attempts,
         c.address,
-        entry.deadline if state is DELAYED else None,
+        entry.deadline if state is DELAYED or state is BEHIND else None,
         verdict.outcome if verdict else None,
         verdict.rule if verdict else "",
         entry.at,
@@ -261,6 +275,7 @@ def stored_of(row: Row, history: tuple[Attempt, ...]) -> StoredUrl:
         at=row.at,
         attempts=row.attempts,
         not_before=row.due or 0.0,
+        behind=entry.behind,
         facts=_decode_facts(row.facts) if row.facts else PageFacts(),
         history=history,
     )

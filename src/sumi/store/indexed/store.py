@@ -34,6 +34,7 @@ from sumi.ports import (
     UrlRecord,
 )
 from sumi.store.entries import LEASED, WAITING, Entry
+from sumi.store.indexed.in_thread import through_in_thread
 from sumi.store.indexed.known_links import KnownLinks
 from sumi.store.indexed.read_ahead import ReadAhead
 from sumi.store.indexed.rows import (
@@ -46,12 +47,14 @@ from sumi.store.indexed.rows import (
     Rows,
     Totals,
     attempt_of,
+    entry_of,
     record_of,
     stored_of,
 )
+from sumi.store.indexed.stored_retries import StoredRetries
 from sumi.store.indexed.working_set import StoredDelays, WorkingSet
 from sumi.store.memory import MemoryStore
-from sumi.store.memory.leases import holds
+from sumi.store.memory.leases import SITEMAP, holds
 
 ROWS_AT_ONCE = 1000
 SPARE_DEADLINES = 1000
@@ -78,25 +81,30 @@ class IndexedStore(MemoryStore):
         entries = WorkingSet(self._rows, totals.known)
         self._entries = self._working = entries
         self._delayed = self._delays = StoredDelays(self._rows.next_due())
+        retries = StoredRetries(self._rows, entries, self._leased_ids, self._leased_of)
+        self._retries = self._stored_retries = retries
         self._open.update(totals.open)
         self._outcomes.update(totals.outcomes)
         self._listed, self._captured = totals.listed, totals.captured
         self._serial, self._synced = totals.attempts, totals.synced
         self.resumed = totals.known > 0
-        for host in self._rows.hosts():
-            self._recall_host(StoredHost(*host))
+        for stored in self._rows.hosts():
+            self._recall_host(StoredHost(*stored))
         for open_host in self._rows.open_hosts():
             self._open_of[open_host.host] += open_host.waiting + open_host.delayed
             if open_host.waiting:
                 self._queues[open_host.host] = [(FIRST_RANK, "")]
-                self._schedule.offer(open_host.host)
+        if self._policy.sitemaps_first and self._open[SITEMAP]:
+            for row in self._rows.open_sitemaps():
+                self._count_sitemap(entry_of(row), 1)
+        for host in self._open_of:
+            self._offer_if_busy(host)
 
     def go_on_from(self, old: MemoryStore) -> None:
         """Take over what is never written, from a store that held the same until now: when each host may be
         asked again, and who holds what until when."""
         self._schedule.go_on_from(old._schedule)
         self._last_token = old._last_token
-        self._sitemaps_out_of_reach = old._sitemaps_out_of_reach
         for held in old.leased_entries():
             entry = self._working[held.candidate.url]
             entry.state, entry.token, entry.holds_host = LEASED, held.token, held.holds_host
@@ -105,7 +113,9 @@ class IndexedStore(MemoryStore):
             self._leased_ids.add(entry.sequence)
             self._leased[entry.candidate.kind] += 1
             self._leased_of[entry.host] += 1
-        for host in list(self._queues):
+            if entry.behind:
+                self._stored_retries.look_again(entry.host)
+        for host in self._open_of:
             self._offer_if_busy(host)
 
     @property
@@ -187,9 +197,9 @@ class IndexedStore(MemoryStore):
         self._written, upto = False, self._serial
         await outputs()
         async with self._syncing:  # or it could be closed in between
-            await _through_in_thread(self._rows.sync_beside)
+            await through_in_thread(self._rows.sync_beside)
             async with self._turn:
-                await _through_in_thread(self._rows.sync)
+                await through_in_thread(self._rows.sync)
                 self._synced = upto
                 self._write_rows(Change(totals=self._totals()))
 
@@ -233,17 +243,24 @@ class IndexedStore(MemoryStore):
 
     # ── queues and delays as rows ──────────────────────────────────────────────────────────────────────
 
-    def _enqueue(self, entry: Entry) -> None:
+    def _join_queue(self, entry: Entry) -> None:
         """A host's queue is in the store; ``_queues`` knows the hosts that have one, and where it begins."""
         entry.state = WAITING
+        self._leased_ids.discard(entry.sequence)
         host, rank = entry.host, entry.rank
         queue = self._queues.get(host)
         if queue is None or rank < queue[0][0]:
             self._queues[host] = [(rank, "")]
         self._ahead.reconsider(host, rank)
         if queue is None or host in self._parked:
-            self._parked.discard(host)
-            self._schedule.offer(host)
+            self._unpark(host)
+
+    def _put_behind(self, entry: Entry, not_before: float) -> None:
+        self._leased_ids.discard(entry.sequence)
+        super()._put_behind(entry, not_before)
+
+    def _has_unasked(self, host: str) -> bool:
+        return host in self._queues
 
     def _lift(self, entry: Entry, candidate: Candidate) -> None:
         self._known_links.forget(candidate.url)
@@ -257,23 +274,24 @@ class IndexedStore(MemoryStore):
         self._ahead.reconsider(entry.host, entry.rank)
         super()._shorten(entry, candidate)
 
-    def _next_of(self, hosts: Sequence[str]) -> list[Entry]:
-        pages_wait = self._pages_wait()
+    def _first_unasked(self, hosts: Sequence[str]) -> list[Entry]:
         places = []
         for host in hosts:
-            rank = self._first_rank_of(host, pages_wait)
+            rank = self._first_rank_of(host)
             if rank is not None:
                 places.append((host, rank[3]))
         self._leased_ids.update([row_id for _, row_id in places])
         return [self._working.adopt(row) for row in self._rows.queued(places)]
 
-    def _first_rank_of(self, host: str, pages_wait: bool) -> Rank | None:
-        queue = self._queues[host]
+    def _first_rank_of(self, host: str) -> Rank | None:
+        queue = self._queues.get(host)
+        if queue is None:
+            return None
         rank = self._ahead.first(host, queue[0][0])
         if rank is None:
             del self._queues[host]
             return None
-        if pages_wait and rank[0]:
+        if rank[0] and self._pages_wait(host):
             self._parked.add(host)
             return None
         second = self._ahead.take(host)
@@ -294,10 +312,8 @@ class IndexedStore(MemoryStore):
             self._write()
         self._delays.earliest = self._rows.next_due()
 
-    def _first_retries(self) -> dict[str, float]:
-        if self._delays.earliest is None:
-            return {}
-        return {host: due for host, due in self._rows.first_due() if host not in self._queues}
+    def _delayed_hosts(self) -> Iterable[tuple[str, float]]:
+        return () if self._delays.earliest is None else self._rows.first_due()
 
     def _held(self, lease: Lease) -> Entry | None:
         """What is leased is in memory: whoever asks for anything else need not wait for the database."""
@@ -307,6 +323,12 @@ class IndexedStore(MemoryStore):
     def _end_lease(self, entry: Entry) -> None:
         self._leased_ids.discard(entry.sequence)
         super()._end_lease(entry)
+
+    def _expire_leases(self, now: float) -> bool:
+        expired = super()._expire_leases(now)
+        if expired:
+            self._write()  # in which order they come next is read from the rows
+        return expired
 
     def _forget_deadlines(self) -> None:
         """Without this, the deadlines of pages long settled would fill the memory of a fast crawl."""
@@ -423,13 +445,3 @@ class IndexedStore(MemoryStore):
                     self._remember_attempt(entry, attempt.at, attempt.outcome, attempt.rule)
             case StoredListing():
                 self._listed = item.pages
-
-
-async def _through_in_thread(work: Callable[[], None]) -> None:
-    """In a thread, to its end even if we are cancelled: until then the database is in its hands."""
-    done = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        await asyncio.shield(done)
-    except asyncio.CancelledError:
-        await asyncio.wait([done])
-        raise

@@ -99,6 +99,10 @@ def packed_outcome(packed: Packed) -> str | None:
     return _decode_beginning(packed).outcome
 
 
+def packed_kind(packed: Packed) -> str:
+    return _decode_beginning(packed).kind
+
+
 def waits_with_facts(packed: Packed) -> bool:
     beginning = _decode_up_to_facts(packed)
     return beginning.outcome is None and bytes(beginning.facts) not in _NO_FACTS

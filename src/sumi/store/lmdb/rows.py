@@ -20,6 +20,7 @@ import lmdb
 import msgspec
 
 from sumi.errors import StateDamaged, StateError, StorageFailed
+from sumi.model import Kind
 from sumi.outcomes import Outcome
 from sumi.ports import RobotsRecord
 from sumi.store.entries import State
@@ -34,6 +35,7 @@ from sumi.store.indexed.rows import (
     chain_of,
     url_key,
 )
+from sumi.store.lmdb.behind import Behind
 from sumi.store.lmdb.packing import (
     Packed,
     pack_id,
@@ -41,6 +43,7 @@ from sumi.store.lmdb.packing import (
     pack_rank,
     pack_row,
     packed_id_of_rank,
+    packed_kind,
     packed_outcome,
     unpack_id,
     unpack_moment,
@@ -63,6 +66,7 @@ MOST_LEFT_BEHIND = 32_768
 TAKEN_OUT_AT_ONCE = 2048  # up to as many pages of 4 KiB, which are in memory until they are written
 LEFT_SINCE_KEY = b"left since"  # the attempt before the first of those; not there if there are none
 WAITING, DELAYED, SETTLED = State.WAITING.value, State.DELAYED.value, State.SETTLED.value
+BEHIND = State.BEHIND.value
 
 Listed: TypeAlias = tuple[bytes, bytes]  # where a row is in the queues: the key of its host, its rank
 
@@ -100,7 +104,7 @@ class LmdbRows:
                 str(path),
                 subdir=False,
                 map_size=map_bytes,
-                max_dbs=9,
+                max_dbs=10,
                 sync=True,
                 metasync=strict,
                 readahead=False,  # keys are all over the file; reading their neighbours helps nobody
@@ -115,6 +119,7 @@ class LmdbRows:
             # key of the host → ranks of its waiting rows, sorted
             self._queues = opened(b"queues", dupsort=True, dupfixed=True)
             self._delays = opened(b"delays")  # time, id → nothing
+            self._behind = Behind(opened, queue_key)
             self._attempts = opened(b"attempts")  # serial → attempt
             self._hosts = opened(b"hosts")  # key of the host → politeness
             self._robots = opened(b"robots")  # key of the origin → robots.txt
@@ -173,6 +178,21 @@ class LmdbRows:
                 first.setdefault(self._get(tx, pack_id(row_id)).host, when)
         return first.items()
 
+    def behind(self, host: str, is_page: bool, limit: int) -> list[Row]:
+        with self._reading() as tx:
+            return [self._get(tx, pack_id(row_id)) for row_id in self._behind.of(tx, host, is_page, limit)]
+
+    def first_behind(self) -> Iterable[tuple[str, bool, float]]:
+        with self._reading() as tx:
+            lanes = self._behind.lanes(tx)
+            return [(self._get(tx, pack_id(first)).host, is_page, due) for is_page, due, first, _ in lanes]
+
+    def open_sitemaps(self) -> Iterable[Row]:
+        pending = frozenset({Outcome.PENDING})
+        with self._reading() as tx, tx.cursor(self._urls) as cursor:
+            found = (item for item in cursor.iternext() if packed_kind(item[1]) == Kind.SITEMAP)
+            return [unpack_row(*item) for item in found if _is_of(item[1], pending)]
+
     def page(self, after: int, limit: int, outcomes: frozenset[Outcome] | None) -> list[Row]:
         return self._page(after, limit, lambda packed: outcomes is None or _is_of(packed, outcomes))
 
@@ -221,6 +241,8 @@ class LmdbRows:
                 if (count := cursor.count() - ended[bytes(host)])
             ]
             delayed = Counter(self._get(tx, pack_id(row_id)).host for _, row_id in self._delayed(tx))
+            for _, _, first, count in self._behind.lanes(tx):
+                delayed[self._get(tx, pack_id(first)).host] += count
             return waiting + [OpenHost(host, 0, n) for host, n in delayed.items()]
 
     def hosts(self) -> Iterable[HostRow]:
@@ -353,7 +375,7 @@ class LmdbRows:
         waiting = [(queue_key(row.host), pack_rank(row.rank)) for row in rows if row.state == WAITING]
         tx.cursor(self._queues).putmulti(sorted(waiting))
         for row in rows:
-            if row.state == DELAYED:  # only where a store is carried over from another
+            if row.state in (DELAYED, BEHIND):  # a foreign sitemap, or carried over from another store
                 self._list(tx, row)
 
     def _list(self, tx: lmdb.Transaction, row: Row) -> None:
@@ -361,12 +383,16 @@ class LmdbRows:
             tx.put(queue_key(row.host), pack_rank(row.rank), db=self._queues)
         elif row.state == DELAYED and row.due is not None:
             tx.put(pack_moment(row.due, row.id), b"", db=self._delays)
+        elif row.state == BEHIND:
+            self._behind.put(tx, row)
 
     def _unlist(self, tx: lmdb.Transaction, row: Row) -> None:
         if row.state == WAITING:
             tx.delete(queue_key(row.host), pack_rank(row.rank), db=self._queues)
         elif row.state == DELAYED and row.due is not None:
             tx.delete(pack_moment(row.due, row.id), db=self._delays)
+        elif row.state == BEHIND:
+            self._behind.remove(tx, row)
 
     def sync_beside(self) -> None:
         """Nothing: what is to be synced is the file that commits write to."""

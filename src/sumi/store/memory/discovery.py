@@ -22,7 +22,7 @@ class Discovery(ABC):
         self._open: Counter[Kind] = Counter()  # waiting, delayed or leased
         self._open_of: Counter[str] = Counter()  # the same by host
         self._listed = 0
-        self._sitemaps_out_of_reach = False  # what is left of them is with hosts that are not asked any more
+        self._sitemaps_of: Counter[str] = Counter()  # open ones, by the host whose pages wait for them
 
     async def add(self, judged: Sequence[Judged]) -> list[bool]:
         return [self._admit(item) for item in judged]
@@ -69,6 +69,7 @@ class Discovery(ABC):
         self._open_entry(entry)
 
     def _open_entry(self, entry: Entry) -> None:
+        entry.behind = is_foreign_sitemap(entry.candidate, entry.host)
         self._count_open(entry)
         self._enqueue(entry)
 
@@ -79,17 +80,42 @@ class Discovery(ABC):
         if candidate.hop is Hop.MANIFEST and candidate.kind is Kind.PAGE:
             self._listed += 1
         if candidate.kind is Kind.SITEMAP:
-            self._sitemaps_out_of_reach = False
+            self._count_sitemap(entry, 1)
+
+    def _count_sitemap(self, entry: Entry, change: int) -> None:
+        """Pages wait for the sitemaps of their own host, if that host named them: nobody else can make them
+        wait."""
+        if not is_foreign_sitemap(entry.candidate, entry.host):
+            self._sitemaps_of[entry.host] += change
+            if not self._sitemaps_of[entry.host]:
+                del self._sitemaps_of[entry.host]
+                self._unpark(entry.host)
 
     def _shorten(self, entry: Entry, candidate: Candidate) -> None:
         """A shorter way was found: the depth drops, and with it the place in the queue. What was taken for a
         sitemap stays one: the counts by kind were made when it entered. It is asked for as it was first
         written."""
         known = entry.candidate
+        is_sitemap = known.kind is Kind.SITEMAP
+        if is_sitemap:
+            self._count_sitemap(entry, -1)
         entry.candidate = msgspec.structs.replace(candidate, kind=known.kind, address=known.address)
+        if is_sitemap:
+            self._count_sitemap(entry, 1)
         if entry.state is State.WAITING:
             self._enqueue(entry)  # its former place is recognised as stale by its rank
 
     @abstractmethod
     def _enqueue(self, entry: Entry) -> None:
-        """It takes its place in its host's queue."""
+        """It takes its place among what waits of its host."""
+
+    @abstractmethod
+    def _unpark(self, host: str) -> None:
+        """Its pages need not wait any longer."""
+
+
+def is_foreign_sitemap(candidate: Candidate, host: str) -> bool:
+    """A sitemap that another host named: that one must not hold up this one's pages with it."""
+    if candidate.kind is not Kind.SITEMAP or candidate.referrer is None:
+        return False
+    return host_key(candidate.referrer) != host

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from sumi.model import Candidate, PageFacts
-from sumi.outcomes import Outcome, Verdict
+from sumi.outcomes import Ending, Outcome, Verdict
 from sumi.policy import FrontierPolicy
 from sumi.ports import Attempt, Deferral, FrontierStats, Judged, Settlement
 from sumi.store.entries import DELAYED, SETTLED, Entry
@@ -50,17 +50,24 @@ class Settlements(Leases):
         kind = entry.candidate.kind
         self._open[kind] -= 1
         self._open_of[entry.host] -= 1
-        if kind is SITEMAP and not self._open[kind]:
-            self._unpark_all()
+        if kind is SITEMAP:
+            self._count_sitemap(entry, -1)
 
     def _put_back(
         self, entry: Entry, failed: bool, not_before: float, address: str, redirected: bool
     ) -> None:
         entry.attempts += failed
+        entry.behind = entry.behind or failed
         if address or redirected:
             entry.candidate = _moved(entry.candidate, address, redirected)
-        entry.state, entry.deadline = DELAYED, not_before
-        self._delayed.put(entry.candidate.url, not_before)
+        self._delay(entry, not_before)
+
+    def _delay(self, entry: Entry, not_before: float) -> None:
+        if entry.behind:
+            self._put_behind(entry, not_before)
+        else:
+            entry.state, entry.deadline = DELAYED, not_before
+            self._delayed.put(entry.candidate.url, not_before)
 
     async def requeue(self, urls: Sequence[str], at: float) -> int:
         return sum(self._requeue(url) for url in urls)
@@ -71,9 +78,13 @@ class Settlements(Leases):
             return False
         self._outcomes[entry.verdict.outcome] -= 1
         self._captured -= self._counts(entry, entry.verdict)
+        # A page that failed in an earlier run, or in this one, is not one that was never asked.
+        entry.behind = entry.verdict.ending is Ending.FAILED
         entry.verdict, entry.attempts = None, 0
         self._open[entry.candidate.kind] += 1
         self._open_of[entry.host] += 1
+        if entry.candidate.kind is SITEMAP:
+            self._count_sitemap(entry, 1)
         self._enqueue(entry)
         return True
 

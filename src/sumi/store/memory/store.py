@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 
 import msgspec
 
+from sumi.frontier.pacing import is_our_own
 from sumi.model import PageFacts
 from sumi.ports import (
     Attempt,
@@ -53,7 +54,8 @@ class MemoryStore(Records):
             verdict=entry.verdict,
             at=entry.at,
             attempts=entry.attempts,
-            not_before=entry.deadline if entry.state is State.DELAYED else 0.0,
+            not_before=entry.deadline if entry.state in (State.DELAYED, State.BEHIND) else 0.0,
+            behind=entry.behind and entry.verdict is None,
             facts=self._facts_of(entry),
             history=tuple(history),
         )
@@ -77,7 +79,8 @@ class MemoryStore(Records):
         pace, opened_at = self._schedule.pace(stored.host), self._schedule.opened_at
         pace.crawl_delay = stored.crawl_delay
         pace.next_at = max(pace.next_at, opened_at + stored.crawl_delay)
-        pace.hold(min(stored.hold_until, opened_at + self._policy.pacing.max_hold), stored.hold_why)
+        if not is_our_own(stored.hold_why):
+            pace.hold(min(stored.hold_until, opened_at + self._policy.pacing.max_hold), stored.hold_why)
 
     def _restore_url(self, stored: StoredUrl, facts: PageFacts | int) -> None:
         candidate, verdict = stored.candidate, stored.verdict
@@ -85,6 +88,7 @@ class MemoryStore(Records):
             candidate = msgspec.structs.replace(candidate, address=stored.address)
         entry = Entry(candidate, host_key(candidate.url), len(self._entries))
         entry.attempts, entry.at, entry.facts = stored.attempts, stored.at, facts
+        entry.behind = stored.behind or (stored.attempts > 0 and verdict is None)
         self._entries[candidate.url] = entry
         if stored.refused and verdict is not None:
             entry.state, entry.verdict = State.REFUSED, verdict
@@ -94,7 +98,6 @@ class MemoryStore(Records):
         if verdict is not None:
             self._finish(entry, verdict, stored.at or 0.0, facts)
         elif stored.not_before:
-            entry.state, entry.deadline = State.DELAYED, stored.not_before
-            self._delayed.put(candidate.url, stored.not_before)
+            self._delay(entry, stored.not_before)
         else:
             self._enqueue(entry)

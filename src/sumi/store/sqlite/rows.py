@@ -55,6 +55,8 @@ class SqliteRows:
             if not readonly:
                 self._prepare_writing(strict=strict)
             self._check_schema()
+            if not readonly:
+                self._db.execute(sql.INDEX_BEHIND)
 
     def _prepare_writing(self, *, strict: bool) -> None:
         self._db.pragma("journal_mode", "WAL")
@@ -101,6 +103,17 @@ class SqliteRows:
         with self._trouble_named():
             return [(host, due) for host, due in self._db.execute(sql.FIRST_DUE)]
 
+    def behind(self, host: str, is_page: bool, limit: int) -> list[Row]:
+        return self._rows(sql.BEHIND_OF, (host, is_page, limit))
+
+    def first_behind(self) -> Iterable[tuple[str, bool, float]]:
+        with self._trouble_named():
+            found = self._db.execute(sql.FIRST_BEHIND)
+            return [(host, bool(is_page), due) for host, is_page, due in found]
+
+    def open_sitemaps(self) -> Iterable[Row]:
+        return self._rows(sql.OPEN_SITEMAPS, ())
+
     def page(self, after: int, limit: int, outcomes: frozenset[Outcome] | None) -> list[Row]:
         if outcomes is None:
             return self._rows(sql.PAGE, (after, limit))
@@ -137,7 +150,8 @@ class SqliteRows:
     def open_hosts(self) -> Iterable[OpenHost]:
         with self._trouble_named():
             waiting = [OpenHost(host, n, 0) for host, n in self._db.execute(sql.COUNT_WAITING)]
-            return waiting + [OpenHost(host, 0, n) for host, n in self._db.execute(sql.COUNT_DELAYED)]
+            later = (*self._db.execute(sql.COUNT_DELAYED), *self._db.execute(sql.COUNT_BEHIND))
+            return waiting + [OpenHost(host, 0, n) for host, n in later]
 
     def hosts(self) -> Iterable[HostRow]:
         with self._trouble_named():

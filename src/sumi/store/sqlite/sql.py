@@ -7,6 +7,7 @@ APPLICATION_ID = 0x53554D49  # "SUMI": lets `file` and us tell our databases fro
 USER_VERSION = 2
 
 WAITING, DELAYED, SETTLED = State.WAITING.value, State.DELAYED.value, State.SETTLED.value
+BEHIND = State.BEHIND.value
 
 # In the order of the fields of Row, which are bound and read as they are.
 COLUMNS = (
@@ -20,6 +21,8 @@ ATTEMPT_COLUMNS = "serial, previous, url_id, at, outcome, rule"  # likewise of A
 # waiting, delayed: partial, so that they hold what is to be done and shrink as it is done. Sitemaps go before
 #   pages, hence ``turn``; the row id that ends every index entry completes the order.
 # attempts: appended, never searched by the crawl itself. From the latest of a URL each names the one before.
+# behind: likewise, of what failed before. Databases of earlier versions get it when they are opened.
+INDEX_BEHIND = f"CREATE INDEX IF NOT EXISTS behind ON urls (host, turn, due) WHERE state = {BEHIND}"
 SCHEMA = f"""
 CREATE TABLE urls (
     id INTEGER PRIMARY KEY,
@@ -46,6 +49,7 @@ CREATE TABLE urls (
 CREATE UNIQUE INDEX by_key ON urls (key);
 CREATE INDEX waiting ON urls (host, turn, depth, score) WHERE state = {WAITING};
 CREATE INDEX delayed ON urls (due, host) WHERE state = {DELAYED};
+{INDEX_BEHIND};
 CREATE TABLE attempts (
     serial INTEGER PRIMARY KEY,
     previous INTEGER NOT NULL,
@@ -87,6 +91,10 @@ ORDER BY turn, depth, score, id LIMIT ?
 QUEUED = f"SELECT {COLUMNS} FROM carray(?) CROSS JOIN urls ON id = value"
 DUE = f"SELECT {COLUMNS} FROM urls WHERE state = {DELAYED} AND due <= ? ORDER BY due LIMIT ?"
 NEXT_DUE = f"SELECT min(due) FROM urls WHERE state = {DELAYED}"
+BEHIND_OF = f"""
+SELECT {COLUMNS} FROM urls WHERE state = {BEHIND} AND host = ? AND turn = ? ORDER BY due, id LIMIT ?
+"""
+FIRST_BEHIND = f"SELECT host, turn, min(due) FROM urls WHERE state = {BEHIND} GROUP BY host, turn"
 FIRST_DUE = f"SELECT host, min(due) FROM urls WHERE state = {DELAYED} GROUP BY host"
 
 INSERT = f"INSERT INTO urls ({COLUMNS}, key) VALUES ({', '.join('?' * 19)})"
@@ -136,6 +144,11 @@ SETTLED_SINCE = (
 # Once, on opening: each reads a partial index from end to end.
 COUNT_WAITING = f"SELECT host, count(*) FROM urls WHERE state = {WAITING} GROUP BY host"
 COUNT_DELAYED = f"SELECT host, count(*) FROM urls WHERE state = {DELAYED} GROUP BY host"
+COUNT_BEHIND = f"SELECT host, count(*) FROM urls WHERE state = {BEHIND} GROUP BY host"
+OPEN_SITEMAPS = " UNION ALL ".join(
+    f"SELECT {COLUMNS} FROM urls WHERE state = {state} AND turn = 0 AND kind = 'sitemap'"
+    for state in (WAITING, DELAYED, BEHIND)
+)
 
 # What a running crawl repeats; none may walk through the urls.
 HOT = (
@@ -143,6 +156,7 @@ HOT = (
     QUEUE,
     QUEUED,
     DUE,
+    BEHIND_OF,
     NEXT_DUE,
     INSERT,
     UPDATE,

@@ -26,7 +26,7 @@ from sumi.store.terrain.times import iso_time
 from sumi.urls.parts import split_authority
 
 NOTED_AS = {PageState.BLACKLISTED: "blacklisted", PageState.STUBBED: "stubbed"}
-OPEN = frozenset({State.WAITING.value, State.DELAYED.value})
+OPEN = frozenset({State.WAITING.value, State.DELAYED.value, State.BEHIND.value})
 _decode_facts = msgspec.json.Decoder(PageFacts).decode
 
 

@@ -16,7 +16,7 @@ from sumi.store.indexed.rows import Totals
 from sumi.store.sqlite import sql
 from sumi.store.terrain.rows import NOTED_AS, TerrainRows
 from sumi.store.terrain.schema import LATE_INDEXES, PAGES_BY_DOMAIN
-from sumi.store.terrain.statements import DELAYED, SETTLED, WAITING, forget_wanted
+from sumi.store.terrain.statements import OPEN, SETTLED, WAITING, forget_wanted
 from sumi.store.terrain.states import S, check
 from sumi.store.terrain.times import iso_time
 
@@ -37,26 +37,26 @@ READMIT_DOMAINS: Final = "UPDATE domain_states SET request_count = 0, rate_limit
 NOTE_READMITTED: Final = f"""
 INSERT INTO page_history (page_id, at, run, state, why)
 SELECT pages.id, ?, ?, 'Queued', 'another run' FROM pages JOIN urls ON urls.id = pages.id - 1
-WHERE pages.state <> 'Queued' AND urls.state IN ({WAITING}, {DELAYED})
+WHERE pages.state <> 'Queued' AND urls.state IN ({OPEN})
 """  # noqa: S608 - constants only
 READMIT_PAGES: Final = f"""
 UPDATE pages SET state = 'Queued'
-WHERE state <> 'Queued' AND id - 1 IN (SELECT id FROM urls WHERE state IN ({WAITING}, {DELAYED}))
+WHERE state <> 'Queued' AND id - 1 IN (SELECT id FROM urls WHERE state IN ({OPEN}))
 """  # noqa: S608
 QUEUE_ALL: Final = f"""
 INSERT OR REPLACE INTO frontier (id, page_id, priority, added_at)
 SELECT id + 1, id + 1, depth, ? FROM urls
-WHERE state IN ({WAITING}, {DELAYED}) AND id + 1 NOT IN (SELECT id FROM frontier)
+WHERE state IN ({OPEN}) AND id + 1 NOT IN (SELECT id FROM frontier)
 """  # noqa: S608
 # Not on hosts where an earlier run left pages unvisited: those come first, or a budget would be spent on the
 # same pages in every run.
 REOPEN_URLS: Final = f"""
 UPDATE urls SET state = {WAITING}, outcome = NULL, rule = '', attempts = 0
 WHERE state = {SETTLED} AND outcome <> '{Outcome.TOO_DEEP.value}'
-    AND host NOT IN (SELECT host FROM urls WHERE state IN ({WAITING}, {DELAYED}))
+    AND host NOT IN (SELECT host FROM urls WHERE state IN ({OPEN}))
 """  # noqa: S608
 COUNT_OUTCOMES: Final = "SELECT outcome, count(*) FROM urls WHERE outcome IS NOT NULL GROUP BY outcome"
-COUNT_OPEN: Final = f"SELECT count(*) FROM urls WHERE state IN ({WAITING}, {DELAYED})"  # noqa: S608
+COUNT_OPEN: Final = f"SELECT count(*) FROM urls WHERE state IN ({OPEN})"  # noqa: S608
 
 FORGET_HEADS: Final = "DELETE FROM heads_answered"
 FORGET_DEPTHS: Final = "DELETE FROM page_depths; DELETE FROM depth_work;"

@@ -5,12 +5,14 @@ from typing import Final
 from sumi.store.entries import State
 from sumi.store.sqlite import sql
 
-WAITING, DELAYED, SETTLED, REFUSED = (
+WAITING, DELAYED, SETTLED, REFUSED, BEHIND = (
     State.WAITING.value,
     State.DELAYED.value,
     State.SETTLED.value,
     State.REFUSED.value,
+    State.BEHIND.value,
 )
+OPEN = f"{WAITING}, {DELAYED}, {BEHIND}"
 
 LAST_RUN: Final = "SELECT id, config_hash, status FROM runs ORDER BY id DESC LIMIT 1"
 
@@ -94,6 +96,8 @@ WITH_A_PORT: Final = "host > ?1 || ':' AND host < ?1 || ';'"
 OPEN_OF_DOMAIN: Final = f"""
 SELECT id + 1 FROM urls WHERE state = {WAITING} AND host = ?1
 UNION ALL SELECT id + 1 FROM urls WHERE state = {WAITING} AND {WITH_A_PORT}
+UNION ALL SELECT id + 1 FROM urls WHERE state = {BEHIND} AND host = ?1
+UNION ALL SELECT id + 1 FROM urls WHERE state = {BEHIND} AND {WITH_A_PORT}
 UNION ALL SELECT id + 1 FROM urls WHERE state = {DELAYED} AND (host = ?1 OR {WITH_A_PORT})
 """  # noqa: S608
 # Those of them that are in one state, to another one.

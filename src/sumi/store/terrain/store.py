@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.frontier.pacing import ASKED_FOR_A_PAUSE, SUSPENDED
+from sumi.frontier.pacing import SUSPENDED, is_asked_for
 from sumi.model import Hop, Lease
 from sumi.outcomes import Ending, Outcome
 from sumi.policy import Durability, FrontierPolicy
@@ -270,18 +270,18 @@ class TerrainStore(IndexedStore):
             self._carried[domain] = requests
             if suspended:
                 self._suspended.add(domain)
-        for host in list(self._queues):
+        for host in list(self._open_of):
             self._recall_domain(host)
         budget = self._policy.pacing.host_budget
         barred = {d: PageState.REQUEST_LIMIT_HIT for d, n in self._carried.items() if budget and n >= budget}
         self._terrain.recall_barred(barred | dict.fromkeys(self._suspended, PageState.RATE_LIMITED))
-        for host in list(self._queues):
+        for host in list(self._open_of):
             self._suspend_if_paused(host)
         self._write()
 
     def _suspend_if_paused(self, host: str) -> None:
         pace, domain = self._schedule.pace(host), domain_of(host)
-        if pace.hold_why == ASKED_FOR_A_PAUSE and pace.hold_until > self._at + LONGEST_PAUSE:
+        if is_asked_for(pace.hold_why) and pace.hold_until > self._at + LONGEST_PAUSE:
             self._draft.domains[domain] = DomainRow(domain, pace.budget_used, True)
             if domain not in self._suspended:
                 self._suspend(domain, host)
