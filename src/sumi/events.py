@@ -18,6 +18,16 @@ class RunStarted(msgspec.Struct, frozen=True, tag_field="event", tag="started"):
     notes: tuple[str, ...] = ()  # what a user should know: robots ignored, private addresses open, ETA
 
 
+class AlreadyFinished(msgspec.Struct, frozen=True, tag_field="event", tag="finished"):
+    """An earlier run came to its end: nothing is asked for, and the summary is of that run."""
+
+    job: str
+    target: str
+    output: str
+    since: str
+    advice: str  # how to look again
+
+
 class Recovered(msgspec.Struct, frozen=True, tag_field="event", tag="recovered"):
     """What opening the state of a stopped run had to put right."""
 
@@ -134,6 +144,7 @@ class Summary(msgspec.Struct, frozen=True, tag_field="event", tag="summary"):
 
 Event: TypeAlias = (
     RunStarted
+    | AlreadyFinished
     | Recovered
     | PageSettled
     | PageDeferred

@@ -39,6 +39,7 @@ class Web:
     port: int = 0
     ca_file: Path | None = None
     log: list[Asked] = field(default_factory=list)
+    held: set[str] = field(default_factory=set)  # addresses that are not answered while they are in here
 
     def url(self, address: str) -> str:
         host, _, path = address.partition("/")
@@ -89,6 +90,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
         web.log.append(Asked(self.command, address, headers, body, time.monotonic()))
+        while address in web.held:
+            time.sleep(0.01)
         page = web.pages.get(address, Page(status=404))
         status = 405 if page.refuses_head and self.command == "HEAD" else page.status
         if ("ETag", headers.get("if-none-match")) in page.headers:

@@ -44,7 +44,7 @@ def test_from_a_crawl_to_files_figures_and_differences(tmp_path: Path, run_sumi:
         assert "wiki.test" in (tmp_path / "web.html").read_text()
         web.pages["good.test/a"] = Page(("/", "new.test/"))
         del web.pages["good.test/b"]
-        run_sumi("map", config, "-q")
+        run_sumi("map", config, "--update", "-q")
         compared = run_sumi("map", "diff", "1", "2", config, "--json")
     assert compared.returncode == 1, compared.stderr
     lines = [json.loads(line) for line in compared.stdout.splitlines()]

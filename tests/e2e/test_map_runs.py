@@ -74,7 +74,7 @@ def test_too_many_requests_suspend_one_domain_until_the_next_run(tmp_path: Path,
             "busy.test/1",
         ]
         web.pages["busy.test/1"] = Page()
-        assert run_sumi("map", config).returncode == 0
+        assert run_sumi("map", config, "--update").returncode == 0
         assert set(states(database).values()) == {"Processed"}
         history = "SELECT page_history.state FROM page_history JOIN pages ON pages.id = page_id WHERE url = ?"
         assert [state for (state,) in tables(database, history, web.url("busy.test/2"))] == [
@@ -89,7 +89,7 @@ def test_a_long_pause_that_was_asked_for_is_not_waited_for_by_the_next_run(
     with running_web({"good.test/": Page(("busy.test/",)), "busy.test/": busy}, tmp_path, tls=False) as web:
         config = str(web.config(tmp_path, {"good.test": "good.test/"}))
         for _ in range(2):
-            assert run_sumi("map", config).returncode == 1
+            assert run_sumi("map", config, "--update").returncode == 1
             assert states(tmp_path / "map.db")[web.url("busy.test/")] == "RateLimited"
         assert web.asked("busy.test/") == ["HEAD"]
         assert "busy.test" in (tmp_path / "map-summary.md").read_text()
@@ -118,7 +118,7 @@ def test_a_budget_bounds_a_run_and_the_next_one_goes_on(tmp_path: Path, run_sumi
         assert len(web.log) == 5  # robots.txt, and twice HEAD and GET
         assert sorted(states(database).values()) == ["Processed", "Processed", "RequestLimitHit"]
         assert tables(database, "SELECT request_count FROM domain_states") == [(5,)]
-        run_sumi("map", config)
+        run_sumi("map", config, "--update")
         assert tables(database, "SELECT count(*) FROM pages WHERE visited_at IS NULL") == [(0,)]
         assert len(web.log) <= 10
 
@@ -139,7 +139,7 @@ def test_a_later_run_asks_for_changes_only_and_says_what_they_were(tmp_path: Pat
         web.pages["good.test/c"] = tagged("5")
         del web.pages["good.test/b"]
         web.log.clear()
-        again = run_sumi("map", config, "--json")
+        again = run_sumi("map", config, "--update", "--json")
         assert again.events[-1]["outcomes"] == {"captured": 2, "unchanged": 1, "not_found": 1}
         assert web.asked("good.test/a") == ["GET"]
         database = tmp_path / "map.db"

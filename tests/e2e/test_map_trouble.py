@@ -109,7 +109,7 @@ def test_the_command_tells_the_webhook_of_a_database_that_breaks_or_cannot_be_op
         database = tmp_path / "map.db"
         fail = "BEGIN SELECT raise(ABORT, 'worn out'); END"
         tables(database, f"CREATE TRIGGER t BEFORE INSERT ON page_history WHEN new.state = 'Fetching' {fail}")
-        broken = run_sumi("map", config)
+        broken = run_sumi("map", config, "--update")
         assert broken.returncode == 4, broken.stderr
         (first,) = told_of_errors(web)
         assert (first["event"], first["run"], first["status"]) == ("map.failed", 2, "interrupted")

@@ -22,7 +22,7 @@ from sumi.engine.revisit import to_be_made_again
 from sumi.engine.run import Crawl
 from sumi.engine.summary import summarize
 from sumi.errors import SumiError, UsageError
-from sumi.events import Busy, Recovered, RunStarted, StateChanged, Summary
+from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChanged, Summary
 from sumi.frontier.retry import TRANSIENT
 from sumi.model import PageFacts
 from sumi.policy import Durability
@@ -115,6 +115,14 @@ class JobRun:
         summary = await self._summary(aborted=aborted, gave_up=crawl.gave_up)
         self._io.tell(summary)
         self._disk.complain()
+        return summary
+
+    async def tell_of_finished(self, since: str, advice: str) -> Summary:
+        """How it ended, of a job that is to be left as it is."""
+        about, where = self._setting.subject, self._setting.output
+        self._io.tell(AlreadyFinished(self._job.recipe.job, about, where, since, advice))
+        summary = await self._summary()
+        self._io.tell(summary)
         return summary
 
     async def _announce(self) -> None:

@@ -27,16 +27,19 @@ from sumi.recipe import Job
 from sumi.settings.map_config import MapConfig
 from sumi.store.blobs import FolderBlobs
 from sumi.store.claim import make_folders
-from sumi.store.terrain import COMPLETED, INTERRUPTED, MapRun, TerrainStore
+from sumi.store.terrain import COMPLETED, INTERRUPTED, Beginning, MapRun, TerrainStore
 from sumi.store.terrain.rows import TerrainRows
 from sumi.store.terrain.schema import APPLICATION_ID
 from sumi.store.terrain.store import map_lock
+
+HOW_TO_LOOK_AGAIN = "nothing is asked for: give --update to look for changes, or --fresh to start over"
 
 
 class MapRequest(msgspec.Struct, frozen=True):
     """What is asked of this run alone; everything else is in the configuration."""
 
     fresh: bool = False  # forget what earlier runs found
+    update: bool = False  # after a finished run begin another: what was left over, and what changed
     accept_changes: bool = False  # go on with a stopped run though the configuration has changed
     processes: int | None = None
     min_free: int | None = None
@@ -77,11 +80,20 @@ async def map_terrain(
         return affordable(map_job(changed), request.processes)
 
     async with _opened(config, job, listeners, request) as (io, store, output):
+        # What a map says of a page is final for its run; the next run asks everybody again.
+        again = store.beginning is not Beginning.RESUMED
+        if store.beginning is Beginning.AGAIN:  # of what is here the type is known
+            job = msgspec.structs.replace(
+                job, recipe=msgspec.structs.replace(job.recipe, requests_per_page=1)
+            )
+        job_run = JobRun(job, setting, io, store, output, control, read_job, second_chances=again)
+        if store.beginning is Beginning.FINISHED:
+            summary = await job_run.tell_of_finished(store.finished_at, HOW_TO_LOOK_AGAIN)
+            if await store.is_untold():  # killed in between
+                await _tell_of_end(config, io, store, COMPLETED, request)
+            return summary
         with obeying_signals(control):
             try:
-                # What a map says of a page is final for its run; the next run asks everybody again.
-                again = not store.goes_on
-                job_run = JobRun(job, setting, io, store, output, control, read_job, second_chances=again)
                 summary = await job_run.run()
                 status = INTERRUPTED if summary.status in ("interrupted", "aborted") else COMPLETED
                 await _end(config, io, store, status, request)
@@ -93,6 +105,13 @@ async def map_terrain(
 
 async def _end(config: MapConfig, io: Io, store: TerrainStore, status: str, request: MapRequest) -> None:
     await store.end_run(status, io.clock.now())
+    await _tell_of_end(config, io, store, status, request)
+
+
+async def _tell_of_end(
+    config: MapConfig, io: Io, store: TerrainStore, status: str, request: MapRequest
+) -> None:
+    """What follows from the end that is on record. A kill in between costs none of it: it is done again."""
     for handler in request.handlers:
         handler.generate_summary()
     write_map_summary(config)
@@ -100,6 +119,7 @@ async def _end(config: MapConfig, io: Io, store: TerrainStore, status: str, requ
         handler.finalize(status)
     if status == COMPLETED:
         await _notify(config.webhooks.on_complete, config, io, store, status)
+        await store.note_told()
 
 
 async def _break_off(
@@ -186,7 +206,12 @@ async def _opened(
 def map_run(config: MapConfig, request: MapRequest) -> MapRun:
     origins = tuple(dict.fromkeys(entry.domain for entry in config.quality))
     return MapRun(
-        config.config_hash, config.classes, origins, config.crawler.max_depth, request.accept_changes
+        config.config_hash,
+        config.classes,
+        origins,
+        config.crawler.max_depth,
+        request.accept_changes,
+        request.update,
     )
 
 

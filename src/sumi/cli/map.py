@@ -16,7 +16,8 @@ from sumi.settings.map_config_file import load_map_config
 
 _EXAMPLES = """\
 examples:
-  sumi map web.toml                     begin, go on, or after a finished run look for changes
+  sumi map web.toml                     begin, or go on with a stopped run
+  sumi map web.toml --update            after a finished run: take what was left, look for changes
   sumi map web.toml --dry-run           check the file and say what would be crawled
   sumi map web.toml --stats             what the map holds
   sumi map web.toml --export-summary    write the summary again
@@ -42,6 +43,11 @@ def build_parser() -> SentenceParser:
         "--resume",
         action="store_true",
         help="Go on with a stopped run, also under a changed configuration.",
+    )
+    start.add_argument(
+        "--update",
+        action="store_true",
+        help="After a finished run, begin another: first what was left over, then what changed.",
     )
     start.add_argument("--fresh", action="store_true", help="Forget the map and start over.")
     look = parser.add_mutually_exclusive_group()
@@ -76,6 +82,7 @@ def run(arguments: Sequence[str]) -> int:
     reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
     request = MapRequest(
         fresh=options.fresh,
+        update=options.update,
         accept_changes=options.resume,
         read_config=lambda: load_map_config(path),
     )

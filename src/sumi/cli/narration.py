@@ -5,6 +5,7 @@ from enum import IntEnum
 from sumi.cli.summary import status_line, summary_lines
 from sumi.cli.terminal import Palette, duration, printable
 from sumi.events import (
+    AlreadyFinished,
     Busy,
     Event,
     PageDeferred,
@@ -83,6 +84,8 @@ class Narrator:
                 return [self._page(event)]
             case PageSettled() if event.ending == Ending.FAILED:
                 return self._failure(event)
+            case AlreadyFinished():
+                return [_finished(event)]
             case Busy():
                 return [f"busy: {printable(event.with_what)}"]
             case PageDeferred() if self._verbosity >= Verbosity.EVERYTHING:
@@ -166,6 +169,11 @@ def _retuned(event: Retuned) -> str:
         f"new limits: {duration(event.delay)} between pages of a host, {event.per_host:,} at once per host, "
         f"{event.concurrency:,} in all, {cap}"
     )
+
+
+def _finished(event: AlreadyFinished) -> str:
+    about = f"{event.job} {printable(event.target)} into {printable(event.output)}"
+    return f"{about}: finished at {printable(event.since)}; {printable(event.advice)}"
 
 
 def _recovered(event: Recovered) -> str:

@@ -95,7 +95,9 @@ def _hint(outcome: Outcome, summary: Summary) -> str:
     meaning = MEANINGS[outcome]
     if outcome is Outcome.PENDING:
         return f"{meaning[1]} Run {_how_to_go_on(summary)} to go on."
-    return " ".join(part for part in meaning[1:] if part)
+    words = " ".join(part for part in meaning[1:] if part)
+    # A map that is finished stays as it is until another run is asked for.
+    return words.replace("un again", "un again with --update") if summary.job == "map" else words
 
 
 def _status_words(summary: Summary) -> str:

@@ -1,9 +1,11 @@
 """Runs of a map over one database: begun, taken up again, ended.
 
-A run that was stopped is taken up where it was. After one that ended, the next visits everything again, to
-see what changed. With another configuration, distances are worked out anew from the links that are known.
+A run that was stopped is taken up where it was. One that came to its end stays as it is, until somebody wants
+another: that one visits everything again, to see what changed. With another configuration, distances are
+worked out anew from the links that are known.
 """
 
+from enum import Enum, auto
 from typing import Final
 
 import msgspec
@@ -23,6 +25,8 @@ from sumi.store.terrain.times import iso_time
 COMPLETED: Final = "completed"
 INTERRUPTED: Final = "interrupted"
 RUNNING: Final = "running"
+# A note with the number of a run that completed, until its summary is written and everybody was told.
+UNTOLD: Final = "untold run"
 
 BEGIN_RUN: Final = "INSERT INTO runs (started_at, config_hash, status) VALUES (?, ?, 'running') RETURNING id"
 RESUME_RUN: Final = "UPDATE runs SET status = 'running', finished_at = NULL WHERE id = ?"
@@ -79,14 +83,23 @@ class MapRun(msgspec.Struct, frozen=True):
     origins: tuple[str, ...]  # the quality patterns
     max_depth: int
     accept_changes: bool = False  # a stopped run may be gone on with under another configuration
+    update: bool = False  # after a run that came to its end another one is wanted
 
 
-def begin_run(rows: TerrainRows, run: MapRun, now: float) -> bool:
-    """Gives ``rows`` its run; True if this run visits pages again that an earlier one had visited."""
+class Beginning(Enum):
+    FIRST = auto()
+    RESUMED = auto()  # a run that was stopped goes on
+    CHANGED = auto()  # what was stopped goes on as another run, under another configuration
+    AGAIN = auto()  # pages are visited again that an earlier run had visited
+    FINISHED = auto()  # no run begins: the last one came to its end, and no other is wanted
+
+
+def begin_run(rows: TerrainRows, run: MapRun, now: float) -> Beginning:
+    """Gives ``rows`` its run."""
     last = rows.last_run()
     if last is None:
         rows.in_one_transaction(lambda: _new_run(rows, run, now))
-        return False
+        return Beginning.FIRST
     number, config_hash, status = last
     changed = config_hash != run.config_hash
     if status != COMPLETED and changed and not run.accept_changes:
@@ -95,11 +108,15 @@ def begin_run(rows: TerrainRows, run: MapRun, now: float) -> bool:
             "undo the change to go on with it, give --resume to go on under the new configuration, "
             "or --fresh to start over"
         )
-    if status != COMPLETED and not changed:
+    ended = status == COMPLETED
+    if ended and not changed and not run.update:
+        rows.run_id = number
+        return Beginning.FINISHED
+    if not ended and not changed:
         rows.in_one_transaction(lambda: _resume(rows, number))
-        return False
-    rows.in_one_transaction(lambda: _follow(rows, run, now, ended=status == COMPLETED, changed=changed))
-    return status == COMPLETED
+        return Beginning.RESUMED
+    rows.in_one_transaction(lambda: _follow(rows, run, now, ended=ended, changed=changed))
+    return Beginning.AGAIN if ended else Beginning.CHANGED
 
 
 def end_run(rows: TerrainRows, status: str, now: float) -> None:
@@ -115,6 +132,7 @@ def _end(rows: TerrainRows, status: str, now: float) -> None:
     if status == COMPLETED:
         for state, name in NOTED_AS.items():
             rows.run_sql(forget_wanted(name, state))
+        rows.run_sql(sql.PUT_NOTE, (UNTOLD, str(rows.run_id)))
     rows.run_sql(END_RUN, (status, iso_time(now), rows.run_id))
 
 

@@ -16,6 +16,8 @@ OPEN = f"{WAITING}, {DELAYED}, {BEHIND}"
 
 LAST_RUN: Final = "SELECT id, config_hash, status FROM runs ORDER BY id DESC LIMIT 1"
 
+FINISHED_AT: Final = "SELECT finished_at FROM runs WHERE id = ?"
+
 # Answered by the index alone; in the order of the keys, which is that of the index.
 FIND_IDS: Final = "SELECT id, key FROM carray(?1) CROSS JOIN urls ON key = value"
 BY_ID: Final = f"SELECT {sql.COLUMNS} FROM urls WHERE id = ?"  # noqa: S608 - constants only

@@ -24,8 +24,8 @@ from sumi.store.terrain.depths import USUAL_BOUNDS, DepthBounds, Depths
 from sumi.store.terrain.page_numbers import PageNumbers
 from sumi.store.terrain.queue_ahead import QueueAhead
 from sumi.store.terrain.rows import TerrainRows, domain_of, page_id
-from sumi.store.terrain.runs import MapRun, begin_run, end_run
-from sumi.store.terrain.statements import GET_HEADS
+from sumi.store.terrain.runs import UNTOLD, Beginning, MapRun, begin_run, end_run
+from sumi.store.terrain.statements import FINISHED_AT, GET_HEADS
 from sumi.store.terrain.states import PageState
 
 FOREVER = float("inf")
@@ -60,9 +60,8 @@ class TerrainStore(IndexedStore):
         self._own_lock = map_lock(path) if lock is None else None
         try:
             self._terrain = TerrainRows(path, strict=durability is Durability.STRICT)
-            last = self._terrain.last_run()
-            self._revisiting = begin_run(self._terrain, run, opened_at)
-            self.goes_on = last is not None and last[0] == self.run_id  # with a run that was stopped
+            self.beginning = begin_run(self._terrain, run, opened_at)
+            self._revisiting = self.beginning is Beginning.AGAIN
             self._run = run
             self._at = opened_at
             self._new: list[Entry] = []
@@ -93,6 +92,18 @@ class TerrainStore(IndexedStore):
     async def end_run(self, status: str, now: float) -> None:
         async with self._turn:
             end_run(self._terrain, status, now)
+
+    @property
+    def finished_at(self) -> str:
+        """When the last run that ended did so."""
+        return str(self._terrain.run_sql(FINISHED_AT, (self.run_id,)))
+
+    async def is_untold(self) -> bool:
+        """Whether the run completed, and was killed before all that follows from that was done."""
+        return await self.get_note(UNTOLD) == str(self.run_id)
+
+    async def note_told(self) -> None:
+        await self.put_note(UNTOLD, "")
 
     async def aclose(self) -> None:
         await super().aclose()
