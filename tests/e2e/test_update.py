@@ -207,3 +207,19 @@ def test_a_page_whose_raw_pack_was_lost_is_fetched_again(
     mirror(run_sumi, site, "--update")
     rebuilt = run_sumi("rebuild", str(home))
     assert rebuilt.returncode == 0, rebuilt.stderr
+
+
+def test_an_update_that_broke_over_its_last_files_does_not_begin_anew(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    """As one does that is killed there: all was asked for, and nothing of it is again."""
+    assert mirror(run_sumi, site).returncode == 0
+    listed = tmp_path / "output" / site.home / "_manifest.json"
+    listed.unlink()
+    listed.mkdir()  # nothing can be written in its place
+    assert mirror(run_sumi, site, "--update").returncode == 4
+    listed.rmdir()
+    site.answers.clear()
+    assert mirror(run_sumi, site, "--update").returncode == 0
+    assert site.answers == []
+    assert changes(tmp_path, site) == {"unchanged": 13}

@@ -153,13 +153,14 @@ class MarkdownTree:
         await self._recall_start(ledger)
         await self._assets.recall(ledger)
         self._assets.sweep()
-        if not stats.pending:
-            await end_update(ledger, self._clock.now())
         self._survey = await self._look_through(ledger)
         with self._files.stream_atomic(self._own("_manifest.json")) as file:
             await write_manifest(file, self._mirror, ledger, self._survey, stats)
         self._write_contents(self._survey)
         self._write_standing(stopped(stats))
+        if not stats.pending:
+            # Last: killed before, an update goes on and has nothing to ask for, instead of beginning anew.
+            await end_update(ledger, self._clock.now())
 
     async def _look_through(self, ledger: Ledger) -> Survey:
         found = Survey(await changes_to_count(ledger))
