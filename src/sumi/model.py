@@ -81,7 +81,8 @@ class Request(msgspec.Struct, frozen=True):
 
     url: str
     headers: tuple[tuple[str, str], ...] = ()
-    max_bytes: int | None = None  # of the decoded body; the fetcher's limit if not given
+    # Of the decoded body; more is cut off. None: the fetcher's own limit, beyond which it is a failure.
+    max_bytes: int | None = None
     method: str = "GET"
     body: bytes = b""  # of a POST: to a webhook that the user named, or by a script of a rendered page
     plain: bool = False  # never rendered in a browser: robots.txt, a sitemap

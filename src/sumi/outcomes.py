@@ -71,6 +71,7 @@ class Outcome(StrEnum):
     PARSE_FAILED = "parse_failed"
     PARSE_LIMIT = "parse_limit"
     STALE = "stale"
+    SITEMAP_CUT = "sitemap_cut"
     RENDER_FAILED = "render_failed"
 
     PENDING = "pending"
@@ -249,6 +250,12 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.FAILED,
         "It is here from an earlier run, and could not be had again; that copy is kept.",
         "Run again later.",
+    ),
+    Outcome.SITEMAP_CUT: Meaning(
+        Ending.FAILED,
+        "A sitemap of which only the beginning could be read: it is damaged or too large; "
+        "the pages that it lists up to there were taken.",
+        "Tell its owner; --follow-links finds pages that it does not list.",
     ),
     Outcome.PENDING: Meaning(Ending.WAITING, "Not done yet.", "Run the same command again to go on."),
 }

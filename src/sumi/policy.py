@@ -90,6 +90,10 @@ class RetryPolicy(msgspec.Struct, frozen=True):
     only: tuple[str, ...] = ()  # outcomes that are tried again; empty: all that may pass
 
 
+# What the standard allows one file, unpacked: https://www.sitemaps.org/protocol.html
+SITEMAP_BYTES = 50 * 1024 * 1024
+
+
 class FetchLimits(msgspec.Struct, frozen=True):
     """Bounds of one exchange. Seconds and bytes."""
 
@@ -106,6 +110,14 @@ class FetchLimits(msgspec.Struct, frozen=True):
     codings: int = 5
     header_bytes: int = 64 * 1024
     header_fields: int = 256
+
+    def with_room_for(self, most: int | None) -> "FetchLimits":
+        """For an exchange that may bring more than the others."""
+        if most is None or most <= min(self.wire_bytes, self.body_bytes):
+            return self
+        return msgspec.structs.replace(
+            self, wire_bytes=max(self.wire_bytes, most), body_bytes=max(self.body_bytes, most)
+        )
 
 
 class Secret:

@@ -152,6 +152,7 @@ def test_an_rss_feed_lists_the_links_of_its_items() -> None:
     sitemap = read(RSS)
     assert [(entry.url_raw, entry.lastmod) for entry in sitemap.entries] == [
         ("https://example.com/1", "Mon, 01 Jan 2024 00:00:00 GMT"),
+        ("https://example.com/only-guid", None),
         ("https://example.com/2", None),
     ]
     assert (sitemap.format, sitemap.problem) == ("rss", "")
@@ -198,9 +199,72 @@ def test_plain_text_has_one_url_per_line(encoding: str, end: str) -> None:
 
 
 def test_lines_that_are_no_url_are_passed_over_and_counted() -> None:
-    sitemap = read("https://example.com/1\nnot a url\n/relative\nftp://example.com/\n")
+    lines = [
+        "https://example.com/1",
+        "not a url",
+        "page.html",
+        "ftp://example.com/",
+        "// x",
+        "/*",
+        "*/",
+        "other.org/x",
+    ]
+    sitemap = read("\n".join(lines))
     assert [entry.url_raw for entry in sitemap.entries] == ["https://example.com/1"]
-    assert sitemap.problem == "lines that are no http(s) URL, left out: 3"
+    assert sitemap.problem == "lines that are no http(s) URL, left out: 7"
+
+
+def test_lines_without_a_scheme_are_taken_where_they_can_mean_one_thing_only() -> None:
+    sitemap = read("example.com/page\n/rooted\nWWW.example.com/a?b=c\ndocs.example.com\n/\n")
+    assert [entry.url_raw for entry in sitemap.entries] == [
+        "https://example.com/page",
+        "https://example.com/rooted",
+        "https://WWW.example.com/a?b=c",
+        "https://docs.example.com",
+        "https://example.com/",
+    ]
+    assert (sitemap.format, sitemap.problem) == ("text", "")
+
+
+def test_an_address_that_stands_in_its_entry_without_an_element_is_taken() -> None:
+    body = "<sitemapindex><sitemap> https://example.com/a.xml\n</sitemap><sitemap>/b.xml</sitemap></sitemapindex>"
+    assert read(body).children == ["https://example.com/a.xml", "https://example.com/b.xml"]
+    bare = "<url>https://example.com/a<lastmod>2024-01-01</lastmod></url>"
+    sitemap = read(f"<urlset>{bare}<url><loc>/b</loc> x</url></urlset>")
+    assert [entry.url_raw for entry in sitemap.entries] == ["https://example.com/a", "https://example.com/b"]
+    assert sitemap.problem == ""
+
+
+# What a feed's item or entry says, and the page that it means; None: it is counted as one without an address.
+ITEMS = {
+    "<guid>https://example.com/a</guid>": "https://example.com/a",
+    '<guid isPermaLink="true">https://example.com/a</guid>': "https://example.com/a",
+    '<guid isPermaLink="false">https://example.com/a</guid>': None,
+    "<guid>4711</guid>": None,
+    "<title>nothing else</title>": None,
+    "<guid>https://example.com/g</guid><link>/a</link>": "https://example.com/a",
+    "": None,
+}
+ENTRIES = {
+    "<id>https://example.com/a</id>": "https://example.com/a",
+    "<id>tag:example.com,2024:a</id>": None,
+    '<id>https://example.com/g</id><link href="/a"/>': "https://example.com/a",
+    '<link href="/a"/><id>https://example.com/g</id>': "https://example.com/a",
+    '<id>https://example.com/a</id><link rel="enclosure" href="/x.mp3"/>': "https://example.com/a",
+}
+
+
+@pytest.mark.parametrize(
+    ("body", "page"),
+    [(f"<rss><channel><item>{said}</item></channel></rss>", page) for said, page in ITEMS.items()]
+    + [(f"<feed><entry>{said}</entry></feed>", page) for said, page in ENTRIES.items()],
+)
+def test_an_entry_of_a_feed_without_a_link_is_known_by_its_name_or_counted(
+    body: str, page: str | None
+) -> None:
+    sitemap = read(body)
+    assert [entry.url_raw for entry in sitemap.entries] == [page] * (page is not None)
+    assert sitemap.problem == ("" if page else "entries without an http(s) address, left out: 1")
 
 
 def test_entries_without_a_usable_address_are_passed_over_and_counted() -> None:
@@ -209,7 +273,7 @@ def test_entries_without_a_usable_address_are_passed_over_and_counted() -> None:
     )
     sitemap = read(f"<urlset>{bad}{PAGE}<url></url></urlset>")
     assert [entry.url_raw for entry in sitemap.entries] == ["https://example.com/a"]
-    assert sitemap.problem == "entries without an http(s) address, left out: 6"
+    assert sitemap.problem == "entries without an http(s) address, left out: 7"
 
 
 @pytest.mark.parametrize(("length", "kept"), [(2048, True), (8192, True), (8193, False)])

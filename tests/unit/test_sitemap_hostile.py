@@ -96,7 +96,7 @@ HTML = [
 
 @pytest.mark.parametrize("body", HTML)
 def test_a_web_page_is_no_sitemap(body: bytes) -> None:
-    assert read_sitemap(body, BASE) == Sitemap([], [], "an HTML page, not a sitemap", "html")
+    assert read_sitemap(body, BASE) == Sitemap([], [], "an HTML page, not a sitemap", "html", cut=True)
 
 
 @pytest.mark.parametrize(
@@ -175,16 +175,16 @@ def test_reading_stops_at_the_limit_of_bytes(short_by: int) -> None:
     assert len(sitemap.entries) == 5
 
 
-def test_fifty_mebibytes_are_taken_and_one_byte_more_with_a_remark() -> None:
+def test_fifty_mebibytes_are_taken_and_one_byte_more_is_told() -> None:
     blank = b" " * MEBIBYTE
-    for more, remark in ((b"", ""), (b" ", "it is larger than 52,428,800 bytes, the format's limit")):
+    for more, remark in ((b"", ""), (b" ", "it was read up to the limit of 52,428,800 bytes")):
         reader = SitemapReader(BASE)
         reader.feed(VALID.ljust(MEBIBYTE))
         for _ in range(49):
             reader.feed(blank)
         reader.feed(more)
         sitemap = reader.close()
-        assert (len(sitemap.entries), sitemap.problem) == (5, remark)
+        assert (len(sitemap.entries), sitemap.problem, sitemap.cut) == (5, remark, bool(more))
 
 
 @pytest.mark.parametrize("sample", SAMPLES)

@@ -14,6 +14,7 @@ from sumi.engine.verdicts import REDIRECTS, host_report, location_of, verdict_on
 from sumi.frontier.conditional import is_conditional
 from sumi.model import ASSETS, Kind, Lease, Request, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
+from sumi.policy import SITEMAP_BYTES
 from sumi.ports import HostReport
 
 PLAIN = ASSETS | {Kind.SITEMAP}
@@ -105,7 +106,9 @@ async def _acquire(
     only_head = heads.due(lease) and await revisits.before(lease) is None
     method = "HEAD" if only_head else "GET"
     plain = lease.candidate.kind in PLAIN or way.rung != HTML
-    request = Request(way.target, (*validators, *way.headers), method=method, plain=plain)
+    # One byte more tells that a sitemap was cut.
+    most = SITEMAP_BYTES + 1 if lease.candidate.kind is Kind.SITEMAP else None
+    request = Request(way.target, (*validators, *way.headers), most, method=method, plain=plain)
     answer = await io.fetcher.fetch(request)
     report = host_report(answer, desk.crawl_delay(way.target))
     if only_head and not concludes(answer):

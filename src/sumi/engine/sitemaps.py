@@ -32,9 +32,11 @@ class Sitemaps:
         files = await self._onward.judged(digest.sitemaps, lease, Hop.MANIFEST, Kind.SITEMAP)
         if files and await self._indexes_above(lease.candidate) >= SITEMAP_NESTING:
             files = tuple(Judged(each.candidate, each.refusal or NESTED_TOO_DEEPLY) for each in files)
-        rule = f"{len(digest.links)} pages, {len(digest.sitemaps)} sitemaps"
-        facts = bare_facts(response, None)
-        return Settlement(lease, Verdict(Outcome.READ, rule), self._io.clock.now(), facts, files + pages)
+        taken = f"{len(digest.links)} pages, {len(digest.sitemaps)} sitemaps"
+        verdict = Verdict(Outcome.READ, taken)
+        if digest.cut:
+            verdict = Verdict(Outcome.SITEMAP_CUT, f"{taken}, and then {digest.problem}")
+        return Settlement(lease, verdict, self._io.clock.now(), bare_facts(response, None), files + pages)
 
     async def _indexes_above(self, candidate: Candidate) -> int:
         """How many indexes led to this sitemap; where it matters, a few look-ups per index."""

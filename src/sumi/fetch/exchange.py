@@ -63,6 +63,7 @@ class Exchanges:
     async def make(
         self, request: Request, route: Route, lines: list[bytes], started: float
     ) -> Response | Trouble | ProxyFailed:
+        limits = self._limits.with_room_for(request.max_bytes)
         claim = self._budget.claim(urgent=request.urgent)
         transfer = self._borrow()
 
@@ -75,7 +76,7 @@ class Exchanges:
             asyncio.get_running_loop().call_soon(go_on)
 
         incoming = Incoming(
-            self._limits,
+            limits,
             request.max_bytes,
             claim,
             wake,
@@ -188,7 +189,7 @@ class Exchanges:
         refused = self._refused(transfer.route, incoming.status, peer, timing)
         if refused is not None:
             return refused
-        body = undo_codings(incoming.body(), incoming.codings, self._limits, request.max_bytes)
+        body = undo_codings(incoming.body(), incoming.codings, incoming.limits, request.max_bytes)
         if isinstance(body, Verdict):
             return _trouble(body, incoming, timing)
         return Response(

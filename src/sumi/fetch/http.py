@@ -1,7 +1,7 @@
 """The HTTP client: one guarded, bounded exchange per call.
 
-A request that names ``max_bytes`` wants at most that much: a longer body is cut there and is no failure.
-A body beyond the fetcher's own limits is one, and nothing of it is returned.
+A request that names ``max_bytes`` wants at most that much, be it more than the fetcher's own limits: a longer
+body is cut there and is no failure. Otherwise a body beyond the limits is one, and nothing of it is returned.
 """
 
 from sumi.errors import UsageError

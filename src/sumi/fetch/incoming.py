@@ -49,7 +49,6 @@ class Incoming:
         "_head",
         "_head_bytes",
         "_keep",
-        "_limits",
         "_room",
         "_wake",
         "_wants_body",
@@ -57,6 +56,7 @@ class Incoming:
         "codings",
         "cut",
         "fields",
+        "limits",
         "paused",
         "status",
         "surplus",
@@ -75,7 +75,7 @@ class Incoming:
         wants_body: bool,
         earliness: Earliness | None = None,
     ) -> None:
-        self._limits = limits
+        self.limits = limits
         self._keep = keep
         self._claim = claim
         self._wake = wake  # when there is room again
@@ -113,14 +113,14 @@ class Incoming:
         if not self._head_bytes and self._is_early(line):
             return self._give_up(Outcome.BAD_HTTP, "an answer that was there before it was asked for")
         self._head_bytes += len(line)
-        if self._head_bytes > self._limits.header_bytes:
-            return self._give_up(Outcome.BAD_HTTP, f"headers of more than {self._limits.header_bytes} bytes")
+        if self._head_bytes > self.limits.header_bytes:
+            return self._give_up(Outcome.BAD_HTTP, f"headers of more than {self.limits.header_bytes} bytes")
         if self.status:
             return _TAKEN
         if line in _BLANK:
             return self._end_of_head()
-        if len(self._head) > self._limits.header_fields:
-            return self._give_up(Outcome.BAD_HTTP, f"more than {self._limits.header_fields} headers")
+        if len(self._head) > self.limits.header_fields:
+            return self._give_up(Outcome.BAD_HTTP, f"more than {self.limits.header_fields} headers")
         self._head.append(line)
         return _TAKEN
 
@@ -177,9 +177,9 @@ class Incoming:
 
     def _make_room(self) -> int | None:
         if self.codings:
-            self._room = self._limits.wire_bytes
+            self._room = self.limits.wire_bytes
         else:
-            self._room = min(self._limits.wire_bytes, self._limits.body_bytes)
+            self._room = min(self.limits.wire_bytes, self.limits.body_bytes)
             if self._keep is not None and self._keep <= self._room:
                 self._room = self._keep
                 self._can_cut = True

@@ -53,6 +53,7 @@ class PageDigest(msgspec.Struct, frozen=True, omit_defaults=True):
     raw: bytes = b""  # the body as one zstd frame, where asked for
     raw_sha256: str | None = None  # of the body itself
     modified: dict[str, float] = {}  # of a sitemap: the latest time that a page's date can mean
+    cut: bool = False  # of a sitemap: there is more that could not be read
     problem: str = ""  # a broken sitemap's end, a degraded page: what was lost and why
     fidelity: float | None = None  # how much of the page is in the Markdown, 0 to 1: see sumi.parse.fidelity
     shortfalls: list[str] = []  # what of it is not: "tables: 0 of 1"

@@ -96,6 +96,7 @@ def digest_sitemap(request: DigestRequest) -> PageDigest | Undigested:
         sitemaps=files.many(sitemap.children),
         modified=modified,
         problem=sitemap.problem,
+        cut=sitemap.cut,
     )
 
 

@@ -11,11 +11,10 @@ import msgspec
 from sumi.parse.gunzip import Unpacker
 from sumi.parse.sitemap_content import SitemapContent
 from sumi.parse.sitemap_listing import Listing, StopReading
+from sumi.policy import SITEMAP_BYTES
 
-DEFAULT_MAX_BYTES = 100 * 1024 * 1024
 DEFAULT_MAX_ENTRIES = 200_000
 
-_LARGE = 50 * 1024 * 1024  # the format's own limit; more is read, and said
 _STEP = 64 * 1024
 _USUAL_SUFFIXES = (".xml", ".xml.gz", ".txt", ".txt.gz")
 _USUAL_PLACES = (
@@ -37,6 +36,7 @@ class Sitemap(msgspec.Struct, frozen=True):
     children: list[str]  # the files that an index names
     problem: str = ""  # what was lost and why, or is against the format; "" if all is well
     format: str = ""  # urlset, sitemapindex, rss, atom, text, html; "" if it could not be told
+    cut: bool = False  # there was more, or may have been, that could not be read
 
 
 class SitemapReader:
@@ -47,7 +47,7 @@ class SitemapReader:
         base_url: str,
         *,
         max_entries: int = DEFAULT_MAX_ENTRIES,
-        max_bytes: int = DEFAULT_MAX_BYTES,
+        max_bytes: int = SITEMAP_BYTES,
     ) -> None:
         self._room = max_bytes
         self._max_bytes = max_bytes
@@ -74,6 +74,7 @@ class SitemapReader:
             entries=[SitemapEntry(url, date) for url, date in self._listing.pages.items()],
             children=list(self._listing.children),
             problem="; ".join(filter(None, self._problems())),
+            cut=bool(self._full or self._given_up or self._unpacker.problem),
             format=self._content.format,
         )
 
@@ -98,8 +99,6 @@ class SitemapReader:
         yield f"it was read up to the limit of {self._max_bytes:,} bytes" if self._full else self._given_up
         yield from self._content.problems()
         yield from self._listing.problems()
-        if self._max_bytes - self._room > _LARGE:
-            yield f"it is larger than {_LARGE:,} bytes, the format's limit"
 
 
 def read_sitemap(
@@ -107,7 +106,7 @@ def read_sitemap(
     base_url: str,
     *,
     max_entries: int = DEFAULT_MAX_ENTRIES,
-    max_bytes: int = DEFAULT_MAX_BYTES,
+    max_bytes: int = SITEMAP_BYTES,
 ) -> Sitemap:
     """Read a whole sitemap; ``base_url`` is where it came from. ``max_bytes`` counts what is unpacked."""
     reader = SitemapReader(base_url, max_entries=max_entries, max_bytes=max_bytes)

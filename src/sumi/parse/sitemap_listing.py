@@ -19,7 +19,7 @@ class Listing:
     def __init__(self, base_url: str, max_entries: int) -> None:
         self.pages: dict[str, str | None] = {}  # with the date of last change, as written
         self.children: dict[str, None] = {}
-        self._base_url = base_url
+        self.base_url = base_url
         self._max_entries = max_entries
         self._too_long = 0
         self._no_address = 0
@@ -59,7 +59,7 @@ class Listing:
         if len(text) > MAX_ADDRESS:
             self._too_long += 1
             return None
-        url = text if text[:8].lower().startswith(_WEB) else self._joined(text)
+        url = text if is_web_address(text) else self._joined(text)
         if url is None:
             self._no_address += 1
         return url
@@ -68,10 +68,14 @@ class Listing:
         if not text:
             return None
         try:
-            url: str = ada_url.join_url(self._base_url, text)
+            url: str = ada_url.join_url(self.base_url, text)
         except ValueError:
             return None
         return url if url.startswith(_WEB) else None
+
+
+def is_web_address(text: str) -> bool:
+    return text[:8].lower().startswith(_WEB)
 
 
 def clean_date(text: str) -> str | None:

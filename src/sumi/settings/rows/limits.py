@@ -29,7 +29,13 @@ ROWS: tuple[Setting, ...] = (
         "A slower answer, on average over the idle timeout, is given up; 0 for no limit.",
         "bytes per second",
     ),
-    Setting("max-wire", size(KIB, GIB), LIMITS, "A larger body, as transferred, is given up.", "bytes"),
+    Setting(
+        "max-wire",
+        size(KIB, GIB),
+        LIMITS,
+        "A larger body, as transferred, is given up; sitemaps may have 50 MiB.",
+        "bytes",
+    ),
     Setting(
         "parse-cpu",
         decimal(0.1, 3600, "seconds"),
@@ -58,7 +64,13 @@ ROWS: tuple[Setting, ...] = (
         "A page of more nodes is kept as plain text.",
         "nodes",
     ),
-    Setting("max-body", size(KIB, GIB), LIMITS, "A larger page, after decompression, is given up.", "bytes"),
+    Setting(
+        "max-body",
+        size(KIB, GIB),
+        LIMITS,
+        "A larger page, after decompression, is given up; sitemaps may have 50 MiB.",
+        "bytes",
+    ),
     Setting(
         "max-in-flight",
         size(MIB, 64 * GIB),
