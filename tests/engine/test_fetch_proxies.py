@@ -104,6 +104,21 @@ def test_a_proxy_that_is_trusted_with_names_gets_the_name(loop: Loop) -> None:
     assert server.heads == []
 
 
+@pytest.mark.parametrize("scheme", ["http", "socks5h"])
+def test_escapes_go_as_they_are_written_through_a_proxy_too(scheme: str, loop: Loop) -> None:
+    site = "http://site.example:{port}"
+    urls = [f"{site}/%7ea?b=%c3%A9", f"{site}/plain", f"{site}/%7E"]
+    results, server, _ = through_one(urls, scheme=scheme, loop=loop)
+    assert all(isinstance(result, Response) for result in results), results
+    targets = [head.split(b" ")[1] for head in server.heads]
+    assert targets == [b"/%7ea?b=%c3%A9", b"/plain", b"/%7E"]
+
+
+def test_a_proxy_that_is_trusted_with_names_gets_escapes_as_they_are_written(loop: Loop) -> None:
+    _, _, proxy = through_one(["http://inside.example:8080/%7e?%c3"], trust_proxy_dns=True, loop=loop)
+    assert proxy.targets == ["http://inside.example:8080/%7e?%c3"]
+
+
 @pytest.fixture(scope="module")
 def authority() -> trustme.CA:
     return trustme.CA()

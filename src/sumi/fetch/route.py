@@ -18,6 +18,14 @@ class Route(NamedTuple):
     connect_to: tuple[str, ...] = ()  # what the proxy is asked to connect to; empty: the name itself
 
     @property
+    def request_target(self) -> str:
+        """What the request line names: the path, or to a proxy that is no tunnel the whole URL."""
+        url, proxy = self.target.url, self.proxy
+        if proxy is not None and not self.connect_to and proxy.scheme != "socks5h" and url[:5] == "http:":
+            return url
+        return url[url.index("/", len("https://")) :]
+
+    @property
     def proxy_name(self) -> str:
         """For records, so without credentials; empty for a way without a proxy."""
         return "" if self.proxy is None else f"{self.proxy.host}:{self.proxy.port}"

@@ -1,6 +1,7 @@
 """A curl handle that is set up once and used for one exchange after another."""
 
 import os
+import re
 import socket
 from typing import Any
 
@@ -16,6 +17,7 @@ from sumi.fetch.trust import Authorities
 from sumi.model import Request
 from sumi.policy import FetchLimits, NetworkPolicy, Proxy
 
+_LOWER_CASE_ESCAPE = re.compile(r"%(?:[a-f]|[0-9A-F][a-f])")
 NO_ROUTE = Route(Target("", "", 0), [])
 
 
@@ -37,6 +39,7 @@ class Transfer:
         self._dialled: list[_Handover] = []  # for this exchange
         self._limits = limits
         self._is_untimed = False
+        self._spells = False  # what to ask for is said apart from the URL
         self.handle: Any = pycurl.Curl()
         set_limits(self.handle, limits)
         set_manners(self.handle, network)
@@ -53,6 +56,7 @@ class Transfer:
             self._is_untimed = False
             set_limits(self.handle, self._limits)
         self.handle.setopt(pycurl.URL, route.target.url)
+        self._spell(route)
         if request.method == "POST":
             self.handle.setopt(pycurl.POSTFIELDS, request.body)
         else:
@@ -85,6 +89,14 @@ class Transfer:
     def let_go(self) -> None:
         """Of what was dialled. Until then a connection lives on that curl has closed."""
         self._dialled.clear()
+
+    def _spell(self, route: Route) -> None:
+        """As the URL has it: curl would write escapes in upper case. It cannot be told to forget a target."""
+        url = route.target.url
+        if not self._spells and not ("%" in url and _LOWER_CASE_ESCAPE.search(url)):
+            return
+        self._spells = True
+        self.handle.setopt(pycurl.REQUEST_TARGET, route.request_target)
 
     def errno(self) -> int:
         return self.no_socket or int(self.handle.getinfo(pycurl.OS_ERRNO))
