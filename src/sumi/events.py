@@ -140,6 +140,7 @@ class Summary(msgspec.Struct, frozen=True, tag_field="event", tag="summary"):
     seconds: float
     notes: tuple[str, ...] = ()
     below_fidelity: int = 0  # pages whose Markdown holds less of them than was asked for
+    unread: int = 0  # lines and files of a spool that could not be read
 
 
 Event: TypeAlias = (

@@ -168,6 +168,7 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     page_type: str | None = None  # what the job's policy calls a page of this form
     proxy: str | None = None  # through which it came; None: directly
     spool: tuple[str, int] | None = None  # file and offset of the line that asked for it, if one did
+    listed: str | None = None  # JSON: what that line, and those before it, said besides
     revision: str | None = None  # another one whenever something else would be written of the page
     first_captured: float | None = None
     changed_at: float | None = None  # when its content was last found to be another one

@@ -14,6 +14,7 @@ class Preset(StrEnum):
     MAP = "map"
     MAP_WITH_HTTP = "map-http"  # a map of an intranet: http stays http
     CAPTURE = "capture"
+    LISTED = "listed"  # of a job that is told what to fetch: no two URLs are one
 
 
 class RobotsOnError(StrEnum):

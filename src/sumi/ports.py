@@ -364,10 +364,10 @@ class Blobs(Protocol):
         ...
 
 
-class SpoolPlace(msgspec.Struct, frozen=True, order=True):
-    """Where a line of a spool begins or ends; the later the larger."""
+class SpoolPlace(msgspec.Struct, frozen=True):
+    """Where a line of a spool begins or ends."""
 
-    file: str  # "": before the first
+    file: str
     offset: int
 
 
@@ -375,6 +375,7 @@ class SpoolLine(msgspec.Struct, frozen=True):
     place: SpoolPlace
     after: SpoolPlace
     data: bytes  # without the line end
+    too_long: bool = False  # so that it was not read
 
 
 class Spool(Protocol):
@@ -387,12 +388,20 @@ class Spool(Protocol):
         ...
 
     def ack(self, place: SpoolPlace) -> None:
-        """What lies before ``place`` is done with; after a restart, taking begins there."""
+        """What lies before ``place`` in its file is done with; after a restart, taking begins there."""
         ...
 
 
 # Queues pages, known ones again, unless the gate refuses them: one answer each, None for accepted.
 TakeIn: TypeAlias = Callable[[Sequence[Candidate]], Awaitable[Sequence[Verdict | None]]]
+
+
+class Remains(msgspec.Struct, frozen=True):
+    """What a source holds that came to nothing. A run with any of it is not complete."""
+
+    behind: bool = False  # it was stopped before it had given all
+    unread: int = 0  # lines and files that could not be read
+    notes: tuple[str, ...] = ()  # which, and what to do
 
 
 class Source(Protocol):
@@ -417,6 +426,10 @@ class Source(Protocol):
 
     def signed(self, settlement: Settlement) -> Settlement:
         """With a record of where the page came from, so that it is known to be done with."""
+        ...
+
+    def remains(self) -> Remains:
+        """When the run is over."""
         ...
 
 

@@ -21,6 +21,7 @@ from sumi.policy import (
 )
 from sumi.scope import Scope
 from sumi.scope.profiles.caps import CapPolicy
+from sumi.urls import Rules
 
 
 class Recipe(msgspec.Struct, frozen=True):
@@ -52,6 +53,7 @@ class Recipe(msgspec.Struct, frozen=True):
     requests_per_page: int = 1  # as a rule; each takes a turn with its host
     revisit: bool = False  # there may be pages of an earlier run: they are asked for only if they changed
     keep_params: tuple[str, ...] = ()  # the only query parameters in URLs; none: as the preset has it
+    scope_rules: Rules | None = None  # the form in which the scope judges URLs; None: as they are
     caps: CapPolicy = CapPolicy()  # of one repository, where the job's pages belong to such
     trust_dates: bool = True  # a page that its sitemap dates as it did before is not asked for again
     keep_duplicates: bool = True  # False: of pages with the same title and text only the first is kept

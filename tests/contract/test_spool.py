@@ -1,14 +1,18 @@
 """Spool: every line appended is taken once, in order, across rotations and restarts of either side."""
 
+import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from sumi.ports import SpoolPlace
-from sumi.store.spool import SpoolReader, SpoolWriter, read_bookmark, segments, spool_bytes_after
+from sumi.ports import SpoolLine, SpoolPlace
+from sumi.store.bookmark import Bookmark, read_bookmark
+from sumi.store.spool import SpoolWriter
+from sumi.store.spool_folder import in_order, look_into, segments
+from sumi.store.spool_reader import SpoolReader, unread_bytes
 
 SEGMENT_BYTES = 60
 NOW = 1_700_000_000.0
@@ -22,7 +26,7 @@ class SpoolMachine(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.folder = self.factory.mktemp("spool")
-        self.bookmark = self.folder / "bookmark.json"
+        self.bookmark = self.folder / ".bookmark.json"
         self.appended: list[bytes] = []
         self.taken = self.saved = self.acked = 0
         self.ends: list[SpoolPlace] = []
@@ -56,7 +60,8 @@ class SpoolMachine(RuleBasedStateMachine):
     def acknowledge(self, share: float) -> None:
         count = int(share * self.taken)
         if count > self.acked:
-            self.reader.ack(self.ends[count - 1])
+            for end in self.ends[self.acked : count]:
+                self.reader.ack(end)
             self.acked = count
         self.reader.save()
         self.saved = self.acked
@@ -64,7 +69,7 @@ class SpoolMachine(RuleBasedStateMachine):
     @rule()
     def kill_the_reader(self) -> None:
         self.reader = SpoolReader(self.folder, self.bookmark)
-        assert self.reader.problem == ""
+        assert self.reader.problems == []
         self.taken = self.acked = self.saved
         del self.ends[self.taken :]
 
@@ -74,8 +79,8 @@ class SpoolMachine(RuleBasedStateMachine):
     @invariant()
     def what_is_unread_is_counted(self) -> None:
         if hasattr(self, "reader"):
-            rest = sum(len(line) + 1 for line in self.appended[self.acked :])
-            assert spool_bytes_after(self.folder, self.reader.place) == rest
+            rest = sum(len(line) + 1 for line in self.appended[self.saved :])
+            assert unread_bytes(self.folder, self.bookmark) == rest
 
 
 def test_any_order_of_events(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -102,19 +107,133 @@ def test_a_bookmark_that_cannot_be_used_costs_no_line(tmp_path: Path, text: str,
     writer.close()
     (tmp_path / "bookmark.json").write_text(text)
     reader = SpoolReader(tmp_path, tmp_path / "bookmark.json")
-    assert problem in reader.problem
+    assert problem in reader.problems[0]
     assert [line.data for line in reader.take(10)] == [b"one", b"two"]
 
 
-def test_a_line_beyond_all_measure_does_not_fill_the_memory_or_stop_the_rest(tmp_path: Path) -> None:
-    (tmp_path / "discoveries-1700000000.jsonl").write_bytes(b"x" * 3_000_000 + b"\nnext\n")
+def test_a_line_beyond_all_measure_is_one_line_and_does_not_fill_the_memory_or_stop_the_rest(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / NAME).write_bytes(b"first\n" + b"x" * 3_000_000)
     reader = SpoolReader(tmp_path, tmp_path / "bookmark.json")
-    taken = []
-    while lines := reader.take(10):
-        taken += [line.data for line in lines]
-    assert taken[-1] == b"next"
-    assert max(map(len, taken)) <= 1024 * 1024
+    assert [line.data for line in taken_from(reader)] == [b"first"]
+    assert [place.offset for place in reader.rest().unfinished] == [6]
+    with (tmp_path / NAME).open("ab") as file:
+        file.write(b"y" * 2_000_000 + b"\nnext\n")
+    endless, following = taken_from(reader)
+    assert (endless.data, endless.too_long, endless.place.offset) == (b"", True, 6)
+    assert (following.data, reader.line_number(following.place)) == (b"next", 3)
+    assert reader.line_number(endless.place) == 2
 
 
 def test_no_bookmark_means_the_start(tmp_path: Path) -> None:
-    assert read_bookmark(tmp_path / "bookmark.json") == SpoolPlace("", 0)
+    assert read_bookmark(tmp_path / "bookmark.json") == Bookmark()
+
+
+NAME = "discoveries-1700000000.jsonl"
+
+
+def taken_from(reader: SpoolReader) -> list[SpoolLine]:
+    taken: list[SpoolLine] = []
+    while lines := reader.take(10):
+        taken += lines
+    return taken
+
+
+def test_files_are_read_in_the_order_of_their_names_with_numbers_as_numbers(tmp_path: Path) -> None:
+    names = [
+        "discoveries-2.jsonl",
+        "discoveries-10.jsonl",
+        NAME,
+        "discoveries-a.jsonl",
+        "discoveries-b2.jsonl",
+    ]
+    for name in reversed(names):
+        (tmp_path / name).write_text(f"{name}\n")
+    reader = SpoolReader(tmp_path, tmp_path / "bookmark.json")
+    assert [line.data.decode() for line in taken_from(reader)] == names
+
+
+@given(st.lists(st.text("0123456789ab-²", min_size=1, max_size=8), unique=True))
+def test_any_names_have_one_order(names: list[str]) -> None:
+    assert sorted(names, key=in_order) == sorted(sorted(names), key=in_order)
+
+
+def test_a_file_that_comes_or_grows_later_is_read_wherever_its_name_puts_it(tmp_path: Path) -> None:
+    bookmark = tmp_path / ".bookmark.json"
+    expected = []
+    for name in ("discoveries-m.jsonl", "discoveries-a.jsonl", "discoveries-z.jsonl", "discoveries-a.jsonl"):
+        with (tmp_path / name).open("a") as file:
+            file.write("line\n")
+        reader = SpoolReader(tmp_path, bookmark)  # a run each
+        assert reader.problems == []
+        (line,) = taken_from(reader)
+        expected.append(line.place.file)
+        reader.ack(line.after)
+        reader.save()
+    assert expected == [
+        "discoveries-m.jsonl",
+        "discoveries-a.jsonl",
+        "discoveries-z.jsonl",
+        "discoveries-a.jsonl",
+    ]
+    assert unread_bytes(tmp_path, bookmark) == 0
+
+
+def test_a_bookmark_of_an_earlier_version_stands_for_all_files_that_were_read_then(tmp_path: Path) -> None:
+    for name in ("discoveries-1600000000.jsonl", NAME, "discoveries-1800000000.jsonl", "discoveries-x.jsonl"):
+        (tmp_path / name).write_text("one\ntwo\n")
+    bookmark = tmp_path / ".bookmark.json"
+    bookmark.write_text(f'{{"file":"{NAME}","offset":4}}')
+    taken = [(line.place.file, line.data) for line in taken_from(SpoolReader(tmp_path, bookmark))]
+    others = [
+        (name, text)
+        for name in ("discoveries-1800000000.jsonl", "discoveries-x.jsonl")
+        for text in (b"one", b"two")
+    ]
+    assert taken == [(NAME, b"two"), *others]
+
+
+def test_what_is_not_read_is_known_by_name(tmp_path: Path) -> None:
+    for name in ("notes.txt", "discoveries.jsonl", "discoveries-1.jsonl.gz", "discoveries-1.json", ".draft"):
+        (tmp_path / name).write_text("{}\n")
+    (tmp_path / "discoveries-folder.jsonl").mkdir()
+    (tmp_path / "discoveries-link.jsonl").symlink_to(tmp_path / "notes.txt")
+    os.mkfifo(tmp_path / "discoveries-pipe.jsonl")
+    reader = SpoolReader(tmp_path, tmp_path / ".bookmark.json")
+    assert taken_from(reader) == []
+    assert sorted(reader.rest().strangers) == [
+        "discoveries-1.json",
+        "discoveries-1.jsonl.gz",
+        "discoveries-folder.jsonl",
+        "discoveries-link.jsonl",
+        "discoveries-pipe.jsonl",
+        "discoveries.jsonl",
+        "notes.txt",
+    ]
+
+
+def test_a_whole_last_line_is_taken_without_its_end_and_never_again(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b'{"a":1}\n{"b":2}')
+    (tmp_path / "discoveries-torn.jsonl").write_bytes(b'{"c":')
+    bookmark = tmp_path / ".bookmark.json"
+    reader = SpoolReader(tmp_path, bookmark)
+    lines = taken_from(reader) + reader.take_unended()
+    assert [line.data for line in lines] == [b'{"a":1}', b'{"b":2}']
+    assert [place.file for place in reader.rest().unfinished] == ["discoveries-torn.jsonl"]
+    reader.ack(lines[-1].after)
+    reader.save()
+    assert SpoolReader(tmp_path, bookmark).problems == []
+    writer = SpoolWriter(tmp_path, SEGMENT_BYTES, NOW)  # leaves it whole, so that nothing moves
+    writer.append([b'{"d":4}'], NOW)
+    writer.close()
+    reader = SpoolReader(tmp_path, bookmark)
+    assert [line.data for line in taken_from(reader)] == [b'{"d":4}']
+    assert reader.problems == []
+
+
+def test_a_torn_last_line_of_the_crawler_is_cut_off_by_it(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b'{"a":1}\n{"b":')
+    SpoolWriter(tmp_path, SEGMENT_BYTES, NOW).close()
+    assert (tmp_path / NAME).read_bytes() == b'{"a":1}\n'
+    assert look_into(tmp_path).sizes == {NAME: 8}

@@ -53,7 +53,7 @@ def test_discoveries_index_and_bookmark_are_as_documented(workspace: Workspace, 
         assert record["stored_path"] == f"store/html/{sha256[:2]}/{sha256[2:4]}/{sha256}.html.zst"
     bookmark = msgspec.json.decode((workspace.folder / "state" / "spool_bookmark.json").read_bytes())
     last = workspace.segments()[-1]
-    assert bookmark == {"file": last.name, "offset": last.stat().st_size}
+    assert bookmark == {"file": last.name, "offset": last.stat().st_size, "others": {}}
     edges = (workspace.folder / "logs" / "edges.csv").read_text().splitlines()
     assert edges[0] == "timestamp,source,target,hop,depth,page_type"
     assert len(edges) == 1 + len(workspace.truth)
@@ -190,9 +190,9 @@ def test_lines_that_are_no_discoveries_cost_only_themselves(workspace: Workspace
     lines = [b"\xff\xfe", b"{", b"[]", b'{"url": 7}', b"x" * 100_000, good.encode(), b'{"url": "unfini']
     (spool / "discoveries-1700000000.jsonl").write_bytes(b"\n".join(lines))
     scraped = run_sumi("scrape", "run", "--config", "crawl.yaml", "--run-id", "one")
-    assert scraped.returncode == 0, scraped.stderr
+    assert scraped.returncode == 1, scraped.stderr
     assert [row["url"] for row in workspace.rows("one")] == [f"{workspace.origin}/topics"]
-    assert "byte 0: not a discovery" in scraped.stderr
+    assert "discoveries-1700000000.jsonl:1: passed over, it is not JSON" in scraped.stderr
 
 
 def test_with_too_much_unread_the_crawler_waits_for_the_scraper(

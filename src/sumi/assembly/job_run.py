@@ -202,6 +202,7 @@ class JobRun:
             aborted=aborted or bool(gave_up),
             notes=(*self._job.notes, *notes),
             below_fidelity=below,
+            remains=self._io.source.remains(),
         )
 
 

@@ -20,11 +20,12 @@ from sumi.outputs.trajectory import TrajectoryCsv
 from sumi.outputs.warc import WarcFile
 from sumi.ports import Clock, UrlRecord
 from sumi.settings.crawl_config import CrawlConfig, IndexBackend, PackingDictionary
-from sumi.settings.crawl_config_rules import crawl_profile
+from sumi.settings.crawl_config_rules import page_type_of
 from sumi.store.blobs import FolderBlobs
 from sumi.store.growing_file import GrowingFile
 from sumi.store.page_index import IndexRecord, PageIndex, index_records, open_page_index
-from sumi.store.spool import SpoolWriter, segments
+from sumi.store.spool import SpoolWriter
+from sumi.store.spool_folder import segments
 
 MEGABYTE = 1_000_000
 
@@ -58,7 +59,7 @@ class Workshop:
         return Archive(
             self.blobs,
             config.store.root.relative_to(config.workspace).as_posix(),
-            crawl_profile(config).page_type,
+            page_type_of(config),
             LedgerCopies(copies, self._clock, told),
             (self.counts.settled, *hearers),
             packed=config.store.compress,
@@ -135,7 +136,8 @@ class SpoolCopy:
         known: set[int] = set()
         for name in segments(self._folder):
             if name >= mark:
-                known.update(self._form.identities(GrowingFile(self._folder / name).whole_lines()))
+                with (self._folder / name).open("rb") as lines:  # the writer has mended the last of them
+                    known.update(self._form.identities(lines))
         return known
 
     def append(self, records: Sequence[UrlRecord], mark: str) -> None:

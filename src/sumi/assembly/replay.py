@@ -15,7 +15,7 @@ from sumi.outputs.pages_csv import HEADER, csv_line
 from sumi.outputs.safe_files import SafeFolder
 from sumi.ports import Snapshot
 from sumi.settings.crawl_config import CrawlConfig
-from sumi.settings.crawl_config_rules import crawl_profile
+from sumi.settings.crawl_config_rules import page_type_of
 from sumi.store.blobs import MOST_BODY_BYTES, FolderBlobs
 from sumi.store.lock import FolderLock
 from sumi.store.page_index import IndexRecord
@@ -53,7 +53,7 @@ async def _write(config: CrawlConfig, listeners: Sequence[Listener], now: float)
     archive = SafeFolder(config.store.root)
     csv = SafeFolder(config.pages_csv.path.parent)
     blobs = FolderBlobs(archive, packed=config.store.compress)
-    profile = crawl_profile(config)
+    page_type = page_type_of(config)
     rows = missing = 0
     try:
         with csv.stream_atomic(config.pages_csv.path.name) as file:
@@ -64,7 +64,7 @@ async def _write(config: CrawlConfig, listeners: Sequence[Listener], now: float)
                     missing += 1
                     _tell(listeners, f"{record.url}: its body is not in the archive, or damaged; no row")
                     continue
-                row = await _row(record, ledger, len(body), profile.page_type(record.url))
+                row = await _row(record, ledger, len(body), page_type(record.url))
                 file.write(csv_line(row) + b"\n")
                 rows += 1
         csv.sync()

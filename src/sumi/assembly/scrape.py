@@ -29,17 +29,18 @@ from sumi.jobs.pipeline_note import SCRAPER, Role, remember_role
 from sumi.jobs.spool_source import SpoolSource
 from sumi.outputs.archive import Archive
 from sumi.outputs.pages_csv import HEADER
-from sumi.policy import Durability, StateBackend
-from sumi.ports import Clock
+from sumi.policy import Durability, Preset, StateBackend
 from sumi.recipe import Job
 from sumi.settings.crawl_config import CrawlConfig
 from sumi.settings.crawl_layout import default_places
+from sumi.settings.kinds import split_userinfo
 from sumi.store.claim import Claim
 from sumi.store.folder import backend_to_use
 from sumi.store.growing_file import GrowingFile
 from sumi.store.lock import FolderLock, lock_owner
-from sumi.store.spool import SpoolReader
-from sumi.urls import crawl_rules, normalize_with
+from sumi.store.spool_reader import SpoolReader
+from sumi.urls import normalize
+from sumi.urls.whatwg import serialized
 
 RUN_NOTE = "pipeline.run_id"
 _NAMES = (SCRAPER, *(f"{SCRAPER}.{backend}" for backend in StateBackend if backend is not StateBackend.FILES))
@@ -140,7 +141,18 @@ async def _opened(
         workshop = Workshop(config, SCRAPER, config.metrics.scraper_path, clock)
         try:
             heard = (*listeners, *workshop.listeners)
-            source = _source(config, store, workshop, clock, at_work, teller(heard))
+            source = SpoolSource(
+                SpoolReader(config.spool.dir, config.bookmark.path),
+                store,
+                workshop.blobs,
+                clock,
+                identify=as_listed,
+                amend=store.amend,
+                began=lambda: archive.since,
+                crawler_at_work=at_work,
+                resumed=store.resumed,
+                tell=teller(heard),
+            )
             copies = (workshop.index(), workshop.pages_csv())
             archive = workshop.archive(copies, options.warc, [source.settled], source.told)
             async with (
@@ -154,22 +166,7 @@ async def _opened(
         await store.aclose()
 
 
-def _source(
-    config: CrawlConfig,
-    store: Store,
-    workshop: Workshop,
-    clock: Clock,
-    at_work: Callable[[], bool],
-    tell: Listener,
-) -> SpoolSource:
-    rules = crawl_rules(config.scope.keep_query)
-    return SpoolSource(
-        SpoolReader(config.spool.dir, config.bookmark.path),
-        store,
-        workshop.blobs,
-        clock,
-        canonical=lambda url: normalize_with(url, rules),
-        crawler_at_work=at_work,
-        resumed=store.resumed,
-        tell=tell,
-    )
+def as_listed(url: str) -> str | None:
+    """What to ask for and to file it under; None for what cannot be asked for as it is written."""
+    href = serialized(url)
+    return None if href is None or split_userinfo(href)[1] else normalize(href, Preset.LISTED)

@@ -16,17 +16,18 @@ def build_parser() -> SentenceParser:
 def run(arguments: Sequence[str]) -> int:
     from sumi.assembly.moved_state import refuse_another_frontier
     from sumi.jobs.pipeline_note import CRAWLER
-    from sumi.ports import SpoolPlace
-    from sumi.store.spool import segments, spool_bytes_after, unread_bytes
+    from sumi.store.spool_folder import look_into
+    from sumi.store.spool_reader import unread_bytes
 
     options = build_parser().parse_all(arguments)
     config = read_config(options)
     refuse_another_frontier(config)
     spool = config.spool.dir
+    sizes = look_into(spool).sizes
     files: dict[str, str | int] = {
         "spool": str(spool),
-        "segments": len(segments(spool)),
-        "bytes": spool_bytes_after(spool, SpoolPlace("", 0)),
+        "segments": len(sizes),
+        "bytes": sum(sizes.values()),
         "unread": unread_bytes(spool, config.bookmark.path),
     }
     return report_status(CRAWLER, config.frontier.db_path, config.workspace, files, as_json=options.json)

@@ -17,6 +17,8 @@ from sumi.cli.terminal import Palette, Sink, printable
 from sumi.engine.tally import by_ending
 from sumi.errors import UsageError
 from sumi.events import Summary
+from sumi.jobs.spool_lines import NOTE as PASSED_OVER
+from sumi.jobs.spool_lines import lines_passed_over
 from sumi.outcomes import Ending, Outcome
 from sumi.ports import FrontierStats
 from sumi.store.recognize import FORMAT_NAME, lock_owner
@@ -47,24 +49,45 @@ def status_parser(command: str, description: str) -> SentenceParser:
     return parser
 
 
+class SpoolStanding(msgspec.Struct, frozen=True):
+    """What is left of a spool, for whoever reads one."""
+
+    unread: int = 0  # bytes
+    strangers: int = 0  # files that are not read
+
+
 def report_status(
-    job: str, folder: Path, workspace: Path, files: dict[str, str | int], *, as_json: bool
+    job: str,
+    folder: Path,
+    workspace: Path,
+    files: dict[str, str | int],
+    *,
+    as_json: bool,
+    spool: SpoolStanding | None = None,
 ) -> int:
     """``files``: what is on the disk besides, by name."""
-    return _show(asyncio.run(_look(job, folder, workspace, files)), as_json=as_json)
+    return _show(asyncio.run(_look(job, folder, workspace, files, spool)), as_json=as_json)
 
 
-async def _look(job: str, folder: Path, workspace: Path, files: dict[str, str | int]) -> StoredStatus:
+async def _look(
+    job: str, folder: Path, workspace: Path, files: dict[str, str | int], spool: SpoolStanding | None
+) -> StoredStatus:
     if not (folder / FORMAT_NAME).is_file():
         raise UsageError(f"{folder} holds no state yet: nothing has run in this workspace")
     process = lock_owner(folder)
     async with looking_at(folder) as store:
         stats = await store.stats()
+        passed = 0 if spool is None else lines_passed_over(await store.get_note(PASSED_OVER))
+    if passed:
+        files = {**files, "passed over": f"{passed:,} lines of the spool that are no discoveries"}
+    state = _state(job, process, workspace, stats)
+    if state == "complete" and spool is not None and (spool.unread or spool.strangers or passed):
+        state = "stopped" if spool.unread else "partial"
     pending = {Outcome.PENDING.value: stats.pending} if stats.pending else {}
     return StoredStatus(
         job=job,
         folder=str(folder),
-        state=_state(job, process, workspace, stats),
+        state=state,
         process=process,
         discovered=stats.known,
         outcomes={outcome.value: count for outcome, count in stats.outcomes.items()} | pending,

@@ -76,6 +76,7 @@ def joint_verdict(crawl: CrawlerEnd, scraped: Summary) -> JointVerdict:
         output=scraped.output,
         seconds=max(scraped.seconds, crawl.summary.seconds if crawl.summary is not None else 0.0),
         notes=() if status == "complete" else (reason,),
+        unread=scraped.unread,
     )
     return JointVerdict(summary, worst_of((crawl.code, exit_code(scraped))), reason)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sumi.cli.parser import SentenceParser
 from sumi.cli.pipeline_options import read_config
-from sumi.cli.pipeline_status import report_status, status_parser
+from sumi.cli.pipeline_status import SpoolStanding, report_status, status_parser
 
 
 def build_parser() -> SentenceParser:
@@ -19,25 +19,32 @@ def run(arguments: Sequence[str]) -> int:
     from sumi.assembly.pipeline import indexed
     from sumi.assembly.scrape import scraper_state
     from sumi.jobs.pipeline_note import SCRAPER
-    from sumi.store.spool import unread_bytes
+    from sumi.store.spool_folder import look_into
+    from sumi.store.spool_reader import unread_bytes
 
     options = build_parser().parse_all(arguments)
     config = read_config(options)
+    unread = unread_bytes(config.spool.dir, config.bookmark.path)
     files: dict[str, str | int] = {
         "bookmark": _bookmark(config.bookmark.path),
-        "unread": unread_bytes(config.spool.dir, config.bookmark.path),
+        "unread": unread,
         "bodies": _bodies(config.store.root),
     }
     if config.index.db_path.exists():
         files["indexed"] = sum(1 for _ in indexed(config))
-    return report_status(SCRAPER, scraper_state(config), config.workspace, files, as_json=options.json)
+    strangers = look_into(config.spool.dir).strangers
+    if strangers:
+        files["not read"] = ", ".join(sorted(strangers)[:10])
+    standing = SpoolStanding(unread, len(strangers))
+    state = scraper_state(config)
+    return report_status(SCRAPER, state, config.workspace, files, as_json=options.json, spool=standing)
 
 
 def _bookmark(path: Path) -> str:
-    from sumi.store.spool import read_bookmark
+    from sumi.store.bookmark import read_bookmark
 
-    place = read_bookmark(path)
-    return "cannot be read" if place is None else f"{place.file or 'the start'}, byte {place.offset}"
+    mark = read_bookmark(path)
+    return "cannot be read" if mark is None else f"{mark.file or 'the start'}, byte {mark.offset}"
 
 
 def _bodies(root: Path) -> int:

@@ -12,7 +12,7 @@ COMPLETE, WITH_FAILURES, BAD_USAGE, INTERRUPTED, ABORTED = 0, 1, 2, 3, 4
 
 EXIT_CODES: dict[int, str] = {
     COMPLETE: "complete, or stopped by the page limit",
-    WITH_FAILURES: "finished, but some pages failed or are below --min-fidelity",
+    WITH_FAILURES: "finished, but some pages failed, are below --min-fidelity or unreadable in a spool",
     BAD_USAGE: "bad usage or configuration; nothing was done",
     INTERRUPTED: "interrupted; the same command goes on",
     ABORTED: "aborted: something broke; the message says what",
@@ -26,7 +26,7 @@ def exit_code(summary: Summary) -> int:
         case "complete":
             return COMPLETE
         case "partial":
-            failed = count_of(summary, Ending.FAILED) or summary.below_fidelity
+            failed = count_of(summary, Ending.FAILED) or summary.below_fidelity or summary.unread
             return WITH_FAILURES if failed else COMPLETE
         case "interrupted":
             return INTERRUPTED
@@ -128,6 +128,9 @@ def _why_partial(summary: Summary) -> str:
     failed = count_of(summary, Ending.FAILED)
     if failed:
         return "one page failed" if failed == 1 else f"{failed:,} pages failed"
+    if summary.unread:
+        what = "one line or file" if summary.unread == 1 else f"{summary.unread:,} lines or files"
+        return f"{what} of the spool could not be read"
     below = summary.below_fidelity
     if below:
         return f"the Markdown of {'one page' if below == 1 else f'{below:,} pages'} is below --min-fidelity"

@@ -14,12 +14,15 @@ from sumi.errors import StateError
 from sumi.events import Warned
 from sumi.model import Candidate
 from sumi.outcomes import Outcome
+from sumi.policy import Preset
 from sumi.ports import Judged, UrlRecord
 from sumi.recipe import Recipe
 
 PRESET_NOTE = "rules.preset"
 RULES_NOTE = "rules.fingerprint"
 BATCH = 1000
+# Earlier versions took listed pages by the rules of a crawl: what those leave of a URL, these leave as it is.
+_GOES_ON = {Preset.LISTED: (Preset.CRAWL,)}
 
 # Refusals by a rule of the user's own.
 BY_RULE = frozenset(
@@ -60,7 +63,7 @@ def fingerprint_of(recipe: Recipe) -> str:
 async def _refuse_changed_spelling(recipe: Recipe, io: Io) -> None:
     before = await io.ledger.get_note(PRESET_NOTE)
     spelling = _spelling(recipe)
-    if before is None:
+    if before is None or (before != spelling and before.partition(" ")[0] in _GOES_ON.get(recipe.preset, ())):
         await io.ledger.put_note(PRESET_NOTE, spelling)
     elif before != spelling:
         raise StateError(

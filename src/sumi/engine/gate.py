@@ -20,8 +20,9 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FollowLinks
 from sumi.ports import Judged
 from sumi.recipe import Recipe
+from sumi.scope import Scope
 from sumi.scope.profiles.caps import NOT_ASKED_FOR, CapLedger
-from sumi.urls import host_key
+from sumi.urls import host_key, normalize_with
 
 UNLISTED = Verdict(Outcome.UNLISTED, "the sitemap does not list it")
 NOT_FOLLOWED = Verdict(Outcome.UNLISTED, "links are not followed")
@@ -44,6 +45,7 @@ class Gate:
         self.places = Places(recipe, limits)
         # Which pages are wanted does not bind the one that was named, from which they are found; and a seed
         # may redirect to another path of its host: the user asked for what it leads to.
+        self._denying = Scope(deny=recipe.scope.deny)
         self._seed_scope = msgspec.structs.replace(recipe.scope, paths=(), include=())
 
     async def recall_caps(self) -> None:
@@ -117,7 +119,16 @@ class Gate:
         if candidate.kind is Kind.SITEMAP and (candidate.hop is Hop.ROBOTS or _same_host(candidate)):
             return None  # the site's owner pointed there; what it lists must still be in scope
         is_seed = candidate.hop is Hop.SEED or (candidate.hop is Hop.REDIRECT and candidate.depth == 0)
-        return (self._seed_scope if is_seed else self._recipe.scope).judge(candidate)
+        return self._judged_by(self._seed_scope if is_seed else self._recipe.scope, candidate)
+
+    def _judged_by(self, scope: Scope, candidate: Candidate) -> Verdict | None:
+        """What is denied is denied in either form: nothing is to get around it by its spelling."""
+        form = self._recipe.scope_rules
+        if form is None:
+            return scope.judge(candidate)
+        shaped = normalize_with(candidate.url, form) or candidate.url
+        refusal = scope.judge(msgspec.structs.replace(candidate, url=shaped))
+        return refusal or (self._denying.judge(candidate) if shaped != candidate.url else None)
 
     def _denied(self, candidate: Candidate) -> Verdict | None:
         """By robots.txt, which is about what is requested: this spelling, or the other one."""

@@ -3,7 +3,7 @@
 from typing import Final
 
 from sumi.model import Lease, Response
-from sumi.ports import Settlement, Source, TakeIn
+from sumi.ports import Remains, Settlement, Source, TakeIn
 
 
 class _NoSource:
@@ -20,6 +20,9 @@ class _NoSource:
 
     def signed(self, settlement: Settlement) -> Settlement:
         return settlement
+
+    def remains(self) -> Remains:
+        return Remains()
 
 
 NO_SOURCE: Final[Source] = _NoSource()

@@ -9,7 +9,7 @@ from pathlib import Path
 from sumi.engine.control import Control
 from sumi.events import Event, Progress
 from sumi.ports import Clock
-from sumi.store.spool import unread_bytes
+from sumi.store.spool_reader import unread_bytes
 
 LOOK_SECONDS = 1.0
 

@@ -15,7 +15,7 @@ from sumi.jobs.capture_asking import Asking, varied_in
 from sumi.model import Hop, Kind, Lease, Request, Response, Timing
 from sumi.outcomes import Trouble
 from sumi.policy import RenderMode
-from sumi.ports import Clock, Fetcher, Settlement, TakeIn
+from sumi.ports import Clock, Fetcher, Remains, Settlement, TakeIn
 from sumi.store.capture import CacheLevel, CaptureDatabase, CapturedPage
 
 OK = 200
@@ -154,6 +154,9 @@ class CacheSource:
             known = self._cache.has_only_text_of(lease)
             self.visited[lease.url] = CacheLevel.PARTIAL if known else CacheLevel.MISS
         return held
+
+    def remains(self) -> Remains:
+        return Remains()
 
     def signed(self, settlement: Settlement) -> Settlement:
         level = self.visited.get(settlement.lease.url, CacheLevel.MISS)

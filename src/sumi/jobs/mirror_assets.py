@@ -11,7 +11,7 @@ from sumi.outputs.survey import pages_here
 from sumi.parse.file_types import named_like_a_file
 from sumi.parse.link_targets import image_targets
 from sumi.policy import Preset
-from sumi.ports import Frontier, Ledger, Settlement, TakeIn, UrlRecord
+from sumi.ports import Frontier, Ledger, Remains, Settlement, TakeIn, UrlRecord
 from sumi.settings import MirrorSettings
 from sumi.urls import normalize
 
@@ -46,6 +46,9 @@ class EarlierAssets:
 
     def at_hand(self, lease: Lease) -> Response | None:
         return None
+
+    def remains(self) -> Remains:
+        return Remains()
 
     def signed(self, settlement: Settlement) -> Settlement:
         return settlement

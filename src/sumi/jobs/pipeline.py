@@ -18,6 +18,7 @@ from sumi.policy import (
     RobotsOnError,
     RobotsPolicy,
     Secret,
+    TrapPolicy,
 )
 from sumi.recipe import Job, Recipe
 from sumi.scope.profiles.caps import CapPolicy
@@ -25,6 +26,9 @@ from sumi.settings.crawl_config import CrawlConfig
 from sumi.settings.crawl_config_rules import crawl_caps, crawl_scope
 from sumi.settings.crawl_seeds import load_seeds
 from sumi.settings.kinds import split_proxy, split_resolve
+from sumi.urls import crawl_rules
+
+NO_TRAPS = TrapPolicy(segments=0, repeats=0, parameters=0, hops=0, fruitless=0)
 
 
 def finding_job(config: CrawlConfig, name: str, seeds: Sequence[Candidate], *, keep_raw: bool) -> Job:
@@ -56,7 +60,7 @@ def _job(
     keep_raw: bool,
     take_links: bool,
 ) -> Job:
-    limits = config.limits
+    limits, keep_query = config.limits, config.scope.keep_query
     pacing = PacingPolicy(
         delay=1.0 / limits.req_per_sec,
         manifest_delay=1.0 / limits.req_per_sec,
@@ -65,8 +69,11 @@ def _job(
     recipe = Recipe(
         job=name,
         seeds=tuple(seeds),
-        preset=Preset.CRAWL,
-        keep_params=config.scope.keep_query,
+        # Whoever is told what to fetch asks for what the line says, and nothing else.
+        preset=Preset.CRAWL if take_links else Preset.LISTED,
+        keep_params=keep_query if take_links else (),
+        scope_rules=None if take_links else crawl_rules(keep_query),
+        traps=TrapPolicy() if take_links else NO_TRAPS,
         scope=crawl_scope(config),
         user_agent=config.user_agent,
         robots=RobotsPolicy(

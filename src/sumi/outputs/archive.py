@@ -42,6 +42,11 @@ class Archive:
         self._warc = warc
         self._turn = asyncio.Lock()
 
+    @property
+    def since(self) -> float:
+        """When this run began, or the killed one that it goes on with."""
+        return self._copies.since
+
     async def recall(self, ledger: Ledger) -> None:
         await self._copies.recall(ledger, self.has_whole)
 

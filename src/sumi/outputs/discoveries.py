@@ -4,65 +4,118 @@
 """
 
 from collections.abc import Iterator
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from sumi.outputs.listed_metadata import bounded
 from sumi.outputs.page_rows import NOT_MODIFIED, identity, is_kept_page, second_of, was_not_modified
 from sumi.ports import UrlRecord
 
+# A file of another program may say anything: what does not fit is not taken for ours.
+_Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+_Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e11)]
+_Text: TypeAlias = Annotated[str, msgspec.Meta(max_length=8192)]
 
-class DiscoveryMetadata(msgspec.Struct, frozen=True):
+
+class DiscoveryMetadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is unset is not written."""
 
-    status_code: int | None = None
-    content_length: int | None = None
-    latency_ms: float | None = None
-    content_type: str | None = None
-    timestamp: int | UnsetType = UNSET  # when the crawler settled the page
+    status_code: Annotated[int, msgspec.Meta(ge=100, le=999)] | None = None
+    content_length: _Count | None = None
+    latency_ms: Annotated[float, msgspec.Meta(ge=0, le=1e9)] | None = None
+    content_type: _Text | None = None
+    timestamp: _Count | UnsetType = UNSET  # when the crawler settled the page
     # From here on only where the body was kept.
-    content_sha256: str | UnsetType = UNSET
-    etag: str | UnsetType | None = UNSET
-    last_modified: str | UnsetType | None = UNSET
-    fetched_at: float | UnsetType | None = UNSET
-    proxy_id: str | UnsetType = UNSET  # and only where it came through one
+    content_sha256: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")] | UnsetType = UNSET
+    etag: _Text | UnsetType | None = UNSET
+    last_modified: _Text | UnsetType | None = UNSET
+    fetched_at: _Seconds | UnsetType | None = UNSET
+    proxy_id: _Text | UnsetType = UNSET  # and only where it came through one
     # What no body says, so that whoever takes it over could not know. Lines of older versions lack it.
-    retries: int | UnsetType = UNSET  # unset: none
-    robots_meta: str | UnsetType = UNSET  # with what the answer's header said
-    robots_rule: str | UnsetType = UNSET
-    content_signal: str | UnsetType = UNSET
-    rendered: str | UnsetType = UNSET
+    retries: _Count | UnsetType = UNSET  # unset: none
+    robots_meta: _Text | UnsetType = UNSET  # with what the answer's header said
+    robots_rule: _Text | UnsetType = UNSET
+    content_signal: _Text | UnsetType = UNSET
+    rendered: _Text | UnsetType = UNSET
+    requested_url: _Text | UnsetType = UNSET  # only where it is not the page's own
 
 
-class Discovery(msgspec.Struct, frozen=True):
+class Discovery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The names and their order are part of the format. Only the URL must be there: others may write too."""
 
     url: str
-    page_type: str = ""
-    depth: int = 0
-    referrer: str | None = None
+    page_type: _Text = ""
+    depth: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
+    referrer: _Text | None = None
     metadata: DiscoveryMetadata = DiscoveryMetadata()
 
+    @property
+    def is_handed_over(self) -> bool:
+        """Its body came with it, or should have."""
+        return self.metadata.content_sha256 is not UNSET
 
-class _UrlAlone(msgspec.Struct):
-    url: str
+
+class Listing(msgspec.Struct, frozen=True):
+    """A line of a spool, by whomever: what is known as ours, and what else its metadata say."""
+
+    discovery: Discovery
+    own: str = ""  # JSON
+    remarks: tuple[str, ...] = ()  # what of the line could not be used
 
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Discovery).decode
-_decode_url = msgspec.json.Decoder(_UrlAlone).decode
+_NOT_OURS = (ValueError, RecursionError, msgspec.MsgspecError)
+_FIELDS = {field.name: field.type for field in msgspec.structs.fields(Discovery)}
+_KNOWN = {field.name: field.type for field in msgspec.structs.fields(DiscoveryMetadata)}
 
 
-def read_discovery(line: bytes) -> Discovery | None:
-    """None for what is not one; if all but the URL makes no sense, the URL counts alone."""
+def read_listing(line: bytes) -> Listing | str:
+    """Why it is none, for a line that is not."""
     try:
-        return _decode(line)
-    except msgspec.MsgspecError:
+        return Listing(_decode(line))
+    except _NOT_OURS:
         pass
     try:
-        return Discovery(_decode_url(line).url)
-    except msgspec.MsgspecError:
-        return None
+        said = msgspec.json.decode(line)
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+    except RecursionError:
+        return "it is nested too deeply"
+    except (ValueError, msgspec.MsgspecError):
+        return "it is not JSON"
+    if not isinstance(said, dict):
+        return "it is not a JSON object"
+    if not isinstance(said.get("url"), str):
+        return "its url is not text" if "url" in said else "it has no url"
+    return _listing(said)
+
+
+def _listing(said: dict[str, Any]) -> Listing:
+    fields, remarks = {"url": said["url"]}, []
+    for name in ("page_type", "depth", "referrer"):
+        if said.get(name) is not None:
+            if _fits(said[name], _FIELDS[name]):
+                fields[name] = said[name]
+            else:
+                remarks.append(f"its {name} cannot be used")
+    given = said.get("metadata")
+    about = given if isinstance(given, dict) else {}
+    known = {name: value for name, value in about.items() if name in _KNOWN and _fits(value, _KNOWN[name])}
+    own = {name: value for name, value in about.items() if name not in known} if about else given
+    text, remark = bounded(own) if own else ("", "")
+    discovery = Discovery(**fields, metadata=DiscoveryMetadata(**known))
+    return Listing(discovery, text, (*remarks, remark) if remark else tuple(remarks))
+
+
+def _fits(value: object, kind: Any) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def discovery_of(record: UrlRecord) -> Discovery:
@@ -73,6 +126,7 @@ def discovery_of(record: UrlRecord) -> Discovery:
         latency_ms=facts.latency_ms,
         content_type=facts.content_type,
         timestamp=second_of(record),
+        requested_url=record.address or UNSET,
     )
     if facts.raw is not None:
         metadata = msgspec.structs.replace(
@@ -101,6 +155,6 @@ class Discoveries:
 
     def identities(self, lines: Iterator[bytes]) -> Iterator[int]:
         for line in lines:
-            found = read_discovery(line)
-            if found is not None and found.metadata.timestamp is not UNSET:
-                yield identity(found.url, found.metadata.timestamp)
+            found = read_listing(line)
+            if isinstance(found, Listing) and found.discovery.metadata.timestamp is not UNSET:
+                yield identity(found.discovery.url, found.discovery.metadata.timestamp)

@@ -54,6 +54,7 @@ class Standing(msgspec.Struct, frozen=True):
     started: float
     marks: dict[str, str]  # by the names of the copies
     whole: bool
+    since: float = 0.0  # when the first of the runs began that were killed one after the other; 0: this one
 
 
 class LedgerCopies:
@@ -71,6 +72,11 @@ class LedgerCopies:
         self._standing: Standing | None = None
         self._ledger: Ledger | None = None
 
+    @property
+    def since(self) -> float:
+        """When this run began, or the killed one that it goes on with."""
+        return 0.0 if self._standing is None else self._standing.since
+
     async def recall(self, ledger: Ledger, has_whole: Callable[[PageFacts], bool]) -> None:
         """Complete what the last run left unfinished, and begin this one's.
 
@@ -78,10 +84,12 @@ class LedgerCopies:
         """
         self._ledger = ledger
         before = await _read_standing(ledger)
+        since = started = self._clock.now()
         if before is not None and not before.whole:
+            since = before.since or before.started
             await self._complete(ledger, before, has_whole)
         marks = {copy.name: copy.mark for copy in self._copies}
-        self._standing = Standing(self._clock.now(), marks, whole=False)
+        self._standing = Standing(started, marks, whole=False, since=since)
         await _note(ledger, self._standing)
 
     def settled(self, record: UrlRecord) -> None:

@@ -1,6 +1,6 @@
 """What an archive tells of a page: seventeen fields, the same in the pages CSV and the crawl's metadata."""
 
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -12,6 +12,8 @@ KEPT: Final = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED})
 NOT_MODIFIED: Final = 304
 _NOT_MODIFIED_RULE: Final = f"HTTP {NOT_MODIFIED}"
 NOT_MODIFIED_VERDICT: Final = Verdict(Outcome.UNCHANGED, _NOT_MODIFIED_RULE)
+
+Metadata: TypeAlias = dict[str, str | int | tuple[str, ...] | msgspec.Raw]
 
 
 class PageRow(msgspec.Struct, frozen=True):
@@ -33,7 +35,7 @@ class PageRow(msgspec.Struct, frozen=True):
     fetch_latency_ms: int | None
     retries: int
     proxy_id: str | None
-    metadata: dict[str, str | int | tuple[str, ...]]
+    metadata: Metadata
 
 
 def is_kept_page(record: UrlRecord) -> bool:
@@ -96,7 +98,7 @@ def identity(url: str, second: int) -> int:
     return hash((url, second))
 
 
-def _metadata(facts: PageFacts, address: str) -> dict[str, str | int | tuple[str, ...]]:
+def _metadata(facts: PageFacts, address: str) -> Metadata:
     known = {
         "title": facts.title,
         "language": facts.language,
@@ -108,5 +110,6 @@ def _metadata(facts: PageFacts, address: str) -> dict[str, str | int | tuple[str
         "links": facts.links,
         "rendered": facts.rendered,
         "requested_url": address or None,  # where it is not the page's own
+        "discovery": None if facts.listed is None else msgspec.Raw(facts.listed.encode()),
     }
     return {name: value for name, value in known.items() if value is not None}

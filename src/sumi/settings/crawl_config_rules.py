@@ -1,7 +1,7 @@
 """What the values of a crawl configuration mean together."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from sumi.scope.profiles import ProfileName
 from sumi.scope.profiles.caps import CapPolicy
 from sumi.scope.profiles.policy import Profile
 from sumi.settings.crawl_config import CrawlConfig, PackingDictionary
+from sumi.urls import crawl_rules, normalize_with
 from sumi.urls.parts import split_authority
 
 _GITHUB: Final = "github.com"
@@ -98,6 +99,12 @@ def caps_on(config: CrawlConfig, page_type: str, group: str | None) -> tuple[tup
 
 def crawl_profile(config: CrawlConfig) -> Profile:
     return Profile(config.profile, crawl_scope(config))
+
+
+def page_type_of(config: CrawlConfig) -> Callable[[str], str]:
+    """What the profile calls a page, however its URL is spelled."""
+    profile, rules = crawl_profile(config), crawl_rules(config.scope.keep_query)
+    return lambda url: profile.page_type(normalize_with(url, rules) or url)
 
 
 def compliance_banner(config: CrawlConfig) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ _SEEDS: Final = "seeds_file"  # the one path that is the user's, not the job's
 # What the job writes below a path, as patterns of a shell.
 _DIGIT, _HEX = "[0-9]", "[0-9a-f]"
 _SHARD = f"{_HEX * 2}/{_HEX * 2}"
-_IN_SPOOL = (f"discoveries-{_DIGIT}*.jsonl",)
+_IN_SPOOL = (f"discoveries-{_DIGIT * 10}.jsonl",)  # others are of another program
 _IN_ARCHIVE = (
     f"{_SHARD}/{_HEX * 4}*.html",
     f"{_SHARD}/{_HEX * 4}*.html.zst",

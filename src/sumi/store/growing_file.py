@@ -48,13 +48,18 @@ def write_all(file: int, data: bytes) -> None:
 
 def cut_torn_line(file: int) -> int:
     """Where the file ends once an unfinished last line is gone."""
-    size = end = os.fstat(file).st_size
+    end = end_of_whole_lines(file)
+    if end < os.fstat(file).st_size:
+        os.ftruncate(file, end)
+    return end
+
+
+def end_of_whole_lines(file: int) -> int:
+    end = os.fstat(file).st_size
     while end > 0:
         start = max(0, end - _BLOCK)
         found = os.pread(file, end - start, start).rfind(b"\n")
         end = start + found + 1
         if found >= 0:
             break
-    if end < size:
-        os.ftruncate(file, end)
     return end

@@ -87,7 +87,7 @@ def identity_of(href: str, rules: Rules) -> str | None:
     scheme, _, rest = href.partition("://")
     if scheme not in DEFAULT_PORTS:
         return None
-    rest, _, query = rest.partition("#")[0].partition("?")
+    rest, mark, query = rest.partition("#")[0].partition("?")
     authority = rest.partition("/")[0]
     site = _site(scheme, authority, rules.force_https, rules.strip_www)
     if site is None:
@@ -97,7 +97,7 @@ def identity_of(href: str, rules: Rules) -> str | None:
         query = tidy_escapes(query)
     if query and rules.edits_query:
         query = tidy_query(query, rules)
-    if query:
+    if query or (mark and rules.keep_empty_query):
         url = f"{url}?{query}"
     return url if len(url) <= rules.max_length else None
 

@@ -2,8 +2,8 @@
 
 They tell pages apart and nothing else: a URL is requested as it was written (see ``spelling_of``).
 
-Under every set the fragment, userinfo, default port, a host's trailing dot and an empty query are gone, the
-host is in lower case (IDNA) and dot segments are resolved.
+Under every set the fragment, userinfo, default port and a host's trailing dot are gone, the host is in
+lower case (IDNA) and dot segments are resolved.
 """
 
 from collections.abc import Iterable
@@ -23,6 +23,7 @@ class Rules(msgspec.Struct, frozen=True, cache_hash=True):
     keep_params: frozenset[str] | None = None  # the only query parameters to keep; None: all
     drop_params: frozenset[str] = frozenset()
     drop_param_prefixes: tuple[str, ...] = ()
+    keep_empty_query: bool = False  # /a? is not /a
     sort_query: bool = False  # by name; parameters of one name keep their order
     max_length: int = UrlLimits().length
 
@@ -51,7 +52,12 @@ class Rules(msgspec.Struct, frozen=True, cache_hash=True):
 def spelling_of(rules: Rules) -> Rules:
     """How a URL is written that is requested: as it was found, but for what the user decided about requests
     themselves, which is to use no http and to send no parameters but these."""
-    return Rules(force_https=rules.force_https, keep_params=rules.keep_params, max_length=rules.max_length)
+    return Rules(
+        force_https=rules.force_https,
+        keep_params=rules.keep_params,
+        keep_empty_query=rules.keep_empty_query,
+        max_length=rules.max_length,
+    )
 
 
 _TRACKING = frozenset({"fbclid", "gclid", "mc_eid", "ref", "source"})
@@ -87,6 +93,7 @@ PRESETS: dict[Preset, Rules] = {
         drop_param_prefixes=_TRACKING_PREFIXES,
         sort_query=True,
     ),
+    Preset.LISTED: Rules(keep_empty_query=True),
 }
 
 
