@@ -167,7 +167,7 @@ def test_a_warc_that_a_kill_tore_keeps_its_whole_records(tmp_path: Path) -> None
     WarcFile(path, 2.0).close()
     assert not torn.exists()
     assert _uris(path) == ["https://example.org/0", "https://example.org/1"]
-    assert _uris(tmp_path / "pages-2.warc.gz") == []
+    assert not (tmp_path / "pages-2.warc.gz").exists()
 
 
 def test_a_record_has_left_the_process_before_its_page_can_be_settled(tmp_path: Path) -> None:
