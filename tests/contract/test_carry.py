@@ -52,6 +52,7 @@ CANDIDATES = st.builds(
     depth=st.integers(0, 3),
     referrer=st.sampled_from([None, "http://a.test/0"]),
     score=st.sampled_from([0.0, 1.5]),
+    address=st.sampled_from(["", "http://a.test/as/written/"]),
 )
 REFUSALS = st.sampled_from(
     [None, None, Verdict(Outcome.TOO_DEEP, "depth"), Verdict(Outcome.EXCLUDED, "rule")]

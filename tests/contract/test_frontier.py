@@ -260,6 +260,46 @@ def test_a_redirect_within_the_identity_changes_only_the_address(run: Run) -> No
     run(scenario)
 
 
+def test_a_page_is_asked_for_as_it_was_first_written(run: Run) -> None:
+    """Whoever finds it later, by a shorter way or spelled otherwise, and in later runs."""
+
+    def spelled(path: str, address: str, depth: int) -> Judged:
+        written = f"https://a.test{address}" if address else ""
+        return Judged(Candidate(f"https://a.test{path}", Hop.LINK, Kind.PAGE, depth, address=written))
+
+    async def scenario(store: Store) -> None:
+        await store.add([spelled("/", "", 0)])
+        [lease] = await store.lease(1, 0.0)
+        await finish(store, lease, CAPTURED, found=(spelled("/1", "/1/", 2), spelled("/2", "", 2)))
+        await store.add([spelled("/1", "", 1), spelled("/2", "/2/", 1)])
+        first, second = await store.lease(9, 1.0)
+        assert (first.url, first.target) == ("https://a.test/1", "https://a.test/1/")
+        assert second.target == second.url
+        record = await store.record(first.url)
+        assert record is not None
+        assert record.target == first.target
+        await finish(store, first, CAPTURED)
+        await store.settle([Deferral(second, 1.0, 1.0, address="https://a.test/2/")])
+        await store.requeue([first.url], 2.0)
+        assert {lease.target for lease in await store.lease(9, 3.0)} == {
+            "https://a.test/1/",
+            "https://a.test/2/",
+        }
+
+    run(scenario)
+
+
+def test_the_other_spelling_of_an_address_may_be_the_identity(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([Judged(Candidate("https://a.test/1", address="https://a.test/1/"))])
+        [lease] = await store.lease(1, 0.0)
+        await store.settle([Deferral(lease, 0.0, 0.0, address="https://a.test/1")])
+        [again] = await store.lease(1, 1.0)
+        assert (again.target, again.candidate.address) == ("https://a.test/1", "")
+
+    run(scenario)
+
+
 def test_pages_wait_for_the_sitemaps_of_their_own_host_where_asked(run: Run) -> None:
     async def scenario(store: Store) -> None:
         await store.add([page("/"), sitemap("/s1.xml"), page("/b", host="b.test")])

@@ -67,11 +67,11 @@ def archived(folder: Path, run_sumi: RunSumi) -> Counter[str]:
 
 
 def crawl(site: SpellingSite, folder: Path) -> tuple[str, ...]:
-    return ("crawl", *run(site, folder)[1:])
+    return ("crawl", *run(site, folder))
 
 
 def scraped(folder: Path, run_sumi: RunSumi) -> Counter[str]:
-    done = run_sumi("scrape", "--config", "crawl.yaml", "--run-id", "one", "-q")
+    done = run_sumi("scrape", "run", "--config", "crawl.yaml", "--run-id", "one", "-q")
     assert done.returncode == 0, done.stderr
     return archived(folder, run_sumi)
 

@@ -89,6 +89,15 @@ def test_the_six_page_types_are_taken_and_named(path: str, page_type: str) -> No
     assert re.fullmatch(FORMS[page_type], path)
 
 
+def test_a_repository_is_the_same_by_its_clone_address() -> None:
+    assert GITHUB.group_of(url_of("/o1/r1.git")) == GITHUB.group_of(url_of("/O1/R1")) == "o1/r1"
+    caps = CapLedger(CapPolicy(ProfileName.GITHUB, pages=1))
+    assert caps.admits(url_of("/o1/r1")) is None
+    refusal = caps.admits(url_of("/o1/r1.git"))
+    assert refusal is not None
+    assert refusal.outcome is Outcome.OVER_QUOTA
+
+
 @pytest.mark.parametrize("path", REFUSED)
 def test_everything_else_on_github_is_refused_by_a_rule_with_a_name(path: str) -> None:
     verdict = GITHUB.gate(url_of(path))

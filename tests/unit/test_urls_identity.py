@@ -5,7 +5,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sumi.policy import Preset
-from sumi.urls import PRESETS, Rules, crawl_rules, is_http_url, map_rules, normalize, normalize_with
+from sumi.urls import (
+    PRESETS,
+    Rules,
+    crawl_rules,
+    is_http_url,
+    map_rules,
+    normalize,
+    normalize_with,
+    spelled,
+)
 
 NASTY = (
     "http://a.com/%25%32%65/%2525/%%32%65/%2%65/%",
@@ -81,6 +90,38 @@ def test_normalizing_again_changes_nothing(url: str, rules: Rules) -> None:
         assert "?" not in once or once.partition("?")[2]
 
 
+@given(nasty_urls | st.text(max_size=40) | st.sampled_from(NASTY), rule_sets)
+def test_what_is_requested_has_the_identity_that_it_is_requested_for(url: str, rules: Rules) -> None:
+    found = spelled(url, rules)
+    assert (None if found is None else found.identity) == normalize_with(url, rules)
+    if found is not None:
+        assert found.address != found.identity
+        assert spelled(found.target, rules) == found
+        assert "#" not in found.target
+        assert found.target.startswith("https:") or not rules.force_https
+
+
+@pytest.mark.parametrize(
+    ("url", "preset", "requested"),
+    [
+        ("HTTP://Example.com:80/a/../b/#x", Preset.CRAWL, "http://example.com/b/"),
+        ("http://example.com//b//?page=1", Preset.CRAWL, "http://example.com//b//"),
+        (
+            "http://www.example.com/%7efoo/?b&a&utm_id=1",
+            Preset.MAP,
+            "https://www.example.com/%7efoo/?b&a&utm_id=1",
+        ),
+        ("http://www.example.com/", Preset.MAP_WITH_HTTP, "http://www.example.com/"),
+        ("https://example.com/x/?ref=main&a=1", Preset.CAPTURE, "https://example.com/x/?ref=main&a=1"),
+        ("https://example.com/x/?b=1&a=1", Preset.MIRROR, "https://example.com/x/?b=1&a=1"),
+    ],
+)
+def test_a_url_is_requested_as_it_was_written(url: str, preset: Preset, requested: str) -> None:
+    found = spelled(url, PRESETS[preset])
+    assert found is not None
+    assert found.target == requested
+
+
 @pytest.mark.parametrize("preset", Preset)
 @pytest.mark.parametrize("url", NASTY)
 def test_nasty_urls_have_a_stable_identity_or_none(url: str, preset: Preset) -> None:
@@ -133,6 +174,10 @@ def test_mirror_keeps_all_but_what_never_matters(url: str, identity: str) -> Non
         ("https://example.com", "https://example.com/"),
         ("https://example.com/%7Euser/%41%2fb%C3%a9", "https://example.com/~user/A%2Fb%C3%A9"),
         ("https://example.com/100%/%41", "https://example.com/100%25/A"),
+        ("https://example.com/%7ea%2fb/100%", "https://example.com/~a%2Fb/100%25"),
+        ("https://example.com/?q=%7efoo", "https://example.com/?q=~foo"),
+        ("https://example.com/?q=a%2fb%26c", "https://example.com/?q=a%2Fb%26c"),
+        ("https://example.com/?q=50%&r=%41", "https://example.com/?q=50%25&r=A"),
         ("https://example.com/?fbclid=1&gclid=2&mc_eid=3&ref=4&source=5&utm_=6", "https://example.com/"),
         ("https://example.com/?refs=1&Source=2", "https://example.com/?Source=2&refs=1"),
         ("https://example.com/?utm%5Fsource=1&x", "https://example.com/?x"),

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.policy import Preset
-from sumi.urls import PRESETS, LinkNormalizer, Rules, normalize_with
+from sumi.urls import PRESETS, LinkNormalizer, Rules, normalize_with, spelled
 
 BASES = (
     "http://e.com/",
@@ -56,6 +56,20 @@ def test_pages_share_answers_only_where_they_agree(pages: list[tuple[str, list[s
         assert LinkNormalizer(rules, base).many(page) == expected_links(page, rules, base)
     for base, page in pages:
         assert LinkNormalizer(rules, base).many(page) == expected_links(page, rules, base)
+
+
+@given(st.sampled_from(BASES), hrefs, st.sampled_from(list(PRESETS.values())))
+def test_each_link_is_to_be_requested_as_it_was_first_written(
+    base: str, page: list[str], rules: Rules
+) -> None:
+    normalizer = LinkNormalizer(rules, base)
+    links = normalizer.many(page)
+    first: dict[str, str] = {}
+    for href in page:
+        found = None if href.startswith(NOT_PAGES) else spelled(plain_fragment(href), rules, base)
+        if found is not None:
+            first.setdefault(found.identity, found.address)
+    assert {url: normalizer.addresses.get(url, "") for url in links} == first
 
 
 PLAIN = st.lists(st.text("aZ9._~+,=@-", max_size=4), max_size=5).map("/".join)

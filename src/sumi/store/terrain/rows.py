@@ -15,6 +15,7 @@ import msgspec
 
 from sumi.errors import StateDamaged
 from sumi.model import PageFacts
+from sumi.policy import Preset
 from sumi.store.entries import State
 from sumi.store.indexed.rows import Change, Row, url_key
 from sumi.store.sqlite.rows import SqliteRows
@@ -23,6 +24,7 @@ from sumi.store.terrain.changes import DomainRow, TerrainChange, Work
 from sumi.store.terrain.schema import APPLICATION_ID, HEADS_ANSWERED, SCHEMA, USER_VERSION
 from sumi.store.terrain.states import BARRED, NOTED, PageState, check, course, state_of
 from sumi.store.terrain.times import iso_time
+from sumi.urls import normalize, split
 from sumi.urls.parts import split_authority
 
 NOTED_AS = {PageState.BLACKLISTED: "blacklisted", PageState.STUBBED: "stubbed"}
@@ -291,7 +293,8 @@ def _states_through(before: PageState, target: PageState, bar: PageState | None)
 
 
 def _site_domain(site: str) -> str:
-    return domain_of(site.partition("://")[2])
+    """Under which its pages are: robots.txt is asked for by the name that they are requested by."""
+    return split(normalize(f"{site}/", Preset.MAP_WITH_HTTP) or site).host
 
 
 def _text(body: bytes) -> str:
