@@ -4,6 +4,8 @@ from typing import Final
 
 import msgspec
 
+from sumi.parse.charset import clean
+from sumi.parse.harmless import harmless
 from sumi.parse.html import Document, Element, collapse, is_html_element
 from sumi.parse.refresh import Refresh, parse_refresh
 
@@ -64,7 +66,7 @@ def read_metadata(document: Document) -> Metadata:
 def _first(values: dict[str, str], preference: tuple[str, ...], limit: int) -> str | None:
     for name in preference:
         if values.get(name):
-            return values[name][:limit]
+            return harmless(clean(values[name][:limit]))
     return None
 
 

@@ -14,6 +14,7 @@ from sumi.parse.dates import latest_moment
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
 from sumi.parse.fidelity import Expected, Fidelity, judge
 from sumi.parse.fingerprint import simhash, vocabulary, words_of
+from sumi.parse.harmless import harmless
 from sumi.parse.html import Document, count_nodes, is_deeper_than, parse_html, to_plain_text
 from sumi.parse.link_targets import image_targets, replace_targets
 from sumi.parse.links import download_hrefs, markdown_href, page_links
@@ -44,6 +45,7 @@ class _Written(NamedTuple):
     problem: str = ""
     expected: Expected | None = None  # of it; None: it is not to be judged
     fidelity: Fidelity | None = None  # as far as it is known without a look at it
+    unfiltered: str = ""  # before what does harm was taken out
 
 
 class _Read(NamedTuple):
@@ -112,7 +114,7 @@ def _dated(entries: "list[SitemapEntry]", pages: LinkNormalizer) -> tuple[list[s
 
 def _digest_markdown(request: DigestRequest) -> PageDigest:
     text, charset = decode_text(request.body, request.content_type)
-    text = clean(_with_absolute_targets(_without_front_matter(text), request.url))
+    text = harmless(clean(_with_absolute_targets(_without_front_matter(text), request.url)))
     normalizer = LinkNormalizer(rules_for(request.preset, request.keep_params), request.url)
     links, dropped = page_links(parse_html(render(text).encode(), "utf-8"), normalizer, request.max_links)
     digest = PageDigest(
@@ -268,19 +270,20 @@ def _write(document: Document, base: str, request: DigestRequest) -> _Written:
             markdown = clean(markdown)
             if expected is not None and len(request.body) > _LARGE_BODY:
                 expected = expected.without_tree()
-            return _Written(markdown, "", expected)
+            return _Written(harmless(markdown), "", expected, unfiltered=markdown)
         problem = f"Markdown of {len(markdown)} characters"
     return _Written(
-        clean(to_plain_text(document)), f"degraded: {problem}; kept as plain text", None, _DEGRADED
+        harmless(clean(to_plain_text(document))), f"degraded: {problem}; kept as plain text", None, _DEGRADED
     )
 
 
 def _judged(written: _Written, request: DigestRequest) -> tuple[Fidelity | None, Fidelity | None]:
     """What was written of the page, and its rival, where there is one."""
     expected = written.expected
-    if expected is None or written.markdown is None:
+    if expected is None:
         return written.fidelity, None
-    own = judge(expected, written.markdown)
+    # As it was converted: what is taken out to do no harm is no loss.
+    own = judge(expected, written.unfiltered)
     if not request.rival:
         return own, None
     text, _ = decode_text(request.rival, "text/markdown")
