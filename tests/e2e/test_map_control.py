@@ -1,5 +1,6 @@
 """A running map can be held, stopped, and given other limits; `sumi status` says that it is a map."""
 
+import json
 import signal
 import time
 from collections.abc import Callable
@@ -67,3 +68,21 @@ def test_a_larger_budget_read_on_sighup_lets_held_back_pages_go(
         assert running.process.wait(60) == 0
         assert set(states(database).values()) == {"Processed"}
         assert [event["event"] for event in running.events].count("retuned") == 1
+
+
+def test_a_host_that_is_left_alone_for_good_is_told_of_when_somebody_asks(
+    tmp_path: Path, run_sumi: RunSumi, spawn_sumi: SpawnSumi
+) -> None:
+    pages = dict(CHAIN) | {"good.test/": Page(("/1", "busy.test/1", "busy.test/2"))}
+    pages |= {"busy.test/1": Page(status=429), "busy.test/2": Page()}
+    with running_web(pages, tmp_path, tls=False) as web:
+        running = spawn_sumi("map", str(web.config(tmp_path, {"good.test": "good.test/"})))
+        suspended = "SELECT count(*) FROM domain_states WHERE rate_limited"
+        wait_until(lambda: "HEAD" in web.asked("busy.test/1"))
+        wait_until(lambda: tables(tmp_path / "map.db", suspended) == [(1,)])
+        running.process.send_signal(signal.SIGUSR1)
+        wait_until(lambda: "left alone for this run" in running.stderr.read_text())
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(60) == 3
+        status = json.loads(run_sumi("status", str(tmp_path / "map.db"), "--json").stdout)
+        assert {host["why"] for host in status["hosts"]} >= {"it answered 429 and is left alone for this run"}

@@ -21,6 +21,7 @@ from sumi.events import (
     WaitingHost,
     Warned,
 )
+from sumi.frontier.pacing import INFINITY
 from sumi.outcomes import Ending
 
 # A site may have thousands of dead links: they are in the summary, and in the job's own files.
@@ -146,7 +147,8 @@ _SHORTEST_TOLD = 0.05  # seconds; anything shorter would read "0.0s"
 def waiting_words(host: WaitingHost, now: float) -> str:
     """``docs.example.org: 12 pending, Retry-After for another 2m 00s``."""
     ahead = host.ready_at - now
-    until = f" for another {duration(ahead)}" if ahead >= _SHORTEST_TOLD else ""
+    # For ever: a host that is left alone for the rest of the run, as the words say.
+    until = f" for another {duration(ahead)}" if _SHORTEST_TOLD <= ahead < INFINITY else ""
     return f"{printable(host.host)}: {host.pending:,} pending, {printable(host.why)}{until}"
 
 

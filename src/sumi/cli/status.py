@@ -1,7 +1,6 @@
 """``sumi status``: how a job stands, told from its stored state: while it runs, at its end, after a kill."""
 
 import asyncio
-import json
 import os
 import sys
 import time
@@ -87,7 +86,7 @@ def run(arguments: Sequence[str]) -> int:
     for number, state in enumerate(refuse_captures(stored_jobs(options.folder))):
         status = asyncio.run(_look(state))
         if options.json:
-            out.line(json.dumps(msgspec.to_builtins(status)))
+            out.line(msgspec.json.encode(status).decode())
         else:
             out.line("\n".join(["", *_lines(status, palette)] if number else _lines(status, palette)))
     return 0
