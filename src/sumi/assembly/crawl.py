@@ -30,7 +30,7 @@ from sumi.jobs.pipeline_note import CRAWLER, UNIFIED, Role, recall_role, remembe
 from sumi.model import Candidate, Hop
 from sumi.outputs.archive import Archive
 from sumi.outputs.page_rows import KEPT
-from sumi.outputs.workspace import Belongings, adopt
+from sumi.outputs.workspace import Belongings, adopt, refuse_half_emptied
 from sumi.policy import Durability
 from sumi.ports import Clock
 from sumi.recipe import Job
@@ -86,6 +86,7 @@ async def crawl(
     layout = layout_of(config)
     adopt(config.workspace, Belongings(layout.folders, layout.written, layout.kept))
     with Claim(config.frontier.db_path, f"sumi {options.command}") as claim:
+        refuse_half_emptied(config.workspace)
         refuse_without_room(config.workspace, options.min_free)
         async with _opened(config, options, job, listeners, control, claim.lock) as (io, store, archive):
             await _begin_as(Role(options.job, config.workspace), store, config.frontier.db_path)

@@ -29,6 +29,7 @@ from sumi.jobs.pipeline_note import SCRAPER, Role, remember_role
 from sumi.jobs.spool_source import SpoolSource
 from sumi.outputs.archive import Archive
 from sumi.outputs.pages_csv import HEADER
+from sumi.outputs.workspace import refuse_half_emptied
 from sumi.policy import Durability, Preset, StateBackend
 from sumi.recipe import Job
 from sumi.settings.crawl_config import CrawlConfig
@@ -101,6 +102,7 @@ async def scrape(
     refuse_another_index(config)
     at_work = crawler_at_work or _by_lock(config, follow=options.follow)
     with Claim(scraper_state(config), "sumi scrape run") as claim:
+        refuse_half_emptied(config.workspace)
         refuse_without_room(config.workspace, options.min_free)
         async with _opened(config, options, job, listeners, at_work, claim.lock) as (io, store, archive):
             await remember_role(store, Role(SCRAPER, config.workspace), scraper_state(config))

@@ -20,6 +20,7 @@ from sumi.outputs.safe_files import SafeFolder
 MARKER: Final = ".sumi-workspace"
 _VERSION: Final = 1
 _LOCK: Final = "lock"
+_BEING_EMPTIED: Final = ".sumi-emptying"
 
 
 class Belongings(msgspec.Struct, frozen=True):
@@ -139,7 +140,9 @@ def empty(place: Path, belongings: Belongings) -> int:
     for folder in marker.folders:
         stay.update((place / folder, *(place / folder).parents))
     count = 0
+    mark = place / _BEING_EMPTIED
     try:
+        mark.touch(mode=0o644)
         left: set[Path] = set()
         for path in job_files(place, belongings):
             path.unlink(missing_ok=True)
@@ -149,7 +152,16 @@ def empty(place: Path, belongings: Belongings) -> int:
     except OSError as error:
         raise StorageFailed(f"cannot empty {place}: {error.strerror}; see to it and try again") from None
     _make_folders(place, marker.folders)
+    mark.unlink(missing_ok=True)
     return count
+
+
+def refuse_half_emptied(place: Path) -> None:
+    """What a killed reset left of a job would be taken for all of it."""
+    if (place / _BEING_EMPTIED).exists():
+        raise UsageError(
+            f"a sumi workspace reset was interrupted in {place}, which is half empty: reset it again first"
+        )
 
 
 def _matching(folder: Path, parts: tuple[str, ...]) -> Iterator[Path]:
