@@ -1,14 +1,21 @@
-"""A small site that keeps whoever asks waiting, so that a run is under way for as long as a test wants."""
+"""A small site that stops a run in its midst, so that it is under way for as long as a test wants.
 
+Some of its pages are answered, then a request waits until the run has been paused by its flag file. Nothing
+is held by that: how long the commands take that a test then starts beside the run makes no difference.
+"""
+
+import re
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import yaml
 
-LONGEST_SECONDS = 60.0  # a test that forgot to let go ends, and fails
+LONGEST_SECONDS = 25.0  # less than a run waits for an answer
+PAUSED = re.compile(r'"state": ?"paused"')
 
 
 class HeldSite:
@@ -123,8 +130,24 @@ def held_site(pages: int = 6, free: int = 2) -> Iterator[HeldSite]:
         site.server.server_close()
 
 
+def pause(site: HeldSite, flag: Callable[[], Path], said: Path, ended: Callable[[], bool]) -> str:
+    """Once the site has answered as many pages as it was to; why it did not come to that, or nothing.
+    ``flag``: the file that pauses the run; ``said``: its events."""
+    deadline = time.monotonic() + 120
+    is_flagged = False
+    while not PAUSED.search(said.read_text()):
+        if ended() or time.monotonic() > deadline:
+            return f"the run could not be paused: {said.read_text()}"
+        if site.is_holding and not is_flagged:
+            flag().touch()
+            is_flagged = True
+        time.sleep(0.01)  # waits for another process
+    site.let_go()
+    return ""
+
+
 def crawl_config(folder: Path, site: HeldSite, **sections: object) -> Path:
-    """Of a crawl of the site, in ``workspace`` beside it."""
+    """Of a crawl of the site, one page at a time, in ``workspace`` beside it."""
     workspace = folder / "workspace"
     workspace.mkdir()
     (workspace / "seeds.txt").write_text(f"http://site.test:{site.port}/\n")
@@ -132,7 +155,7 @@ def crawl_config(folder: Path, site: HeldSite, **sections: object) -> Path:
         "profile": "generic",
         "user_agent": "testbot/1.0 (+https://example.org/bot)",
         "scope": {"allowed_hosts": [f"site.test:{site.port}"]},
-        "limits": {"req_per_sec": 10_000, "global_concurrency": 8, "per_host_concurrency": 8},
+        "limits": {"req_per_sec": 10_000, "global_concurrency": 1},
         "network": {"allow_private": True, "resolve": [f"site.test:{site.port}:127.0.0.1"]},
     }
     path = folder / "crawl.yaml"
@@ -141,11 +164,12 @@ def crawl_config(folder: Path, site: HeldSite, **sections: object) -> Path:
 
 
 def map_config(folder: Path, site: HeldSite) -> Path:
-    """Of a map of the site, in ``map.db`` beside it."""
+    """Of a map of the site, one page at a time, in ``map.db`` beside it."""
     lines = [
         "[crawler]",
         "max-depth = 2",
         "minimum-time-on-page = 100",
+        "max-concurrent-pages-open = 1",
         "[output]",
         f'database-path = "{folder / "map.db"}"',
         f'summary-path = "{folder / "map.md"}"',

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sumi.fetch.browser.find import installed_browser
-from tests.torture import browser_kills
+from tests.torture import beside, browser_kills
 
 
 class Campaign(NamedTuple):
@@ -18,4 +18,8 @@ def _why_no_browser() -> str:
     return "" if installed_browser() else "no Chromium is installed"
 
 
-CAMPAIGNS = (Campaign("browsers killed", browser_kills.attempt, _why_no_browser),)
+CAMPAIGNS = (
+    Campaign("browsers killed", browser_kills.attempt, _why_no_browser),
+    Campaign("fresh starts", beside.fresh_beside),
+    Campaign("second commands", beside.second_commands),
+)

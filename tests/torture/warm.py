@@ -14,9 +14,38 @@ from collections.abc import Sequence
 from pathlib import Path
 
 _FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["sumi.cli.mirror", "sumi.assembly.mirror", "sumi.parse.page", "uvloop"])
+_JOBS = ("mirror", "crawl", "map", "capture")
+_PRELOADED = [f"sumi.{layer}.{job}" for job in _JOBS for layer in ("cli", "assembly")]
+_PRELOADED += [f"sumi.cli.{name}" for name in ("state", "rebuild", "workspace", "status", "explain")]
+_PRELOADED += [f"sumi.jobs.{name}" for name in ("state_check", "mirror_rebuild", "mirror_repair")]
+_FORKS.set_forkserver_preload([*_PRELOADED, "sumi.parse.page", "sumi.store.migrate", "uvloop"])
 
 _UNTRACED = "TracerPid:\t0\n"
+
+
+class Warm:
+    """A run that goes on beside others. ``said``: where its output goes, all of it."""
+
+    def __init__(self, words: Sequence[str], folder: Path, said: Path) -> None:
+        self._process = _FORKS.Process(target=_run, args=(list(words), folder, said, False, True))
+        said.touch()
+        self._process.start()
+
+    @property
+    def code(self) -> int | None:
+        return self._process.exitcode
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def wait(self, seconds: float) -> int | None:
+        """Its exit code, negative for a signal; None if it did not end in time, and was killed."""
+        self._process.join(seconds)
+        ended = self._process.exitcode
+        if ended is None:
+            self._process.kill()
+            self._process.join()
+        return ended
 
 
 def run_warm(
@@ -41,7 +70,7 @@ def run_warm(
     return ended
 
 
-def _run(words: list[str], folder: Path, error: Path, is_traced: bool) -> None:
+def _run(words: list[str], folder: Path, error: Path, is_traced: bool, is_heard: bool = False) -> None:
     from sumi.cli.main import main
     from tests.commands import sumi_environment
 
@@ -51,7 +80,7 @@ def _run(words: list[str], folder: Path, error: Path, is_traced: bool) -> None:
     os.environ.clear()
     os.environ.update(environment)
     with error.open("wb") as file, open(os.devnull, "r+b") as nowhere:
-        for target, stream in enumerate((nowhere, nowhere, file)):
+        for target, stream in enumerate((nowhere, file if is_heard else nowhere, file)):
             os.dup2(stream.fileno(), target)
     while is_traced and _UNTRACED in Path("/proc/self/status").read_text():
         time.sleep(0.002)  # waits for another process
