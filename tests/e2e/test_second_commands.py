@@ -4,18 +4,21 @@ import json
 import re
 import signal
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from sumi.store.lock import lock_owner
 from tests.commands import FinishedSumi, RunSumi, SpawnedSumi, SpawnSumi, wait_until
 from tests.e2e.captures import FAST as CAPTURE
 from tests.folder_site import folder_site
-from tests.held_site import HeldSite, crawl_config, held_site, map_config
+from tests.held_site import HeldSite, crawl_config, held_site, map_config, pause
 
-MIRROR = ("--rate-limit", "0", "--processes", "0", "--follow-links", "--json")
+MIRROR = ("--rate-limit", "0", "--processes", "0", "--concurrency", "1", "--follow-links", "--json")
 IN_USE = 2
 
 
@@ -31,8 +34,21 @@ def assert_says_who(refused: FinishedSumi, first: SpawnedSumi, command: str) -> 
     assert re.search(who, refused.stderr), refused.stderr
 
 
-def assert_ends_whole(first: SpawnedSumi, site: HeldSite) -> None:
-    site.let_go()
+@contextmanager
+def paused(first: SpawnedSumi, site: HeldSite, flag: str) -> Iterator[None]:
+    """In the midst of its work. ``flag``: the file that does it, as a pattern."""
+    folder = first.stdout.parent
+
+    def place() -> Path:
+        above, _, name = flag.rpartition("/")
+        return next(folder.glob(above) if above else iter((folder,))) / name
+
+    assert pause(site, place, first.stdout, lambda: first.process.poll() is not None) == ""
+    yield
+    place().unlink()
+
+
+def assert_ends_whole(first: SpawnedSumi) -> None:
     assert first.process.wait(60) == 0, first.stderr.read_text()
     summary = first.events[-1]
     assert summary["status"] == "complete"
@@ -50,18 +66,18 @@ def test_nothing_is_removed_or_replaced_beside_a_running_mirror(
     site: HeldSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     first = spawn_sumi("mirror", site.url, *MIRROR)
-    wait_until(first, lambda: site.is_holding)
-    for words in (
-        ("mirror", site.url, *MIRROR, "--fresh"),
-        ("mirror", site.url, *MIRROR, "--update"),
-        ("rebuild", "output"),
-        ("state", "check", "output"),
-        ("state", "check", "output", "--repair"),
-        ("state", "migrate", "output", "copy", "--to", "sqlite"),
-    ):
-        assert_says_who(run_sumi(*words), first, "sumi mirror")
-    assert run_sumi("status", "output").returncode == 0
-    assert_ends_whole(first, site)
+    with paused(first, site, "output/*/pause.mirror"):
+        for words in (
+            ("mirror", site.url, *MIRROR, "--fresh"),
+            ("mirror", site.url, *MIRROR, "--update"),
+            ("rebuild", "output"),
+            ("state", "check", "output"),
+            ("state", "check", "output", "--repair"),
+            ("state", "migrate", "output", "copy", "--to", "sqlite"),
+        ):
+            assert_says_who(run_sumi(*words), first, "sumi mirror")
+        assert run_sumi("status", "output").returncode == 0
+    assert_ends_whole(first)
     assert sorted(mirrored(tmp_path / "output" / site.home)) == sorted(site.urls)
     assert run_sumi("state", "check", "output", "--deep").returncode == 0
     assert not (tmp_path / "copy").exists()
@@ -74,13 +90,21 @@ def test_of_four_fresh_mirrors_at_once_one_runs_and_three_say_who(
     assert run_sumi("mirror", site.url, *MIRROR).returncode == 0
     site.hold_again(free=0)
     four = [spawn_sumi("mirror", site.url, *MIRROR, "--fresh") for _ in range(4)]
-    wait_until(four[0], lambda: sum(one.process.poll() is None for one in four) == 1)
+    state = tmp_path / "output" / site.home / ".sumi"
+    flag = state.parent / "pause.mirror"
+    while sum(one.process.poll() is None for one in four) > 1:
+        if site.is_holding and not flag.exists():
+            flag.touch()
+        time.sleep(0.01)  # waits for other processes
     (runs,) = [one for one in four if one.process.poll() is None]
+    assert lock_owner(state) == runs.process.pid
     for one in four:
         if one is not runs:
             assert one.process.returncode == IN_USE
             assert f"in use by process {runs.process.pid} (sumi mirror, since " in one.stderr.read_text()
-    assert_ends_whole(runs, site)
+    site.let_go()
+    flag.unlink(missing_ok=True)
+    assert_ends_whole(runs)
     assert sorted(mirrored(tmp_path / "output" / site.home)) == sorted(site.urls)
     assert run_sumi("state", "check", "output", "--deep").returncode == 0
 
@@ -110,9 +134,9 @@ def test_a_site_that_cannot_be_reached_takes_nothing_of_another_with_it(
         pass
     dead = spawn_sumi("mirror", other.url, "-o", "new/output", *MIRROR)
     first = spawn_sumi("mirror", site.url, "-o", "new/output", *MIRROR)
-    wait_until(first, lambda: site.is_holding)
-    assert dead.process.wait(60) == IN_USE
-    assert_ends_whole(first, site)
+    with paused(first, site, "new/output/*/pause.mirror"):
+        assert dead.process.wait(120) == IN_USE
+    assert_ends_whole(first)
     assert [path.name for path in (tmp_path / "new/output").iterdir()] == [site.home]
 
 
@@ -124,37 +148,40 @@ def test_nothing_is_removed_or_replaced_beside_a_running_map(
 ) -> None:
     config = str(map_config(tmp_path, site))
     first = spawn_sumi("map", config, "--json")
-    wait_until(first, lambda: site.is_holding)
-    for words in (("map", config, "--fresh"), ("map", config), ("map", config, "--resume")):
-        assert_says_who(run_sumi(*words), first, "sumi map")
-    for name in ("map.db", "map.db-wal", "map.db.lock"):
-        refused = run_sumi("map", "export", "--format", "graphml", config, "-o", name)
-        assert refused.returncode == IN_USE, refused.stderr
-    assert run_sumi("map", config, "--stats").returncode == 0
-    assert_ends_whole(first, site)
+    with paused(first, site, "pause.map"):
+        for words in (("map", config, "--fresh"), ("map", config), ("map", config, "--resume")):
+            assert_says_who(run_sumi(*words), first, "sumi map")
+        for name in ("map.db", "map.db-wal", "map.db.lock"):
+            refused = run_sumi("map", "export", "--format", "graphml", config, "-o", name)
+            assert refused.returncode == IN_USE, refused.stderr
+        assert run_sumi("map", config, "--stats").returncode == 0
+    assert_ends_whole(first)
     with sqlite3.connect(tmp_path / "map.db") as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert len(db.execute("SELECT * FROM pages").fetchall()) == len(site.urls)
 
 
-@pytest.mark.parametrize("job", [("crawl", "run"), ("run", "--unified")], ids=" ".join)
+@pytest.mark.parametrize(
+    ("name", "job"),
+    [("crawler", ("crawl", "run")), ("unified", ("run", "--unified"))],
+    ids=["crawl", "unified"],
+)
 def test_nothing_is_removed_or_replaced_beside_a_running_crawl(
-    site: HeldSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path, job: tuple[str, ...]
+    site: HeldSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path, name: str, job: tuple[str, ...]
 ) -> None:
     config = str(crawl_config(tmp_path, site))
     running = (*job, "--config", config, "--json", "--processes", "0")
     first = spawn_sumi(*running)
-    wait_until(first, lambda: site.is_holding)
-    for words in (
-        running,
-        (*running, "--again"),
-        ("workspace", "reset", "--yes"),
-        ("workspace", "reset", "--yes", "--config", config),
-        ("state", "check", "workspace", "--repair"),
-        ("state", "migrate", "workspace/state/frontier", "copy"),
-    ):
-        assert_says_who(run_sumi(*words), first, f"sumi {' '.join(job)}")
-    assert_ends_whole(first, site)
+    with paused(first, site, f"workspace/pause.{name}"):
+        for words in (
+            (*running, "--again"),
+            ("workspace", "reset", "--yes"),
+            ("workspace", "reset", "--yes", "--config", config),
+            ("state", "check", "workspace", "--repair"),
+            ("state", "migrate", "workspace/state/frontier", "copy"),
+        ):
+            assert_says_who(run_sumi(*words), first, f"sumi {' '.join(job)}")
+    assert_ends_whole(first)
     assert run_sumi("state", "check", "workspace", "--deep").returncode == 0
     assert run_sumi("workspace", "reset", "--yes").returncode == 0
     assert not [path for path in (tmp_path / "workspace/state").rglob("*") if path.is_file()]
@@ -169,17 +196,15 @@ def test_nothing_is_removed_beside_a_running_scraper(
     site.hold_again(free=2)
     running = ("scrape", "run", "--config", config, "--processes", "0", "--run-id", "one")
     first = spawn_sumi(*running, "--json")
-    wait_until(first, lambda: site.is_holding)
-    for words in (
-        running,
-        ("scrape", "replay", "--config", config, "--run-id", "one"),
-        ("workspace", "reset", "--yes"),
-    ):
-        refused = run_sumi(*words)
-        assert refused.returncode == IN_USE
-        if words[1] != "replay" or "no page index" not in refused.stderr:
-            assert_says_who(refused, first, "sumi scrape run")
-    assert_ends_whole(first, site)
+    (tmp_path / "workspace/index/page_index.jsonl").touch()
+    with paused(first, site, "workspace/pause.scraper"):
+        for words in (
+            running,
+            ("scrape", "replay", "--config", config, "--run-id", "one"),
+            ("workspace", "reset", "--yes"),
+        ):
+            assert_says_who(run_sumi(*words), first, "sumi scrape run")
+    assert_ends_whole(first)
     rows = (tmp_path / "workspace/logs/pages-one.csv").read_text().splitlines()
     assert len(rows) == 1 + len(site.urls)
 
@@ -187,14 +212,13 @@ def test_nothing_is_removed_beside_a_running_scraper(
 def test_nothing_is_removed_beside_a_running_capture(
     site: HeldSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
-    first = spawn_sumi("capture", site.url, *CAPTURE, "--json")
-    wait_until(first, lambda: site.is_holding)
-    (job,) = [json.loads(line)["id"] for line in run_sumi("capture", "list", "--json").stdout.splitlines()]
-    for words in (("capture", site.url, *CAPTURE), ("capture", "delete", job)):
-        assert_says_who(run_sumi(*words), first, "sumi capture")
-    database = "captures/captures.sqlite"
-    assert run_sumi("capture", "export", "--format", "jsonl", "-o", database).returncode == IN_USE
-    assert_ends_whole(first, site)
+    first = spawn_sumi("capture", site.url, *CAPTURE, "--workers", "1", "--json")
+    with paused(first, site, "captures/jobs/*/pause.capture"):
+        for words in (("capture", site.url, *CAPTURE), ("capture", "delete", "2")):
+            assert_says_who(run_sumi(*words), first, "sumi capture")
+        database = "captures/captures.sqlite"
+        assert run_sumi("capture", "export", "--format", "jsonl", "-o", database).returncode == IN_USE
+    assert_ends_whole(first)
     shown = [json.loads(line) for line in run_sumi("capture", "show", "--json").stdout.splitlines()]
     pages = [row["url"] for row in shown if row["kind"] == "page"]
     assert len(pages) == len(set(pages)) == len(site.urls)
@@ -232,4 +256,4 @@ def test_a_plan_that_is_interrupted_looks_at_no_page(spawn_sumi: SpawnSumi) -> N
         site.let_go()
         assert running.process.wait(60) == 3
         assert not set(site.asked) & {"/", *site.paths}
-    assert running.stdout.read_text() == ""
+    assert [event["event"] for event in running.events] == ["error"]
