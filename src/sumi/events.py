@@ -133,7 +133,7 @@ class Summary(msgspec.Struct, frozen=True, tag_field="event", tag="summary"):
     """The last event. ``outcomes`` add up to ``discovered``."""
 
     job: str
-    status: str  # complete | partial | interrupted | aborted
+    status: str  # complete | limited | partial | interrupted | aborted
     discovered: int
     outcomes: dict[str, int]
     output: str
@@ -141,6 +141,11 @@ class Summary(msgspec.Struct, frozen=True, tag_field="event", tag="summary"):
     notes: tuple[str, ...] = ()
     below_fidelity: int = 0  # pages whose Markdown holds less of them than was asked for
     unread: int = 0  # lines and files of a spool that could not be read
+    # Pages that were found and left out, by what left them out: outcomes, and links_dropped for links beyond
+    # what one page may have.
+    left_out: dict[str, int] = {}
+    alone: bool = False  # one page, and no link of it was followed
+    amiss: tuple[str, ...] = ()  # URLs that were typed and are no page, with what became of them
 
 
 Event: TypeAlias = (

@@ -30,6 +30,7 @@ class Kind(StrEnum):
     SITEMAP = "sitemap"
     PROBE = "probe"  # a page that cannot exist, to learn how its host says so
     IMAGE = "image"  # shown by a page; kept as it comes
+    NAVIGATION = "navigation"  # data that scripts make a page's menu of
     FILE = "file"  # linked from a page and named like something to download; kept as it comes
 
 
@@ -155,6 +156,7 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     latency_ms: int | None = None
     fetched_at: float | None = None
     links: int | None = None  # links found on the page, before any rule
+    links_dropped: int = 0  # and those beyond what one page may have
     content_key: str | None = None  # the same for pages of the same title and text
     duplicate_of: str | None = None  # the page that holds the same
     simhash: str | None = None  # of the text, 16 hex digits; near-duplicates differ in a few bits

@@ -90,7 +90,9 @@ MEANINGS: dict[Outcome, Meaning] = {
     ),
     Outcome.DUPLICATE: Meaning(Ending.DONE, "Its content is already here under another URL.", ""),
     Outcome.REDIRECTED: Meaning(Ending.DONE, "It points elsewhere; the target is a URL of its own.", ""),
-    Outcome.READ: Meaning(Ending.DONE, "A sitemap whose entries were taken over.", ""),
+    Outcome.READ: Meaning(
+        Ending.DONE, "A sitemap, or the data of a menu, whose entries were taken over.", ""
+    ),
     Outcome.PROBED: Meaning(
         Ending.DONE, "No page: asked for to learn how the site says that a page does not exist.", ""
     ),
@@ -253,8 +255,8 @@ MEANINGS: dict[Outcome, Meaning] = {
     ),
     Outcome.SITEMAP_CUT: Meaning(
         Ending.FAILED,
-        "A sitemap of which only the beginning could be read: it is damaged or too large; "
-        "the pages that it lists up to there were taken.",
+        "A sitemap, or the data of a menu, of which only the beginning could be read: it is damaged or too "
+        "large; the pages that it lists up to there were taken.",
         "Tell its owner; --follow-links finds pages that it does not list.",
     ),
     Outcome.PENDING: Meaning(Ending.WAITING, "Not done yet.", "Run the same command again to go on."),

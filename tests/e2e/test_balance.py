@@ -29,12 +29,12 @@ def assert_accounted(summary: dict[str, Any], run_sumi: RunSumi, tmp_path: Path,
         assert sum(told["outcomes"].values()) == told["discovered"] == summary["discovered"]
 
 
-def test_complete(run_sumi: RunSumi, make_site: MakeSite, tmp_path: Path) -> None:
+def test_one_page(run_sumi: RunSumi, make_site: MakeSite, tmp_path: Path) -> None:
     site = make_site(pages=5, seed=1)
     run = run_sumi("mirror", f"{site.url}/bad/gzip-ok", *FAST)
-    assert (run.returncode, run.events[-1]["status"]) == (0, "complete")
+    assert (run.returncode, run.events[-1]["status"], run.events[-1]["alone"]) == (0, "limited", True)
     assert_accounted(run.events[-1], run_sumi, tmp_path, manifest=True)
-    assert msgspec.json.decode(run_sumi("status", "--json").stdout)["state"] == "complete"
+    assert msgspec.json.decode(run_sumi("status", "--json").stdout)["state"] == "limited"
 
 
 def test_with_failures_then_capped_then_resumed(
@@ -44,7 +44,7 @@ def test_with_failures_then_capped_then_resumed(
     capped = run_sumi("mirror", site.url, *FAST, "--max-pages", "9").events[-1]
     assert capped["outcomes"]["over_cap"] > 0
     assert_accounted(capped, run_sumi, tmp_path, manifest=True)
-    assert msgspec.json.decode(run_sumi("status", "--json").stdout)["state"] == "partial"
+    assert msgspec.json.decode(run_sumi("status", "--json").stdout)["state"] == capped["status"]
     whole = run_sumi("mirror", site.url, *FAST).events[-1]
     assert whole["status"] == "partial"
     assert whole["outcomes"]["not_found"] > 0

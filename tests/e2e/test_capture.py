@@ -118,12 +118,12 @@ def test_a_path_takes_what_lies_below_it_and_loosely_what_begins_like_it(
         assert {page["url"] for page in shown(run_sumi, "page")} == loose
 
 
-def test_a_capture_at_its_limit_is_complete(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_a_capture_at_its_limit_says_how_many_pages_it_left_out(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         write_section(site, "docs", 9)
         done = run_sumi("capture", f"{site.url}docs", *FAST, "--limit", "3")
         assert done.returncode == 0, done.stderr
-        assert "complete: as many pages as were asked for are here" in done.stderr
+        assert "limited: 7 pages left out: the page limit was reached (--limit)" in done.stderr
         assert jobs(run_sumi)[-1]["status"] == "completed"
 
 

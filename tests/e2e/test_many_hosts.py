@@ -53,7 +53,7 @@ def test_a_budget_ends_a_run_early_and_the_next_run_goes_on(make_site: MakeSite,
     assert len(site.requests()) == 8
     assert summary["outcomes"]["over_budget"] > 0
     assert sum(summary["outcomes"].values()) == summary["discovered"]
-    assert (first.returncode, summary["status"]) == (0, "partial")
+    assert (first.returncode, summary["status"]) == (0, "limited")
     again = run_sumi("mirror", site.url, "--rate-limit", "0", "--json").events[-1]
     assert "over_budget" not in again["outcomes"]
     assert again["outcomes"]["captured"] == len(site.truth.captured_by_sitemap)

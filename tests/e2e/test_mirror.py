@@ -56,7 +56,7 @@ def test_the_page_limit_is_exact_and_a_larger_one_goes_on(make_site: MakeSite, r
     site = make_site(pages=60, seed=2)
     run = run_sumi("mirror", site.url, *UNLIMITED, "--max-pages", "17")
     summary = summary_of(run)
-    assert (run.returncode, summary["status"]) == (0, "partial")
+    assert (run.returncode, summary["status"]) == (0, "limited")
     assert summary["outcomes"]["captured"] == 17
     assert summary["outcomes"]["over_cap"] > 0
     again = summary_of(run_sumi("mirror", site.url, *UNLIMITED))

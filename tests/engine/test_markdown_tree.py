@@ -349,7 +349,7 @@ def test_progress_is_there_to_see_while_the_job_runs(mirror: Mirror) -> None:
     assert (progress["done"], progress["pending"], progress["pages_per_second"]) == (10, 90, 3.14)
     assert mirror.json("_checkpoint.json")["status"] == "running"
     mirror.finish()
-    assert mirror.json("_progress.json")["status"] == "complete"
+    assert mirror.json("_progress.json")["status"] == "finished"
 
 
 def test_logs_grow_line_by_line(mirror: Mirror) -> None:

@@ -61,7 +61,7 @@ def counts(done: World) -> Counter[Outcome]:
 
 
 def notes(done: World) -> str:
-    return "\n".join(asyncio.run(findings(done.store, FidelityScores(0.0))))
+    return "\n".join(asyncio.run(findings(done.store, FidelityScores(0.0)))[0])
 
 
 def path_of(url: str) -> str:

@@ -45,8 +45,9 @@ def progress(done: int = 5, hosts: tuple[str, ...] = ("example.org",)) -> Progre
     return Progress(done, 7, 1, 2, 3.5, 200.0, hosts)
 
 
-def summary(status: str = "complete", **outcomes: int) -> Summary:
-    return Summary("mirror", status, sum(outcomes.values()), outcomes, "output", 10.0)
+def summary(status: str = "complete", left_out: dict[str, int] | None = None, **outcomes: int) -> Summary:
+    total = sum(outcomes.values())
+    return Summary("mirror", status, total, outcomes, "output", 10.0, left_out=left_out or {})
 
 
 class Terminal(io.StringIO):
@@ -239,6 +240,10 @@ def test_programs_get_one_object_per_event_and_the_summary_last() -> None:
         "seconds": 10.0,
         "notes": [],
         "below_fidelity": 0,
+        "unread": 0,
+        "left_out": {},
+        "alone": False,
+        "amiss": [],
     }
 
 
@@ -315,9 +320,9 @@ def test_a_closed_stream_is_no_stream() -> None:
     ("ended", "code"),
     [
         (summary("complete", captured=3), 0),
-        (summary("partial", captured=3, over_cap=2), 0),
+        (summary("limited", captured=3, over_cap=2), 0),
         (summary("partial", captured=3, not_found=1), 1),
-        (summary("partial", captured=3, not_found=0), 0),
+        (summary("partial", captured=3, pending=1), 1),
         (summary("interrupted", captured=3, pending=2, not_found=1), 3),
         (summary("aborted", captured=3), 4),
         (summary("something new"), 4),
@@ -329,7 +334,7 @@ def test_the_exit_code_says_how_it_ended(ended: Summary, code: int) -> None:
 
 @given(st.sampled_from([one for one in Outcome if MEANINGS[one].ending is Ending.FAILED]))
 def test_every_failure_makes_a_partial_run_exit_with_one(outcome: Outcome) -> None:
-    assert exit_code(summary("partial", **{outcome.value: 1})) == 1
+    assert exit_code(summary("partial", None, **{outcome.value: 1})) == 1
 
 
 @pytest.mark.parametrize(
@@ -337,7 +342,22 @@ def test_every_failure_makes_a_partial_run_exit_with_one(outcome: Outcome) -> No
     [
         (summary("complete", captured=1), "complete: every page that was found is here"),
         (summary("interrupted", pending=1), "interrupted: run the same command again to go on"),
-        (summary("partial", over_cap=1), "partial: the page limit was reached first"),
+        (
+            summary("complete", captured=1, robots_denied=1),
+            "complete: every page that was found is here, but for one page that robots.txt asks to leave alone",  # noqa: E501
+        ),
+        (
+            summary("limited", {"over_cap": 1}, over_cap=1),
+            "limited: one page left out: the page limit was reached (--max-pages)",
+        ),
+        (
+            summary("limited", {"too_deep": 38, "links_dropped": 2}),
+            (
+                "limited: 38 pages left out: deeper than the limit (--max-depth); "
+                "2 links left out: more than one page may have (--max-links)"
+            ),
+        ),
+        (summary("partial", pending=1), "partial: some pages are still to come"),
         (summary("partial", not_found=1200), "partial: 1,200 pages failed"),
     ],
 )

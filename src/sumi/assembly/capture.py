@@ -18,6 +18,7 @@ from sumi.assembly.parts import (
     teller,
 )
 from sumi.engine.clock import SystemClock
+from sumi.engine.completeness import PARTIAL
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.descriptors import raise_limit
 from sumi.engine.disk_watch import refuse_without_room
@@ -195,7 +196,8 @@ def _status(summary: Summary, job: CaptureJob) -> JobStatus:
     """A job whose pages wait for a host that does not answer is not done either."""
     if summary.status in ("interrupted", "aborted") or summary.outcomes.get(Outcome.PENDING.value):
         return JobStatus.INTERRUPTED
-    return JobStatus.COMPLETED_WITH_ERRORS if job.pages_failed else JobStatus.COMPLETED
+    lacks = job.pages_failed or summary.status == PARTIAL
+    return JobStatus.COMPLETED_WITH_ERRORS if lacks else JobStatus.COMPLETED
 
 
 def _leave_nothing_under_way(folder: CaptureFolder, database: CaptureDatabase, job_id: str) -> None:

@@ -9,6 +9,7 @@ import msgspec
 
 from sumi.assembly.parts import Store
 from sumi.engine.attendant import Attendant
+from sumi.engine.completeness import Findings, note_standing, typed_in_vain
 from sumi.engine.control import Control
 from sumi.engine.disk_watch import DiskWatch
 from sumi.engine.estimate import pace_notes
@@ -20,7 +21,7 @@ from sumi.engine.lifecycle import RunState
 from sumi.engine.limits import Limits
 from sumi.engine.revisit import to_be_made_again
 from sumi.engine.run import Crawl
-from sumi.engine.summary import summarize
+from sumi.engine.summary import NOTHING_FOUND, standing_of, summarize
 from sumi.errors import SumiError, UsageError
 from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChanged, Summary
 from sumi.frontier.retry import TRANSIENT
@@ -113,6 +114,8 @@ class JobRun:
             await self._output.finish(self._store, await self._store.stats())
             await self._store.sync(self._output.sync)
         summary = await self._summary(aborted=aborted, gave_up=crawl.gave_up)
+        if not aborted:
+            await note_standing(self._store, await self._store.stats(), standing_of(summary))
         self._io.tell(summary)
         self._disk.complain()
         return summary
@@ -186,23 +189,22 @@ class JobRun:
 
     async def _summary(self, *, aborted: bool = False, gave_up: str = "") -> Summary:
         notes: Sequence[str] = (f"ended by --on-error abort: {gave_up}",) if gave_up else ()
-        below = 0
+        found, stats = NOTHING_FOUND, await self._store.stats()
         if not aborted:  # otherwise the disk may have failed, and the records are not to be read
             fidelity = FidelityScores(self._job.recipe.min_fidelity)
-            found = await findings(self._store, fidelity)
-            below = fidelity.below
-            notes = (*notes, *self._output.remarks(), *found, *fidelity.notes())
+            told, dropped = await findings(self._store, fidelity)
+            found = Findings(fidelity.below, dropped, *await typed_in_vain(self._store))
+            notes = (*notes, *self._output.remarks(), *told, *fidelity.notes())
         return summarize(
             self._job.recipe,
-            await self._store.stats(),
+            stats,
             await self._store.waiting_hosts(self._io.clock.now()),
             self._setting.output,
             self._io.clock.now() - self._started,
             stopped=self._control.was_stopped,
             aborted=aborted or bool(gave_up),
             notes=(*self._job.notes, *notes),
-            below_fidelity=below,
-            remains=self._io.source.remains(),
+            findings=msgspec.structs.replace(found, remains=self._io.source.remains()),
         )
 
 

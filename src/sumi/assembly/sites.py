@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from sumi.assembly.mirror import mirror
 from sumi.assembly.parts import run_loop, teller
 from sumi.engine.clock import SystemClock
+from sumi.engine.completeness import STATUSES
 from sumi.engine.control import Controls, obeying_signals
 from sumi.errors import StorageFailed, SumiError, UsageError
 from sumi.events import Listener, Summary, Warned
@@ -19,8 +20,6 @@ ReadSites = Callable[[], Sequence[MirrorSettings]]
 # A signal that came while the loop was busy, with the end of a site say, is heard within this time.
 SIGNAL_SECONDS = 0.01
 STOPPED = ("interrupted", "aborted")
-# From good to bad.
-STATUSES = ("complete", "partial", "interrupted", "aborted")
 
 
 class SiteEnd:
@@ -98,9 +97,10 @@ def _reader(read_sites: ReadSites, number: int) -> Callable[[], MirrorSettings]:
 
 def total_of(ends: Sequence[SiteEnd], output: str, seconds: float) -> Summary:
     summaries = [end.summary for end in ends if end.summary is not None]
-    outcomes: Counter[str] = Counter()
+    outcomes, left_out = Counter[str](), Counter[str]()
     for summary in summaries:
         outcomes.update(summary.outcomes)
+        left_out.update(summary.left_out)
     return Summary(
         job="mirror",
         status=_worst_status(ends),
@@ -110,6 +110,8 @@ def total_of(ends: Sequence[SiteEnd], output: str, seconds: float) -> Summary:
         seconds=round(seconds, 3),
         notes=tuple(end.words for end in ends),
         below_fidelity=sum(summary.below_fidelity for summary in summaries),
+        left_out=dict(left_out),
+        amiss=tuple(each for summary in summaries for each in summary.amiss),
     )
 
 

@@ -14,6 +14,7 @@ from sumi.cli.pipeline_options import add_config
 from sumi.cli.places import looking_at
 from sumi.cli.summary import ending_lines
 from sumi.cli.terminal import Palette, Sink, printable
+from sumi.engine.completeness import noted_standing
 from sumi.engine.tally import by_ending
 from sumi.errors import UsageError
 from sumi.events import Summary
@@ -78,9 +79,10 @@ async def _look(
     async with looking_at(folder) as store:
         stats = await store.stats()
         passed = 0 if spool is None else lines_passed_over(await store.get_note(PASSED_OVER))
+        told = await noted_standing(store, stats) if process is None else None
     if passed:
         files = {**files, "passed over": f"{passed:,} lines of the spool that are no discoveries"}
-    state = _state(job, process, workspace, stats)
+    state = _state(job, process, workspace, stats) if told is None else told.status
     if state == "complete" and spool is not None and (spool.unread or spool.strangers or passed):
         state = "stopped" if spool.unread else "partial"
     pending = {Outcome.PENDING.value: stats.pending} if stats.pending else {}

@@ -83,6 +83,12 @@ def _lines(plan: "Plan") -> Iterator[str]:
     if plan.left_out:
         words = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in plan.left_out.items())
         yield f"  left out    {words}"
+    if plan.unlisted:
+        are = "linked page is" if plan.unlisted == 1 else "linked pages are"
+        yield (
+            f"  unlisted    {plan.unlisted:,} {are} not in the sitemap: "
+            "--follow-links takes linked pages too (from the sample; there may be more)"
+        )
     yield f"  robots.txt  {_robots(plan)}"
     yield f"  made with   {plan.framework or 'nothing that could be told'}"
     yield f"  sample      {_sample(plan)}"

@@ -8,14 +8,23 @@ from typing import Final
 import msgspec
 
 from sumi.cli.run_crawler import CrawlerProcess
-from sumi.cli.summary import ABORTED, BAD_USAGE, COMPLETE, INTERRUPTED, exit_code, status_line, worst_of
+from sumi.cli.summary import (
+    ABORTED,
+    BAD_USAGE,
+    COMPLETE,
+    EVERYTHING,
+    INTERRUPTED,
+    exit_code,
+    status_line,
+    worst_of,
+)
 from sumi.cli.terminal import Palette, printable
 from sumi.events import Summary
 from sumi.outcomes import Outcome
 from sumi.outputs.page_rows import KEPT
 
 _PLAIN: Final = Palette(colours=False)
-_WORST_FIRST: Final = ("aborted", "interrupted", "partial", "complete")
+_WORST_FIRST: Final = ("aborted", "interrupted", "partial", "limited", "complete")
 _GO_ON: Final = "run the same command again to go on"
 
 
@@ -77,6 +86,9 @@ def joint_verdict(crawl: CrawlerEnd, scraped: Summary) -> JointVerdict:
         seconds=max(scraped.seconds, crawl.summary.seconds if crawl.summary is not None else 0.0),
         notes=() if status == "complete" else (reason,),
         unread=scraped.unread,
+        left_out=crawl.summary.left_out if crawl.summary is not None else {},
+        alone=crawl.summary is not None and crawl.summary.alone,
+        amiss=crawl.summary.amiss if crawl.summary is not None else (),
     )
     return JointVerdict(summary, worst_of((crawl.code, exit_code(scraped))), reason)
 
@@ -96,7 +108,7 @@ def _reason(status: str, crawl: CrawlerEnd, scraped: Summary) -> str:
     if crawl.trouble:
         return f"{crawl.trouble}; {_GO_ON}" if crawl.code != BAD_USAGE else crawl.trouble
     if status == "complete":
-        return "every page that was found is here"
+        return EVERYTHING
     if status == "interrupted":
         return _GO_ON
     said = [("crawl", crawl.summary), ("scrape", scraped)]

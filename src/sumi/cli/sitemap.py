@@ -70,4 +70,9 @@ def print_listing(settings: MirrorSettings, form: str, *, quiet: bool) -> int:
     out.write(written(listing, ListFormat(form)))
     if not listing.pages:
         err.line("no sitemap lists a page; sumi mirror follows links instead")
+    elif not quiet:
+        err.line(
+            "pages that are linked and not listed are not known here: sumi plan looks for them in a sample, "
+            "sumi mirror --follow-links takes them"
+        )
     return FOUND if listing.pages else NONE_FOUND

@@ -13,7 +13,7 @@ import msgspec
 from sumi.cli.narration import waiting_words
 from sumi.cli.parser import SentenceParser
 from sumi.cli.places import looking_at, refuse_captures, stored_jobs
-from sumi.cli.summary import ending_lines
+from sumi.cli.summary import ending_lines, left_out_words
 from sumi.cli.terminal import Palette, Sink, duration, printable
 from sumi.events import Summary, WaitingHost
 from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED
@@ -40,7 +40,7 @@ class JobStatus(msgspec.Struct, frozen=True):
     """One line of ``--json``. ``outcomes``, what is pending included, add up to ``discovered``."""
 
     folder: str
-    state: str  # running | paused | interrupted | partial | complete
+    state: str  # running | paused | interrupted | partial | limited | complete
     target: str | None
     process: int | None
     discovered: int
@@ -52,6 +52,7 @@ class JobStatus(msgspec.Struct, frozen=True):
     at: float
     job: str = MIRROR
     notes: tuple[str, ...] = ()  # of a map: how much of each quality domain is there
+    left_out: dict[str, int] = {}  # pages that were found, by what left them out
 
 
 class _Progress(msgspec.Struct):
@@ -93,6 +94,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 async def _look(state: Path) -> JobStatus:
+    from sumi.engine.completeness import noted_standing
     from sumi.jobs.mirror_note import recall_settings
     from sumi.jobs.pipeline_note import Role, recall_role
     from sumi.store.recognize import lock_owner
@@ -109,9 +111,11 @@ async def _look(state: Path) -> JobStatus:
         ended = store.ended if isinstance(store, TerrainView) else None
         cap = settings.max_pages if settings else 0
         progress = _progress_of(home) if process else _Progress()
+        told = await noted_standing(store, stats) if process is None else None
+        guessed = await _with_bar(store, settings, _state(home / f"pause.{job}", process, stats, cap, ended))
         return JobStatus(
             folder=str(home),
-            state=await _with_bar(store, settings, _state(home / f"pause.{job}", process, stats, cap, ended)),
+            state=guessed if told is None else told.status,
             target=settings.url if settings else await _seed(store),
             process=process,
             discovered=stats.known,
@@ -123,6 +127,7 @@ async def _look(state: Path) -> JobStatus:
             at=now,
             job=job,
             notes=_coverage(state) if is_map else (),
+            left_out={} if told is None else told.left_out,
         )
 
 
@@ -139,7 +144,7 @@ async def _with_bar(store: Snapshot, settings: "MirrorSettings | None", state: s
 
 
 def _state(pause_flag: Path, process: int | None, stats: FrontierStats, cap: int, ended: bool | None) -> str:
-    """As the summary of a run would put it; complete only if nothing is pending, failed or unaccounted.
+    """Of a job whose last run did not come to its end, or is of a version that did not note how it stood.
     ``ended``: whether the last run came to its end, where that is on record."""
     if process is not None:
         return "paused" if pause_flag.is_file() else "running"
@@ -202,6 +207,7 @@ def _lines(status: JobStatus, palette: Palette) -> list[str]:
         f"  discovered  {status.discovered:,}: {_balance(status)}",
         f"  folder      {status.folder}",
     ]
+    lines += [f"  limited     {left_out_words(*each, status.job)}" for each in status.left_out.items()]
     if status.pages_per_second is not None:
         eta = f", ETA {duration(status.eta_seconds)}" if status.eta_seconds is not None else ""
         lines.append(f"  speed       {status.pages_per_second:.1f} pages/s{eta}")

@@ -11,23 +11,46 @@ from sumi.outcomes import MEANINGS, Ending, Outcome
 COMPLETE, WITH_FAILURES, BAD_USAGE, INTERRUPTED, ABORTED = 0, 1, 2, 3, 4
 
 EXIT_CODES: dict[int, str] = {
-    COMPLETE: "complete, or stopped by the page limit",
-    WITH_FAILURES: "finished, but some pages failed, are below --min-fidelity or unreadable in a spool",
+    COMPLETE: "complete, or limited: all that the limits let through is here",
+    WITH_FAILURES: "partial: pages failed, are below --min-fidelity, still to come or unreadable in a spool",
     BAD_USAGE: "bad usage or configuration; nothing was done",
     INTERRUPTED: "interrupted; the same command goes on",
     ABORTED: "aborted: something broke; the message says what",
 }
 
 _NAMES = {outcome.value: outcome for outcome in Outcome}
+LINKS_DROPPED = "links_dropped"
+EVERYTHING = "every page that was found is here"
+# Why pages were left out, and what takes them; where another job has another name for it, by job too.
+_LEFT_OUT = {
+    "unlisted": "linked, but not in the sitemap (--follow-links takes linked pages too)",
+    "too_deep": "deeper than the limit (--max-depth)",
+    "trap": "endless by their form, or by what their likes brought (the --trap limits)",
+    "over_cap": "the page limit was reached (--max-pages)",
+    "over_budget": "their host was asked as often as one run may (run again, or --max-requests-per-host)",
+    "over_quota": "their repository has its pages (caps in the configuration)",
+    "links_dropped": "more than one page may have (--max-links)",
+}
+_LEFT_OUT_BY_JOB = {
+    ("over_cap", "capture"): "the page limit was reached (--limit)",
+    ("over_cap", "crawl"): "the page limit was reached (caps.max_pages)",
+    ("over_cap", "unified"): "the page limit was reached (caps.max_pages)",
+    ("too_deep", "crawl"): "deeper than the limit (scope.max_depth)",
+    ("too_deep", "unified"): "deeper than the limit (scope.max_depth)",
+    ("over_budget", "map"): "their domain was asked as often as one run may (max-domain-requests)",
+}
+_MORE = {
+    "mirror": "--render auto, in case its links need JavaScript, or a URL higher up",
+    "capture": "--render balanced, in case its links need JavaScript, or a URL higher up",
+}
 
 
 def exit_code(summary: Summary) -> int:
     match summary.status:
-        case "complete":
+        case "complete" | "limited":
             return COMPLETE
         case "partial":
-            failed = count_of(summary, Ending.FAILED) or summary.below_fidelity or summary.unread
-            return WITH_FAILURES if failed else COMPLETE
+            return WITH_FAILURES
         case "interrupted":
             return INTERRUPTED
         case _:
@@ -102,10 +125,10 @@ def _hint(outcome: Outcome, summary: Summary) -> str:
 
 def _status_words(summary: Summary) -> str:
     match summary.status:
-        case "complete" if summary.outcomes.get(Outcome.OVER_CAP.value):
-            return "as many pages as were asked for are here"
         case "complete":
-            return "every page that was found is here"
+            return _why_complete(summary)
+        case "limited":
+            return why_limited(summary)
         case "partial":
             return _why_partial(summary)
         case "interrupted":
@@ -124,6 +147,37 @@ def _how_to_go_on(summary: Summary) -> str:
     return f"sumi capture resume {home.name}{where}"
 
 
+def _why_complete(summary: Summary) -> str:
+    denied = summary.outcomes.get(Outcome.ROBOTS_DENIED.value, 0)
+    if not denied:
+        return EVERYTHING
+    return f"{EVERYTHING}, but for {_counted(denied)} that robots.txt asks to leave alone"
+
+
+def why_limited(summary: Summary) -> str:
+    if summary.alone:
+        return (
+            f"one page, and no link of it leads to another one; if there should be more, try {_more(summary)}"
+        )
+    parts = [left_out_words(name, count, summary.job) for name, count in summary.left_out.items()]
+    parts += [f"passed over, though it was asked for: {printable(each)}" for each in summary.amiss[:3]]
+    return "; ".join(parts) or "pages that were found were left out"
+
+
+def left_out_words(name: str, count: int, job: str) -> str:
+    why = _LEFT_OUT_BY_JOB.get((name, job)) or _LEFT_OUT.get(name, name)
+    what = f"{count:,} links" if name == LINKS_DROPPED else _counted(count)
+    return f"{what} left out: {why}"
+
+
+def _counted(pages: int) -> str:
+    return "one page" if pages == 1 else f"{pages:,} pages"
+
+
+def _more(summary: Summary) -> str:
+    return _MORE.get(summary.job, "render.mode in the configuration, in case its links need JavaScript")
+
+
 def _why_partial(summary: Summary) -> str:
     failed = count_of(summary, Ending.FAILED)
     if failed:
@@ -134,6 +188,8 @@ def _why_partial(summary: Summary) -> str:
     below = summary.below_fidelity
     if below:
         return f"the Markdown of {'one page' if below == 1 else f'{below:,} pages'} is below --min-fidelity"
-    if summary.outcomes.get(Outcome.OVER_CAP.value):
-        return "the page limit was reached first"
+    if summary.amiss:
+        return f"what was asked for is not here: {printable(summary.amiss[0])}"
+    if not summary.outcomes.get(Outcome.PENDING.value):
+        return "no page came"
     return "some pages are still to come"

@@ -17,7 +17,7 @@ from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.policy import SITEMAP_BYTES
 from sumi.ports import HostReport
 
-PLAIN = ASSETS | {Kind.SITEMAP}
+PLAIN = ASSETS | {Kind.SITEMAP, Kind.NAVIGATION}
 NO_LOCATION = Verdict(Outcome.BAD_HTTP, "a redirect without a Location")
 
 

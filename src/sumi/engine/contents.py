@@ -111,6 +111,7 @@ class Contents:
             first_captured=before.first_captured if before is not None else now,
             changed_at=now,
             duplicate_of=original,
+            links_dropped=digest.links_dropped,
             simhash=None if digest.simhash is None else f"{digest.simhash:016x}",
             rendered=response.rendered or None,
             render_note=response.render_note or None,

@@ -10,6 +10,7 @@ from sumi.engine.acquire import Acquired, Crowded, Ended, Fetched, Redirected
 from sumi.engine.assets import Assets
 from sumi.engine.contents import KEPT, Contents
 from sumi.engine.endings import Endings
+from sumi.engine.facts import bare_facts
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
 from sumi.engine.ladder import Held, Ladder, Way, as_markdown, is_markdown
@@ -22,7 +23,7 @@ from sumi.engine.sitemaps import Sitemaps
 from sumi.engine.spellings import OtherSpellings
 from sumi.events import PageDeferred, Warned
 from sumi.frontier.retry import retry_delay
-from sumi.model import ASSETS, Kind, Lease, Response
+from sumi.model import ASSETS, Hop, Kind, Lease, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
 from sumi.ports import Deferral, Settlement
@@ -170,6 +171,8 @@ class Digestion:
             self._io.tell(Warned(f"{lease.url}: {taken}, {digest.links_dropped:,} more were left out"))
         if lease.candidate.kind is Kind.SITEMAP:
             return await self._sitemaps.read(lease, response, digest)
+        if lease.candidate.kind is Kind.NAVIGATION:
+            return await self._navigation(lease, response, digest)
         if lease.candidate.kind is Kind.PROBE:
             return self._endings.probed(lease, response, digest)
         held = Held(request, response, digest)
@@ -190,6 +193,13 @@ class Digestion:
         found = await self._onward.links(lease, digest)
         links = self._onward.recorded((*digest.links, digest.refresh, digest.canonical))
         return Settlement(lease, verdict, self._now(), facts, found, links)
+
+    async def _navigation(self, lease: Lease, response: Response, digest: PageDigest) -> Settlement:
+        more = await self._onward.navigation(lease, digest)
+        pages = await self._onward.judged(digest.links, lease, Hop.LINK, spelled=digest.addresses)
+        rule = f"{len(digest.links)} pages, {len(digest.navigation)} files with more"
+        verdict = Verdict(Outcome.SITEMAP_CUT if digest.cut else Outcome.READ, rule)
+        return Settlement(lease, verdict, self._now(), bare_facts(response, None), more + pages)
 
     async def _undigested(self, lease: Lease, response: Response, verdict: Verdict) -> Settlement:
         if self._assets.takes(verdict):
@@ -221,6 +231,8 @@ class Digestion:
             vocabulary=self._gate.traps.watches(lease.url),
             assets=bool(recipe.asset_bytes),
             alternate=self._ladder.active,
+            # A map shows which page links to which, and data is no page.
+            navigation=recipe.take_links and not recipe.record_links,
         )
 
     def _now(self) -> float:

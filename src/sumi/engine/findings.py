@@ -21,9 +21,11 @@ _PIECE = 8
 _NEIGHBOURS = 4
 
 
-async def findings(ledger: Ledger, fidelity: FidelityScores) -> tuple[str, ...]:
-    """The scores take the pages that are looked through here: a second look would take as long again."""
-    return (*await _traps(ledger), *await _challenges(ledger), *await _pages(ledger, fidelity))
+async def findings(ledger: Ledger, fidelity: FidelityScores) -> tuple[tuple[str, ...], int]:
+    """And how many links were dropped. The scores take the pages that are looked through here: a second look
+    would take as long again."""
+    pages, dropped = await _pages(ledger, fidelity)
+    return (*await _traps(ledger), *await _challenges(ledger), *pages), dropped
 
 
 async def _traps(ledger: Ledger) -> list[str]:
@@ -44,12 +46,13 @@ async def _challenges(ledger: Ledger) -> list[str]:
     ]
 
 
-async def _pages(ledger: Ledger, fidelity: FidelityScores) -> list[str]:
+async def _pages(ledger: Ledger, fidelity: FidelityScores) -> tuple[list[str], int]:
     hashes = array("Q")
-    unindexed = 0
+    unindexed = dropped = 0
     rendered, in_vain = Counter[str](), Counter[str]()
     async for record in ledger.records((Outcome.CAPTURED, Outcome.UNCHANGED)):
         fidelity.take(record)
+        dropped += record.facts.links_dropped
         if record.facts.simhash is not None:
             hashes.append(int(record.facts.simhash, 16))
         unindexed += "noindex" in (record.facts.robots_meta or "").lower()
@@ -62,7 +65,7 @@ async def _pages(ledger: Ledger, fidelity: FidelityScores) -> list[str]:
         notes.append(f"near-duplicates: {pages:,} pages in {_counted(len(groups), 'group')}; all were kept")
     if unindexed:
         notes.append(f"noindex: {_counted(unindexed, 'page')} asked not to be indexed; kept, and flagged")
-    return [*notes, *_rendered(rendered, in_vain)]
+    return [*notes, *_rendered(rendered, in_vain)], dropped
 
 
 def _rendered(reasons: Counter[str], in_vain: Counter[str]) -> list[str]:

@@ -37,11 +37,16 @@ class Onward:
             images = await self.judged(digest.images, lease, Hop.EMBED, Kind.IMAGE, spelled)
             # Before the links: of one URL the first finding counts, and as links they were refused.
             found = images + files + found
+        if digest.navigation:
+            found = await self.navigation(lease, digest) + found
         if digest.refresh is not None:
             found += await self.judged([digest.refresh], lease, Hop.REDIRECT, spelled=spelled)
         if digest.canonical is not None and digest.canonical != lease.url:
             found += await self.judged([digest.canonical], lease, Hop.CANONICAL, spelled=spelled)
         return found
+
+    async def navigation(self, lease: Lease, digest: PageDigest) -> tuple[Judged, ...]:
+        return await self.judged(digest.navigation, lease, Hop.LINK, Kind.NAVIGATION, digest.addresses)
 
     def recorded(self, links: Iterable[str | None]) -> tuple[str, ...] | None:
         """What the settlement says of links: each once, in order."""
@@ -59,7 +64,9 @@ class Onward:
         source = lease.candidate
         # From a sitemap to a page is a step too, be it by a redirect: only what was asked for is at depth 0.
         listed = source.kind is Kind.SITEMAP and kind is Kind.PAGE
-        depth = source.depth + (hop is Hop.LINK or listed or self._recipe.record_links)
+        # Data of a page's menu is a part of the page.
+        step = hop is Hop.LINK and kind is not Kind.NAVIGATION
+        depth = source.depth + (step or listed or self._recipe.record_links)
         redirects = source.redirects + 1 if hop is Hop.REDIRECT else 0
         fresh = await self._frontier.unseen(urls, depth, hop)
         address = spelled.get

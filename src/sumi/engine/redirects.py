@@ -125,10 +125,13 @@ def only_sends_on(digest: PageDigest) -> bool:
     return len(digest.markdown or "") < REFRESH_PAGE_CHARACTERS
 
 
+_STAYS = ASSETS | {Kind.NAVIGATION}
+
+
 def _kind_behind(lease: Lease, target: str) -> Kind:
     """A moved sitemap is one still, if called like one: many sites send every strange path to a page."""
     kind = lease.candidate.kind
-    return kind if kind in ASSETS or called_like_a_sitemap(split(target).path) else Kind.PAGE
+    return kind if kind in _STAYS or called_like_a_sitemap(split(target).path) else Kind.PAGE
 
 
 def _loop(target: str) -> Verdict:

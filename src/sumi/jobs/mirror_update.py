@@ -17,6 +17,7 @@ ASKED_AGAIN = frozenset(
         Outcome.DUPLICATE,
         Outcome.REDIRECTED,
         Outcome.READ,
+        Outcome.SITEMAP_CUT,
         Outcome.ABSENT,
         Outcome.GONE,
         Outcome.NOT_FOUND,

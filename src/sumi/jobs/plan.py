@@ -8,7 +8,7 @@ from statistics import fmean
 import msgspec
 
 from sumi.jobs.mirror import mirror_job
-from sumi.model import Candidate, Hop, Lease, PageFacts, Response
+from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.outputs.listing import ListedPage, Listing, ReadSitemap
 from sumi.outputs.nothing import NoOutput
@@ -52,6 +52,7 @@ class Plan(msgspec.Struct, frozen=True):
     would_fetch: int | None  # at most --max-pages of them
     sitemaps: list[ReadSitemap]
     left_out: dict[str, int]
+    unlisted: int  # pages that the sample links to and no sitemap lists; a mirror leaves them out by default
     robots: RobotsPlan
     sampled: list[SampledPage]
     failed: dict[str, int]  # of the sample, by outcome
@@ -119,6 +120,7 @@ async def make_plan(
         would_fetch=wanted,
         sitemaps=listing.sitemaps,
         left_out=listing.left_out,
+        unlisted=await _unlisted(ledger, listing),
         robots=robots,
         sampled=sample.pages,
         failed=await _failures(ledger),
@@ -141,6 +143,12 @@ async def _robots(ledger: Ledger, url: str, policy: RobotsPolicy, agent: str) ->
     return RobotsPlan(
         verdict.meaning, rules.agent, rules.crawl_delay, rules.content_signals, len(file.sitemaps)
     )
+
+
+async def _unlisted(ledger: Ledger, listing: Listing) -> int:
+    listed = {page.url for page in listing.pages}
+    linked = [record.url async for record in ledger.records((Outcome.UNLISTED,)) if record.kind is Kind.PAGE]
+    return sum(url not in listed for url in linked) if listed else 0
 
 
 async def _failures(ledger: Ledger) -> dict[str, int]:

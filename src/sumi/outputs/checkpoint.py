@@ -11,12 +11,12 @@ from sumi.outputs.plain_text import iso_utc, one_line
 from sumi.ports import FrontierStats
 
 RUNNING = "running"
-COMPLETE = "complete"
+FINISHED = "finished"  # whether that is all, the summary and sumi status say
 INTERRUPTED = "interrupted"
 
 _HINTS = {
     RUNNING: "If no sumi is running, it was stopped: run the same command again to go on.",
-    COMPLETE: "Nothing is waiting.",
+    FINISHED: "Nothing is waiting.",
     INTERRUPTED: "Run the same command again to go on.",
 }
 
@@ -40,7 +40,7 @@ def stopped(stats: FrontierStats) -> Standing:
     for outcome, number in stats.outcomes.items():
         endings[MEANINGS[outcome].ending] += number
     return Standing(
-        INTERRUPTED if stats.pending else COMPLETE,
+        INTERRUPTED if stats.pending else FINISHED,
         endings[Ending.DONE],
         stats.pending,
         endings[Ending.FAILED],

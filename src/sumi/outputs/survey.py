@@ -4,6 +4,7 @@ say of the whole."""
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
+from sumi.model import Kind
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.outputs.changes import Changes
 from sumi.ports import Ledger, UrlRecord
@@ -74,7 +75,7 @@ class Survey:
             self.failed += 1
         elif record.outcome in SKIPPED:
             self.skipped += 1
-        elif record.outcome is Outcome.READ and self.sitemap is None:
+        elif record.outcome is Outcome.READ and record.kind is Kind.SITEMAP and self.sitemap is None:
             self.sitemap = record.url
         self.assets += record.facts.asset
         if record.at is not None and record.outcome not in _UNLISTED:

@@ -27,6 +27,7 @@ class DigestRequest(msgspec.Struct, frozen=True):
     # What ``raw`` is packed with, if anything. It comes with every page, as a worker may be a new one.
     dictionary: bytes = b""
     pack: bool = True  # False: of ``raw`` only the hash is wanted, as the body is kept as it came
+    navigation: bool = False  # the data that scripts make the page's menu of is wanted too
     full_text: bool = False  # the body is all of a site's Markdown, which is wanted in parts by page
 
 
@@ -53,12 +54,14 @@ class PageDigest(msgspec.Struct, frozen=True, omit_defaults=True):
     raw: bytes = b""  # the body as one zstd frame, where asked for
     raw_sha256: str | None = None  # of the body itself
     modified: dict[str, float] = {}  # of a sitemap: the latest time that a page's date can mean
-    cut: bool = False  # of a sitemap: there is more that could not be read
+    cut: bool = False  # of a sitemap or navigation data: there is more that could not be read
     problem: str = ""  # a broken sitemap's end, a degraded page: what was lost and why
     fidelity: float | None = None  # how much of the page is in the Markdown, 0 to 1: see sumi.parse.fidelity
     shortfalls: list[str] = []  # what of it is not: "tables: 0 of 1"
     alternate: str | None = None  # where the page says that it is as Markdown, where asked for; absolute
     rival_fidelity: float | None = None  # of the rival, where there was one: see ``fidelity``
+    # Where the data is that scripts make the page's menu of, where asked for; of such data, where more is.
+    navigation: list[str] = []
     images: list[str] = []  # that the Markdown shows, where asked for; absolute, normalized, distinct
     downloads: list[str] = []  # links that the page itself calls downloads, where asked for; likewise
     parts: dict[str, str] = {}  # of a site's full text: the Markdown of each page that it names, by URL
@@ -74,9 +77,10 @@ class Undigested(msgspec.Struct, frozen=True):
 def digest(request: DigestRequest) -> PageDigest | Undigested:
     """Never raises for what a body contains. MemoryError passes: only the end of the process cures that."""
     # Imported here because the crawler's own process knows these types but never loads the parser.
-    from sumi.parse.page import digest_page, digest_sitemap
+    from sumi.parse.page import digest_navigation, digest_page, digest_sitemap
 
-    read = digest_page if request.kind is Kind.PAGE else digest_sitemap
+    others = {Kind.SITEMAP: digest_sitemap, Kind.NAVIGATION: digest_navigation}
+    read = others.get(request.kind, digest_page)
     try:
         return _with_raw(read(request), request) if request.raw else read(request)
     except MemoryError:

@@ -59,6 +59,7 @@ class _Read(NamedTuple):
     licenses: list[str]
     alternate: str | None
     downloads: list[str]
+    navigation: list[str]
     written: _Written
 
 
@@ -110,6 +111,24 @@ def _dated(entries: "list[SitemapEntry]", pages: LinkNormalizer) -> tuple[list[s
         for url in pages.many((entry.url_raw,)):
             dates[url] = when if dates.setdefault(url, when) == when else None
     return list(dates), {url: when for url, when in dates.items() if when is not None}
+
+
+def digest_navigation(request: DigestRequest) -> PageDigest | Undigested:
+    from sumi.parse.navigation import read_navigation
+
+    text, _ = decode_text(request.body, request.content_type)
+    name = request.url.partition("?")[0].rpartition("/")[2]
+    navigation = read_navigation(text, name.removesuffix(".js"))
+    if not navigation.found:
+        return Undigested(Verdict(Outcome.NOT_HTML, "there is no navigation data in it"))
+    normalizer = LinkNormalizer(rules_for(request.preset, request.keep_params), request.url)
+    return PageDigest(
+        links=normalizer.many(navigation.addresses),
+        navigation=normalizer.many(navigation.files),
+        addresses=normalizer.addresses,
+        cut=navigation.cut,
+        problem="its navigation data could not be read to the end" if navigation.cut else "",
+    )
 
 
 def _digest_markdown(request: DigestRequest) -> PageDigest:
@@ -184,6 +203,7 @@ def _digest_html(request: DigestRequest) -> PageDigest:
         shortfalls=[] if fidelity is None else fidelity.shortfalls,
         alternate=page.alternate,
         rival_fidelity=None if rival is None else rival.score,
+        navigation=page.navigation,
     )
     if request.assets:
         digest = _with_assets(digest, page.downloads, normalizer, request.max_links)
@@ -205,9 +225,16 @@ def _read_html(request: DigestRequest) -> _Read:
         licenses=licenses_of(document, request.body, normalizer, links),
         alternate=_resolved(markdown_href(document), normalizer) if request.alternate else None,
         downloads=download_hrefs(document) if request.assets else [],
+        navigation=_navigation(document, normalizer, request) if request.navigation else [],
         # Last, because it changes the document.
         written=_write(document, base, request) if request.markdown else _NOT_WRITTEN,
     )
+
+
+def _navigation(document: Document, normalizer: LinkNormalizer, request: DigestRequest) -> list[str]:
+    from sumi.parse.navigation import navigation_scripts
+
+    return normalizer.many(navigation_scripts(document, request.body))
 
 
 def _with_assets(
