@@ -37,12 +37,35 @@ def test_a_connection_is_kept_and_used_again(loop: Loop) -> None:
     assert connections == 1
 
 
-def test_a_connection_that_the_server_closes_is_replaced_unseen(loop: Loop) -> None:
+def test_a_server_that_closes_every_connection_costs_one_request_at_most(loop: Loop) -> None:
+    """The next may be on its way when the end of a connection arrives; from then on none is used twice."""
+
     async def main() -> list[Result]:
         async with serving(OK) as server:
             return await ask_each([server.url()] * 5)
 
-    assert all(isinstance(result, Response) for result in run(loop, main()))
+    results = run(loop, main())
+    assert sum(isinstance(result, Response) for result in results) >= 4
+
+
+def test_a_request_that_is_dropped_in_a_used_connection_is_not_repeated_behind_our_back(loop: Loop) -> None:
+    async def dropping(head: bytes, writer: Writer) -> None:
+        if head.split()[1] == b"/drop":
+            writer.close()
+        else:
+            await OK(head, writer)
+
+    async def main() -> tuple[list[Result], list[bytes]]:
+        async with serving(dropping, keep_alive=True) as server:
+            paths = ["/", "/drop", "/drop", "/"]
+            results = await ask_each([server.url(path) for path in paths])
+            return results, [head.split()[1] for head in server.heads]
+
+    results, asked = run(loop, main())
+    assert asked == [b"/", b"/drop", b"/drop", b"/"]
+    assert [isinstance(result, Response) for result in results] == [True, False, False, True]
+    lost = [result.verdict.outcome for result in results if isinstance(result, Trouble)]
+    assert lost == [Outcome.CONNECTION_LOST] * 2
 
 
 def test_a_server_that_closes_every_connection_is_still_asked_several_things_at_once(loop: Loop) -> None:

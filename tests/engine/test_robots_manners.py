@@ -30,9 +30,9 @@ def test_it_is_fetched_once_however_many_pages_wait_for_it() -> None:
         Answer(503),
         Answer(503, headers=(("retry-after", "3600"),)),
         Answer(429),
-        Answer(trouble=Outcome.CONNECT_FAILED),
+        Answer(trouble=Outcome.TIMED_OUT),
     ],
-    ids=["500", "503", "503 for an hour", "429", "no connection"],
+    ids=["500", "503", "503 for an hour", "429", "no answer"],
 )
 def test_pages_of_a_host_without_one_end_and_other_hosts_go_on(robots: Answer) -> None:
     healthy = site(10, "b.test")
@@ -45,6 +45,21 @@ def test_pages_of_a_host_without_one_end_and_other_hosts_go_on(robots: Answer) -
     assert {world.outcomes[url] for url in healthy} == {"captured"}
     assert max(max(world.asked(url)) for url in healthy) < 15
     assert not any(world.asked(url) for url in site(10))
+
+
+@pytest.mark.parametrize(
+    ("cause", "tries"),
+    [
+        (Outcome.DNS_FAILED, 4),
+        (Outcome.CONNECT_FAILED, 4),
+        (Outcome.ADDRESS_REFUSED, 1),
+        (Outcome.TLS_FAILED, 1),
+    ],
+)
+def test_pages_of_a_host_that_cannot_be_had_end_by_the_cause(cause: Outcome, tries: int) -> None:
+    world = crawled(web_of({}, Answer(trouble=cause)), recipe_for(site(10), robots=OBEYED))
+    assert len(world.asked(ROBOTS)) == len(world.log) == tries
+    assert set(world.outcomes.values()) == {cause}
 
 
 def redirecting(hops: int, rules: Answer) -> Web:

@@ -24,7 +24,7 @@ from sumi.engine.run import Crawl
 from sumi.engine.summary import NOTHING_FOUND, standing_of, summarize
 from sumi.errors import SumiError, UsageError
 from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChanged, Summary
-from sumi.frontier.retry import TRANSIENT
+from sumi.frontier.retry import WORTH_ANOTHER_RUN
 from sumi.model import PageFacts
 from sumi.policy import Durability
 from sumi.ports import Ledger, Output
@@ -176,7 +176,7 @@ class JobRun:
         if self._store.torn_bytes or requeued:
             self._io.tell(Recovered(0, self._store.torn_bytes, requeued))
         if self._second_chances:
-            failed = [record.url async for record in self._store.records(TRANSIENT)]
+            failed = [record.url async for record in self._store.records(WORTH_ANOTHER_RUN)]
             await self._store.requeue(failed, self._started)
 
     async def _lost(self) -> dict[str, PageFacts]:

@@ -113,7 +113,7 @@ async def _acquire(
     report = host_report(answer, desk.crawl_delay(way.target))
     if only_head and not concludes(answer):
         heads.answered(lease)
-        return Turn(io.clock.now(), report, head_answered=True)
+        return Turn(io.clock.now() + heads.pause_after(answer), report, head_answered=True)
     if isinstance(answer, Trouble):
         return Ended(answer.verdict, report)
     if only_head and (refusal := wrong_type(answer)):

@@ -25,8 +25,10 @@ CONCLUSIVE = REDIRECTS | {404, 410, 429}
 
 
 class Heads:
-    def __init__(self, *, active: bool) -> None:
+    def __init__(self, *, active: bool, pause: float = 0.0) -> None:
+        """``pause``: seconds until a page is asked for whose type could not be had."""
         self._active = active
+        self._pause = pause
         self._asked: set[str] = set()
 
     def due(self, lease: Lease) -> bool:
@@ -36,6 +38,12 @@ class Heads:
     def answered(self, lease: Lease) -> None:
         """Next time, and at every retry, it is the page's turn."""
         self._asked.add(lease.url)
+
+    def pause_after(self, answer: Response | Trouble) -> float:
+        """None after an answer to HEAD, be it that there is no HEAD. A server in trouble is not asked for the
+        page itself a moment later."""
+        is_answer = isinstance(answer, Response) and answer.status < 500
+        return 0.0 if is_answer else self._pause
 
     def settled(self, url: str) -> None:
         self._asked.discard(url)

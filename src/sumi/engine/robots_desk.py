@@ -37,8 +37,10 @@ DENIAL_SECONDS = 300.0
 # A server may ask for its robots.txt to be read more often than once a day. Not more often than this: a page
 # has to get its turn in between, which may be the longest Crawl-delay away, slowed down tenfold.
 SHORTEST_LIFETIME = 3600.0
-LONG_CRAWL_DELAY = 30.0
+LONG_CRAWL_DELAY = 10.0
 TOO_MANY = 429
+# What is true of the host as a whole: its pages end by that cause, and are not said to lack a robots.txt.
+CAUSES = frozenset({Outcome.DNS_FAILED, Outcome.CONNECT_FAILED, Outcome.ADDRESS_REFUSED, Outcome.TLS_FAILED})
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 
 
@@ -91,6 +93,7 @@ class RobotsDesk:
         self._rulings: dict[str, Ruling] = {}
         self._asking: dict[str, asyncio.Event] = {}
         self._attempts: dict[str, int] = {}
+        self._rested: set[str] = set()  # sites whose robots.txt may be asked for right after a page
         self._unheard: set[str] = set()  # sites whose denial no page has been told yet
         self._crawl_delays: dict[str, float] = {}  # by host
         self.in_use = HostsInUse()
@@ -176,7 +179,7 @@ class RobotsDesk:
         return self._sitemaps(record.origin, record) if wanted else ()
 
     async def _ask(self, site: str) -> Turn:
-        until = await self._hops.wait_for(site, self._io.clock.now())
+        until = self._rest_of(site) or await self._hops.wait_for(site, self._io.clock.now())
         if until is not None:
             return Turn(until)
         # One byte more than may be read, so that the parser can tell a cut file from a whole one.
@@ -192,6 +195,15 @@ class RobotsDesk:
         is_file = 200 <= answer.status < 300 and not is_web_page(answer.body)
         return await self._conclude(site, answer.status, answer.body if is_file else b"", report, age=age)
 
+    def _rest_of(self, site: str) -> float | None:
+        """The turn is a page's, and pages may follow each other sooner than a robots.txt may follow one."""
+        pacing = self._limits.pacing
+        was_asked = host_key(site) in self._crawl_delays
+        if pacing.manifest_delay <= pacing.delay or not was_asked or site in self._rested:
+            return None
+        self._rested.add(site)
+        return self._io.clock.now() + pacing.manifest_delay
+
     async def _follow(self, site: str, answer: Response) -> Turn:
         # To be requested, not to be told from others: the job's idea of what makes a page is of no concern.
         target = normalize(location_of(answer), Preset.MIRROR, self._hops.current(site))
@@ -206,23 +218,26 @@ class RobotsDesk:
     async def _try_again(self, site: str, answer: Response | Trouble) -> Turn:
         attempt = self._attempts.get(site, 0)
         self._attempts[site] = attempt + 1
-        outcome = Outcome.ROBOTS_UNREACHABLE
+        cause = outcome = self._cause(answer)
         if isinstance(answer, Trouble) and self._recipe.retry.only:  # which names what it means
             outcome = answer.verdict.outcome
-        elif isinstance(answer, Response):
-            outcome = self._silence_of(answer.status)
         delay = retry_delay(outcome, attempt, self._recipe.retry, self._io.jitter())
         if delay is not None:
             return Turn(not_before=self._io.clock.now() + delay, report=self._report(site, answer))
         words = answer.verdict.rule if isinstance(answer, Trouble) else ""
         status = 0 if isinstance(answer, Trouble) else answer.status
         turn = await self._conclude(site, status, b"", self._report(site, answer), words)
-        if isinstance(answer, Trouble) and answer.verdict.outcome is Outcome.DNS_FAILED:
-            ruling = self._rulings[site]
-            if ruling.denies_as is Outcome.ROBOTS_UNREACHABLE:
-                nameless = msgspec.structs.replace(ruling, denies_as=Outcome.DNS_FAILED, words=words)
-                self._rulings[site] = nameless
+        ruling = self._rulings[site]
+        if cause in CAUSES and not ruling.reachable:
+            self._rulings[site] = msgspec.structs.replace(ruling, denies_as=cause, words=words)
         return turn
+
+    def _cause(self, answer: Response | Trouble) -> Outcome:
+        """Why there is no robots.txt, as far as that says something about the pages of its host."""
+        if isinstance(answer, Response):
+            return self._silence_of(answer.status)
+        cause = answer.verdict.outcome
+        return cause if cause in CAUSES else Outcome.ROBOTS_UNREACHABLE
 
     async def _conclude(
         self,
@@ -235,6 +250,7 @@ class RobotsDesk:
     ) -> Turn:
         self._hops.forget(site)
         self._attempts.pop(site, None)
+        self._rested.discard(site)
         now = self._io.clock.now()
         record = RobotsRecord(site, status, body, now, trouble)
         old = await self._io.ledger.get_robots(site)

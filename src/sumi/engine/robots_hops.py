@@ -12,7 +12,7 @@ from sumi.engine.hosts_in_use import HostsInUse
 from sumi.ports import Frontier
 from sumi.urls import host_key
 
-WHY = "the robots.txt of another host is there"
+WHY = "has the robots.txt of another host"
 # How long an answer may take with the other host still sure to be left alone. A hold cannot be taken back,
 # so this is a compromise: nearly all answers come sooner, and the host is not idle for long if they do.
 ANSWER_SECONDS = 10.0
@@ -77,7 +77,7 @@ class RobotsHops:
         trail = self._trail(site)
         await self._frontier.hold_host(host, opens + delay * trail.window, WHY)
         trail.window = min(2 * trail.window, LONGEST_WINDOW)
-        await self._frontier.hold_host(host_key(site), opens, "its robots.txt is on another host")
+        await self._frontier.hold_host(host_key(site), opens, "has its robots.txt on another host")
 
     def _is_patient(self, site: str, now: float) -> bool:
         trail = self._trail(site)

@@ -44,7 +44,7 @@ class Crawl:
         self._desk = RobotsDesk(recipe, io, self._limits)
         self._gate = Gate(recipe, io, self._desk, self._limits)
         self._revisits = Revisits(io.ledger, active=recipe.revisit, trust_dates=recipe.trust_dates)
-        self._heads = Heads(active=recipe.head_first)
+        self._heads = Heads(active=recipe.head_first, pause=recipe.retry.first_delay)
         self._ladder = Ladder(recipe, io)
         self._digestion = Digestion(recipe, io, self._gate, self._revisits, self._ladder)
         self._settler = Settler(io, durability, in_flight=lambda: len(self._visits))

@@ -57,8 +57,9 @@ class Scrutiny:
     async def _challenged(self, lease: Lease, whose: str) -> Verdict:
         before = self._in_a_row.get(lease.host, 0)
         self._in_a_row[lease.host] = before + 1
-        pause = min(self._gate.limits.pacing.rate_limited_hold * 2 ** min(before, 16), MOST_PAUSE)
-        await self._io.frontier.hold_host(lease.host, self._io.clock.now() + pause, "it put up a bot check")
+        if before:  # of one page alone it is that page's own trouble
+            pause = min(self._gate.limits.pacing.rate_limited_hold * 2 ** min(before - 1, 16), MOST_PAUSE)
+            await self._io.frontier.hold_host(lease.host, self._io.clock.now() + pause, "put up a bot check")
         return Verdict(Outcome.CHALLENGE, f"instead of the page: {whose}")
 
     async def _compared(self, lease: Lease, simhash: int) -> Verdict | Deferral | None:

@@ -12,7 +12,7 @@ from sumi.fetch.curl_loop import COMPLETE, CurlLoop, Ending
 from sumi.fetch.decode import undo_codings
 from sumi.fetch.guard import AddressGuard
 from sumi.fetch.headers import all_values
-from sumi.fetch.incoming import Incoming
+from sumi.fetch.incoming import DROPPED, Incoming
 from sumi.fetch.kept_connections import KeptConnections
 from sumi.fetch.route import Route
 from sumi.fetch.stall import StallClock
@@ -27,6 +27,9 @@ from sumi.ports import Clock
 
 _PROXY_AUTHENTICATION = 407
 _SURPLUS = Verdict(Outcome.BAD_HTTP, "more bytes than the answer said it has")
+
+# Servers whose connections are not used twice; beyond that they are, which costs one page a retry each time.
+_MOST_DROPPERS = 10_000
 
 
 class ProxyFailed(NamedTuple):
@@ -56,6 +59,7 @@ class Exchanges:
         self._kept = KeptConnections(self._curl.is_used)
         self._stalls = StallClock(limits)
         self._budget = BodyBudget(limits.flight_bytes)
+        self._droppers: set[tuple[str, int]] = set()  # closed a used connection once, instead of answering
         self._spare: list[Transfer] = []
         self._lent = 0
         self._closed = False
@@ -84,7 +88,8 @@ class Exchanges:
             earliness=Earliness(self._curl.current_turn) if route.speaks_tls else None,
         )
         try:
-            transfer.prepare(route, request, lines, incoming)
+            server = (route.target.host, route.target.port)
+            transfer.prepare(route, request, lines, incoming, anew=server in self._droppers)
             ending = await self._perform(transfer, incoming)
             timing = self._timing(transfer, started)
             if self._jar is not None and incoming.fields and not self._closed:
@@ -94,6 +99,8 @@ class Exchanges:
             if ending == COMPLETE or incoming.cut:
                 await self._make_room(request, incoming, claim)
                 return self._answer(request, transfer, incoming, timing, claim)
+            if incoming.broken is DROPPED and len(self._droppers) < _MOST_DROPPERS:
+                self._droppers.add(server)
             return self._failure(ending, transfer, incoming, timing)
         finally:
             transfer.let_go()

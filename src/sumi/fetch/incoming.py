@@ -1,6 +1,7 @@
 """The answer while it comes in: counted, capped, and given up at the first limit it breaks."""
 
 from collections.abc import Callable
+from typing import Final
 
 import pycurl
 
@@ -16,7 +17,7 @@ from sumi.fetch.headers import (
     status_of,
     version_of,
 )
-from sumi.fetch.surplus import Earliness, speaks_of_surplus
+from sumi.fetch.surplus import Earliness, asks_again, speaks_of_surplus
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FetchLimits
 
@@ -32,6 +33,9 @@ _PAUSE: int = pycurl.WRITEFUNC_PAUSE
 
 def _nobody() -> None:
     """Waits any more."""
+
+
+DROPPED: Final = Verdict(Outcome.CONNECTION_LOST, "connection closed without an answer")
 
 
 class Incoming:
@@ -145,6 +149,8 @@ class Incoming:
             self._earliness.hear(words)
         if speaks_of_surplus(words):
             self.surplus = True
+        elif asks_again(words):
+            self.broken = DROPPED  # when it is asked again, and how often, is not for curl to decide
 
     @property
     def expects_body(self) -> bool:

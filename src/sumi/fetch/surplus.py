@@ -19,11 +19,18 @@ _REUSED = (b"Reusing existing", b"Re-using existing")
 _DIALLED = b"Established connection"
 _SENT = b"Request completely sent off"
 _WORDS = (b"Excess found", b"Leftovers after chunking")
+_ASKS_AGAIN = b"Connection died, retrying"
 
 
 def speaks_of_surplus(words: bytes) -> bool:
     """Whether curl says that it has left out bytes behind the end of a body."""
     return words.startswith(_WORDS)
+
+
+def asks_again(words: bytes) -> bool:
+    """Whether curl says that a used connection ended without an answer, so that it is about to ask once more
+    in a new one."""
+    return words.startswith(_ASKS_AGAIN)
 
 
 class Earliness:

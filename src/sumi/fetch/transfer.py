@@ -37,6 +37,7 @@ class Transfer:
         self.refusal: str | None = None  # the guard's word on an address that was about to be dialled
         self.no_socket = 0  # errno, where the system had no socket to give
         self._dialled: list[_Handover] = []  # for this exchange
+        self._incoming: Incoming | None = None
         self._limits = limits
         self._is_untimed = False
         self._spells = False  # what to ask for is said apart from the URL
@@ -48,8 +49,12 @@ class Transfer:
             jar.attach(self.handle)
         self.handle.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
 
-    def prepare(self, route: Route, request: Request, lines: list[bytes], incoming: Incoming) -> None:
+    def prepare(
+        self, route: Route, request: Request, lines: list[bytes], incoming: Incoming, *, anew: bool = False
+    ) -> None:
+        """``anew``: in a connection of its own."""
         self.refusal = None
+        self._incoming = incoming
         self.no_socket = 0
         self._dialled.clear()
         if self._is_untimed:
@@ -65,6 +70,7 @@ class Transfer:
             self._lines = lines
             self._take_lines(lines, route.target)
         self._take(route)
+        self.handle.setopt(pycurl.FRESH_CONNECT, anew)
         self.handle.setopt(pycurl.HEADERFUNCTION, incoming.on_header)
         self.handle.setopt(pycurl.WRITEFUNCTION, incoming.on_body)
         self.handle.setopt(pycurl.DEBUGFUNCTION, incoming.on_words)
@@ -89,6 +95,7 @@ class Transfer:
     def let_go(self) -> None:
         """Of what was dialled. Until then a connection lives on that curl has closed."""
         self._dialled.clear()
+        self._incoming = None
 
     def _spell(self, route: Route) -> None:
         """As the URL has it: curl would write escapes in upper case. It cannot be told to forget a target."""
@@ -144,6 +151,8 @@ class Transfer:
 
         With a proxy, the proxy is all that curl ever dials; whoever named it vouches for its address.
         """
+        if self._incoming is not None and self._incoming.broken is not None:
+            return pycurl.SOCKET_BAD
         target = self.route.target
         refusal = None
         if self.route.proxy is None:

@@ -21,15 +21,19 @@ TRANSIENT = frozenset(
 )
 
 
+# What the next run tries again: also what may be another matter with its flags (--allow-private, --ca-file).
+WORTH_ANOTHER_RUN = TRANSIENT | {Outcome.ADDRESS_REFUSED, Outcome.TLS_FAILED}
+
+
 def retry_delay(outcome: Outcome, attempt: int, policy: RetryPolicy, jitter: float) -> float | None:
     """Seconds to wait before attempt number ``attempt + 1``, or None to give up.
 
-    Exponential with full jitter (``jitter`` is uniform in [0, 1)), so that many pages that failed together
-    do not come back together; never under half the step, so that a retry is never immediate.
+    Exponential, and up to half as long again (``jitter`` is uniform in [0, 1)), so that many pages that
+    failed together do not come back together. Never sooner than the step itself, nor later than the longest.
     """
     if outcome not in (policy.only or TRANSIENT) or attempt >= policy.retries:
         return None
     if policy.steady:
         return policy.first_delay
-    step: float = min(policy.first_delay * 2**attempt, policy.max_delay)
-    return step * (0.5 + jitter / 2)
+    step: float = policy.first_delay * 2**attempt * (1 + jitter / 2)
+    return min(step, policy.max_delay)

@@ -288,8 +288,10 @@ class Leases(Discovery):
         expired = False
         while self._deadlines and self._deadlines[0][0] <= now:
             deadline, token, url = heapq.heappop(self._deadlines)
-            entry = self._entries[url]
-            if entry.state is LEASED and entry.token == token and entry.deadline == deadline:
+            entry = self._entries.get(url)  # as one that changes, where entries are rows
+            if entry is None or entry.state is not LEASED:
+                continue
+            if entry.token == token and entry.deadline == deadline:
                 self._end_lease(entry)
                 self._enqueue(entry)
                 expired = True
