@@ -13,7 +13,7 @@ from sumi.engine.revisit import (
     unchanged_facts,
 )
 from sumi.engine.scrutiny import probed
-from sumi.model import Hop, Kind, Lease, PageFacts, Response
+from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.digest import PageDigest
 from sumi.ports import Settlement
@@ -22,6 +22,8 @@ from sumi.ports import Settlement
 NOT_THERE = frozenset(
     {Outcome.NOT_FOUND, Outcome.FORBIDDEN, Outcome.CLIENT_ERROR, Outcome.NOT_HTML, Outcome.PARSE_FAILED}
 )
+
+NOT_TOLD = frozenset({Outcome.REDIRECTED, Outcome.ABSENT})
 
 
 class Endings:
@@ -35,16 +37,27 @@ class Endings:
     ) -> Settlement:
         if lease.candidate.kind is Kind.PROBE:
             return self.probed(lease, response, None)
-        if lease.candidate.hop is Hop.GUESS and verdict.outcome in NOT_THERE:
+        if verdict.outcome in NOT_THERE and await self._is_a_guess(lease.candidate):
             verdict = Verdict(Outcome.ABSENT, verdict.rule)
         verdict = self._assets.verdict_on(lease, verdict)
         now = self._io.clock.now()
         before = await self._revisits.before(lease)
         if before is not None and (has_file(before) or verdict.outcome is Outcome.UNCHANGED):
             return _without_news(lease, verdict, before, response, location, now)
-        if lease.candidate.kind is Kind.PAGE and verdict.outcome is not Outcome.REDIRECTED:
+        if lease.candidate.kind is Kind.PAGE and verdict.outcome not in NOT_TOLD:
             await self._io.output.note_ending(lease, verdict, now)
         return Settlement(lease, verdict, now, bare_facts(response, location))
+
+    async def _is_a_guess(self, candidate: Candidate) -> bool:
+        """Nobody but us thought that it exists: a usual place for a sitemap, or where one redirects to, such
+        as the site's page for what does not exist."""
+        hop, referrer = candidate.hop, candidate.referrer
+        for _ in range(candidate.redirects):
+            record = None if referrer is None else await self._io.ledger.record(referrer)
+            if hop is not Hop.REDIRECT or record is None:
+                break
+            hop, referrer = record.hop, record.referrer
+        return hop is Hop.GUESS
 
     def probed(self, lease: Lease, response: Response | None, digest: PageDigest | None) -> Settlement:
         """A URL that cannot exist was asked for, to learn what its host says then."""

@@ -262,7 +262,8 @@ class RobotsDesk:
             self._unheard.add(site)
         self._warn_of_long_delay(site, ruling)
         found = self._named_sitemaps(record, ruling)
-        self._io.tell(RobotsRead(site, status, ruling.words, ruling.rules.crawl_delay, len(found)))
+        named = sum(candidate.hop is Hop.ROBOTS for candidate in found)  # and not the usual places
+        self._io.tell(RobotsRead(site, status, ruling.words, ruling.rules.crawl_delay, named))
         return Turn(now, msgspec.structs.replace(report, crawl_delay=self.crawl_delay(site)), found)
 
     def _warn_of_long_delay(self, site: str, ruling: Ruling) -> None:
