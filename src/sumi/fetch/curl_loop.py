@@ -49,7 +49,6 @@ class CurlLoop:
         self._due: float | None = None  # when curl wants to be called, by the loop's clock
         self._timer: asyncio.Handle | None = None
         self._rings = 0.0  # when the timer does: never later than due
-        self._turn = 0  # how often curl was called
 
     async def perform(self, handle: Any, witness: Callable[[], None]) -> Ending:
         """Run a transfer to its end. Cancelling it takes the handle back from curl, ready for another use.
@@ -72,9 +71,6 @@ class CurlLoop:
         done = self._waiting.get(handle)
         if done is not None and not done.done():
             done.set_result(STOPPED)
-
-    def current_turn(self) -> int:
-        return self._turn
 
     def is_used(self, fd: int) -> bool:
         """Whether a transfer under way has this connection."""
@@ -145,7 +141,6 @@ class CurlLoop:
     def _ready(self) -> None:
         for key, events in self._selector.select(0):
             if key.fd in self._watched:  # or serving another one ended this one
-                self._turn += 1
                 _, running = self._multi.socket_action(key.fd, events)
                 if running < len(self._running):
                     self._collect()
@@ -159,7 +154,6 @@ class CurlLoop:
             self._arm(self._loop, self._due)
             return
         self._due = None
-        self._turn += 1
         _, running = self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
         if running < len(self._running):
             self._collect()

@@ -16,7 +16,7 @@ from sumi.fetch.incoming import DROPPED, Incoming
 from sumi.fetch.kept_connections import KeptConnections
 from sumi.fetch.route import Route
 from sumi.fetch.stall import StallClock
-from sumi.fetch.surplus import Earliness, follows
+from sumi.fetch.surplus import follows
 from sumi.fetch.transfer import Transfer
 from sumi.fetch.trust import Authorities
 from sumi.frontier.retry_after import retry_after_seconds
@@ -85,7 +85,6 @@ class Exchanges:
             claim,
             wake,
             wants_body=request.method != "HEAD",
-            earliness=Earliness(self._curl.current_turn) if route.speaks_tls else None,
         )
         try:
             server = (route.target.host, route.target.port)

@@ -17,7 +17,7 @@ from sumi.fetch.headers import (
     status_of,
     version_of,
 )
-from sumi.fetch.surplus import Earliness, asks_again, speaks_of_surplus
+from sumi.fetch.surplus import asks_again, speaks_of_surplus
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FetchLimits
 
@@ -49,7 +49,6 @@ class Incoming:
         "_can_cut",
         "_chunks",
         "_claim",
-        "_earliness",
         "_head",
         "_head_bytes",
         "_keep",
@@ -77,14 +76,12 @@ class Incoming:
         wake: Callable[[], None],
         *,
         wants_body: bool,
-        earliness: Earliness | None = None,
     ) -> None:
         self.limits = limits
         self._keep = keep
         self._claim = claim
         self._wake = wake  # when there is room again
         self._wants_body = wants_body
-        self._earliness = earliness
         self._head: list[bytes] = []
         self._head_bytes = 0
         self._chunks: list[bytes] = []
@@ -114,8 +111,6 @@ class Incoming:
 
     def on_header(self, line: bytes) -> int | None:
         """A line of the head. Trailers come here too: they are counted and otherwise ignored."""
-        if not self._head_bytes and self._is_early(line):
-            return self._give_up(Outcome.BAD_HTTP, "an answer that was there before it was asked for")
         self._head_bytes += len(line)
         if self._head_bytes > self.limits.header_bytes:
             return self._give_up(Outcome.BAD_HTTP, f"headers of more than {self.limits.header_bytes} bytes")
@@ -145,8 +140,6 @@ class Incoming:
         """What curl says about the transfer, and every byte of it once more."""
         if kind != pycurl.INFOTYPE_TEXT:
             return
-        if self._earliness is not None:
-            self._earliness.hear(words)
         if speaks_of_surplus(words):
             self.surplus = True
         elif asks_again(words):
@@ -159,9 +152,6 @@ class Incoming:
     @property
     def has_length(self) -> bool:
         return bool(all_values(self.fields, "content-length"))
-
-    def _is_early(self, line: bytes) -> bool:
-        return self._earliness is not None and self._earliness.is_early() and line.startswith(b"HTTP/1")
 
     def _end_of_head(self) -> int | None:
         status = status_of(self._head[0]) if self._head else 0

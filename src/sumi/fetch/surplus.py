@@ -1,11 +1,11 @@
 """Bytes behind the end of an answer: it was longer than it said, so what was read may be half a page.
 
 curl drops them. It says so in passing where it has read them; what it has not read is still in the socket.
-Within TLS nobody can look into the socket: what was left of one answer shows when it is read as the next.
+Within TLS nobody can look into the socket: there, only what came together with the end of the answer is seen.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from sumi.fetch.kept_connections import is_unread
@@ -15,9 +15,6 @@ from sumi.fetch.kept_connections import is_unread
 _LINGER_SECONDS = 0.5
 
 # What curl says, in its own words.
-_REUSED = (b"Reusing existing", b"Re-using existing")
-_DIALLED = b"Established connection"
-_SENT = b"Request completely sent off"
 _WORDS = (b"Excess found", b"Leftovers after chunking")
 _ASKS_AGAIN = b"Connection died, retrying"
 
@@ -31,29 +28,6 @@ def asks_again(words: bytes) -> bool:
     """Whether curl says that a used connection ended without an answer, so that it is about to ask once more
     in a new one."""
     return words.startswith(_ASKS_AGAIN)
-
-
-class Earliness:
-    """Tells an answer that was there before it was asked for: on a used connection, curl reads it in the very
-    turn in which it sends the request."""
-
-    __slots__ = ("_asked", "_reused", "_turn")
-
-    def __init__(self, turn: Callable[[], int]) -> None:
-        self._turn = turn
-        self._asked: int | None = None
-        self._reused = False
-
-    def hear(self, words: bytes) -> None:
-        if words.startswith(_REUSED):
-            self._reused = True
-        elif words.startswith(_DIALLED):
-            self._reused = False
-        elif words.startswith(_SENT):
-            self._asked = self._turn()
-
-    def is_early(self) -> bool:
-        return self._reused and self._asked == self._turn()
 
 
 async def follows(descriptors: Sequence[int]) -> bool:
