@@ -256,3 +256,28 @@ def test_a_silent_name_server_holds_up_neither_the_loop_nor_the_end(
         answered.set()
     assert quick == ("127.0.0.1",)
     assert slow == Unresolved("the name server did not answer in time")
+
+
+def test_names_without_an_answer_hold_up_no_other_name(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are: each gives up its place when its time is over."""
+    answered = threading.Event()
+
+    def look_up(host: bytes, *_args: Any, **_kwargs: Any) -> Sequence[Any]:
+        if host.startswith(b"slow"):
+            answered.wait(60)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))]
+
+    async def main() -> list[Resolution]:
+        resolver = SystemResolver(0.2)
+        slow = [asyncio.create_task(resolver.addresses(f"slow{number}.test")) for number in range(40)]
+        await asyncio.sleep(0)
+        quick = await resolver.addresses("quick.test")
+        return [quick, *await asyncio.gather(*slow)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    try:
+        quick, *slow = run(loop, main())
+    finally:
+        answered.set()
+    assert quick == ("127.0.0.1",)
+    assert slow == [Unresolved("the name server did not answer in time")] * 40

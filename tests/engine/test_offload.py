@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from sumi.engine.offload import InProcessDigester, WorkerPool
+from sumi.engine.offload import InProcessDigester, WorkerPool, times_as_long
 from sumi.errors import SumiError
 from sumi.model import Kind
 from sumi.outcomes import Outcome
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
-from sumi.policy import Preset
+from sumi.policy import SITEMAP_BYTES, Preset
 
 WORKER = (sys.executable, "-P", str(Path(__file__).with_name("misbehaving_worker.py")))
 READY = "import os, signal, sys; os.write(0, bytes(4)); "
@@ -371,3 +371,8 @@ def test_without_a_process_too_memory_that_runs_out_costs_one_page(
         assert outcome_of(await InProcessDigester().digest(page("any"))) is Outcome.PARSE_LIMIT
 
     run(story)
+
+
+def test_a_body_as_large_as_a_thousand_pages_may_take_longer_than_a_page() -> None:
+    assert times_as_long(0) == times_as_long(8 * 1024 * 1024) == 1
+    assert times_as_long(SITEMAP_BYTES) > 6

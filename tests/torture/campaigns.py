@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sumi.fetch.browser.find import installed_browser
-from tests.torture import beside, browser_kills
+from tests.torture import beside, browser_kills, stalls
 
 
 class Campaign(NamedTuple):
@@ -22,4 +22,5 @@ CAMPAIGNS = (
     Campaign("browsers killed", browser_kills.attempt, _why_no_browser),
     Campaign("fresh starts", beside.fresh_beside),
     Campaign("second commands", beside.second_commands),
+    Campaign("hosts that stall", stalls.attempt),
 )

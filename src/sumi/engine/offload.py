@@ -22,6 +22,7 @@ from sumi.parse.digest import DigestRequest, PageDigest, Undigested, digest
 _DEPTH = 2
 _SMALL_DEPTH = 32
 _SMALL_BYTES = 64 * 1024
+_PAGES_LARGEST = 8 * 1024 * 1024
 # A page of this size is in memory twice until the worker has it: one at a time.
 _LARGE_BYTES = 1024 * 1024
 
@@ -108,15 +109,16 @@ class WorkerPool:
         """Ten times within the wall limit: count the time that a worker was silent over one page."""
         tick = self._wall_seconds / _TICKS
         self._clock = asyncio.get_running_loop().call_later(tick, self._tick)
-        late = Verdict(Outcome.PARSE_LIMIT, f"no answer within {self._wall_seconds:g} s")
         for worker in self._team:
             starting = worker.stage is Stage.STARTING
             worker.silence += starting or bool(worker.jobs)
             if worker.silence == 1:
                 # Long for a page. The one behind it is offered to others too; the first answer counts.
                 self._waiting.extendleft(list(worker.jobs)[1:])
-            if worker.silence * tick > (_START_SECONDS if starting else self._wall_seconds):
-                worker.kill(late)
+            size = len(worker.jobs[0].request.body) if worker.jobs else 0
+            patience = _START_SECONDS if starting else self._wall_seconds * times_as_long(size)
+            if worker.silence * tick > patience:
+                worker.kill(Verdict(Outcome.PARSE_LIMIT, f"no answer within {patience:g} s"))
         self._hand_out()
 
     # Workers
@@ -212,6 +214,11 @@ class InProcessDigester:
 
     async def aclose(self) -> None:
         """Nothing to end."""
+
+
+def times_as_long(body_bytes: int) -> float:
+    """How many times the wall limit a body may take: a sitemap of 50 MiB has the text of a thousand pages."""
+    return max(1.0, body_bytes / _PAGES_LARGEST)
 
 
 def _load(worker: DigestProcess) -> tuple[int, int]:

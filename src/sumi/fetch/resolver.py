@@ -3,10 +3,12 @@
 import asyncio
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple, Protocol, TypeAlias
 
 _LOOKUPS_AT_ONCE = 16
+_MOST_LEFT_BEHIND = 240
 _TOOK_TOO_LONG = "the name server did not answer in time"
 _WORDS = {
     socket.EAI_NONAME: "the host name does not exist",
@@ -32,26 +34,51 @@ class Resolver(Protocol):
 
 class SystemResolver:
     """``getaddrinfo`` in threads. It cannot be interrupted, so a lookup that takes too long is left to end by
-    itself and keeps its place among the few that may run: a dead name server costs a handful of threads."""
+    itself. It gives up its place to another name, so that names without an answer hold up no others, until so
+    many were left that the name server must be dead: that costs a bounded number of threads."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._places = asyncio.Semaphore(_LOOKUPS_AT_ONCE)
+        self._left_behind = 0
 
     async def addresses(self, host: str) -> Resolution:
+        # A name that waits for its turn is not late. Only of a dead name server no turn may ever come.
+        patience = self._seconds if self._left_behind >= _MOST_LEFT_BEHIND else None
+        lookup: _Lookup | None = None
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(patience):
                 await self._places.acquire()
-                return await self._start(host)
+            lookup = _Lookup(self._ended)
+            async with asyncio.timeout(self._seconds):
+                return await lookup.start(host)
         except TimeoutError:
+            if lookup is not None and self._left_behind < _MOST_LEFT_BEHIND:
+                lookup.left_behind = True
+                self._left_behind += 1
+                self._places.release()
             return Unresolved(_TOOK_TOO_LONG)
 
-    def _start(self, host: str) -> "asyncio.Future[Resolution]":
+    def _ended(self, lookup: "_Lookup") -> None:
+        if lookup.left_behind:
+            self._left_behind -= 1
+        else:
+            self._places.release()
+
+
+class _Lookup:
+    """One name in a thread of its own."""
+
+    def __init__(self, ended: "Callable[[_Lookup], None]") -> None:
+        self._ended = ended
+        self.left_behind = False
+
+    def start(self, host: str) -> "asyncio.Future[Resolution]":
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Resolution] = loop.create_future()
 
         def done(found: Resolution) -> None:
-            self._places.release()
+            self._ended(self)
             if not answer.done():
                 answer.set_result(found)
 
