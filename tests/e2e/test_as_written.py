@@ -181,3 +181,5 @@ def test_what_was_asked_for_is_told_where_it_is_not_the_identity(run_sumi: RunSu
             rows = {row["url"]: row["metadata"] for row in csv.DictReader(file)}
         assert f'"requested_url":"{site.seed}guide/"' in rows[f"{site.seed}guide"].replace(" ", "")
         assert "requested_url" not in rows[site.seed]
+        told = run_sumi("explain", f"{site.seed}guide", "--in", ".").stdout
+        assert f"  requested as {site.seed}guide/\n" in told

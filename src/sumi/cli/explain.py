@@ -42,6 +42,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     advice: str = ""
     kind: str | None = None
     depth: int | None = None
+    requested: str = ""  # how it is asked for, where that is not as it is known
     chain: tuple[Step, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     facts: PageFacts = PageFacts()
@@ -151,6 +152,7 @@ async def _known(record: UrlRecord, state: Path, store: Snapshot) -> Explanation
         advice=meaning.advice,
         kind=record.kind,
         depth=record.depth,
+        requested=record.address,
         chain=await _chain(record, store),
         attempts=tuple(await store.history(record.url)),
         facts=record.facts,
@@ -220,6 +222,8 @@ def _known_lines(explanation: Explanation) -> list[str]:
     lines = [f"  {explanation.outcome}{rule}: {explanation.meaning}"]
     if explanation.advice:
         lines.append(f"  {explanation.advice}")
+    if explanation.requested:
+        lines.append(f"  requested as {printable(explanation.requested)}")
     if explanation.waiting is not None:
         lines.append(f"  {waiting_words(explanation.waiting, explanation.at)}")
     lines += ["", "how it was found"]
