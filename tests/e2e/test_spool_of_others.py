@@ -1,5 +1,6 @@
 """A spool that another program wrote: URLs are asked for as they are written, and no line or file is lost."""
 
+import asyncio
 import csv
 import threading
 from collections.abc import Iterator
@@ -11,6 +12,9 @@ import msgspec
 import pytest
 import yaml
 
+from sumi.engine.changed_rules import PRESET_NOTE
+from sumi.policy import FrontierPolicy
+from sumi.store.files import FilesStore
 from tests.commands import FinishedSumi, RunSumi
 
 ETAG = '"one"'
@@ -128,6 +132,22 @@ def test_every_url_is_asked_for_and_filed_as_it_is_written(spool: Spool, keep_qu
     assert sorted(spool.site.asked) == sorted(TARGETS)
     assert spool.archived() == sorted(TARGETS)
     assert done.events[-1]["discovered"] == len(TARGETS)
+
+
+def test_a_scraper_of_an_earlier_version_goes_on_and_files_urls_as_written_from_now_on(spool: Spool) -> None:
+    spool.write("discoveries-1.jsonl", spool.listed("/a"))
+    spool.scrape()
+
+    async def as_it_was() -> None:
+        store = FilesStore(spool.workspace / "state" / "scraper", FrontierPolicy(), 0.0)
+        await store.put_note(PRESET_NOTE, "crawl (keeping b)")
+        await store.aclose()
+
+    asyncio.run(as_it_was())
+    spool.write("discoveries-2.jsonl", spool.listed("/a"), spool.listed("/a?x=1"))
+    done = spool.scrape("two")
+    assert done.returncode == 0, done.stderr
+    assert (sorted(spool.site.asked), spool.site.conditional) == (["/a", "/a", "/a?x=1"], ["/a"])
 
 
 def test_a_redirect_leads_to_the_very_url_that_it_names(spool: Spool) -> None:

@@ -3,7 +3,9 @@
 import csv
 import gzip
 import io
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from sumi.model import Hop, Kind, PageFacts, Response, Timing
 from sumi.outcomes import Outcome
 from sumi.outputs.crawl_metadata import CrawlMetadata
 from sumi.outputs.discoveries import Discoveries, read_listing
+from sumi.outputs.listed_metadata import MOST_CHARACTERS, bounded, merged
 from sumi.outputs.page_rows import identity
 from sumi.outputs.pages_csv import COLUMNS, PagesCsv
 from sumi.outputs.trajectory import TrajectoryCsv
@@ -76,6 +79,38 @@ def test_every_form_of_line_tells_which_settlement_it_is_of(record: UrlRecord) -
 def test_no_line_of_a_spool_breaks_its_reader(line: bytes) -> None:
     found = read_listing(line)
     assert isinstance(found, str) or isinstance(found.discovery.url, str)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=5,
+)
+OBJECTS = st.dictionaries(TEXT, JSON, max_size=4)
+
+
+@given(earlier=OBJECTS, later=OBJECTS)
+def test_what_a_later_line_says_is_added_and_wins(earlier: dict[str, Any], later: dict[str, Any]) -> None:
+    texts = [bounded(said)[0] for said in (earlier, later)]
+    assert json.loads(merged(*texts)) == earlier | later
+    assert merged(texts[0], "") == merged("", texts[0]) == texts[0]
+
+
+@given(st.dictionaries(TEXT, st.text('x=é\n"', min_size=2000, max_size=6000), max_size=8))
+def test_what_a_line_says_is_kept_within_bounds_and_as_it_was(said: dict[str, str]) -> None:
+    text, words = bounded(said)
+    kept = json.loads(text) if text else {}
+    assert len(text) <= MOST_CHARACTERS
+    assert kept.items() <= said.items()
+    assert bool(words) == (kept != said)
+
+
+@given(said=JSON, url=TEXT, depth=JSON)
+def test_any_object_with_a_url_is_a_listing_that_keeps_its_metadata(said: Any, url: str, depth: Any) -> None:
+    found = read_listing(json.dumps({"url": url, "depth": depth, "metadata": said}).encode())
+    assert not isinstance(found, str)
+    assert found.discovery.url == url
+    assert not said or json.loads(found.own) == said
 
 
 @pytest.mark.parametrize("in_lmdb", [True, False])
