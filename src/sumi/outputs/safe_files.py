@@ -27,9 +27,9 @@ from sumi.errors import OutputRefused, StorageFailed, SumiError, UsageError
 # descriptors a process may have, so that under a tight limit the connections still find theirs.
 OPEN_FOLDERS = 512
 DESCRIPTOR_SHARE = 8
-# Names of folders that are there: to ask the system to make one again costs as much as to write a page. Some
-# 10 MB; when it is full it is forgotten and learnt anew.
-KNOWN_FOLDERS = 50_000
+# Names of folders that are there: to ask the system to make one again costs as much as to write a page. Under
+# 1 MB; when it is full it is forgotten and learnt anew.
+KNOWN_FOLDERS = 4096
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

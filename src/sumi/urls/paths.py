@@ -11,10 +11,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from hashlib import blake2b, md5, sha256
+from hashlib import md5, sha256
 from itertools import count
 from typing import NamedTuple
 from urllib.parse import unquote
+
+from sumi.urls.digest_map import DigestMap, digest_of
 
 INDEX = "index.md"
 
@@ -53,18 +55,19 @@ def host_folder(url: str) -> str:
 class PathAllocator:
     """Hands each path to one URL, for ever. Paths that differ only in case or normal form are one.
 
-    Digests of 16 bytes stand for URLs and paths: a full path is kept only for a URL that had to be moved.
+    Digests stand for URLs and paths: a full path is kept only for a URL that had to be moved. Should two
+    paths ever have the same digest, the second gets a longer name.
     """
 
     __slots__ = ("_holders", "_moved")
 
     def __init__(self) -> None:
-        self._holders: dict[bytes, bytes] = {}  # path -> URL
-        self._moved: dict[bytes, str] = {}  # URL -> its path, where that is not its page_path
+        self._holders = DigestMap()  # path -> URL
+        self._moved: dict[int, str] = {}  # URL -> its path, where that is not its page_path
 
     def claim(self, url: str) -> str:
         """The path of ``url``; the same on every call."""
-        holder = _digest(url)
+        holder = digest_of(url)
         path = self._moved.get(holder)
         if path is not None:
             return path
@@ -78,22 +81,22 @@ class PathAllocator:
 
     def restore(self, url: str, path: str) -> None:
         """Take a recorded path up again. One that another URL holds is not taken from it."""
-        holder = _digest(url)
+        holder = digest_of(url)
         if self._take(path, holder) and path != page_path(url):
             self._moved[holder] = path
 
     def is_anothers(self, path: str, url: str) -> bool:
         """Whether another URL than this one has the path."""
-        holder = _digest(url)
-        return self._holders.get(_digest(caseless(path)), holder) != holder
+        holder = digest_of(url)
+        return self._holders.get(digest_of(caseless(path)), holder) != holder
 
     @property
     def had_quarrels(self) -> bool:
         """Whether any URL has a longer name than its own."""
         return bool(self._moved)
 
-    def _take(self, path: str, holder: bytes) -> bool:
-        return self._holders.setdefault(_digest(caseless(path)), holder) == holder
+    def _take(self, path: str, holder: int) -> bool:
+        return self._holders.setdefault(digest_of(caseless(path)), holder) == holder
 
 
 def rightful_paths(urls: Iterable[str]) -> dict[str, str]:
@@ -199,10 +202,6 @@ def _fitted(name: str, source: str, suffix: str) -> str:
     mark = "__h_" + _hex(source)[:16]
     kept = name[: characters - len(mark)].encode()[: room - len(mark)].decode("utf-8", "ignore")
     return kept + mark + suffix
-
-
-def _digest(text: str) -> bytes:
-    return blake2b(_bytes(text), digest_size=16).digest()
 
 
 def _hex(text: str) -> str:

@@ -117,7 +117,7 @@ class ReplayedStore(MemoryStore):
                 self._admit_all(record.found, None)
             case Ended():
                 entry = self._entries[record.url]
-                self._finish(entry, Verdict(record.outcome, record.rule), record.at, place)
+                self._finish(entry, Verdict(record.outcome, record.rule), record.at, int(place))
                 self._unsynced.append((place, record.url))
                 self._admit_all(record.found, record.url)
             case PutBack():
@@ -126,9 +126,9 @@ class ReplayedStore(MemoryStore):
                 for url in record.urls:
                     self._requeue(url)
             case Amended():
-                self._entries[record.url].facts = place
+                self._entries[record.url].facts = int(place)
             case Carried():
-                self._restore_url(record.stored, place)
+                self._restore_url(record.stored, int(place))
             case Synced():
                 self._forget_synced(record.upto)
             case HostSet() | RobotsPut() | NotePut() | ListingSet():

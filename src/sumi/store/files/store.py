@@ -115,7 +115,7 @@ class FilesStore(ReplayedStore):
         places = await self._write([_record_of(unit, news) for unit, news in written])
         for (unit, _), place in zip(written, places, strict=True):
             if isinstance(unit, Settlement):
-                self._entries[unit.lease.url].facts = place
+                self._entries[unit.lease.url].facts = int(place)  # half the size
                 self._unsynced.append((place, unit.lease.url))
         return [news is not None for news in applied]
 
@@ -129,7 +129,7 @@ class FilesStore(ReplayedStore):
         known = {url: new for url, new in facts.items() if self._is_settled(url)}
         places = await self._write([Amended(url, new) for url, new in known.items()])
         for url, place in zip(known, places, strict=True):
-            self._entries[url].facts = place
+            self._entries[url].facts = int(place)
 
     def _is_settled(self, url: str) -> bool:
         entry = self._entries.get(url)

@@ -54,10 +54,9 @@ from sumi.store.indexed.rows import (
 from sumi.store.indexed.stored_retries import StoredRetries
 from sumi.store.indexed.working_set import StoredDelays, WorkingSet
 from sumi.store.memory import MemoryStore
-from sumi.store.memory.leases import SITEMAP, holds
+from sumi.store.memory.leases import SITEMAP, SPARE_DEADLINES, holds
 
 ROWS_AT_ONCE = 1000
-SPARE_DEADLINES = 1000
 
 
 class IndexedStore(MemoryStore):

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
+from sys import intern
 
 import msgspec
 
@@ -53,7 +54,7 @@ class Discovery(ABC):
 
     def _register(self, item: Judged) -> None:
         url = item.candidate.url
-        entry = Entry(item.candidate, host_key(url), len(self._entries))
+        entry = Entry(item.candidate, intern(host_key(url)), len(self._entries))
         self._entries[url] = entry
         if item.refusal is not None:
             entry.state, entry.verdict = State.REFUSED, item.refusal

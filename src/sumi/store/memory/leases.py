@@ -19,6 +19,7 @@ from sumi.store.entries import BEHIND, DELAYED, LEASED, WAITING, Entry
 from sumi.store.memory.discovery import Discovery
 
 PAGE, SITEMAP = Kind.PAGE, Kind.SITEMAP  # for the sake of speed: see sumi.store.entries
+SPARE_DEADLINES = 1000  # of leases that have ended, before they are cleared away
 QueueItem = tuple[tuple[bool, int, float, int], str]
 
 
@@ -289,25 +290,37 @@ class Leases(Discovery):
         while self._deadlines and self._deadlines[0][0] <= now:
             deadline, token, url = heapq.heappop(self._deadlines)
             entry = self._entries.get(url)  # as one that changes, where entries are rows
-            if entry is None or entry.state is not LEASED:
-                continue
-            if entry.token == token and entry.deadline == deadline:
+            if entry is not None and _is_due_by(entry, deadline, token):
                 self._end_lease(entry)
                 self._enqueue(entry)
                 expired = True
         return expired
 
+    def _forget_deadlines(self) -> None:
+        """Of leases that have ended. Otherwise they stay until they are due."""
+        if len(self._deadlines) > 2 * self._leased.total() + SPARE_DEADLINES:
+            self._deadlines = [
+                one for one in self._deadlines if _is_due_by(self._entries[one[2]], one[0], one[1])
+            ]
+            heapq.heapify(self._deadlines)
+
     def _end_lease(self, entry: Entry) -> None:
         kind = entry.candidate.kind
         self._leased[kind] -= 1
         self._leased_of[entry.host] -= 1
-        entry.token = 0
+        entry.token, entry.deadline = 0, 0.0
+        self._forget_deadlines()
         if kind is PAGE and self._policy.max_pages:
             self._unpark_all()
         if entry.holds_host:  # settled without a word on the network: the host is free again
             entry.holds_host = False
             self._schedule.pace(entry.host).unused()
             self._offer_if_busy(entry.host)
+
+
+def _is_due_by(entry: Entry, deadline: float, token: int) -> bool:
+    """Whether a lease that was to end then is still held, and was not renewed."""
+    return entry.state is LEASED and entry.token == token and entry.deadline == deadline
 
 
 def holds(lease: Lease, entry: Entry) -> bool:

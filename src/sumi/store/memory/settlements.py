@@ -10,6 +10,7 @@ from sumi.store.entries import DELAYED, SETTLED, Entry
 from sumi.store.memory.leases import PAGE, SITEMAP, Leases
 
 # What takes a place under max_pages.
+MOST_VERDICTS = 256
 COUNTED = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED, Outcome.STALE})
 
 
@@ -17,6 +18,7 @@ class Settlements(Leases):
     def __init__(self, policy: FrontierPolicy, opened_at: float) -> None:
         super().__init__(policy, opened_at)
         self._history: dict[str, list[Attempt]] = {}
+        self._verdicts: dict[Verdict, Verdict] = {}
 
     async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
         return [self._apply(unit) is not None for unit in units]
@@ -41,10 +43,17 @@ class Settlements(Leases):
             self._history.setdefault(unit.lease.url, []).append(attempt)
 
     def _finish(self, entry: Entry, verdict: Verdict, at: float, facts: PageFacts | int) -> None:
-        entry.state, entry.verdict, entry.at, entry.facts = SETTLED, verdict, at, facts
+        entry.state, entry.at, entry.facts = SETTLED, at, facts
+        entry.verdict = self._shared(verdict)
         self._outcomes[verdict.outcome] += 1
         self._captured += self._counts(entry, verdict)
         self._close_entry(entry)
+
+    def _shared(self, verdict: Verdict) -> Verdict:
+        """Most pages end alike, and are kept in memory."""
+        if len(self._verdicts) < MOST_VERDICTS:
+            return self._verdicts.setdefault(verdict, verdict)
+        return self._verdicts.get(verdict, verdict)
 
     def _close_entry(self, entry: Entry) -> None:
         kind = entry.candidate.kind

@@ -1,6 +1,7 @@
 """The whole store, and how its content is carried into another one."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from sys import intern
 
 import msgspec
 
@@ -86,7 +87,7 @@ class MemoryStore(Records):
         candidate, verdict = stored.candidate, stored.verdict
         if stored.address:
             candidate = msgspec.structs.replace(candidate, address=stored.address)
-        entry = Entry(candidate, host_key(candidate.url), len(self._entries))
+        entry = Entry(candidate, intern(host_key(candidate.url)), len(self._entries))
         entry.attempts, entry.at, entry.facts = stored.attempts, stored.at, facts
         entry.behind = stored.behind or (stored.attempts > 0 and verdict is None)
         self._entries[candidate.url] = entry
