@@ -175,16 +175,6 @@ def test_a_journal_that_contradicts_itself_is_found(mirrored: Mirrored) -> None:
     assert f"{record['url']}: captured, but no file is recorded" in found.stdout
 
 
-def test_a_running_job_is_not_checked(make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi) -> None:
-    site = make_site(pages=25, seed=4)
-    running = spawn_sumi("mirror", site.url, "--rate-limit", "5", "--json")
-    wait_for_requests(site, running, 2)
-    for command in (("check", "--repair"), ("migrate", "output", "copy")):
-        run = run_sumi("state", *command)
-        assert run.returncode == 2
-        assert f"in use by process {running.process.pid}" in run.stderr
-
-
 # ── migrate ────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -105,7 +105,6 @@ def _crawl(folder: Path, site: HeldSite, state: str) -> Job:
         ("workspace", "reset", "--yes"),
         (
             command,
-            (*command, "--again"),
             ("workspace", "reset", "--yes"),
             ("workspace", "reset", "--yes", "--config", config),
             ("state", "check", "workspace", "--repair"),
