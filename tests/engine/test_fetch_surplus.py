@@ -1,14 +1,16 @@
 """An answer that is longer than it says is refused, and never becomes the next page on its connection."""
 
+import asyncio
 import ssl
 
 import pytest
 import trustme
 
-from sumi.model import Response
+from sumi.fetch.http import HttpFetcher
+from sumi.model import Request, Response
 from sumi.outcomes import Outcome, Trouble
 from sumi.policy import NetworkPolicy, Proxy
-from tests.engine.exchanges import LOOPBACK, Loop, Result, ask_each, on_both_loops, run
+from tests.engine.exchanges import LOOPBACK, Loop, Result, ask_each, on_both_loops, run, with_fetcher
 from tests.engine.proxy_server import proxying
 from tests.engine.raw_server import Script, Writer, serving
 
@@ -110,3 +112,30 @@ def test_an_answer_without_a_body_is_taken_whatever_follows_it(loop: Loop) -> No
     results = run(loop, main())
     assert [result.status for result in results] == [304, 200, 200, 200]
     assert [result.body for result in results] == [b"", b"good", b"good", b"good"]
+
+
+def test_bytes_that_come_when_the_answer_was_taken_are_not_read_as_the_next(loop: Loop) -> None:
+    async def main() -> list[Result]:
+        taken, written = asyncio.Event(), asyncio.Event()
+        begun: list[bytes] = []
+
+        async def script(head: bytes, writer: Writer) -> None:
+            begun.append(head)
+            writer.write(GOOD)
+            if len(begun) == 1:
+                await taken.wait()
+                writer.write(EVIL)
+                await writer.drain()
+                written.set()
+
+        async def ask(fetcher: HttpFetcher) -> list[Result]:
+            first = await fetcher.fetch(Request(server.url("/0")))
+            taken.set()
+            await written.wait()
+            return [first, *[await fetcher.fetch(Request(server.url(f"/{page}"))) for page in (1, 2)]]
+
+        async with serving(script, keep_alive=True) as server:
+            results: list[Result] = await with_fetcher(ask)
+            return results
+
+    assert [result.body for result in run(loop, main())] == [b"good"] * 3

@@ -59,7 +59,7 @@ class Exchanges:
         self._kept = KeptConnections(self._curl.is_used)
         self._stalls = StallClock(limits)
         self._budget = BodyBudget(limits.flight_bytes)
-        self._droppers: set[tuple[str, int]] = set()  # closed a used connection once, instead of answering
+        self._droppers: set[tuple[str, int]] = set()  # closed a used connection, or left bytes in it
         self._spare: list[Transfer] = []
         self._lent = 0
         self._closed = False
@@ -88,6 +88,7 @@ class Exchanges:
         )
         try:
             server = (route.target.host, route.target.port)
+            self._look_for_surplus(route)
             transfer.prepare(route, request, lines, incoming, anew=server in self._droppers)
             ending = await self._perform(transfer, incoming)
             timing = self._timing(transfer, started)
@@ -98,8 +99,8 @@ class Exchanges:
             if ending == COMPLETE or incoming.cut:
                 await self._make_room(request, incoming, claim)
                 return self._answer(request, transfer, incoming, timing, claim)
-            if incoming.broken is DROPPED and len(self._droppers) < _MOST_DROPPERS:
-                self._droppers.add(server)
+            if incoming.broken is DROPPED:
+                self._trust_no_more(route)
             return self._failure(ending, transfer, incoming, timing)
         finally:
             transfer.let_go()
@@ -151,14 +152,24 @@ class Exchanges:
             kept = transfer.kept_socket()
             if kept is not None and incoming.version.startswith("1"):
                 self._kept.keep(transfer.route, *kept)
-                incoming.surplus |= self._kept.cleanse(transfer.route) and not transfer.route.speaks_tls
+                incoming.surplus |= self._look_for_surplus(transfer.route) and not transfer.route.speaks_tls
 
-        self._kept.cleanse(transfer.route)
         watch = self._stalls.watch(incoming, stalled)
         try:
             return await self._curl.perform(transfer.handle, completed)
         finally:
             self._stalls.let_go(watch)
+
+    def _look_for_surplus(self, route: Route) -> bool:
+        found = self._kept.cleanse(route)
+        if found:
+            self._trust_no_more(route)
+        return found
+
+    def _trust_no_more(self, route: Route) -> None:
+        """Its used connections, of which curl may still hold some."""
+        if len(self._droppers) < _MOST_DROPPERS:
+            self._droppers.add((route.target.host, route.target.port))
 
     async def _says_more(self, transfer: Transfer, incoming: Incoming) -> bool:
         """Whether bytes follow what the answer says is all of it. An answer without a body cannot be half a
