@@ -107,7 +107,7 @@ def test_a_host_is_not_asked_beyond_its_budget_and_what_is_left_is_accounted_for
     assert Counter(each.url.split("/")[2] for each in world.log) == {f"h{n}.test": 5 for n in range(3)}
     assert world.summary.outcomes == {"captured": 15, "over_budget": 45}
     assert world.summary.discovered == 60
-    assert world.summary.status == "partial"
+    assert world.summary.status == "limited"
 
 
 def test_retries_and_redirects_count_against_the_budget() -> None:
