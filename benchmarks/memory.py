@@ -1,8 +1,8 @@
 """``python -m benchmarks.memory``: the crawler's memory over 20,000 pages in every kind of state, drawn.
 
 A site of small pages that its sitemap lists whole, so that all URLs are known from the start: what grows then
-grows with the pages that are done. Only the crawler's own process is measured, without what it shares; its
-workers live and die by pages of their own.
+grows with the pages that are done. Only the crawler's own process is measured, and of that what is its alone:
+no files that it maps, which the system may take back. Workers live and die by pages of their own.
 """
 
 import argparse
@@ -58,7 +58,7 @@ def measured(url: str, pages: int, state: str) -> Iterator[Look]:
             for line in run.stdout:
                 done += b'"outcome":"captured"' in line
                 if b'"outcome":"captured"' in line and done % every == 0:
-                    yield Look(done, _private_mb(run.pid))
+                    yield Look(done, _own_mb(run.pid))
                 if done >= pages:
                     return
         finally:
@@ -101,9 +101,9 @@ def _y(mb: float, most: float) -> float:
     return HEIGHT - 25 - (HEIGHT - 40) * mb / most
 
 
-def _private_mb(pid: int) -> float:
+def _own_mb(pid: int) -> float:
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1000
+    return next(int(line.split()[1]) for line in lines if line.startswith("Anonymous:")) / 1000
 
 
 def _served(pages: int) -> str:

@@ -32,7 +32,9 @@ from sumi.store.indexed.rows import (
 )
 from sumi.store.sqlite import sql
 
-CACHE_KIB = 64 * 1024  # the tree of a million keys fits, so that inserting at random stays in memory
+FIRST_CACHE_KIB = 8 * 1024  # and for each URL that is known
+CACHED_BYTES_PER_URL = 64
+CACHE_KIB = 64 * 1024  # at most: the tree of a million keys fits, so that inserting at random stays in memory
 BUSY_MS = 5000  # a curious reader in another process may hold things up for a moment
 # The log is copied back when it has grown to this many pages: by ``sync``, which runs beside the event loop.
 # Where nobody calls that, a commit does it once the log is four times as long. Not smaller: with ten thousand
@@ -45,6 +47,7 @@ class SqliteRows:
     application_id: ClassVar[int] = sql.APPLICATION_ID
     user_version: ClassVar[int] = sql.USER_VERSION
     cache_kib: ClassVar[int] = CACHE_KIB
+    first_cache_kib: ClassVar[int] = FIRST_CACHE_KIB
 
     def __init__(self, path: Path, *, strict: bool, readonly: bool = False) -> None:
         self._path = path
@@ -57,15 +60,25 @@ class SqliteRows:
             self._check_schema()
             if not readonly:
                 self._db.execute(sql.INDEX_BEHIND)
+                if self._cache_kib < self.cache_kib:
+                    self._fit_cache(self._db.execute(sql.LAST_ID).get or 0)
 
     def _prepare_writing(self, *, strict: bool) -> None:
         self._db.pragma("journal_mode", "WAL")
         self._db.pragma("synchronous", "FULL" if strict else "NORMAL")
-        self._db.pragma("cache_size", -self.cache_kib)
+        self._cache_kib = 0
+        self._fit_cache(0)
         self._db.set_wal_hook(self._logged)
         if not self._db.execute("SELECT count(*) FROM sqlite_schema").get:
             self._db.execute(f"BEGIN IMMEDIATE; {self.schema} COMMIT")
         self._log = _open_log(self._path)
+
+    def _fit_cache(self, known: int) -> None:
+        """The keys are looked up all over their tree; the rest is read and written near its end."""
+        wanted = min(self.cache_kib, self.first_cache_kib + known * CACHED_BYTES_PER_URL // 1024)
+        if 4 * wanted > 5 * self._cache_kib:
+            self._cache_kib = wanted
+            self._db.pragma("cache_size", -wanted)
 
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -218,6 +231,7 @@ class SqliteRows:
         many = self._db.executemany
         if inserted:
             many(sql.INSERT, [(*row, url_key(row.url)) for row in inserted])
+            self._fit_cache(inserted[-1].id)
         # id, url and host come first in a row and stay, as does most of the rest when a page ends; the id is
         # what each statement ends with.
         ended = [(*new[9:], new.id) for old, new in updated if old[3:9] == new[3:9]]

@@ -22,6 +22,7 @@ ATTEMPT_COLUMNS = "serial, previous, url_id, at, outcome, rule"  # likewise of A
 #   pages, hence ``turn``; the row id that ends every index entry completes the order.
 # attempts: appended, never searched by the crawl itself. From the latest of a URL each names the one before.
 # behind: likewise, of what failed before. Databases of earlier versions get it when they are opened.
+LAST_ID = "SELECT max(id) FROM urls"
 INDEX_BEHIND = f"CREATE INDEX IF NOT EXISTS behind ON urls (host, turn, due) WHERE state = {BEHIND}"
 SCHEMA = f"""
 CREATE TABLE urls (

@@ -61,7 +61,7 @@ class TerrainRows(SqliteRows):
     application_id = APPLICATION_ID
     user_version = USER_VERSION
     # Of a million pages: the keys and the addresses, which both are met in no order.
-    cache_kib = 128 * 1024
+    cache_kib = first_cache_kib = 128 * 1024
 
     def __init__(self, path: Path, *, strict: bool, readonly: bool = False) -> None:
         super().__init__(path, strict=strict, readonly=readonly)
