@@ -246,6 +246,8 @@ def second_commands(folder: Path, seed: int) -> list[str]:
         time.sleep(chance.uniform(0, 0.1))
         if killed is not None:
             killed.kill()
+        if killed is first:  # whoever comes after it is not to be paused
+            _let_go(job, folder)
         is_alone = killed is not first
         for words, other, said in begun:
             code = other.wait(SECONDS)
