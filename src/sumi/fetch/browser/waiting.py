@@ -66,9 +66,8 @@ async def settle(page: Page, traffic: Traffic, policy: RenderPolicy, patience: P
 
 async def _rests(page: Page, traffic: Traffic, policy: RenderPolicy, patience: Patience) -> bool:
     most = min(policy.idle, patience.left)
-    return await comes_to_rest(
-        page, traffic, most, most if policy.mode is RenderMode.THOROUGH else min(most, _RESTLESS)
-    )
+    thorough = policy.mode is RenderMode.THOROUGH
+    return await comes_to_rest(page, traffic, most, most if thorough else min(most, _RESTLESS))
 
 
 async def _came(page: Page, selector: str, policy: RenderPolicy, patience: Patience) -> bool:
@@ -90,7 +89,8 @@ async def _scroll(page: Page, traffic: Traffic, policy: RenderPolicy, patience: 
         except TimeoutError:
             return MOVING
         left -= taken
-        rested = await _rests(page, traffic, policy, patience)
+        most = min(patience.left, max(policy.idle, patience.left / 2))  # there may be more to scroll to
+        rested = await comes_to_rest(page, traffic, most, most)
         if await page.evaluate(HEIGHT) <= height:
             return "" if rested else MOVING
     return f"still growing after {policy.screens - left} screens"
