@@ -147,6 +147,14 @@ def test_http_is_taken_where_it_is_allowed(tmp_path: Path) -> None:
     assert load(tmp_path, text + "[http]\nallow-http = true").quality[0].seeds == ("http://example.com/",)
 
 
+def test_a_seed_is_requested_as_it_is_written_and_on_its_domain_with_www_too(tmp_path: Path) -> None:
+    plain = load(tmp_path, LEAST)
+    written = load(tmp_path, LEAST.replace("https://example.com/", "https://www.example.com/docs/"))
+    same = load(tmp_path, LEAST.replace("https://example.com/", "https://www.example.com/"))
+    assert written.quality[0].seeds == ("https://www.example.com/docs/",)
+    assert same.config_hash == plain.config_hash != written.config_hash
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"configuration file .*none\.toml' cannot be read"):
         load_map_config(tmp_path / "none.toml")

@@ -7,11 +7,12 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from sumi.errors import ConfigError
+from sumi.policy import Preset
 from sumi.scope.domains import DomainClass, DomainClasses
 from sumi.settings.map_config import MapConfig
 from sumi.settings.map_config_keys import Keys, entries, sections
 from sumi.settings.toml_values import from_toml, read_toml, suggestion
-from sumi.urls import split
+from sumi.urls import normalize, split
 
 Values: TypeAlias = dict[str, Any]  # what the file says, by the names of MapConfig's fields
 
@@ -116,7 +117,7 @@ def _stray_seeds(values: Values, path: Path) -> Iterator[str]:
     for number, entry in enumerate(values["quality"], 1):
         where = f"{path}: [[quality]] number {number}: seeds:"
         for seed in entry.get("seeds", ()) if "domain" in entry else ():
-            host = split(seed).host
+            host = split(normalize(seed, Preset.MAP_WITH_HTTP) or seed).host  # with www. or without
             found = classes.classify(host)
             if found is DomainClass.BLACKLISTED or found is DomainClass.STUBBED:
                 yield f"{where} {seed} is on a {found} domain, so it would never be visited; take one away"
