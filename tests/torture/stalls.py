@@ -17,7 +17,7 @@ from typing import Any
 from tests.commands import ROOT, parse_events, sumi_environment
 
 SECONDS = 180
-LIMIT = 2  # seconds, of each phase
+LIMIT = 4  # seconds, of each phase; on a busy machine a healthy server takes one or two
 PAGES = 6
 MOST_STALLING = 40
 PHASES = (

@@ -13,7 +13,7 @@ from sumi.fetch.decode import undo_codings
 from sumi.fetch.guard import AddressGuard
 from sumi.fetch.headers import all_values
 from sumi.fetch.incoming import DROPPED, Incoming
-from sumi.fetch.kept_connections import KeptConnections
+from sumi.fetch.kept_connections import KeptConnections, Look
 from sumi.fetch.route import Route
 from sumi.fetch.stall import StallClock
 from sumi.fetch.surplus import follows
@@ -88,8 +88,8 @@ class Exchanges:
         )
         try:
             server = (route.target.host, route.target.port)
-            self._look_for_surplus(route)
-            transfer.prepare(route, request, lines, incoming, anew=server in self._droppers)
+            ended = self._look(route).ended
+            transfer.prepare(route, request, lines, incoming, anew=ended or server in self._droppers)
             ending = await self._perform(transfer, incoming)
             timing = self._timing(transfer, started)
             if self._jar is not None and incoming.fields and not self._closed:
@@ -152,7 +152,7 @@ class Exchanges:
             kept = transfer.kept_socket()
             if kept is not None and incoming.version.startswith("1"):
                 self._kept.keep(transfer.route, *kept)
-                incoming.surplus |= self._look_for_surplus(transfer.route) and not transfer.route.speaks_tls
+                incoming.surplus |= self._look(transfer.route).surplus
 
         watch = self._stalls.watch(incoming, stalled)
         try:
@@ -160,11 +160,11 @@ class Exchanges:
         finally:
             self._stalls.let_go(watch)
 
-    def _look_for_surplus(self, route: Route) -> bool:
-        found = self._kept.cleanse(route)
-        if found:
+    def _look(self, route: Route) -> Look:
+        seen = self._kept.look(route)
+        if seen.surplus:
             self._trust_no_more(route)
-        return found
+        return seen
 
     def _trust_no_more(self, route: Route) -> None:
         """Its used connections, of which curl may still hold some."""

@@ -9,6 +9,7 @@ import os
 import socket
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import NamedTuple
 
 from sumi.fetch.route import Route
 
@@ -29,29 +30,52 @@ class KeptConnections:
         if len(self._of_server) > _MOST_SERVERS:
             self._of_server.popitem(last=False)
 
-    def cleanse(self, route: Route) -> bool:
-        """Take a server's connections out of use in which there is something to read; tell if any was."""
+    def look(self, route: Route) -> "Look":
+        """At the connections to a server that wait. Those in which there is something to read are closed."""
         kept = self._of_server.get(_server(route))
         if not kept:
-            return False
-        unclean = [entry for entry in kept.items() if is_unread(entry[0]) and not self._is_used(entry[0])]
-        for descriptor, local_port in unclean:
-            del kept[descriptor]
-            if _local_port(descriptor) == local_port:  # curl may have closed it, and the number is another's
+            return QUIET
+        surplus = ended = False
+        for descriptor, local_port in tuple(kept.items()):
+            unread = _peek(descriptor)
+            if unread is None or self._is_used(descriptor):
+                continue
+            if _local_port(descriptor) != local_port:  # curl has closed it, and the number may be another's
+                del kept[descriptor]
+            elif unread and not route.speaks_tls:
+                del kept[descriptor]
                 _bury(descriptor)
-        return bool(unclean)
+                surplus = True
+            else:
+                ended = True
+        return Look(surplus, ended)
+
+
+class Look(NamedTuple):
+    surplus: bool  # there was something to read
+    ended: bool  # the server has closed one, which curl may not know yet; within TLS it may be a surplus, too
+
+
+QUIET = Look(surplus=False, ended=False)
 
 
 def is_unread(descriptor: int) -> bool:
     """Whether there are bytes to read in a connection, now."""
+    return bool(_peek(descriptor))
+
+
+def _peek(descriptor: int) -> bytes | None:
+    """The first unread byte; none at the end, None where nothing has come."""
     try:
         borrowed = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, descriptor)
     except OSError:  # closed by now
-        return False
+        return b""
     try:
-        return bool(borrowed.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
-    except OSError:  # nothing there, or no connection at all
-        return False
+        return borrowed.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return None
+    except OSError:  # broken, or no connection at all
+        return b""
     finally:
         borrowed.detach()
 
@@ -62,11 +86,16 @@ def _server(route: Route) -> str:
 
 
 def _local_port(descriptor: int) -> int:
-    borrowed = socket.socket(fileno=descriptor)
+    """-1 for what is no connection."""
     try:
-        return int(borrowed.getsockname()[1])
+        borrowed = socket.socket(fileno=descriptor)
+    except OSError:
+        return -1
+    try:
+        name = borrowed.getsockname()
     finally:
         borrowed.detach()
+    return int(name[1]) if isinstance(name, tuple) else -1
 
 
 def _bury(descriptor: int) -> None:
