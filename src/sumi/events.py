@@ -63,16 +63,26 @@ class Warned(msgspec.Struct, frozen=True, tag_field="event", tag="warning"):
     message: str
 
 
+class HostWaits(msgspec.Struct, frozen=True, tag_field="event", tag="wait"):
+    """A host is left alone for longer than ten seconds."""
+
+    host: str
+    why: str  # what follows its name: "answered 429", "failed for 10 different URLs in a row"
+    until: float
+    pending: int  # of its pages
+
+
 class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
     """A few times a second at most."""
 
     done: int
-    pending: int
+    pending: int  # what this run is still to do: nothing beyond its limits, nor of hosts that are given up
     failed: int
     passed_over: int
     pages_per_second: float
     eta_seconds: float | None
     hosts: tuple[str, ...] = ()
+    waits_for: HostWaits | None = None  # while every host is left alone: the one that is asked first
 
 
 class StateChanged(msgspec.Struct, frozen=True, tag_field="event", tag="state"):
@@ -156,6 +166,7 @@ Event: TypeAlias = (
     | PageDeferred
     | RobotsRead
     | Warned
+    | HostWaits
     | Progress
     | StateChanged
     | Retuned

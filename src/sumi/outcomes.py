@@ -236,7 +236,7 @@ MEANINGS: dict[Outcome, Meaning] = {
     Outcome.TOO_MANY_REDIRECTS: Meaning(Ending.FAILED, "Redirected too many times in a row.", ""),
     Outcome.ROBOTS_UNREACHABLE: Meaning(
         Ending.FAILED,
-        "robots.txt could not be had (server error or no connection), which means: stay away for now.",
+        "robots.txt could not be had (server error or no answer), which means: stay away for now.",
         "Run again later.",
     ),
     Outcome.PARSE_FAILED: Meaning(

@@ -68,6 +68,7 @@ class FrontierStats(msgspec.Struct, frozen=True):
     outcomes: dict[Outcome, int]  # of settled and refused URLs; with ``pending`` they add up to ``known``
     listed: int  # pages that a sitemap listed and the gate accepted
     captured: int  # pages that count against max_pages
+    pending_pages: int = 0  # of those pending, what would count
 
 
 class HostWait(msgspec.Struct, frozen=True):
@@ -145,6 +146,10 @@ class Frontier(Protocol):
     async def stats(self) -> FrontierStats: ...
 
     async def waiting_hosts(self, now: float) -> list[HostWait]: ...
+
+    async def wait_of(self, host: str, now: float) -> HostWait | None:
+        """Of one host alone, without a look at the others; None if it has no work."""
+        ...
 
     async def sync(self, outputs: Callable[[], Awaitable[None]]) -> None:
         """Everything settled before the call survives a power cut afterwards.

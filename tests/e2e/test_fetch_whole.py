@@ -285,7 +285,7 @@ def test_no_way_in_leads_to_a_forbidden_address(run_sumi: RunSumi) -> None:
         assert outcomes[f"{attacker.url}/control"] == "captured"
         led_astray = {url: ending for url, ending in outcomes.items() if url.startswith(victim.url)}
         assert len(led_astray) >= 6
-        assert set(led_astray.values()) <= {"address_refused", "robots_unreachable"}
+        assert set(led_astray.values()) == {"address_refused"}
         run_sumi(*common, "--allow-private", "-o", "opened")
         assert {"/link", "/hop", "/canonical", "/based", "/refreshed", "/listed"} <= set(victim.paths())
 
@@ -304,7 +304,7 @@ def test_metadata_is_out_of_reach_whatever_is_allowed(run_sumi: RunSumi) -> None
     outcomes = endings(run)
     led_astray = {ending for url, ending in outcomes.items() if url.startswith(METADATA)}
     assert led_astray
-    assert led_astray <= {"address_refused", "robots_unreachable"}
+    assert led_astray == {"address_refused"}
     assert outcomes[f"{attacker.url}/control"] == "captured"
 
 

@@ -2,7 +2,7 @@
 
 from itertools import count
 
-from sumi.events import Progress
+from sumi.events import HostWaits, Progress
 from sumi.outcomes import Outcome
 from sumi.policy import OnError, PacingPolicy, RetryPolicy
 from tests.engine.world import Answer, crawled, recipe_for, web_of
@@ -70,8 +70,8 @@ def test_a_host_that_only_fails_is_left_alone_and_that_is_told_with_the_reason()
     pacing = PacingPolicy(0.1, 0.1, circuit_failures=5, circuit_hold=900.0)
     world = crawled(web_of(pages), recipe_for([SEED], pacing=pacing, retry=RetryPolicy(retries=0)))
     assert world.clock_stopped_at - world.started > 900.0
-    assert world.warnings[0] == (
-        "sick.test is left alone for another 15 min: failed for 5 different URLs in a row"
-    )
+    [first, *_] = [event for event in world.events if isinstance(event, HostWaits)]
+    assert (first.host, first.why) == ("sick.test", "failed for 5 different URLs in a row")
+    assert 895.0 < first.until - world.started < 910.0
     told = [event.eta_seconds for event in world.events if isinstance(event, Progress)]
     assert max(eta for eta in told if eta is not None) > 800.0

@@ -23,6 +23,7 @@ from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.parse.digest import DigestRequest, PageDigest, Undigested
 from sumi.policy import (
     Durability,
+    FollowLinks,
     FrontierPolicy,
     PacingPolicy,
     Preset,
@@ -250,7 +251,12 @@ class World:
     ) -> None:
         self.clock = free_clock(epoch)
         self.recipe = recipe
-        policy = FrontierPolicy(recipe.pacing, recipe.max_pages, lease_seconds=lease_seconds)
+        policy = FrontierPolicy(
+            recipe.pacing,
+            recipe.max_pages,
+            sitemaps_first=recipe.follow_links is FollowLinks.UNLESS_SITEMAP,
+            lease_seconds=lease_seconds,
+        )
         self.store = open_store(policy, self.clock.now())
         self.fetcher = Replay(self.clock, web)
         self.output = Shelf(self.clock, write_seconds)

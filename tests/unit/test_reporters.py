@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 import unicodedata
 from collections.abc import Callable
 
@@ -16,6 +17,7 @@ from sumi.cli.terminal import Palette, Sink, duration, fit, printable
 from sumi.events import (
     Busy,
     Event,
+    HostWaits,
     PageDeferred,
     PageSettled,
     Progress,
@@ -413,3 +415,13 @@ def test_a_wait_too_short_to_be_told_is_not(ready_at: float, words: str) -> None
     assert (
         waiting_words(WaitingHost("a.test", 3, 0, "spacing", ready_at), 10.0) == f"a.test: 3 pending, {words}"
     )
+
+
+def test_a_long_wait_is_told_with_host_reason_and_end_at_the_default_verbosity() -> None:
+    until = time.mktime((2026, 11, 18, 14, 3, 20, 0, 0, -1))
+    wait = HostWaits("docs.example.org", "answered 429", until, 21)
+    words = "docs.example.org answered 429: left alone until 14:03:20"
+    assert Narrator(Verbosity.NORMAL, PLAIN).lines(wait) == [f"waiting: {words}"]
+    assert Narrator(Verbosity.QUIET, PLAIN).lines(wait) == []
+    idle = Progress(3, 21, 0, 0, 0.0, 900.0, ("docs.example.org",), wait)
+    assert progress_line(idle) == f"3 done, 21 queued, 0 failed, {words}"

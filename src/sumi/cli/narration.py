@@ -1,5 +1,6 @@
 """Events as lines for people: which ones are worth a line, and how they are worded."""
 
+import time
 from enum import IntEnum
 
 from sumi.cli.summary import status_line, summary_lines
@@ -8,6 +9,7 @@ from sumi.events import (
     AlreadyFinished,
     Busy,
     Event,
+    HostWaits,
     PageDeferred,
     PageSettled,
     Progress,
@@ -23,6 +25,7 @@ from sumi.events import (
 )
 from sumi.frontier.pacing import INFINITY
 from sumi.outcomes import Ending
+from sumi.ports import USUAL_WAITS
 
 # A site may have thousands of dead links: they are in the summary, and in the job's own files.
 MOST_FAILURES = 20
@@ -87,6 +90,8 @@ class Narrator:
                 return self._failure(event)
             case AlreadyFinished():
                 return [_finished(event)]
+            case HostWaits():
+                return [f"waiting: {waits_words(event)}"]
             case Busy():
                 return [f"busy: {printable(event.with_what)}"]
             case PageDeferred() if self._verbosity >= Verbosity.EVERYTHING:
@@ -126,9 +131,17 @@ def progress_line(event: Progress) -> str:
     ]
     if event.eta_seconds is not None:
         parts.append(f"ETA {duration(event.eta_seconds)}")
+    if event.waits_for is not None:
+        return ", ".join([*parts[:3], waits_words(event.waits_for)])
     # In one order, so that they do not dance: the latest three are told latest first.
     parts += map(printable, sorted(event.hosts))
     return ", ".join(parts)
+
+
+def waits_words(event: HostWaits) -> str:
+    """``docs.example.org answered 429: left alone until 14:03:20``."""
+    until = time.strftime("%H:%M:%S", time.localtime(event.until))
+    return f"{printable(event.host)} {printable(event.why)}: left alone until {until}"
 
 
 def status_lines(event: Status) -> list[str]:
@@ -145,10 +158,12 @@ _SHORTEST_TOLD = 0.05  # seconds; anything shorter would read "0.0s"
 
 
 def waiting_words(host: WaitingHost, now: float) -> str:
-    """``docs.example.org: 12 pending, Retry-After for another 2m 00s``."""
+    """``docs.example.org: 12 pending, answered 429, left alone for another 2m 00s``."""
     ahead = host.ready_at - now
     # For ever: a host that is left alone for the rest of the run, as the words say.
     until = f" for another {duration(ahead)}" if _SHORTEST_TOLD <= ahead < INFINITY else ""
+    if until and host.why not in USUAL_WAITS:
+        until = f", left alone{until}"
     return f"{printable(host.host)}: {host.pending:,} pending, {printable(host.why)}{until}"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, INFINITY, SUSPENDED
+from sumi.frontier.pacing import INFINITY, NOT_IN_THIS_RUN
 from sumi.policy import PacingPolicy
 from sumi.ports import USUAL_WAITS, Frontier, FrontierStats, HostWait
 
@@ -24,6 +24,7 @@ class Estimate:
         self._seconds = 0.0
         self._looked_at = float("-inf")
         self._pending_then = 0
+        self.left_out = 0  # pages of hosts that are not asked any more in this run
 
     async def least_seconds(
         self, stats: FrontierStats, max_pages: int, delay_of: DelayOf, now: float
@@ -32,6 +33,7 @@ class Estimate:
             waits = await self._frontier.waiting_hosts(now)
             wanted = max_pages - stats.captured if max_pages else stats.pending
             self._seconds = least_seconds(waits, wanted, delay_of, now)
+            self.left_out = sum(wait.pending for wait in waits if wait.why in NOT_IN_THIS_RUN)
             self._on_look(waits, now)
             self._looked_at, self._pending_then = now, stats.pending
         return max(0.0, self._seconds - (now - self._looked_at))
@@ -40,7 +42,7 @@ class Estimate:
 def least_seconds(waits: Sequence[HostWait], wanted: int, delay_of: DelayOf, now: float) -> float:
     """The longest queue at its host's pace, from when that may be asked again; less where fewer pages are
     wanted than are waiting."""
-    busy = [wait for wait in waits if wait.why not in (BUDGET_SPENT, GIVEN_UP, SUSPENDED)]
+    busy = [wait for wait in waits if wait.why not in NOT_IN_THIS_RUN]
     delays = [delay_of(wait.host) for wait in busy]
     paced = zip(busy, delays, strict=True)
     longest = max((_pause_of(wait, now) + wait.pending * delay for wait, delay in paced), default=0.0)

@@ -12,6 +12,7 @@ import msgspec
 
 from sumi.engine.io import Io
 from sumi.engine.limits import LimitsInForce
+from sumi.engine.listings import Listings
 from sumi.engine.places import Places
 from sumi.engine.robots_desk import RobotsDesk
 from sumi.engine.traps import TrapWatch
@@ -43,12 +44,18 @@ class Gate:
         self.traps = TrapWatch(recipe.traps)
         self._caps = CapLedger(recipe.caps)
         self.places = Places(recipe, limits)
+        self._listings = Listings(recipe, io)
         # Which pages are wanted does not bind the one that was named, from which they are found; and a seed
         # may redirect to another path of its host: the user asked for what it leads to.
         self._denying = Scope(deny=recipe.scope.deny)
         self._seed_scope = msgspec.structs.replace(recipe.scope, paths=(), include=())
 
-    async def recall_caps(self) -> None:
+    async def recall(self) -> None:
+        """What earlier runs learnt and counted."""
+        await self._listings.recall()
+        await self._recall_caps()
+
+    async def _recall_caps(self) -> None:
         """Count again what earlier runs asked for; what waits gets the places that are left, in its order."""
         if not self._recipe.caps.limits_anything:
             return
@@ -64,13 +71,13 @@ class Gate:
             self._caps.admits(url)
 
     async def judge(self, candidates: Iterable[Candidate]) -> tuple[Judged, ...]:
-        listed = (await self._frontier.stats()).listed > 0
         judged: list[Judged] = []
         waiting = iter(candidates)
-        while batch := [Judged(c, self._refusal(c, listed)) for c in islice(waiting, BATCH)]:
+        while batch := [Judged(c, self._refusal(c)) for c in islice(waiting, BATCH)]:
             judged += batch
             if len(batch) == BATCH:
                 await asyncio.sleep(0)  # a sitemap of 50,000 entries lets others have their turn in between
+        await self._listings.note()
         return tuple(judged)
 
     def refuses_now(self, candidate: Candidate) -> Verdict | None:
@@ -97,11 +104,17 @@ class Gate:
         """What robots.txt says to a page that it lets be fetched, and its Content-Signal lines."""
         return self._desk.permission(url)
 
-    def _refusal(self, candidate: Candidate, listed: bool) -> Verdict | None:
+    def _refusal(self, candidate: Candidate) -> Verdict | None:
+        refusal = self._rule_against(candidate)
+        if refusal is None:
+            self._listings.accepted(candidate)
+        return refusal
+
+    def _rule_against(self, candidate: Candidate) -> Verdict | None:
         return (
             self.refuses_now(candidate)
             or self._denied(candidate)
-            or self._unlisted(candidate, listed)
+            or self._unlisted(candidate)
             or (ONLY_LISTED if self._recipe.list_only and candidate.kind is Kind.PAGE else None)
             # Last, because whoever gets here takes a place.
             or (self._caps.admits(candidate.url) if candidate.kind is Kind.PAGE else None)
@@ -137,14 +150,14 @@ class Gate:
             return refusal
         return self._desk.known_refusal(candidate.url)
 
-    def _unlisted(self, candidate: Candidate, listed: bool) -> Verdict | None:
+    def _unlisted(self, candidate: Candidate) -> Verdict | None:
         if candidate.hop not in LINKED or self._recipe.follow_links is FollowLinks.ALWAYS:
             return None
         if candidate.kind is Kind.FILE:
             return None  # sitemaps list pages
         if self._recipe.follow_links is FollowLinks.NEVER:
             return NOT_FOLLOWED
-        return UNLISTED if listed else None
+        return UNLISTED if self._listings.covers(candidate.url) else None
 
 
 def _same_host(candidate: Candidate) -> bool:

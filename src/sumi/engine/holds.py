@@ -1,30 +1,55 @@
-"""Says of a host that it is left alone for long, and why: else a run that waits looks like one that hangs."""
+"""Says that a host is left alone for long, why and until when: or a run that waits seems to hang."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from sumi.engine.estimate import WORTH_A_NOTE_SECONDS, in_words
-from sumi.events import Listener, Warned
-from sumi.frontier.pacing import INFINITY
+from sumi.events import HostWaits, Listener, Warned
+from sumi.frontier.pacing import INFINITY, NOT_IN_THIS_RUN
 from sumi.ports import USUAL_WAITS, HostWait
 
+WORTH_TELLING_SECONDS = 10.0
 # With thousands of hosts some are always left alone; ``sumi status`` knows of all.
-MOST_NAMED = 10
+MOST_NAMED = 50
+MORE = "more hosts are left alone; sumi status names them and says until when"
+# What each of the usual waits is called where it is the only thing that a run waits for.
+_IN_WORDS = {
+    "spacing": "is asked at its own pace",
+    "retry": "has only pages left that failed before",
+    "sitemaps first": "has sitemaps to be read first",
+}
 
 
 class HoldNews:
     def __init__(self, tell: Listener) -> None:
         self._tell = tell
         self._told: dict[str, float] = {}  # host -> until when, as told
+        self._said_more = False
 
-    def look(self, waits: Sequence[HostWait], now: float) -> None:
+    def look(self, waits: Iterable[HostWait], now: float) -> None:
         for wait in waits:
-            if wait.ready_at < INFINITY and self._is_news(wait, now):
+            if wait.ready_at == INFINITY or not self._is_news(wait, now):
+                continue
+            if len(self._told) < MOST_NAMED or wait.host in self._told:
                 self._told[wait.host] = wait.ready_at
-                pause = in_words(wait.ready_at - now)
-                self._tell(Warned(f"{wait.host} is left alone for another {pause}: {wait.why}"))
+                self._tell(in_words(wait))
+            elif not self._said_more:
+                self._said_more = True
+                self._tell(Warned(MORE))
 
     def _is_news(self, wait: HostWait, now: float) -> bool:
-        if wait.why in USUAL_WAITS or wait.ready_at - now < WORTH_A_NOTE_SECONDS:
-            return False
-        told = self._told.get(wait.host)
-        return len(self._told) < MOST_NAMED if told is None else wait.ready_at > told
+        is_pause = wait.why == "retry" or wait.why not in USUAL_WAITS
+        return (
+            is_pause
+            and wait.ready_at - now > WORTH_TELLING_SECONDS
+            and wait.ready_at > self._told.get(wait.host, 0.0)
+        )
+
+
+def first_to_end(waits: Sequence[HostWait], now: float) -> HostWaits | None:
+    """What a run waits for in which every host is left alone; None where that is not long."""
+    ahead = [wait for wait in waits if wait.why not in NOT_IN_THIS_RUN and wait.ready_at < INFINITY]
+    first = min(ahead, key=lambda wait: wait.ready_at, default=None)
+    return None if first is None or first.ready_at - now <= WORTH_TELLING_SECONDS else in_words(first)
+
+
+def in_words(wait: HostWait) -> HostWaits:
+    return HostWaits(wait.host, _IN_WORDS.get(wait.why, wait.why), wait.ready_at, wait.pending)

@@ -61,7 +61,7 @@ class Crawl:
     async def run(self) -> None:
         """Returns when there is nothing left to do or the control said stop; raises if the disk fails."""
         await self._digestion.recall()
-        await self._gate.recall_caps()
+        await self._gate.recall()
         await apply_changed_rules(self._recipe, self._io, self._gate)
         await self._plant_seeds()
         await self._io.source.recall(self.take_in)
@@ -124,6 +124,7 @@ class Crawl:
                 self._io.tell(Warned(f"{lease.url}: its lease ran out meanwhile, so this result was dropped"))
             elif isinstance(unit, Settlement):
                 await self._announce(unit)
+            await self._tally.visited(lease.host, in_vain=_is_in_vain(unit))
             await self._wake_if_due()
 
     async def _concluded(self, lease: Lease) -> Settlement | Deferral:
@@ -199,6 +200,8 @@ class Crawl:
         now = self._io.clock.now()
         self._is_full = not self._control.leasing or len(self._visits) >= self._limits.concurrency
         due = None if self._is_full else await self._io.frontier.next_ready(now)
+        if not self._visits:
+            await self._tally.idle_until(due)
         latest = now + LOOK_UP_SECONDS
         self._looked_up, self._waits_until = now, latest if due is None else min(due, latest)
         await self._io.clock.wait(self._wake, self._waits_until)
@@ -221,6 +224,11 @@ class Crawl:
                 return
             await self._io.clock.wait(self._wake, deadline)
             self._wake.clear()
+
+
+def _is_in_vain(unit: Settlement | Deferral) -> bool:
+    verdict = unit.verdict if isinstance(unit, Settlement) else unit.why
+    return verdict is not None and verdict.ending is Ending.FAILED
 
 
 def _why_refused(item: Judged) -> str:

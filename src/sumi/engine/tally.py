@@ -3,11 +3,11 @@
 from collections import Counter, deque
 
 from sumi.engine.estimate import WORTH_A_NOTE_SECONDS, Estimate
-from sumi.engine.holds import HoldNews
+from sumi.engine.holds import WORTH_TELLING_SECONDS, HoldNews, first_to_end
 from sumi.engine.io import Io
 from sumi.engine.limits import LimitsInForce
 from sumi.engine.robots_desk import RobotsDesk
-from sumi.events import Progress
+from sumi.events import HostWaits, Progress
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import FrontierStats
 
@@ -21,7 +21,10 @@ class Tally:
         self._io = io
         self._limits = limits
         self._desk = desk
-        self._estimate = Estimate(io.frontier, HoldNews(io.tell).look)
+        self._news = HoldNews(io.tell)
+        self._estimate = Estimate(io.frontier, self._news.look)
+        self._waits_for: HostWaits | None = None
+        self._troubled: set[str] = set()
         self._told_at = 0.0
         self._settled = 0
         self._samples: deque[tuple[float, int]] = deque([(io.clock.now(), 0)])
@@ -35,6 +38,28 @@ class Tally:
             self._hosts.remove(host)
         self._hosts.appendleft(host)
 
+    async def visited(self, host: str, *, in_vain: bool) -> None:
+        """Once something failed there, it may be left alone after any visit: until it has no work left."""
+        if in_vain:
+            self._troubled.add(host)
+        if host in self._troubled:
+            now = self._io.clock.now()
+            wait = await self._io.frontier.wait_of(host, now)
+            if wait is None:
+                self._troubled.discard(host)
+            else:
+                self._news.look([wait], now)
+
+    async def idle_until(self, due: float | None) -> None:
+        """Nobody can be asked before then."""
+        now = self._io.clock.now()
+        if due is None or due - now <= WORTH_TELLING_SECONDS:
+            self._waits_for = None
+        elif self._waits_for is None or self._waits_for.until <= now:
+            waits = await self._io.frontier.waiting_hosts(now)
+            self._waits_for = first_to_end(waits, now)
+            self._news.look(waits, now)
+
     async def tell(self, *, force: bool = False) -> None:
         now = self._io.clock.now()
         if not force and now - self._told_at < EVERY_SECONDS:
@@ -42,16 +67,18 @@ class Tally:
         self._told_at = now
         stats = await self._io.frontier.stats()
         rate = self._rate(now)
+        eta = await self._eta(stats, rate, now)
         endings = by_ending(stats.outcomes)
         self._io.tell(
             Progress(
                 done=endings[Ending.DONE],
-                pending=stats.pending,
+                pending=self._left(stats),
                 failed=endings[Ending.FAILED],
                 passed_over=endings[Ending.PASSED_OVER],
                 pages_per_second=round(rate, 2),
-                eta_seconds=await self._eta(stats, rate, now),
+                eta_seconds=eta,
                 hosts=tuple(self._hosts),
+                waits_for=self._waits_for,
             )
         )
 
@@ -60,9 +87,14 @@ class Tally:
         done and little is known: what there is to do is still being found out."""
         most = self._limits.max_pages
         least = await self._estimate.least_seconds(stats, most, self._desk.page_delay, now)
-        left = min(stats.pending, most - stats.captured) if most else stats.pending
-        seconds = max(left / rate if rate else 0.0, least)
+        seconds = max(self._left(stats) / rate if rate else 0.0, least)
         return round(seconds, 1) if rate or least >= WORTH_A_NOTE_SECONDS else None
+
+    def _left(self, stats: FrontierStats) -> int:
+        """What this run is still to do, as far as is known."""
+        most = self._limits.max_pages
+        beyond = max(0, stats.pending_pages - max(0, most - stats.captured)) if most else 0
+        return max(0, stats.pending - max(beyond, self._estimate.left_out))
 
     def _rate(self, now: float) -> float:
         samples = self._samples

@@ -147,7 +147,12 @@ KEYS: tuple[Key, ...] = (
     Key("limits", "connect_timeout_ms", _MILLISECONDS, "To connect."),
     Key("limits", "read_timeout_ms", _MILLISECONDS, "Until an answer begins, and for silence within it."),
     Key("limits", "max_retries", whole(0, 20, "attempts"), "Further attempts after a failure that may pass."),
-    Key("limits", "backoff_base_ms", _MILLISECONDS, "Pause before the first of them; doubles each time."),
+    Key(
+        "limits",
+        "backoff_base_ms",
+        _MILLISECONDS,
+        "Pause before the first of them, and after a 429 without Retry-After; doubles each time.",
+    ),
     Key("limits", "backoff_cap_ms", _MILLISECONDS, "The longest such pause."),
     Key("caps", "max_pages", whole(0, _MOST, "pages"), "Of the whole crawl; 0 for no limit."),
     Key(

@@ -218,6 +218,9 @@ class GrowingStore:
     async def waiting_hosts(self, now: float) -> list[HostWait]:
         return await self._by(lambda store: store.waiting_hosts(now))
 
+    async def wait_of(self, host: str, now: float) -> HostWait | None:
+        return await self._by(lambda store: store.wait_of(host, now))
+
     async def aclose(self) -> None:
         await self._by(lambda store: store.aclose())
         self._unlock()

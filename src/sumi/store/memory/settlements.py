@@ -115,6 +115,7 @@ class Settlements(Leases):
             outcomes={outcome: n for outcome, n in self._outcomes.items() if n},
             listed=self._listed,
             captured=self._captured,
+            pending_pages=self._open[PAGE],
         )
 
 

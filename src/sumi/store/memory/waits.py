@@ -17,14 +17,18 @@ class Waits(Settlements):
             self._wait_of(host, pending, now, delayed.get(host, 0.0)) for host, pending in waiting if pending
         ]
 
+    async def wait_of(self, host: str, now: float) -> HostWait | None:
+        pending = self._open_of[host] - self._leased_of[host]
+        due = 0.0 if self._has_unasked(host) else self._first_behind(host)
+        return self._wait_of(host, pending, now, due if due < INFINITY else 0.0) if pending else None
+
+    def _first_behind(self, host: str) -> float:
+        return min(self._retries.first_due(host, is_page) for is_page in (False, True))
+
     def _first_delays(self) -> dict[str, float]:
         """Of hosts that have nothing but delayed URLs: when the first of them may go."""
         first: dict[str, float] = {}
-        retries = self._retries
-        behind = (
-            (host, min(retries.first_due(host, False), retries.first_due(host, True)))
-            for host in retries.hosts()
-        )
+        behind = ((host, self._first_behind(host)) for host in self._retries.hosts())
         for host, due in chain(self._delayed_hosts(), behind):
             if not self._has_unasked(host):
                 first[host] = min(due, first.get(host, due))
@@ -39,10 +43,10 @@ class Waits(Settlements):
         unasked_left = self._has_unasked(host)
         until, held = pace.wait(pacing, unasked_left=unasked_left)
         if pace.over_budget(pacing):
-            why = BUDGET_SPENT
-        elif unasked_left and pace.given_up(pacing):
+            return HostWait(host, pending, pace.in_flight, max(pace.next_at, until), BUDGET_SPENT)
+        if unasked_left and pace.given_up(pacing):
             return HostWait(host, pending, pace.in_flight, INFINITY, GIVEN_UP)
-        elif pace.in_flight:
+        if pace.in_flight:
             why = "in flight"
         elif until > max(now, pace.next_at):
             why = held
