@@ -89,7 +89,7 @@ class LinkNormalizer:
                     self.addresses[url] = address
             if url:
                 found[url] = None
-        self._met.update(found)
+        self._met = self._met | found if self._met else found  # a page asks once for nearly all of its links
         return list(found)
 
     def _look_up(self, href: str) -> str | Spelled:
