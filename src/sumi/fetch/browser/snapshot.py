@@ -89,13 +89,15 @@ async (seen, [pause, most]) => {{
 }}
 """
 
-# Scrolls down screen by screen to the end; answers how many it took, and how long the page was then.
+# Scrolls down screen by screen to the end, or until its milliseconds are over; answers how many it took, and
+# how long the page was then.
 SCROLL = f"""
-async ([most, pause]) => {{
+async ([most, pause, milliseconds]) => {{
   {_DRAWN}
   const root = document.scrollingElement || document.documentElement;
+  const end = performance.now() + milliseconds;
   let taken = 0;
-  while (taken < most) {{
+  while (taken < most && performance.now() < end) {{
     const before = root.scrollTop, height = root.scrollHeight;
     root.scrollTop = before + window.innerHeight;
     taken += 1;

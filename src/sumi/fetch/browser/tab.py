@@ -9,7 +9,7 @@ from sumi.fetch.browser.failures import FAILURES, tells_of_a_death, words_of
 from sumi.fetch.browser.races import first_of
 from sumi.fetch.browser.snapshot import IS_SELECTOR, SCRIPT
 from sumi.fetch.browser.stage import Stage
-from sumi.fetch.browser.waiting import Patience, go, settle
+from sumi.fetch.browser.waiting import MOVING, Patience, go, is_stuck, settle
 from sumi.model import Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import RenderPolicy
@@ -119,7 +119,9 @@ class Tab:
     async def _photograph(self, stage: Stage, document: Response) -> Seen:
         page, requests, patience = stage.page, stage.requests, Patience(self._policy)
         stage.expect(document)
-        await go(page, document.url, self._policy.mode, patience, requests.leaving)
+        loaded = await go(page, document.url, self._policy.mode, patience, requests.leaving)
+        if not loaded and await is_stuck(page, stage.traffic):
+            return Lost("the browser did not get on with it")
         self._prepare_next()
         note = await settle(page, stage.traffic, self._policy, patience)
         if not page.url.startswith(_WEB):
@@ -128,7 +130,7 @@ class Tab:
         encoded = html.encode("utf-8", "replace")
         if len(encoded) > self._most_bytes:
             return _too_large(self._most_bytes)
-        return Snapshot(encoded, note)
+        return Snapshot(encoded, note or ("" if loaded else MOVING))
 
     def _trouble(self, error: Exception) -> Seen:
         if "RangeError: too large" in str(error):

@@ -1,8 +1,9 @@
-"""What a page's network is doing, however often that is asked during its life."""
+"""What a page's network is doing, however often that is asked during its life.
 
-from typing import Any
+The page itself is handed over by us and is no traffic.
+"""
 
-from playwright.async_api import Page
+from playwright.async_api import Page, Request
 
 
 class Traffic:
@@ -17,10 +18,12 @@ class Traffic:
     def is_silent(self) -> bool:
         return self._in_flight == 0
 
-    def _began(self, _request: Any) -> None:
-        self._in_flight += 1
-        self.moves += 1
+    def _began(self, request: Request) -> None:
+        if not request.is_navigation_request():
+            self._in_flight += 1
+            self.moves += 1
 
-    def _ended(self, _request: Any) -> None:
-        self._in_flight = max(0, self._in_flight - 1)
-        self.moves += 1
+    def _ended(self, request: Request) -> None:
+        if not request.is_navigation_request():
+            self._in_flight = max(0, self._in_flight - 1)
+            self.moves += 1

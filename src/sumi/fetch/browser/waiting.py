@@ -1,7 +1,6 @@
 """How long a page is given to become what its reader would see: the meaning of fast, balanced, thorough."""
 
 import asyncio
-from contextlib import suppress
 
 from playwright.async_api import Page
 from playwright.async_api import TimeoutError as WaitedInVain
@@ -13,6 +12,7 @@ from sumi.fetch.browser.traffic import Traffic
 from sumi.policy import RenderMode, RenderPolicy
 
 _RESTLESS = 2.0  # seconds that a page may change without asking for anything; thorough waits for it longer
+_ANSWER_SECONDS = 2.0  # for a page that is asked next to nothing
 _SCREEN_MS = 1000  # for a screen to be drawn; a page that is drawn at all takes two frames
 MOVING = "still moving when its time was up"
 _WAITS_SHARE = 2 / 3  # of a page's time; the rest is for writing it down
@@ -34,22 +34,30 @@ class Patience:
         return max(1.0, self.left * 1000)
 
 
-async def go(page: Page, url: str, mode: RenderMode, patience: Patience, leaving: asyncio.Event) -> None:
-    """Open the page. One that never finishes loading is taken as far as it came, and so is one whose script
-    wants to be ``leaving``: it was kept from it, so it would not finish."""
-    await first_of(_open(page, url, mode, patience), _left(leaving))
+async def go(page: Page, url: str, mode: RenderMode, patience: Patience, leaving: asyncio.Event) -> bool:
+    """Open the page. False if it did not finish loading: then it is taken as far as it came. So is one whose
+    script wants to be ``leaving``: it was kept from it, so it would not finish."""
+    return await first_of(_open(page, url, mode, patience), leaving.wait())
 
 
-async def _left(leaving: asyncio.Event) -> None:
-    await leaving.wait()
+async def is_stuck(page: Page, traffic: Traffic) -> bool:
+    """Whether a page that did not finish loading waits for nobody but its browser."""
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            return traffic.is_silent and await page.evaluate("document.readyState") == "loading"
+    except TimeoutError:
+        return False  # its scripts are at work
 
 
-async def _open(page: Page, url: str, mode: RenderMode, patience: Patience) -> None:
-    with suppress(WaitedInVain):
+async def _open(page: Page, url: str, mode: RenderMode, patience: Patience) -> bool:
+    try:
         if mode is RenderMode.FAST:
             await page.goto(url, wait_until="domcontentloaded", timeout=patience.left_ms)
         else:
             await page.goto(url, wait_until="load", timeout=patience.left_ms)
+    except WaitedInVain:
+        return False
+    return True
 
 
 async def settle(page: Page, traffic: Traffic, policy: RenderPolicy, patience: Patience) -> str:
@@ -84,8 +92,8 @@ async def _scroll(page: Page, traffic: Traffic, policy: RenderPolicy, patience: 
     left = policy.screens
     while left > 0 and patience.left:
         try:
-            async with asyncio.timeout(patience.left):
-                taken, height = await page.evaluate(SCROLL, [left, _SCREEN_MS])
+            async with asyncio.timeout(patience.left + _ANSWER_SECONDS):
+                taken, height = await page.evaluate(SCROLL, [left, _SCREEN_MS, patience.left_ms])
         except TimeoutError:
             return MOVING
         left -= taken
@@ -93,4 +101,4 @@ async def _scroll(page: Page, traffic: Traffic, policy: RenderPolicy, patience: 
         rested = await comes_to_rest(page, traffic, most, most)
         if await page.evaluate(HEIGHT) <= height:
             return "" if rested else MOVING
-    return f"still growing after {policy.screens - left} screens"
+    return f"still growing after {policy.screens - left} screens" if left < policy.screens else MOVING
