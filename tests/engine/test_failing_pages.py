@@ -75,3 +75,21 @@ def test_a_host_that_only_fails_is_left_alone_and_that_is_told_with_the_reason()
     assert 895.0 < first.until - world.started < 910.0
     told = [event.eta_seconds for event in world.events if isinstance(event, Progress)]
     assert max(eta for eta in told if eta is not None) > 800.0
+
+
+def test_what_a_run_will_not_do_is_not_counted_as_queued() -> None:
+    pages = {SEED: Answer(links=tuple(f"https://a.test/{number}" for number in range(50)))}
+    world = crawled(web_of(pages, Answer()), recipe_for([SEED], max_pages=5))
+    queued = [event.pending for event in world.events if isinstance(event, Progress)]
+    assert max(queued) <= 5
+    assert world.stats.pending == 46
+
+
+def test_what_a_host_beyond_its_budget_has_left_is_not_counted_as_queued() -> None:
+    pages = {SEED: Answer(links=tuple(f"https://a.test/{number}" for number in range(50)))}
+    pacing = PacingPolicy(1.0, 1.0, host_budget=5)
+    others = [f"https://b.test/{number}" for number in range(30)]
+    world = crawled(web_of(pages, Answer()), recipe_for([SEED, *others], pacing=pacing))
+    last = [event for event in world.events if isinstance(event, Progress)][-1]
+    assert world.stats.pending == 46 + 25
+    assert (last.pending, last.eta_seconds) in [(0, 0.0), (0, None)]

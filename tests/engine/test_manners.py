@@ -159,6 +159,17 @@ def test_four_links_whose_connection_is_reset_hold_nobody() -> None:
     assert {world.outcomes[url] for url in resets} == {Outcome.CONNECTION_LOST}
 
 
+def test_a_page_that_is_found_later_does_not_wait_for_urls_that_failed_many_times() -> None:
+    resets, late = [f"https://a.test/reset/{number}" for number in range(4)], "https://a.test/late"
+    web = web_of(
+        dict.fromkeys(resets, Answer(trouble=Outcome.CONNECTION_LOST))
+        | {"https://b.test/slow": Answer(links=(late,), latency=30.0), late: Answer()}
+    )
+    world = crawled(web, recipe_for([*resets, "https://b.test/slow"]))
+    assert sum(len(world.asked(url)) for url in resets) == 16
+    assert max(world.asked(late)) < 35
+
+
 def test_a_dropped_connection_is_never_asked_again_at_once() -> None:
     lost = Answer(trouble=Outcome.CONNECTION_LOST)
     for head_first in (False, True):
@@ -187,6 +198,9 @@ def test_a_host_is_held_by_us_only_after_different_urls_failed_in_a_row(
             in_a_row = set() if went_well(web, before, log) else in_a_row | {before.url}
             if after.sent - before.reached > 90:
                 assert len(in_a_row) >= limit, f"{host} was held after {in_a_row}"
+                asked = {each.url for each in log if each.sent <= before.sent}
+                unasked = {url for url in web.pages if host_key(url) == host} - asked
+                assert unasked, f"{host} was held for pages that failed before"
 
 
 def by_host(world: World) -> dict[str, list[Exchange]]:

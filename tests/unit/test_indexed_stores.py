@@ -11,6 +11,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import apsw
+import lmdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from sumi.model import Candidate, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import Durability, FrontierPolicy, PacingPolicy, StateBackend
 from sumi.ports import Deferral, HostWait, Judged, Settlement
+from sumi.store.entries import State
 from sumi.store.files import FilesStore
 from sumi.store.folder import backend_to_use
 from sumi.store.indexed import FolderStore
@@ -364,3 +366,59 @@ def test_a_cancelled_sync_leaves_the_database_to_nobody_else(
         await store.aclose()
 
     asyncio.run(scenario())
+
+
+def forget_what_is_behind_in_sqlite(folder: Path) -> None:
+    db = apsw.Connection(str(folder / "state.sqlite"))
+    db.execute("DROP INDEX behind; UPDATE urls SET state = 2 WHERE state = 6")
+    db.close()
+
+
+def forget_what_is_behind_in_lmdb(folder: Path) -> None:
+    env = lmdb.open(str(folder / "state.lmdb"), subdir=False, max_dbs=10)
+    behind = env.open_db(b"behind", dupsort=True, dupfixed=True)
+    delays, urls = env.open_db(b"delays"), env.open_db(b"urls")
+    with env.begin(write=True) as tx:
+        for row_id, packed in list(tx.cursor(urls)):
+            row = unpack_row(row_id, packed)
+            if row.state == State.BEHIND and row.due is not None:
+                tx.put(row_id, pack_row(row._replace(state=State.DELAYED.value)), db=urls)
+                tx.put(pack_moment(row.due, row.id), b"", db=delays)
+        tx.drop(behind)
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("store", "age"),
+    [(SqliteStore, forget_what_is_behind_in_sqlite), (LmdbStore, forget_what_is_behind_in_lmdb)],
+    ids=["sqlite", "lmdb"],
+)
+def test_a_state_from_before_there_was_a_lane_for_retries_opens_and_has_one_now(
+    store: type[FolderStore], age: Callable[[Path], None], tmp_path: Path
+) -> None:
+    async def fail_one() -> None:
+        before = store(tmp_path, POLICY, 0.0)
+        await before.add(pages(3))
+        [lease] = await before.lease(1, 0.0)
+        await before.settle([Deferral(lease, 0.0, 5.0, Verdict(Outcome.SERVER_ERROR, "HTTP 500"))])
+        await before.aclose()
+
+    async def look() -> list[HostWait]:
+        reading = store.reading(tmp_path, POLICY, 1.0)
+        waits = await reading.waiting_hosts(1.0)
+        await reading.aclose()
+        return waits
+
+    async def go_on() -> list[list[str]]:
+        after = store(tmp_path, POLICY, 10.0)
+        await after.add(pages(5))
+        order = [[lease.url[-1] for lease in await after.lease(9, 10.0)]]
+        order += [[url[-1] for url in [record.url async for record in after.records()]]]
+        await after.aclose()
+        return order
+
+    asyncio.run(fail_one())
+    age(tmp_path)
+    [wait] = asyncio.run(look())
+    assert wait.pending == 3
+    assert asyncio.run(go_on()) == [["1", "2", "3", "4", "0"], ["0", "1", "2", "3", "4"]]

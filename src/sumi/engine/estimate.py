@@ -26,6 +26,10 @@ class Estimate:
         self._pending_then = 0
         self.left_out = 0  # pages of hosts that are not asked any more in this run
 
+    def forget(self) -> None:
+        """What was seen: the hosts are looked at anew."""
+        self._looked_at = float("-inf")
+
     async def least_seconds(
         self, stats: FrontierStats, max_pages: int, delay_of: DelayOf, now: float
     ) -> float:

@@ -65,6 +65,8 @@ class Tally:
         if not force and now - self._told_at < EVERY_SECONDS:
             return
         self._told_at = now
+        if force:
+            self._estimate.forget()
         stats = await self._io.frontier.stats()
         rate = self._rate(now)
         eta = await self._eta(stats, rate, now)

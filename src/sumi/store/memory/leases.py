@@ -310,7 +310,7 @@ class Leases(Discovery):
         self._leased_of[entry.host] -= 1
         entry.token, entry.deadline = 0, 0.0
         self._forget_deadlines()
-        if kind is PAGE and self._policy.max_pages:
+        if kind is PAGE and self._policy.max_pages and (self._parked or self._parked_retries):
             self._unpark_all()
         if entry.holds_host:  # settled without a word on the network: the host is free again
             entry.holds_host = False
