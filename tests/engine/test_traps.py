@@ -339,7 +339,8 @@ def test_a_bot_check_is_no_content_and_slows_the_crawl_down(check: Answer) -> No
     done = crawl(guarded, concurrency=1)
     assert counts(done) == {Outcome.CAPTURED: 1, Outcome.CHALLENGE: 3}
     assert done.output.accepted == [f"{SITE}/"]
-    assert done.log[-1].reached - done.log[0].reached >= 30 + 60  # between the three, a pause that doubles
+    # One page may be guarded for its own sake. From the second in a row on, the host is left alone.
+    assert done.log[-1].reached - done.log[-2].reached >= 30
     assert "site.test put up a bot check" in notes(done)
     assert len(done.log) == 4  # nobody knocks twice
 

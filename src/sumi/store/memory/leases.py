@@ -34,6 +34,8 @@ class Leases(Discovery):
         # Hosts whose pages wait for their sitemaps or for room under the cap: in the queue, and behind it.
         self._parked: set[str] = set()
         self._parked_retries: set[str] = set()
+        # What is leased and failed before: when its wait ended, which is where it belongs after a crash.
+        self._due_before: dict[str, float] = {}
         self._leased: Counter[Kind] = Counter()
         self._leased_of: Counter[str] = Counter()
         self._captured = 0
@@ -164,6 +166,8 @@ class Leases(Discovery):
 
     def _lease_out(self, entry: Entry, now: float) -> Lease:
         self._last_token += 1
+        if entry.behind:
+            self._due_before[entry.candidate.url] = entry.deadline
         entry.state, entry.token, entry.holds_host = LEASED, self._last_token, True
         entry.deadline = now + self._policy.lease_seconds
         heapq.heappush(self._deadlines, (entry.deadline, entry.token, entry.candidate.url))
@@ -309,6 +313,8 @@ class Leases(Discovery):
         self._leased[kind] -= 1
         self._leased_of[entry.host] -= 1
         entry.token, entry.deadline = 0, 0.0
+        if entry.behind:
+            self._due_before.pop(entry.candidate.url, None)
         self._forget_deadlines()
         if kind is PAGE and self._policy.max_pages and (self._parked or self._parked_retries):
             self._unpark_all()

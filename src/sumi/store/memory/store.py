@@ -55,11 +55,16 @@ class MemoryStore(Records):
             verdict=entry.verdict,
             at=entry.at,
             attempts=entry.attempts,
-            not_before=entry.deadline if entry.state in (State.DELAYED, State.BEHIND) else 0.0,
+            not_before=self._waits_until(entry),
             behind=entry.behind and entry.verdict is None,
             facts=self._facts_of(entry),
             history=tuple(history),
         )
+
+    def _waits_until(self, entry: Entry) -> float:
+        if entry.state in (State.DELAYED, State.BEHIND):
+            return entry.deadline
+        return self._due_before.get(entry.candidate.url, 0.0)
 
     def _take_over(self, item: Stored) -> None:
         match item:
