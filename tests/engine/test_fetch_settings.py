@@ -33,6 +33,7 @@ WIRED: list[tuple[str, str, str, object]] = [
     ("min-speed", "0", "limits.min_bytes_per_second", 0),
     ("max-wire", "1MiB", "limits.wire_bytes", 1 << 20),
     ("max-body", "2MiB", "limits.body_bytes", 2 << 20),
+    ("max-in-flight", "256MiB", "limits.flight_bytes", 256 << 20),
     ("max-ratio", "20", "limits.ratio", 20),
     ("max-codings", "1", "limits.codings", 1),
     ("max-header-bytes", "8KiB", "limits.header_bytes", 8192),

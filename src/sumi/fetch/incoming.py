@@ -17,7 +17,7 @@ from sumi.fetch.headers import (
     status_of,
     version_of,
 )
-from sumi.fetch.surplus import asks_again, speaks_of_surplus
+from sumi.fetch.surplus import asks_again, speaks_of_surplus, was_refused
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FetchLimits
 
@@ -55,6 +55,7 @@ class Incoming:
         "_room",
         "_wake",
         "_wants_body",
+        "_was_refused",
         "broken",
         "codings",
         "cut",
@@ -87,6 +88,7 @@ class Incoming:
         self._chunks: list[bytes] = []
         self._room = limits.wire_bytes
         self._can_cut = False
+        self._was_refused = False
         self.status = 0  # until the head is complete
         self.version = ""
         self.fields: Fields = ()
@@ -142,7 +144,9 @@ class Incoming:
             return
         if speaks_of_surplus(words):
             self.surplus = True
-        elif asks_again(words):
+        elif was_refused(words):
+            self._was_refused = True
+        elif asks_again(words) and not self._was_refused:
             self.broken = DROPPED  # when it is asked again, and how often, is not for curl to decide
 
     @property

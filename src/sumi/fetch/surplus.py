@@ -17,6 +17,7 @@ _LINGER_SECONDS = 0.5
 # What curl says, in its own words.
 _WORDS = (b"Excess found", b"Leftovers after chunking")
 _ASKS_AGAIN = b"Connection died, retrying"
+_REFUSED = (b"HTTP/2 stream ", b"refused by server")
 
 
 def speaks_of_surplus(words: bytes) -> bool:
@@ -28,6 +29,12 @@ def asks_again(words: bytes) -> bool:
     """Whether curl says that a used connection ended without an answer, so that it is about to ask once more
     in a new one."""
     return words.startswith(_ASKS_AGAIN)
+
+
+def was_refused(words: bytes) -> bool:
+    """Whether curl says that an HTTP/2 server refused the request unseen, and that it asks once more: what a
+    server did not look at was not asked."""
+    return words.startswith(_REFUSED[0]) and _REFUSED[1] in words
 
 
 async def follows(descriptors: Sequence[int]) -> bool:
