@@ -165,11 +165,13 @@ def test_a_crawler_that_refused_to_start_is_said_to_have_refused(
     assert EVERYTHING not in done.stderr
 
 
-def test_a_page_limit_makes_it_partial(make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_a_page_limit_makes_it_limited(make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path) -> None:
     configure(tmp_path, make_site(pages=30), caps={"max_pages": 3})
     done = run_sumi("run", "--config", "crawl.yaml")
     assert done.returncode == 0, done.stderr
-    assert done.stderr.splitlines()[-1] == "partial: crawl: the page limit was reached first"
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("limited: crawl: ")
+    assert last.endswith(" pages left out: the page limit was reached (caps.max_pages)")
     assert EVERYTHING not in done.stderr
 
 

@@ -31,12 +31,11 @@ _LEFT_OUT = {
     "over_quota": "their repository has its pages (caps in the configuration)",
     "links_dropped": "more than one page may have (--max-links)",
 }
+_WITH_FLAGS = frozenset({"mirror", "capture", "map", "plan", "sitemap"})
 _LEFT_OUT_BY_JOB = {
     ("over_cap", "capture"): "the page limit was reached (--limit)",
     ("over_cap", "crawl"): "the page limit was reached (caps.max_pages)",
-    ("over_cap", "unified"): "the page limit was reached (caps.max_pages)",
     ("too_deep", "crawl"): "deeper than the limit (scope.max_depth)",
-    ("too_deep", "unified"): "deeper than the limit (scope.max_depth)",
     ("over_budget", "map"): "their domain was asked as often as one run may (max-domain-requests)",
 }
 _MORE = {
@@ -165,7 +164,8 @@ def why_limited(summary: Summary) -> str:
 
 
 def left_out_words(name: str, count: int, job: str) -> str:
-    why = _LEFT_OUT_BY_JOB.get((name, job)) or _LEFT_OUT.get(name, name)
+    kind = job if job in _WITH_FLAGS else "crawl"  # a crawl's name is its profile's, or its mode's
+    why = _LEFT_OUT_BY_JOB.get((name, kind)) or _LEFT_OUT.get(name, name)
     what = f"{count:,} links" if name == LINKS_DROPPED else _counted(count)
     return f"{what} left out: {why}"
 

@@ -93,7 +93,7 @@ async def _acquire(
     held = way.at_hand or io.source.at_hand(lease)
     if held is not None and gate.refuses_now(lease.candidate) is None:
         return classify(Request(lease.target, await revisits.validators(lease)), held, None)
-    refusal = gate.refuses_now(lease.candidate) or await desk.consult(way.target)
+    refusal = gate.refuses_now(lease.candidate) or await desk.consult(way.target, lease.host)
     if isinstance(refusal, Turn):
         return refusal
     refusal = refusal or await gate.needless_now(lease.candidate)

@@ -128,14 +128,14 @@ class RobotsDesk:
         """Seconds between two pages of a host."""
         return self._recipe.requests_per_page * self.host_delay(host)
 
-    async def consult(self, url: str) -> Verdict | Turn | None:
-        """None: go ahead. A verdict: refused. A turn: spent, come back later."""
+    async def consult(self, url: str, host: str) -> Verdict | Turn | None:
+        """None: go ahead. A verdict: refused. A turn, which is ``host``'s: spent, come back later."""
         if not self._policy.respect and not self._recipe.find_sitemaps:
             return None
         site = origin(url)
         ruling = self._fresh_ruling(site)
         if ruling is None:
-            return await self._spend_turn(site)
+            return await self._spend_turn(site, host)
         return ruling.refusal(url) if self._policy.respect else None
 
     def _fresh_ruling(self, site: str) -> Ruling | None:
@@ -148,13 +148,13 @@ class RobotsDesk:
             ruling = self._rulings[site] = msgspec.structs.replace(ruling, expires=now + DENIAL_SECONDS)
         return ruling if ruling is not None and now < ruling.expires else None
 
-    async def _spend_turn(self, site: str) -> Turn:
+    async def _spend_turn(self, site: str, host: str) -> Turn:
         if site in self._asking:
             await self._asking[site].wait()
             return Turn(not_before=self._io.clock.now())
         done = self._asking[site] = asyncio.Event()
         try:
-            return await self._recall(site) or await self._ask(site)
+            return await self._recall(site) or await self._ask(site, host)
         finally:
             del self._asking[site]
             done.set()
@@ -178,14 +178,14 @@ class RobotsDesk:
         )
         return self._sitemaps(record.origin, record) if wanted else ()
 
-    async def _ask(self, site: str) -> Turn:
-        until = self._rest_of(site) or await self._hops.wait_for(site, self._io.clock.now())
+    async def _ask(self, site: str, host: str) -> Turn:
+        until = self._rest_of(site) or await self._hops.wait_for(site, host, self._io.clock.now())
         if until is not None:
             return Turn(until)
         # One byte more than may be read, so that the parser can tell a cut file from a whole one.
         request = Request(self._hops.current(site), max_bytes=self._policy.max_bytes + 1, plain=True)
         answer = await self._io.fetcher.fetch(request)
-        await self._hops.asked(site, answer.timing.reached, self._io.clock.now())
+        await self._hops.asked(site, host, answer.timing.reached, self._io.clock.now())
         if isinstance(answer, Response) and answer.status in REDIRECTS:
             return await self._follow(site, answer)
         if isinstance(answer, Trouble) or not _reached(answer.status):

@@ -50,34 +50,35 @@ class RobotsHops:
     def forget(self, site: str) -> None:
         self._trails.pop(site, None)
 
-    async def wait_for(self, site: str, now: float) -> float | None:
-        """None if the current place may be asked now, which must happen then; else when to come back."""
-        host = self._other_host(site)
+    async def wait_for(self, site: str, own: str, now: float) -> float | None:
+        """None if the current place may be asked now, which must happen then; else when to come back. ``own``
+        is the host whose turn is spent: where a page is known without its ``www.``, not that of the site."""
+        host = self._other_host(site, own)
         if host is None:
             return None
         delay = self._delay_of(host)
         since = self._in_use.idle_since(host, now)
         opens = (now if since is None else since) + delay
         if (since is None or now < opens) and self._is_patient(site, now):
-            await self._hold_both(site, host, opens, delay)
+            await self._hold_both(site, own, host, opens, delay)
             return opens
         self._in_use.enter(host)
         await self._frontier.hold_host(host, now + delay + ANSWER_SECONDS, WHY)
         return None
 
-    async def asked(self, site: str, reached: float, now: float) -> None:
+    async def asked(self, site: str, own: str, reached: float, now: float) -> None:
         """The current place was asked; another host is left alone from then on as after any request."""
-        host = self._other_host(site)
+        host = self._other_host(site, own)
         if host is not None:
             self._in_use.leave(host, now)
             await self._frontier.hold_host(host, reached + self._delay_of(host), WHY)
 
-    async def _hold_both(self, site: str, host: str, opens: float, delay: float) -> None:
+    async def _hold_both(self, site: str, own: str, host: str, opens: float, delay: float) -> None:
         """Nobody else takes the moment; a window that was missed is longer the next time."""
         trail = self._trail(site)
         await self._frontier.hold_host(host, opens + delay * trail.window, WHY)
         trail.window = min(2 * trail.window, LONGEST_WINDOW)
-        await self._frontier.hold_host(host_key(site), opens, "has its robots.txt on another host")
+        await self._frontier.hold_host(own, opens, "has its robots.txt on another host")
 
     def _is_patient(self, site: str, now: float) -> bool:
         trail = self._trail(site)
@@ -85,9 +86,9 @@ class RobotsHops:
             trail.waiting_since = now
         return now - trail.waiting_since < PATIENCE_SECONDS
 
-    def _other_host(self, site: str) -> str | None:
+    def _other_host(self, site: str, own: str) -> str | None:
         host = host_key(self.current(site))
-        return None if host == host_key(site) else host
+        return None if host in (own, host_key(site)) else host
 
     def _trail(self, site: str) -> _Trail:
         return self._trails.setdefault(site, _Trail([f"{site}/robots.txt"]))
