@@ -5,7 +5,7 @@ No backend has to offer every port. ``store.memory`` is the executable specifica
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Final, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import msgspec
 
@@ -79,9 +79,6 @@ class HostWait(msgspec.Struct, frozen=True):
     in_flight: int
     ready_at: float
     why: str  # one of the usual ones, or what the host did
-
-
-USUAL_WAITS: Final = frozenset({"spacing", "in flight", "sitemaps first", "retry"})
 
 
 class Frontier(Protocol):

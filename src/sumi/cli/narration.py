@@ -23,9 +23,8 @@ from sumi.events import (
     WaitingHost,
     Warned,
 )
-from sumi.frontier.pacing import INFINITY
+from sumi.frontier.pacing import INFINITY, USUAL_WAITS
 from sumi.outcomes import Ending
-from sumi.ports import USUAL_WAITS
 
 # A site may have thousands of dead links: they are in the summary, and in the job's own files.
 MOST_FAILURES = 20

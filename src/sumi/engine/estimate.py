@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from sumi.frontier.pacing import INFINITY, NOT_IN_THIS_RUN
+from sumi.frontier.pacing import INFINITY, NOT_IN_THIS_RUN, USUAL_WAITS
 from sumi.policy import PacingPolicy
-from sumi.ports import USUAL_WAITS, Frontier, FrontierStats, HostWait
+from sumi.ports import Frontier, FrontierStats, HostWait
 
 # Asking costs a look at every host: it is asked again only after a while, or when there is much more to do.
 LOOK_SECONDS = 10.0

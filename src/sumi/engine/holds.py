@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from sumi.events import HostWaits, Listener, Warned
-from sumi.frontier.pacing import INFINITY, NOT_IN_THIS_RUN
-from sumi.ports import USUAL_WAITS, HostWait
+from sumi.frontier.pacing import INFINITY, NOT_IN_THIS_RUN, USUAL_WAITS
+from sumi.ports import HostWait
 
 WORTH_TELLING_SECONDS = 10.0
 # With thousands of hosts some are always left alone; ``sumi status`` knows of all.

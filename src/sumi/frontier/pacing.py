@@ -23,6 +23,9 @@ SUSPENDED = "answered 429 and is left alone for this run"
 # Hosts of which nothing more comes in this run, but for what failed there before.
 NOT_IN_THIS_RUN = frozenset({BUDGET_SPENT, GIVEN_UP, SUSPENDED})
 
+# What every host waits for now and then.
+USUAL_WAITS = frozenset({"spacing", "in flight", "sitemaps first", "retry"})
+
 _ANSWERED = "answered "
 # Earlier versions wrote these into their states.
 _PAUSE_BEFORE = "the server asked for a pause"
