@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sumi.cli.narration import MOST_FAILURES, Narrator, Verbosity, progress_line, waiting_words
 from sumi.cli.reporters import JsonLines, LiveLine, PlainLines, QuietEnd, choose_reporter
+from sumi.cli.status import waiting_host
 from sumi.cli.summary import exit_code, summary_lines
 from sumi.cli.terminal import Palette, Sink, duration, fit, printable
 from sumi.events import (
@@ -29,6 +30,7 @@ from sumi.events import (
     Warned,
 )
 from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.ports import HostWait
 
 PLAIN = Palette(colours=False)
 STARTED = RunStarted(
@@ -425,3 +427,20 @@ def test_a_long_wait_is_told_with_host_reason_and_end_at_the_default_verbosity()
     assert Narrator(Verbosity.QUIET, PLAIN).lines(wait) == []
     idle = Progress(3, 21, 0, 0, 0.0, 900.0, ("docs.example.org",), wait)
     assert progress_line(idle) == f"3 done, 21 queued, 0 failed, {words}"
+
+
+@pytest.mark.parametrize(
+    ("why", "told"),
+    [
+        (
+            "answered 503",
+            "answered 503, left alone for another 2m 00s",
+        ),
+        ("spacing", "waiting for the next run for another 2m 00s"),
+        ("retry", "waiting for retry for another 2m 00s"),
+    ],
+)
+def test_status_says_what_a_host_waits_for_in_one_sentence(why: str, told: str) -> None:
+    wait = HostWait("docs.example.org", 12, 0, 220.0, why)
+    words = waiting_words(waiting_host(wait, process=None), 100.0)
+    assert words == f"docs.example.org: 12 pending, {told}"

@@ -161,7 +161,7 @@ def waiting_words(host: WaitingHost, now: float) -> str:
     ahead = host.ready_at - now
     # For ever: a host that is left alone for the rest of the run, as the words say.
     until = f" for another {duration(ahead)}" if _SHORTEST_TOLD <= ahead < INFINITY else ""
-    if until and host.why not in USUAL_WAITS:
+    if until and host.why not in USUAL_WAITS and not host.why.startswith("waiting for "):
         until = f", left alone{until}"
     return f"{printable(host.host)}: {host.pending:,} pending, {printable(host.why)}{until}"
 

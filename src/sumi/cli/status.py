@@ -16,7 +16,7 @@ from sumi.cli.places import looking_at, refuse_captures, stored_jobs
 from sumi.cli.summary import ending_lines, left_out_words
 from sumi.cli.terminal import Palette, Sink, duration, printable
 from sumi.events import Summary, WaitingHost
-from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED
+from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED, USUAL_WAITS
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import FrontierStats, HostWait, Snapshot
 
@@ -123,7 +123,7 @@ async def _look(state: Path) -> JobStatus:
             balanced=sum(stats.outcomes.values()) + stats.pending == stats.known,
             pages_per_second=progress.pages_per_second,
             eta_seconds=progress.eta_seconds,
-            hosts=tuple(_host(wait, process) for wait in waits),
+            hosts=tuple(waiting_host(wait, process) for wait in waits),
             at=now,
             job=job,
             notes=_coverage(state) if is_map else (),
@@ -188,12 +188,14 @@ def _usual_job(state: Path) -> str:
     return MAP if state.is_file() else MIRROR
 
 
-def _host(wait: HostWait, process: int | None) -> WaitingHost:
+def waiting_host(wait: HostWait, process: int | None) -> WaitingHost:
     # From outside, a host that no rule holds is either being asked or waits for somebody to run the job.
-    idle = wait.why in ("spacing", "in flight")
-    why = f"waiting for {('its turn' if process else 'the next run') if idle else wait.why}"
-    if wait.why in (BUDGET_SPENT, SUSPENDED):
-        why = wait.why
+    if wait.why in ("spacing", "in flight"):
+        why = f"waiting for {'its turn' if process else 'the next run'}"
+    elif wait.why in USUAL_WAITS:
+        why = f"waiting for {wait.why}"
+    else:
+        why = wait.why  # what the host did
     return WaitingHost(wait.host, wait.pending, wait.in_flight, why, wait.ready_at)
 
 
