@@ -16,11 +16,12 @@ import msgspec
 import pytest
 
 from tests.commands import RunSumi
-from tests.e2e.workspaces import COLUMNS, Workspace, make_workspace
+from tests.e2e.workspaces import COLUMNS, FAST, Workspace, make_workspace
 from tests.engine.proxy_server import proxying
 from tests.site import MakeSite
 from tests.site.github_answers import LAST_MODIFIED
 
+ONE_BY_ONE = {**FAST, "global_concurrency": 1}  # so that a page is found first on the page that is nearest
 HTML = "text/html; charset=utf-8"
 SECONDS = re.compile(r"1[0-9]{9}|2[0-9]{9}")
 WEAK_TAG = re.compile(r'W/"[0-9a-f]{32}"')
@@ -28,7 +29,7 @@ WEAK_TAG = re.compile(r'W/"[0-9a-f]{32}"')
 
 @pytest.fixture
 def workspace(make_site: MakeSite, tmp_path: Path) -> Workspace:
-    return make_workspace(tmp_path, make_site(pages=1, github=1), 1)
+    return make_workspace(tmp_path, make_site(pages=1, github=1), 1, limits=ONE_BY_ONE)
 
 
 def test_what_crawler_and_scraper_leave(workspace: Workspace, run_sumi: RunSumi) -> None:
@@ -58,6 +59,7 @@ def test_what_crawler_and_scraper_leave(workspace: Workspace, run_sumi: RunSumi)
     assert msgspec.json.decode(bookmark.read_bytes()) == {
         "file": segment.name,
         "offset": segment.stat().st_size,
+        "others": {},
     }
     for name in ("crawler_metrics.csv", "scraper_metrics-one.csv"):
         check_metrics(workspace.folder / "logs" / name, len(workspace.truth))
@@ -66,7 +68,8 @@ def test_what_crawler_and_scraper_leave(workspace: Workspace, run_sumi: RunSumi)
 
 
 def test_what_a_unified_run_leaves(make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path) -> None:
-    workspace = make_workspace(tmp_path, make_site(pages=1, github=1), 1, index={"backend": "lmdb"})
+    site = make_site(pages=1, github=1)
+    workspace = make_workspace(tmp_path, site, 1, index={"backend": "lmdb"}, limits=ONE_BY_ONE)
     assert run_sumi("run", "--config", "crawl.yaml", "--unified", "-q").returncode == 0
     page = repository_page(workspace)
     line = {line["url"]: line for line in workspace.metadata()}[page["url"]]

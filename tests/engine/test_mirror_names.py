@@ -11,6 +11,7 @@ from sumi.assembly import mirror as assembly
 from sumi.events import Summary
 from sumi.jobs.mirror_names import rename_pages
 from sumi.settings import MirrorSettings
+from sumi.urls.paths import page_path, spare_path
 from tests.folder_site import FolderSite, folder_site
 
 NAMES = ("/a/", "/A", "/a", "/b%20c", "/b_c")
@@ -98,3 +99,25 @@ def test_it_may_end_at_any_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             shutil.rmtree(tmp_path / "killed")
         assert set(ended) == {"read_page", "replace_page", "amend", "sync", "remove_file"}
         assert len(ended) < STEPS
+
+
+def test_what_a_killed_run_wrote_under_another_name_does_not_stay(tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        for name in NAMES:
+            site.bodies[name] = f"<title>{name}</title><p>The page of the name {name}.</p>".encode()
+        link_to(site, *NAMES)
+        output = tmp_path / "output"
+        mirrored(site, output)
+        whole = tree(output)
+        written_before_the_kill = [
+            output / path
+            for name in NAMES
+            for path in (page_path(site.url.rstrip("/") + name), spare_path(site.url.rstrip("/") + name))
+        ]
+        for file in written_before_the_kill:
+            if not file.exists():
+                file.parent.mkdir(exist_ok=True)
+                file.write_bytes(b"written, and not settled")
+        assert tree(output) != whole
+        mirrored(site, output)
+        assert tree(output) == whole

@@ -27,7 +27,7 @@ from sumi.events import Event, Listener, Progress, Summary
 from sumi.jobs.mirror import mirror_home, mirror_job
 from sumi.jobs.mirror_assets import EarlierAssets, forget_assets, retry_passed_over
 from sumi.jobs.mirror_links import link_pages
-from sumi.jobs.mirror_names import misnamed, remove_old_names, rename_pages
+from sumi.jobs.mirror_names import misnamed, remove_old_names, remove_strays, rename_pages
 from sumi.jobs.mirror_note import recall_settings, remember_settings
 from sumi.jobs.mirror_update import begin_update
 from sumi.outcomes import Outcome
@@ -136,6 +136,8 @@ class _Mirroring:
             if self._linked:  # while it is still known which page a local link means
                 await self._link(to_pages=False)
             await rename_pages(moves, self._store, self._store, self._tree)
+        if self._tree.had_quarrels:
+            await remove_strays(self._store, self._tree)
         if self._linked:  # also by an earlier run, whose links may not be wanted any more
             await self._link(to_pages=self._settings.rewrite_links)
 

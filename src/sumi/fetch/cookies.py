@@ -54,6 +54,7 @@ class CookieJar:
     def _trim(self, handle: Any) -> None:
         lines: list[str] = handle.getinfo(pycurl.INFO_COOKIELIST)
         kept: Counter[str] = Counter()
+        handle.setopt(pycurl.VERBOSE, 0)  # outside a transfer, curl's remarks would reach nobody but stderr
         # curl lists a domain's oldest first; beyond the bounds, the oldest go.
         for number, line in enumerate(reversed(lines)):
             columns = line.split("\t")
@@ -62,6 +63,7 @@ class CookieJar:
             if number >= IN_ALL or kept[domain] > PER_DOMAIN:
                 columns[4] = _EXPIRED
                 handle.setopt(pycurl.COOKIELIST, "\t".join(columns))
+        handle.setopt(pycurl.VERBOSE, 1)
 
 
 def _sent_to(target: Target, columns: list[str]) -> str | None:

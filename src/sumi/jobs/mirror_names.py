@@ -4,6 +4,7 @@ While pages arrive, the first one takes the name. A run that was interrupted and
 new mirror would then differ in nothing but such names; here they are made the same.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from sumi.outcomes import Outcome
 from sumi.outputs.markdown_tree import MarkdownTree
 from sumi.outputs.survey import pages_here
 from sumi.ports import Frontier, Ledger
-from sumi.urls.paths import caseless, page_path, rightful_paths
+from sumi.urls.paths import caseless, page_path, rightful_paths, spare_path
 
 BATCH = 500
 # Names that are about to be given up, until their files are gone.
@@ -75,6 +76,20 @@ async def remove_old_names(ledger: Ledger, tree: MarkdownTree) -> None:
     for path in old.values():
         tree.remove_file(path)
     await ledger.put_note(NOTE, "")
+
+
+async def remove_strays(ledger: Ledger, tree: MarkdownTree) -> None:
+    """Files of pages that were written but not settled when a run was killed, under a name that another page
+    took in the next run."""
+    rivals: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by the name that all of them want
+    async for record in pages_here(ledger):
+        if record.facts.path is not None:
+            rivals[caseless(page_path(record.url))][record.url] = record.facts.path
+    for paths in rivals.values():
+        if len(paths) > 1:
+            wanted = {name for url in paths for name in (page_path(url), spare_path(url))}
+            for stray in wanted - set(paths.values()):
+                tree.remove_stray(stray, paths.values())
 
 
 async def _copied(batch: Sequence[Move], ledger: Ledger, tree: MarkdownTree) -> dict[str, PageFacts]:

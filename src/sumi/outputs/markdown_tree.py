@@ -7,6 +7,8 @@ assets are projections: written anew from the ledger at every start and every or
 """
 
 import asyncio
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -100,6 +102,13 @@ class MarkdownTree:
     def remove_file(self, path: str) -> None:
         """Of a page whose record names another one by now."""
         self._files.remove(path)
+
+    def remove_stray(self, path: str, recorded: Iterable[str]) -> None:
+        """A file under a name that no record has, unless the disk takes it for one of ``recorded``."""
+        stray = self._files.status(path)
+        kept = (self._files.status(name) for name in recorded)
+        if stray is not None and not any(each and os.path.samestat(each, stray) for each in kept):
+            self._files.remove(path)
 
     def has(self, record: UrlRecord) -> bool:
         """Whether the page's file is there as it was accepted, and the page as it came is; True for what has

@@ -46,6 +46,11 @@ def page_path(url: str) -> str:
     return _path(url, "")
 
 
+def spare_path(url: str) -> str:
+    """The path of a page's file if another URL has its ``page_path``."""
+    return next(_longer_paths(url))
+
+
 def host_folder(url: str) -> str:
     """The top folder of a URL's host: its name, and its port unless that goes without saying."""
     parts = _split(url)
