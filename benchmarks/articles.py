@@ -24,9 +24,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sumi.model import Kind
 from sumi.parse.commonmark import render
-from sumi.parse.digest import DigestRequest, PageDigest, digest
 from sumi.parse.html import parse_html
-from sumi.parse.markdown import page_markdown
+from sumi.parse.markdown.convert import page_markdown
+from sumi.parse.page.digest import DigestRequest, PageDigest, digest
 from sumi.policy import Preset
 
 Extract: TypeAlias = Callable[[bytes], str]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from benchmarks.fidelity_corpus import SOURCES, Source
-from sumi.parse.raw import SAMPLE_BYTES, SAMPLES, packed, trained
+from sumi.parse.page.raw import SAMPLE_BYTES, SAMPLES, packed, trained
 
 MOST_PAGES: Final = 900
 LEAST_PAGES: Final = 3 * SAMPLES

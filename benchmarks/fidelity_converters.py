@@ -12,7 +12,7 @@ URL: Final = "https://docs.example.org/manual/page.html"
 def _sumi() -> Convert:
     """All that the crawler asks of a page: links, metadata, fingerprint, Markdown and its fidelity."""
     from sumi.model import Kind
-    from sumi.parse.digest import DigestRequest, PageDigest, digest
+    from sumi.parse.page.digest import DigestRequest, PageDigest, digest
     from sumi.policy import Preset
 
     def convert(body: bytes) -> str:
@@ -27,7 +27,7 @@ def _sumi() -> Convert:
 
 def _sumi_markdown() -> Convert:
     from sumi.parse.html import parse_html
-    from sumi.parse.markdown import page_markdown
+    from sumi.parse.markdown.convert import page_markdown
 
     return lambda body: page_markdown(parse_html(body, "utf-8"), URL).markdown
 

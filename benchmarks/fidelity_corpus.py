@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sumi.parse.code_blocks import find_code, prepare_code
-from sumi.parse.fidelity import Expected
-from sumi.parse.holdings import holdings_of_tree
 from sumi.parse.html import parse_html
-from sumi.parse.tables import TableFitter
+from sumi.parse.markdown.code_blocks import find_code, prepare_code
+from sumi.parse.markdown.fidelity import Expected
+from sumi.parse.markdown.inventory import holdings_of_tree
+from sumi.parse.markdown.tables import TableFitter
 
 _DOC: Final = "/usr/share/doc"
 # No part of any document, whoever made it.

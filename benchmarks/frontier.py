@@ -28,12 +28,12 @@ from sumi.model import Candidate, Hop, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Frontier, HostReport, Judged, Settlement
-from sumi.store.files import FilesStore
-from sumi.store.files.lines import frame
-from sumi.store.indexed.rows import url_key
-from sumi.store.lmdb import LmdbStore
-from sumi.store.sqlite import SqliteStore
-from sumi.store.sqlite.rows import CACHE_KIB
+from sumi.state.indexed.rows import url_key
+from sumi.state.journal import FilesStore
+from sumi.state.journal.lines import frame
+from sumi.state.lmdb import LmdbStore
+from sumi.state.sqlite import SqliteStore
+from sumi.state.sqlite.rows import CACHE_KIB
 
 RESULTS = Path(__file__).parent / "results"
 ADD_BATCH, LINKS = 1000, 100

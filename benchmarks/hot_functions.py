@@ -31,7 +31,7 @@ def digest_to_links() -> Callable[[], object]:
 
 
 def _digest(markdown: bool) -> Callable[[], object]:
-    from sumi.parse.digest import DigestRequest, digest
+    from sumi.parse.page.digest import DigestRequest, digest
 
     html = page_html(7, 200).encode()
     url = f"{ORIGIN}/guide/part-00/topic-0007.html"
@@ -67,7 +67,7 @@ def ask_robots() -> Callable[[], object]:
 def lease_and_settle() -> Callable[[], object]:
     """Sixteen pages with a hundred links each, five of them new, through the journal."""
     from sumi.ports import HostReport, Judged, Settlement
-    from sumi.store.files import FilesStore
+    from sumi.state.journal import FilesStore
 
     pacing = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=BATCH, slow_factor=0.0)
     folder = Path(tempfile.mkdtemp(prefix="sumi-hot-"))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from sumi.parse.javascript import needs_javascript
+from sumi.parse.page.javascript import needs_javascript
 
 SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
 SHOWN = 20

@@ -11,23 +11,23 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.docs_site import build_site, page_url_path
-from sumi.engine.framing import HEADER_BYTES, Answer, encode_frame
 from sumi.fetch.decode import undo_codings
+from sumi.files.safe_files import SafeFolder
+from sumi.jobs.mirror.markdown_page import compose_page
 from sumi.model import Candidate, Kind, Lease, Response, Timing
 from sumi.outcomes import Outcome, Verdict
-from sumi.outputs.markdown_page import compose_page
-from sumi.outputs.safe_files import SafeFolder
-from sumi.parse.charset import charset_label
-from sumi.parse.digest import DigestRequest, PageDigest
 from sumi.parse.html import parse_html
-from sumi.parse.links import page_links
-from sumi.parse.markdown import page_markdown
-from sumi.parse.metadata import read_metadata
+from sumi.parse.markdown.convert import page_markdown
+from sumi.parse.page.charset import charset_label
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.links import page_links
+from sumi.parse.page.metadata import read_metadata
 from sumi.policy import FetchLimits, FrontierPolicy, PacingPolicy, Preset
 from sumi.ports import HostReport, Judged, Settlement
-from sumi.store.files import FilesStore
+from sumi.state.journal import FilesStore
 from sumi.urls import PRESETS, LinkNormalizer
 from sumi.urls.paths import PathAllocator
+from sumi.workers.framing import HEADER_BYTES, Answer, encode_frame
 
 ORIGIN = "https://docs.example.org"
 HTML = "text/html; charset=utf-8"

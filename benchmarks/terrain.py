@@ -25,16 +25,16 @@ from sumi.engine.control import Control
 from sumi.engine.io import Io
 from sumi.engine.run import Crawl
 from sumi.events import Event, Progress
+from sumi.jobs.map.output import TerrainOutput
+from sumi.jobs.map.report import summary_markdown
+from sumi.jobs.map.store import COMPLETED, MapRun, TerrainStore
+from sumi.jobs.map.summary import read_summary
 from sumi.model import Candidate, Hop, Request, Response, Timing
-from sumi.outputs.terrain_markdown import summary_markdown
-from sumi.outputs.terrain_output import TerrainOutput
-from sumi.outputs.terrain_summary import read_summary
-from sumi.parse.digest import DigestRequest, PageDigest
+from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.policy import Durability, FrontierPolicy, PacingPolicy, Preset, RobotsPolicy, TrapPolicy
 from sumi.recipe import Recipe
 from sumi.scope.domains import DomainClasses
 from sumi.scope.scope import Scope
-from sumi.store.terrain import COMPLETED, MapRun, TerrainStore
 
 TELL_SECONDS = 10.0
 UNPACED = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=4, slow_factor=0.0)

@@ -3,11 +3,11 @@
 import yaml
 
 from fuzz.inputs import as_lines
+from sumi.files.front_matter import front_matter
+from sumi.files.plain_text import one_line
+from sumi.jobs.mirror.markdown_page import compose_page
 from sumi.model import Response, Timing
-from sumi.outputs.front_matter import front_matter
-from sumi.outputs.markdown_page import compose_page
-from sumi.outputs.plain_text import one_line
-from sumi.parse.digest import PageDigest
+from sumi.parse.page.digest import PageDigest
 
 _URL = "https://example.com/"
 _TIMING = Timing(0.0, 0.0, 0.0)

@@ -1,7 +1,7 @@
 """Sitemaps: any bytes are read in any pieces, and every address in them can be requested over HTTP."""
 
 from fuzz.inputs import as_choice
-from sumi.parse.sitemap import Sitemap, SitemapReader, read_sitemap
+from sumi.parse.sitemap.reader import Sitemap, SitemapReader, read_sitemap
 
 _BASE = "https://example.com/maps/sitemap.xml"
 _MAX_BYTES = 1 << 20

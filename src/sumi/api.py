@@ -6,24 +6,24 @@ What a user would be told as an error is raised as a ``sumi.errors.SumiError``; 
 
 from collections.abc import Sequence
 
-from sumi.assembly.crawl import CrawlOptions
-from sumi.assembly.crawl import crawl as _crawl
-from sumi.assembly.listing import list_site as _list_site
-from sumi.assembly.listing import plan_site as _plan_site
-from sumi.assembly.map import MapRequest
-from sumi.assembly.map import map_terrain as _map_terrain
-from sumi.assembly.mirror import mirror as _mirror
-from sumi.assembly.scrape import ScrapeOptions
-from sumi.assembly.scrape import scrape as _scrape
 from sumi.engine.control import Control
 from sumi.events import Listener, Summary
-from sumi.jobs.plan import Plan
-from sumi.outputs.listing import Listing
+from sumi.jobs.map.config import MapConfig
+from sumi.jobs.map.config_file import load_map_config
+from sumi.jobs.map.run import MapRequest
+from sumi.jobs.map.run import map_terrain as _map_terrain
+from sumi.jobs.mirror.listing import Listing
+from sumi.jobs.mirror.look import list_site as _list_site
+from sumi.jobs.mirror.look import plan_site as _plan_site
+from sumi.jobs.mirror.plan import Plan
+from sumi.jobs.mirror.run import mirror as _mirror
+from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.config_file import load_crawl_config
+from sumi.jobs.pipeline.crawl import CrawlOptions
+from sumi.jobs.pipeline.crawl import crawl as _crawl
+from sumi.jobs.pipeline.scrape import ScrapeOptions
+from sumi.jobs.pipeline.scrape import scrape as _scrape
 from sumi.settings import MirrorSettings
-from sumi.settings.crawl_config import CrawlConfig
-from sumi.settings.crawl_config_file import load_crawl_config
-from sumi.settings.map_config import MapConfig
-from sumi.settings.map_config_file import load_map_config
 
 __all__ = [
     "Control",

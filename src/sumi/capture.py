@@ -14,14 +14,15 @@ from typing import TypeAlias
 
 import msgspec
 
-from sumi.assembly.capture import Captured, capture
 from sumi.engine.control import Control
 from sumi.engine.lifecycle import RunState
 from sumi.errors import StateLocked, UsageError
 from sumi.events import CaptureProgress, Event
+from sumi.jobs.capture.folder import CaptureFolder
+from sumi.jobs.capture.rows import CapturedPage, CaptureJob, JobStatus
+from sumi.jobs.capture.run import Captured, capture
+from sumi.jobs.capture.settings import CaptureSettings, capture_settings, checked_values
 from sumi.policy import RenderMode
-from sumi.settings.capture import CaptureSettings, capture_settings, checked_values
-from sumi.store.capture import CapturedPage, CaptureFolder, CaptureJob, JobStatus
 
 __all__ = [
     "CaptureFolder",

@@ -11,7 +11,7 @@ import msgspec
 
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Request, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
-from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.policy import FrontierPolicy, Proxy
 
 

@@ -7,12 +7,12 @@ from typing import Protocol
 from sumi.model import Lease
 from sumi.policy import FrontierPolicy, StateBackend
 from sumi.ports import Frontier, Ledger
-from sumi.store.files import FilesStore
-from sumi.store.folder import backend_to_use
-from sumi.store.growing import GrowingStore
-from sumi.store.lmdb import LmdbStore
-from sumi.store.memory import MemoryStore
-from sumi.store.sqlite import SqliteStore
+from sumi.state.folder import backend_to_use
+from sumi.state.growing import GrowingStore
+from sumi.state.journal import FilesStore
+from sumi.state.lmdb import LmdbStore
+from sumi.state.memory import MemoryStore
+from sumi.state.sqlite import SqliteStore
 
 
 class Store(Frontier, Ledger, Protocol):

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.outputs.safe_files import SafeFolder
-from sumi.parse.raw import packed, trained
+from sumi.files.blobs import FolderBlobs
+from sumi.files.safe_files import SafeFolder
+from sumi.parse.page.raw import packed, trained
 from sumi.ports import Blobs
-from sumi.store.blobs import FolderBlobs
 
 MOST = 1 << 20
 

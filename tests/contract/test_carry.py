@@ -16,12 +16,12 @@ from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Deferral, Judged, RobotsRecord, Settlement
-from sumi.store.carry import carry_over
-from sumi.store.files import FilesStore
-from sumi.store.lmdb import LmdbStore
-from sumi.store.memory import MemoryStore
-from sumi.store.migrate import migrate
-from sumi.store.sqlite import SqliteStore
+from sumi.state.carry import carry_over
+from sumi.state.journal import FilesStore
+from sumi.state.lmdb import LmdbStore
+from sumi.state.memory import MemoryStore
+from sumi.state.migrate import migrate
+from sumi.state.sqlite import SqliteStore
 
 NOW = 1000.0
 POLICY = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100, circuit_failures=0))

@@ -23,7 +23,7 @@ from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Deferral, HostReport, Judged, RobotsRecord, Settlement
-from sumi.store.memory import MemoryStore
+from sumi.state.memory import MemoryStore
 from tests.contract.backends import DURABLE, Store, nothing_to_sync
 
 T = TypeVar("T")

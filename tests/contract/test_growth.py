@@ -15,9 +15,9 @@ from sumi.model import Candidate, Hop, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import HostReport, Judged, Settlement
-from sumi.store.indexed import store as indexed
-from sumi.store.lmdb.rows import LmdbRows
-from sumi.store.sqlite import SqliteStore
+from sumi.state.indexed import store as indexed
+from sumi.state.lmdb.rows import LmdbRows
+from sumi.state.sqlite import SqliteStore
 from tests.contract.backends import BACKENDS, Store
 
 POLICY = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100))

@@ -13,10 +13,10 @@ from sumi.model import Candidate, Hop, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import HostReport, Judged, Settlement
-from sumi.store.files import FilesStore
-from sumi.store.lmdb import LmdbStore
-from sumi.store.lmdb.rows import LmdbRows
-from sumi.store.sqlite import SqliteStore
+from sumi.state.journal import FilesStore
+from sumi.state.lmdb import LmdbStore
+from sumi.state.lmdb.rows import LmdbRows
+from sumi.state.sqlite import SqliteStore
 
 URLS, AT_ONCE = 6000, 50
 UNPACED = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=AT_ONCE, slow_factor=0.0))

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from sumi.jobs.pipeline.bookmark import Bookmark, read_bookmark
+from sumi.jobs.pipeline.spool import SpoolWriter
+from sumi.jobs.pipeline.spool_folder import in_order, look_into, segments
+from sumi.jobs.pipeline.spool_reader import SpoolReader, unread_bytes
 from sumi.ports import SpoolLine, SpoolPlace
-from sumi.store.bookmark import Bookmark, read_bookmark
-from sumi.store.spool import SpoolWriter
-from sumi.store.spool_folder import in_order, look_into, segments
-from sumi.store.spool_reader import SpoolReader, unread_bytes
 
 SEGMENT_BYTES = 60
 NOW = 1_700_000_000.0

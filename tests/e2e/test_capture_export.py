@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from sumi.capture import CaptureFolder
-from sumi.jobs.capture_export import exported_pages
-from sumi.outputs.capture_export import ExportedPage, ExportForm, export
+from sumi.jobs.capture.export_formats import ExportedPage, ExportForm, export
+from sumi.jobs.capture.export_pages import exported_pages
 from tests.commands import RunSumi
 from tests.e2e.captures import FAST, linked
 from tests.folder_site import FolderSite, folder_site

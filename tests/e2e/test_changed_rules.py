@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sumi.engine.changed_rules import PRESET_NOTE
 from sumi.policy import FrontierPolicy
-from sumi.store.files import FilesStore
+from sumi.state.journal import FilesStore
 from tests.commands import RunSumi
 from tests.site import MakeSite, SitemapPreset
 from tests.site.oracle import check_mirror

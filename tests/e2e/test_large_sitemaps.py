@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sumi.assembly.mirror import run_mirror
 from sumi.events import Summary
-from sumi.jobs import mirror as mirror_module
+from sumi.jobs.mirror import recipe as mirror_module
+from sumi.jobs.mirror.run import run_mirror
 from sumi.settings import MirrorSettings
 from tests.folder_site import FolderSite, folder_site
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sumi.assembly.map import MapRequest, run_map
 from sumi.errors import StorageFailed
+from sumi.jobs.map.config_file import load_map_config
+from sumi.jobs.map.run import MapRequest, run_map
 from sumi.model import PageFacts
 from sumi.outcomes import Verdict
-from sumi.settings.map_config_file import load_map_config
 from tests.commands import RunSumi
 from tests.e2e.map_site import Page, Web, running_web
 from tests.engine.terrain_world import states, tables

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sumi.model import PageFacts
-from sumi.store.files.journal import Place, synced_upto
-from sumi.store.files.records import Ended, decode
+from sumi.state.journal.journal import Place, synced_upto
+from sumi.state.journal.records import Ended, decode
 from tests.commands import RunSumi, SpawnedSumi, SpawnSumi
 from tests.e2e.test_pipeline_kills import kill, wait_for_requests
 from tests.e2e.workspaces import Workspace, make_workspace

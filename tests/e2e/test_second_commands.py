@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sumi.store.lock import lock_owner
+from sumi.state.lock import lock_owner
 from tests.commands import FinishedSumi, RunSumi, SpawnedSumi, SpawnSumi, wait_until
 from tests.e2e.captures import FAST as CAPTURE
 from tests.folder_site import folder_site

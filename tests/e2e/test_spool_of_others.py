@@ -14,7 +14,7 @@ import yaml
 
 from sumi.engine.changed_rules import PRESET_NOTE
 from sumi.policy import FrontierPolicy
-from sumi.store.files import FilesStore
+from sumi.state.journal import FilesStore
 from tests.commands import FinishedSumi, RunSumi
 
 ETAG = '"one"'

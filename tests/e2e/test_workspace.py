@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sumi.store.lock import FolderLock
+from sumi.state.lock import FolderLock
 from tests.commands import RunSumi, sumi_command, sumi_environment
 from tests.e2e.workspaces import make_workspace
 from tests.site import MakeSite

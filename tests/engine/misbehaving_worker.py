@@ -6,9 +6,9 @@ import socket
 import sys
 from collections.abc import Callable
 
-from sumi.engine.digest_worker import confine, serve
 from sumi.outcomes import Outcome, Verdict
-from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
+from sumi.workers.worker import confine, serve
 
 
 def spin() -> None:

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from sumi.parse.digest import DigestRequest, PageDigest, Undigested, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested, digest
 from sumi.recipe import Recipe
 from tests.engine.world import Answer, Web, World
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sumi.jobs.map.store import MapRun, TerrainStore
+from sumi.jobs.map.store.depths import USUAL_BOUNDS, DepthBounds
 from sumi.model import Candidate, Hop
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.recipe import Recipe
 from sumi.scope.domains import DomainClasses
 from sumi.scope.scope import Scope
-from sumi.store.terrain import MapRun, TerrainStore
-from sumi.store.terrain.depths import USUAL_BOUNDS, DepthBounds
 from sumi.urls import split
 from tests.engine.world import Answer, recipe_for
 

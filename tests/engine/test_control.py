@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.attendant import Attendant
 from sumi.engine.control import Control, Wish
+from sumi.engine.control_loop import Attendant
 from sumi.engine.flag_files import FlagFiles
 from sumi.engine.io import Io
 from sumi.engine.lifecycle import MOVES, IllegalMove, RunState, moved
@@ -20,7 +20,7 @@ from sumi.events import Event, Retuned, Status, Warned
 from sumi.model import Candidate
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Judged
-from sumi.store.memory import MemoryStore
+from sumi.state.memory import MemoryStore
 
 PAUSE, STOP = "pause.mirror", "stop.mirror"
 

@@ -11,7 +11,7 @@ from sumi.model import Candidate, Lease
 from sumi.outcomes import Outcome
 from sumi.policy import PacingPolicy, RetryPolicy
 from sumi.ports import Judged
-from sumi.store.memory import MemoryStore
+from sumi.state.memory import MemoryStore
 from tests.engine.world import UNPACED, Answer, Web, World, crawled, in_free_time, recipe_for, web_of
 
 SEED = "https://a.test/"
@@ -129,7 +129,7 @@ def test_judging_a_huge_sitemap_lets_others_have_their_turn() -> None:
     async def run() -> tuple[int, tuple[Judged, ...]]:
         from sumi.engine.gate import Gate
         from sumi.engine.limits import LimitsInForce
-        from sumi.engine.robots_desk import RobotsDesk
+        from sumi.engine.robots_cache import RobotsDesk
 
         world = World(web_of({}), recipe_for([SEED]))
         limits = LimitsInForce(world.recipe)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from sumi.engine.early_child import worker_started_early
-from sumi.engine.offload import WorkerPool
 from sumi.model import Kind
-from sumi.parse.digest import DigestRequest, PageDigest
+from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.policy import ParseLimits, Preset
+from sumi.workers.early_child import worker_started_early
+from sumi.workers.pool import WorkerPool
 
 LIMITS = ParseLimits()
 PAGE = DigestRequest("https://h.example/", b"<p>text", "text/html", Kind.PAGE, Preset.MIRROR)

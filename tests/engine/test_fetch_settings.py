@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from sumi.frontier.pacing import HostPace
-from sumi.jobs.mirror import mirror_job
+from sumi.jobs.mirror.recipe import mirror_job
 from sumi.model import Response
 from sumi.outcomes import Outcome, Trouble
 from sumi.policy import FetchLimits, PacingPolicy, UrlLimits

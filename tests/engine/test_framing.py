@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.framing import HEADER_BYTES, MAX_PAYLOAD, FrameReader, FrameSizeError
+from sumi.workers.framing import HEADER_BYTES, MAX_PAYLOAD, FrameReader, FrameSizeError
 
 
 def framed(payload: bytes) -> bytes:

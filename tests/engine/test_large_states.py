@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from sumi.assembly import parts
-from sumi.assembly.job_run import MANY_URLS, large_state_notes
 from sumi.assembly.parts import open_store
+from sumi.assembly.run import MANY_URLS, large_state_notes
 from sumi.events import Busy, Event
 from sumi.policy import Durability, FrontierPolicy, StateBackend
-from sumi.store.files import FilesStore
-from sumi.store.growing import GrowingStore
-from sumi.store.sqlite import SqliteStore
+from sumi.state.growing import GrowingStore
+from sumi.state.journal import FilesStore
+from sumi.state.sqlite import SqliteStore
 
 
 def ignore(_event: Event) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sumi.model import Lease
 from sumi.policy import FrontierPolicy, RobotsPolicy
-from sumi.store.memory import MemoryStore
+from sumi.state.memory import MemoryStore
 from tests.engine.world import HAIR, Answer, crawled, recipe_for, web_of
 
 SEED = "https://a.test/"

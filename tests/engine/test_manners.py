@@ -18,10 +18,10 @@ from sumi.model import Candidate, Hop, Kind
 from sumi.outcomes import Outcome
 from sumi.policy import FollowLinks, FrontierPolicy, PacingPolicy, RetryPolicy, RobotsPolicy
 from sumi.recipe import Recipe
-from sumi.store.files import FilesStore
-from sumi.store.lmdb import LmdbStore
-from sumi.store.memory import MemoryStore
-from sumi.store.sqlite import SqliteStore
+from sumi.state.journal import FilesStore
+from sumi.state.lmdb import LmdbStore
+from sumi.state.memory import MemoryStore
+from sumi.state.sqlite import SqliteStore
 from sumi.urls import host_key
 from tests.engine.terrain_world import Terrain
 from tests.engine.world import (

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sumi.store.terrain.depths import DepthBounds
+from sumi.jobs.map.store.depths import DepthBounds
 from tests.engine.terrain_world import (
     Terrain,
     recorded_depths,

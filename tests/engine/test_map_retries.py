@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sumi.jobs.map import RETRIED, RETRIES, RETRY_SECONDS
+from sumi.jobs.map.recipe import RETRIED, RETRIES, RETRY_SECONDS
 from sumi.outcomes import Outcome
 from sumi.policy import RetryPolicy
 from tests.engine.terrain_world import Terrain, recorded_links, states, tables

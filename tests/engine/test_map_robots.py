@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sumi.jobs.map import RETRIED, RETRIES, RETRY_SECONDS
+from sumi.jobs.map.recipe import RETRIED, RETRIES, RETRY_SECONDS
 from sumi.policy import RetryPolicy, RobotsOnError, RobotsPolicy
 from tests.engine.terrain_world import Terrain, states, tables
 from tests.engine.world import Answer, crawled

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sumi.store.terrain.depths import DepthBounds
+from sumi.jobs.map.store.depths import DepthBounds
 from tests.engine.terrain_world import (
     Terrain,
     recorded_depths,

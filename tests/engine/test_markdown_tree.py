@@ -16,10 +16,10 @@ from markdown_it import MarkdownIt
 
 from sumi.errors import OutputRefused
 from sumi.events import Progress
+from sumi.jobs.mirror.output import MarkdownTree
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response, Timing
 from sumi.outcomes import Outcome, Verdict
-from sumi.outputs.markdown_tree import MarkdownTree
-from sumi.parse.digest import PageDigest
+from sumi.parse.page.digest import PageDigest
 from sumi.ports import Attempt, FrontierStats, Output, RobotsRecord, UrlRecord
 
 T = TypeVar("T")

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from sumi.engine.offload import InProcessDigester, WorkerPool, times_as_long
 from sumi.errors import SumiError
 from sumi.model import Kind
 from sumi.outcomes import Outcome
-from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.policy import SITEMAP_BYTES, Preset
+from sumi.workers.pool import InProcessDigester, WorkerPool, times_as_long
 
 WORKER = (sys.executable, "-P", str(Path(__file__).with_name("misbehaving_worker.py")))
 READY = "import os, signal, sys; os.write(0, bytes(4)); "
@@ -87,7 +87,7 @@ def test_pages_are_digested_at_the_same_time(run: Run, tmp_path: Path) -> None:
 def test_a_page_behind_a_slow_one_is_taken_by_another_worker(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sumi.engine.offload._TICKS", 1000)
+    monkeypatch.setattr("sumi.workers.pool._TICKS", 1000)
 
     async def story() -> None:
         workers = pool(2, wall_seconds=60.0)
@@ -281,7 +281,7 @@ def test_closing_twice_or_unused_is_fine(run: Run) -> None:
 def test_workers_that_cannot_start_are_reported_not_respawned_for_ever(
     run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], words: str
 ) -> None:
-    monkeypatch.setattr("sumi.engine.offload._FIRST_PAUSE", 0.001)
+    monkeypatch.setattr("sumi.workers.pool._FIRST_PAUSE", 0.001)
 
     async def story() -> None:
         workers = WorkerPool(2, command=command)
@@ -312,9 +312,9 @@ def test_an_answer_that_makes_no_sense_fails_its_page_only(run: Run, reply: byte
 
 PARENT = """
 import asyncio, sys
-from sumi.engine.offload import WorkerPool
+from sumi.workers.pool import WorkerPool
 from sumi.model import Kind
-from sumi.parse.digest import DigestRequest
+from sumi.parse.page.digest import DigestRequest
 from sumi.policy import Preset
 
 async def main():
@@ -365,7 +365,7 @@ def test_without_a_process_too_memory_that_runs_out_costs_one_page(
     def swell(request: DigestRequest) -> PageDigest:
         raise MemoryError
 
-    monkeypatch.setattr("sumi.engine.offload.digest", swell)
+    monkeypatch.setattr("sumi.workers.pool.digest", swell)
 
     async def story() -> None:
         assert outcome_of(await InProcessDigester().digest(page("any"))) is Outcome.PARSE_LIMIT

@@ -15,10 +15,10 @@ from sumi.model import Candidate, Hop, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Judged, Settlement
-from sumi.store.folder import backend_to_use
-from sumi.store.growing import GrowingStore
-from sumi.store.recognize import open_snapshot
-from sumi.store.sqlite import SqliteStore
+from sumi.state.folder import backend_to_use
+from sumi.state.growing import GrowingStore
+from sumi.state.recognize import open_snapshot
+from sumi.state.sqlite import SqliteStore
 from tests.commands import ROOT, sumi_environment
 from tests.engine.world import HAIR, UNPACED, Answer, OpenStore, Web, crawled, recipe_for
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sumi.engine.offload import WorkerPool
 from sumi.model import Kind
 from sumi.outcomes import Outcome
-from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.policy import Preset
+from sumi.workers.pool import WorkerPool
 
 WORKER = (sys.executable, "-P", str(Path(__file__).with_name("misbehaving_worker.py")))
 DEPTHS = (330, 1000, 100_000)

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumi.engine.control import Control
-from sumi.engine.offload import InProcessDigester
 from sumi.errors import StateError
 from sumi.events import PageSettled
 from sumi.outcomes import Outcome
@@ -21,8 +20,9 @@ from sumi.recipe import Recipe
 from sumi.scope import build_scope
 from sumi.scope.profiles import ProfileName
 from sumi.scope.profiles.caps import CapPolicy
-from sumi.store.memory import MemoryStore
+from sumi.state.memory import MemoryStore
 from sumi.urls import normalize
+from sumi.workers.pool import InProcessDigester
 from tests.engine.world import UNPACED, Answer, AnyStore, Web, World, in_free_time, recipe_for
 from tests.site.github import GithubWorld
 from tests.site.github_answers import ROBOTS

@@ -8,7 +8,7 @@ from typing import Any
 from sumi.outcomes import Outcome
 from sumi.policy import FrontierPolicy, PacingPolicy, RobotsPolicy
 from sumi.recipe import Recipe
-from sumi.store.files import FilesStore
+from sumi.state.journal import FilesStore
 from tests.engine.world import EPOCH, HAIR, Answer, OpenStore, Web, World, in_free_time, recipe_for, web_of
 
 PAGES = [f"https://a.test/{n}" for n in range(6)]

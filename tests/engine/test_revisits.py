@@ -7,7 +7,7 @@ from sumi.model import Candidate, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged, Settlement, UrlRecord
-from sumi.store.memory import MemoryStore
+from sumi.state.memory import MemoryStore
 from tests.engine.world import UNPACED
 
 URL = "https://a.test/x"

@@ -12,8 +12,8 @@ from sumi.model import Candidate, Hop, Lease
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import Durability, FrontierPolicy
 from sumi.ports import Deferral, Judged, Settlement
-from sumi.store.files import FilesStore
-from sumi.store.memory import MemoryStore
+from sumi.state.journal import FilesStore
+from sumi.state.memory import MemoryStore
 from tests.engine.world import HAIR, UNPACED, Answer, OpenStore, World, in_free_time, recipe_for
 
 SITEMAP = "https://a.test/sitemap.xml"

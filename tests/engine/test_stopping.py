@@ -9,7 +9,7 @@ from sumi.engine.run import STOP_SECONDS, Crawl
 from sumi.errors import StorageFailed
 from sumi.policy import Durability, FrontierPolicy
 from sumi.ports import Deferral, Settlement
-from sumi.store.memory import MemoryStore
+from sumi.state.memory import MemoryStore
 from tests.engine.world import UNPACED, Answer, Web, World, in_free_time, recipe_for, web_of
 
 QUICK, SLOW = "https://a.test/quick", "https://a.test/slow"

@@ -10,11 +10,11 @@ import pytest
 
 from sumi.engine.fidelity_report import FidelityScores
 from sumi.engine.findings import findings
-from sumi.engine.offload import InProcessDigester
-from sumi.engine.scrutiny import MOST_FOLDERS, probe_urls
+from sumi.engine.soft_errors import MOST_FOLDERS, probe_urls
 from sumi.outcomes import Outcome
 from sumi.policy import FrontierPolicy, RobotsPolicy, TrapPolicy
 from sumi.ports import UrlRecord
+from sumi.workers.pool import InProcessDigester
 from tests.engine.world import UNPACED, Answer, Web, World, in_free_time, recipe_for
 
 SITE = "https://site.test"

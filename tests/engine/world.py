@@ -20,7 +20,7 @@ from sumi.engine.summary import summarize
 from sumi.events import Event, Warned
 from sumi.model import Candidate, Hop, Lease, PageFacts, Request, Response, Timing
 from sumi.outcomes import Outcome, Trouble, Verdict
-from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.policy import (
     Durability,
     FollowLinks,
@@ -34,8 +34,8 @@ from sumi.policy import (
 from sumi.ports import Clock, FrontierStats, Ledger
 from sumi.recipe import Recipe
 from sumi.scope import build_scope
-from sumi.store.growing import GrowingStore
-from sumi.store.memory import MemoryStore
+from sumi.state.growing import GrowingStore
+from sumi.state.memory import MemoryStore
 from sumi.urls import host_key
 
 T = TypeVar("T")

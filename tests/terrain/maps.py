@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 
-from sumi.store.terrain.schema import SCHEMA
+from sumi.jobs.map.store.schema import SCHEMA
 from sumi.urls import split
 
 _NOTED = {"Blacklisted": "blacklisted", "Stubbed": "stubbed"}

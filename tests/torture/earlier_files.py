@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from sumi.model import PageFacts
-from sumi.parse.raw import unpacked
+from sumi.parse.page.raw import unpacked
 
 Harm = Callable[[bytes, random.Random], bytes | None]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from sumi.errors import SumiError
-from sumi.store.files.journal import Journal
-from sumi.store.files.records import Again, Ended, decode
+from sumi.state.journal.journal import Journal
+from sumi.state.journal.records import Again, Ended, decode
 from tests.site import Truth
 
 

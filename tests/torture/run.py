@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 
-from sumi.cli.terminal import duration
+from sumi.console.terminal import duration
 from tests.site import running_site
 from tests.torture.campaigns import CAMPAIGNS, Campaign
 from tests.torture.harness import Bench, state_choices, state_options, why_no_strace

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sumi.model import PageFacts
-from sumi.store.files.records import Amended, Ended, decode
+from sumi.state.journal.records import Amended, Ended, decode
 from tests.site import running_site
 from tests.torture.earlier_files import harm_packs, put_back
 from tests.torture.harness import Bench

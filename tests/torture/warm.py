@@ -14,11 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 _FORKS = multiprocessing.get_context("forkserver")
-_JOBS = ("mirror", "crawl", "map", "capture")
-_PRELOADED = [f"sumi.{layer}.{job}" for job in _JOBS for layer in ("cli", "assembly")]
-_PRELOADED += [f"sumi.cli.{name}" for name in ("state", "rebuild", "workspace", "status", "explain")]
-_PRELOADED += [f"sumi.jobs.{name}" for name in ("state_check", "mirror_rebuild", "mirror_repair")]
-_FORKS.set_forkserver_preload([*_PRELOADED, "sumi.parse.page", "sumi.store.migrate", "uvloop"])
+_PRELOADED = [
+    *(f"sumi.jobs.{job}.{part}" for job in ("mirror", "map", "capture") for part in ("command", "run")),
+    *(f"sumi.jobs.pipeline.{part}" for part in ("command_crawl", "command_workspace", "crawl")),
+    *(f"sumi.jobs.mirror.{part}" for part in ("command_rebuild", "rebuild")),
+    *(f"sumi.cli.{name}" for name in ("state", "state_check", "state_repair", "status", "explain")),
+]
+_FORKS.set_forkserver_preload([*_PRELOADED, "sumi.parse.page.bodies", "sumi.state.migrate", "uvloop"])
 
 _UNTRACED = "TracerPid:\t0\n"
 

@@ -12,19 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
+from sumi.files.growing_file import GrowingFile
+from sumi.files.warc import OPEN_SUFFIX, WarcFile
+from sumi.jobs.pipeline.crawl_metadata import CrawlMetadata
+from sumi.jobs.pipeline.discoveries import Discoveries, read_listing
+from sumi.jobs.pipeline.last_lines import last_lines, without_superseded
+from sumi.jobs.pipeline.listed_metadata import MOST_CHARACTERS, bounded, merged
+from sumi.jobs.pipeline.page_index import IndexRecord, index_records, open_page_index
+from sumi.jobs.pipeline.page_rows import identity
+from sumi.jobs.pipeline.pages_csv import COLUMNS, PagesCsv
+from sumi.jobs.pipeline.trajectory import TrajectoryCsv
 from sumi.model import Hop, Kind, PageFacts, Response, Timing
 from sumi.outcomes import Outcome
-from sumi.outputs.crawl_metadata import CrawlMetadata
-from sumi.outputs.discoveries import Discoveries, read_listing
-from sumi.outputs.listed_metadata import MOST_CHARACTERS, bounded, merged
-from sumi.outputs.page_rows import identity
-from sumi.outputs.pages_csv import COLUMNS, PagesCsv
-from sumi.outputs.trajectory import TrajectoryCsv
-from sumi.outputs.warc import OPEN_SUFFIX, WarcFile
 from sumi.ports import UrlRecord
-from sumi.store.growing_file import GrowingFile
-from sumi.store.last_lines import last_lines, without_superseded
-from sumi.store.page_index import IndexRecord, index_records, open_page_index
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 FACTS = st.builds(

@@ -3,7 +3,7 @@
 import pytest
 
 from sumi.parse.html import parse_html
-from sumi.parse.markdown import page_markdown
+from sumi.parse.markdown.convert import page_markdown
 
 SENTENCE = "The harbour was closed on Tuesday after the ice had broken two of its five moorings"
 PARAGRAPHS = [f"{SENTENCE}, says witness number {number}." for number in range(8)]

@@ -7,15 +7,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sumi.engine.offload import InProcessDigester
-from sumi.jobs.capture_asking import Asking
-from sumi.jobs.capture_cache import PageCache
-from sumi.jobs.capture_digests import DigestMemory, RememberingDigester
+from sumi.jobs.capture.asking import Asking
+from sumi.jobs.capture.cache import PageCache
+from sumi.jobs.capture.database import CaptureDatabase
+from sumi.jobs.capture.digests import DigestMemory, RememberingDigester
+from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, JobStatus
 from sumi.model import Kind
-from sumi.parse.digest import DigestRequest, PageDigest, Undigested
-from sumi.parse.raw import packed
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.page.raw import packed
 from sumi.policy import NetworkPolicy, Preset, RenderMode
-from sumi.store.capture import CacheLevel, CaptureDatabase, CapturedPage, CaptureJob, JobStatus
+from sumi.workers.pool import InProcessDigester
 
 BODY = b"""<html lang=en><title>Ink</title><meta name=description content="Of ink.">
 <main><h1>Ink</h1><p>Ground on a stone, see <a href="/stones">stones</a> and <a href="paper?b=2&a=1">

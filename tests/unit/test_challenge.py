@@ -3,8 +3,8 @@
 import pytest
 
 from sumi.model import Kind
-from sumi.parse.challenge import challenge_error, challenge_header, challenge_page
-from sumi.parse.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.challenge import challenge_error, challenge_header, challenge_page
+from sumi.parse.page.digest import DigestRequest, PageDigest, digest
 from sumi.policy import Preset
 
 

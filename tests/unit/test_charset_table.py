@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from sumi.model import Kind
-from sumi.parse.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest, digest
 from sumi.policy import Preset
 
 

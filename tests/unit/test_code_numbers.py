@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.parse.fidelity import judge
 from sumi.parse.html import parse_html
-from sumi.parse.markdown import page_markdown
+from sumi.parse.markdown.convert import page_markdown
+from sumi.parse.markdown.fidelity import judge
 
 
 def markdown(html: str) -> str:

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.errors import ConfigError, UsageError
+from sumi.jobs.pipeline.config import CrawlConfig, CrawlMode
+from sumi.jobs.pipeline.config_file import MAX_BYTES, load_crawl_config
+from sumi.jobs.pipeline.config_keys import KEYS, SECTIONS
+from sumi.jobs.pipeline.config_rules import compliance_banner, crawl_caps, crawl_profile, crawl_scope
+from sumi.jobs.pipeline.layout import default_layout, layout_of
+from sumi.jobs.pipeline.seeds import load_seeds, new_run_id
 from sumi.policy import RobotsOnError, StateBackend
 from sumi.scope.profiles import ProfileName
 from sumi.scope.profiles.caps import CapPolicy
-from sumi.settings.crawl_config import CrawlConfig, CrawlMode
-from sumi.settings.crawl_config_file import MAX_BYTES, load_crawl_config
-from sumi.settings.crawl_config_keys import KEYS, SECTIONS
-from sumi.settings.crawl_config_rules import compliance_banner, crawl_caps, crawl_profile, crawl_scope
-from sumi.settings.crawl_layout import default_layout, layout_of
-from sumi.settings.crawl_seeds import load_seeds, new_run_id
 
 ROOT = Path(__file__).parents[2]
 RUN = "2025-01-09T15-30Z"

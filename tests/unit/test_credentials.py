@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sumi.errors import UsageError
 from sumi.fetch.credentials import CredentialBook, basic_auth
 from sumi.fetch.target import Target, parse_target
-from sumi.jobs.mirror import mirror_job
+from sumi.jobs.mirror.recipe import mirror_job
 from sumi.policy import Credential, Secret
 from sumi.settings import MirrorSettings, load_settings
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.outputs.assets import asset_name
-from sumi.parse.file_types import KEPT_EXTENSIONS, file_extension, image_extension, named_like_a_file
+from sumi.jobs.mirror.assets import asset_name
+from sumi.parse.page.file_types import KEPT_EXTENSIONS, file_extension, image_extension, named_like_a_file
 from sumi.urls.twins import TWIN_FORMS, form_between, twin_of
 
 ACTIVE = [

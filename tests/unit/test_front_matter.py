@@ -5,8 +5,8 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sumi.outputs.front_matter import front_matter
-from sumi.outputs.plain_text import markdown_text, one_line, quoted, visible
+from sumi.files.front_matter import front_matter
+from sumi.files.plain_text import markdown_text, one_line, quoted, visible
 
 HOSTILE = [
     "plain",

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from sumi.parse.html import parse_html
-from sumi.parse.markdown import page_markdown
+from sumi.parse.markdown.convert import page_markdown
 
 
 def markdown(html: str) -> str:

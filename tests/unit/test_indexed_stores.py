@@ -21,13 +21,13 @@ from sumi.model import Candidate, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import Durability, FrontierPolicy, PacingPolicy, StateBackend
 from sumi.ports import Deferral, HostWait, Judged, Settlement
-from sumi.store.entries import State
-from sumi.store.files import FilesStore
-from sumi.store.folder import backend_to_use
-from sumi.store.indexed import FolderStore
-from sumi.store.indexed.rows import Change, Rank, Row
-from sumi.store.lmdb import LmdbStore
-from sumi.store.lmdb.packing import (
+from sumi.state.entries import State
+from sumi.state.folder import backend_to_use
+from sumi.state.indexed import FolderStore
+from sumi.state.indexed.rows import Change, Rank, Row
+from sumi.state.journal import FilesStore
+from sumi.state.lmdb import LmdbStore
+from sumi.state.lmdb.packing import (
     pack_id,
     pack_moment,
     pack_rank,
@@ -36,10 +36,10 @@ from sumi.store.lmdb.packing import (
     unpack_moment,
     unpack_row,
 )
-from sumi.store.lmdb.residency import mapped_bytes
-from sumi.store.lmdb.rows import LmdbRows
-from sumi.store.memory import MemoryStore
-from sumi.store.sqlite import SqliteStore, sql
+from sumi.state.lmdb.residency import mapped_bytes
+from sumi.state.lmdb.rows import LmdbRows
+from sumi.state.memory import MemoryStore
+from sumi.state.sqlite import SqliteStore, sql
 from tests.stored_rows import waiting_row
 
 POLICY = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100))

@@ -11,11 +11,11 @@ from sumi.errors import StateDamaged
 from sumi.model import Candidate
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged
-from sumi.store.files import FilesStore
-from sumi.store.files.journal import Journal
-from sumi.store.files.salvage import damages
-from sumi.store.files.view import BadLine, JournalView
-from sumi.store.lock import FolderLock, lock_owner
+from sumi.state.journal import FilesStore
+from sumi.state.journal.journal import Journal
+from sumi.state.journal.salvage import damages
+from sumi.state.journal.view import BadLine, JournalView
+from sumi.state.lock import FolderLock, lock_owner
 
 PAYLOADS = [b'{"n":%d}' % number for number in range(20)]
 

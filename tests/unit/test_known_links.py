@@ -4,8 +4,8 @@ import pytest
 
 from sumi.model import Candidate
 from sumi.outcomes import Outcome, Verdict
-from sumi.store.entries import Entry, State
-from sumi.store.indexed.known_links import KnownLinks
+from sumi.state.entries import Entry, State
+from sumi.state.indexed.known_links import KnownLinks
 
 URL = "https://a.test/x"
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from sumi.parse.link_targets import image_targets, replace_targets
+from sumi.parse.markdown.link_targets import image_targets, replace_targets
 
 PIECES = st.sampled_from(
     ["`", "``", "```", "~~~", "\n", " ", "](", "[", "![", "a", ")", "<", ">", "(", "\\", "- ", "> ", "x.png"]

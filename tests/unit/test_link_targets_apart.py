@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.model import Kind
-from sumi.parse.digest import DigestRequest, PageDigest
-from sumi.parse.link_targets import image_targets, replace_targets
-from sumi.parse.page import digest_page
+from sumi.parse.markdown.link_targets import image_targets, replace_targets
+from sumi.parse.page.bodies import digest_page
+from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.policy import Preset
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.parse.llms_full import parts_by_page
+from sumi.parse.page.llms_full import parts_by_page
 
 BASE = "https://e.org/llms-full.txt"
 FORMS = (

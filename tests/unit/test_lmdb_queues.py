@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.errors import StorageFailed
-from sumi.store.entries import State
-from sumi.store.indexed.rows import FIRST_RANK, AttemptRow, Change, Row
-from sumi.store.lmdb.rows import LmdbRows
+from sumi.state.entries import State
+from sumi.state.indexed.rows import FIRST_RANK, AttemptRow, Change, Row
+from sumi.state.lmdb.rows import LmdbRows
 from tests.stored_rows import waiting_row
 
 HOSTS = ("a.test", "b.test", "c.test")

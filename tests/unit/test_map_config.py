@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.errors import ConfigError, UsageError
+from sumi.jobs.map.config import MapConfig
+from sumi.jobs.map.config_file import load_map_config
 from sumi.policy import RenderMode, RobotsOnError
-from sumi.settings.map_config import MapConfig
-from sumi.settings.map_config_file import load_map_config
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,8 +6,8 @@ from array import array
 import apsw
 import pytest
 
-from sumi.store.terrain import statements
-from sumi.store.terrain.schema import LATE_INDEXES, SCHEMA
+from sumi.jobs.map.store import statements
+from sumi.jobs.map.store.schema import LATE_INDEXES, SCHEMA
 
 BY_NUMBER = ("ADD_LINKS", "TARGETS", "DEPTHS", "PUT_DEPTHS", "MOVE_PAGES", "UNQUEUE_PAGES", "QUEUE_PAGES")
 BY_VALUE = ("BY_ID", "END_PAGE", "MOVE_PAGE", "PRIORITIZE", "UNQUEUE_PAGE", "PUT_DOMAIN", "OPEN_OF_DOMAIN")

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.errors import IllegalTransition
+from sumi.jobs.map.store.states import ANSWERED, REOPENED, TRANSITIONS, PageState, check, course, state_of
 from sumi.outcomes import Outcome
-from sumi.store.terrain.states import ANSWERED, REOPENED, TRANSITIONS, PageState, check, course, state_of
 
 # As the specification draws it, beside what it says in words: HEAD may show something else than HTML, all
 # pages of a domain may be held back, a failed try is repeated.

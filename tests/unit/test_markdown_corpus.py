@@ -9,10 +9,10 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from sumi.files.front_matter import front_matter
+from sumi.files.plain_text import markdown_text, one_line
 from sumi.model import Kind
-from sumi.outputs.front_matter import front_matter
-from sumi.outputs.plain_text import markdown_text, one_line
-from sumi.parse.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest, digest
 from sumi.policy import Preset
 from tests.corpora import hostile_text
 

@@ -9,8 +9,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from sumi.model import Kind
-from sumi.parse.digest import DigestRequest, PageDigest, digest
 from sumi.parse.html import Document, Element, collapse, parse_html
+from sumi.parse.page.digest import DigestRequest, PageDigest, digest
 from sumi.policy import Preset
 from sumi.urls import normalize
 

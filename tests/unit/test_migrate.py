@@ -9,10 +9,10 @@ from sumi.errors import StateLocked, UsageError
 from sumi.model import Candidate
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged, Stored
-from sumi.store import migrate as migration
-from sumi.store.files import FilesStore
-from sumi.store.migrate import migrate
-from sumi.store.recognize import BACKENDS
+from sumi.state import migrate as migration
+from sumi.state.journal import FilesStore
+from sumi.state.migrate import migrate
+from sumi.state.recognize import BACKENDS
 
 NOW = 1000.0
 URLS = 2500  # several batches

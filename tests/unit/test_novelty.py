@@ -11,8 +11,8 @@ from sumi.engine.findings import near_duplicates
 from sumi.frontier.novelty import SessionWatch, TemplateWatch, nearly_same
 from sumi.frontier.templates import session_of, template_of
 from sumi.model import Kind
-from sumi.parse.digest import DigestRequest, PageDigest, digest
-from sumi.parse.fingerprint import simhash, vocabulary, words_of
+from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.fingerprint import simhash, vocabulary, words_of
 from sumi.policy import Preset
 from tests.site.truth import site
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.parse.html import parse_html
-from sumi.parse.markdown import page_markdown
+from sumi.parse.markdown.convert import page_markdown
 
 SENTENCE = "The harbour was closed on Tuesday after the ice had broken two of its five moorings"
 PARAGRAPHS = [f"{SENTENCE}, says witness number {number}." for number in range(8)]

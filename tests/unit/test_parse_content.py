@@ -3,7 +3,7 @@
 import pytest
 
 from sumi.parse.html import body_of, parse_html
-from sumi.parse.markdown import page_markdown
+from sumi.parse.markdown.convert import page_markdown
 
 PROSE = "<p>" + "Words that belong to the document itself. " * 10 + "</p>"
 TEASER = "<p>A teaser.</p>"

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.model import Kind
-from sumi.parse import holdings
-from sumi.parse.digest import DigestRequest, PageDigest, digest
-from sumi.parse.fidelity import Expected, Fidelity, judge
-from sumi.parse.holdings import words_of_markdown
 from sumi.parse.html import body_of, parse_html
-from sumi.parse.markdown import page_markdown
+from sumi.parse.markdown import inventory as holdings
+from sumi.parse.markdown.convert import page_markdown
+from sumi.parse.markdown.fidelity import Expected, Fidelity, judge
+from sumi.parse.markdown.inventory import words_of_markdown
+from sumi.parse.page.digest import DigestRequest, PageDigest, digest
 from sumi.policy import Preset
 
 PAGE = """<main><h1>Locks</h1><p>A lock has <b>two</b> keys, see <a href=/keys>Keys</a> and

@@ -5,7 +5,7 @@ from hashlib import blake2b
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.parse.fingerprint import simhash, words_of
+from sumi.parse.page.fingerprint import simhash, words_of
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=12)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.parse.javascript import needs_javascript
+from sumi.parse.page.javascript import needs_javascript
 
 PAGES = Path(__file__).parents[1] / "pages"
 SCRIPT = "<script src=/main.js></script>"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.parse.media_type import Form, form_of, media_type
+from sumi.parse.page.media_type import Form, form_of, media_type
 
 HTML = b"<!DOCTYPE html><title>x</title>"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from sumi.model import Kind
-from sumi.parse.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest, digest
 from sumi.policy import Preset
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from sumi.parse.html import parse_html
-from sumi.parse.markdown import page_markdown
+from sumi.parse.markdown.convert import page_markdown
 
 TEXT = "Words of the document, enough of them to be most of the page. " * 3
 

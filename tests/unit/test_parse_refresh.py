@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.model import Kind
-from sumi.parse.digest import DigestRequest, PageDigest, digest
-from sumi.parse.refresh import Refresh, parse_refresh
+from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.refresh import Refresh, parse_refresh
 from sumi.policy import Preset
 
 

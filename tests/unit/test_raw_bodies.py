@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.model import Kind
-from sumi.parse.digest import DigestRequest, PageDigest, digest
-from sumi.parse.raw import Unpacker, dictionary_needed, dictionary_number, trained
+from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.raw import Unpacker, dictionary_needed, dictionary_number, trained
 from sumi.policy import Preset
 
 DICTIONARY = trained([b"<p>a page</p>" * 99] * 100)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from sumi.outputs.raw_pages import RawPages
-from sumi.outputs.safe_files import SafeFolder
-from sumi.parse.raw import packed, unpacked
+from sumi.files.safe_files import SafeFolder
+from sumi.jobs.mirror.raw_pages import RawPages
+from sumi.parse.page.raw import packed, unpacked
 
 BODIES = [f"<p>page {number}</p>".encode() * 50 for number in range(30)]
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.cli.narration import MOST_FAILURES, Narrator, Verbosity, progress_line, waiting_words
-from sumi.cli.reporters import JsonLines, LiveLine, PlainLines, QuietEnd, choose_reporter
 from sumi.cli.status import waiting_host
-from sumi.cli.summary import exit_code, summary_lines
-from sumi.cli.terminal import Palette, Sink, duration, fit, printable
+from sumi.console.narration import MOST_FAILURES, Narrator, Verbosity, progress_line, waiting_words
+from sumi.console.reporters import JsonLines, LiveLine, PlainLines, QuietEnd, choose_reporter
+from sumi.console.summary import exit_code, summary_lines
+from sumi.console.terminal import Palette, Sink, duration, fit, printable
 from sumi.events import (
     Busy,
     Event,

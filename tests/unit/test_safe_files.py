@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sumi.errors import OutputRefused, StorageFailed, UsageError
-from sumi.outputs import safe_files
-from sumi.outputs.safe_files import OPEN_FOLDERS, SafeFolder
+from sumi.files import safe_files
+from sumi.files.safe_files import OPEN_FOLDERS, SafeFolder
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from sumi.parse.sitemap import Sitemap, read_sitemap
+from sumi.parse.sitemap.reader import Sitemap, read_sitemap
 from tests.corpora import hostile_sitemaps
 
 BASE = "https://example.com/maps/sitemap.xml"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sumi.parse.sitemap import Sitemap, read_sitemap, usual_places
+from sumi.parse.sitemap.reader import Sitemap, read_sitemap, usual_places
 
 BASE = "https://example.com/maps/sitemap.xml"
 NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

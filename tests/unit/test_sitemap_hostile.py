@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.parse.sitemap import Sitemap, SitemapReader, read_sitemap
+from sumi.parse.sitemap.reader import Sitemap, SitemapReader, read_sitemap
 
 BASE = "https://example.com/sitemap.xml"
 

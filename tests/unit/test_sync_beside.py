@@ -11,7 +11,7 @@ import pytest
 from sumi.model import Candidate
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged
-from sumi.store.sqlite import SqliteStore
+from sumi.state.sqlite import SqliteStore
 
 PATIENCE = 20.0  # seconds of real time
 
@@ -27,7 +27,7 @@ class SlowDisk:
             assert self._ready.wait(PATIENCE)
             sync(descriptor)  # fails if somebody closed it meanwhile
 
-        monkeypatch.setattr("sumi.store.sqlite.rows.os.fdatasync", fdatasync)
+        monkeypatch.setattr("sumi.state.sqlite.rows.os.fdatasync", fdatasync)
 
     async def is_waited_for(self) -> None:
         assert await asyncio.to_thread(self._waited_for.wait, PATIENCE)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.outputs.terrain_coverage import MOST_NAMED, Coverage, coverage_notes, read_coverage
-from sumi.terrain.database import opened
-from sumi.terrain.domain_graph import domain_graph
+from sumi.jobs.map.coverage import MOST_NAMED, Coverage, coverage_notes, read_coverage
+from sumi.jobs.map.graph.database import opened
+from sumi.jobs.map.graph.domain_graph import domain_graph
 from tests.terrain.maps import Page, make_map
 
 HOME = Page("https://good.test/", depth=0)

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumi.errors import StateDamaged, UsageError
-from sumi.terrain.database import opened
-from sumi.terrain.domain_graph import domain_graph
-from sumi.terrain.gexf import write_gexf
-from sumi.terrain.graph import Graph
-from sumi.terrain.graphml import write_graphml
-from sumi.terrain.measures import measured
-from sumi.terrain.page_graph import page_graph
-from sumi.terrain.parquet import write_parquet_links, write_parquet_nodes
+from sumi.jobs.map.graph.database import opened
+from sumi.jobs.map.graph.domain_graph import domain_graph
+from sumi.jobs.map.graph.gexf import write_gexf
+from sumi.jobs.map.graph.graph import Graph
+from sumi.jobs.map.graph.graphml import write_graphml
+from sumi.jobs.map.graph.measures import measured
+from sumi.jobs.map.graph.page_graph import page_graph
+from sumi.jobs.map.graph.parquet import write_parquet_links, write_parquet_nodes
 from tests.terrain.maps import SMALL, SMALL_LINKS, Page, make_map, small_map
 
 Writer = Callable[[Graph, BinaryIO], None]
@@ -114,7 +114,7 @@ def test_any_title_leaves_the_file_well_formed(
 
 
 def _one_page(title: str) -> Graph:
-    from sumi.terrain.graph import Column, ColumnType
+    from sumi.jobs.map.graph.graph import Column, ColumnType
 
     return Graph(
         (Column("url", ColumnType.TEXT),), 1, lambda: iter([(title,)]), lambda: iter(()), weighted=False

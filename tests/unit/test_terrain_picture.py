@@ -12,12 +12,12 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.terrain.database import opened
-from sumi.terrain.graph import Level
-from sumi.terrain.layout import area_radius, dots, lay_out
-from sumi.terrain.packing import Circle, pack
-from sumi.terrain.picture import write_picture
-from sumi.terrain.selection import select
+from sumi.jobs.map.graph.database import opened
+from sumi.jobs.map.graph.graph import Level
+from sumi.jobs.map.graph.layout import area_radius, dots, lay_out
+from sumi.jobs.map.graph.packing import Circle, pack
+from sumi.jobs.map.graph.picture import write_picture
+from sumi.jobs.map.graph.selection import select
 from tests.terrain.maps import SMALL, SMALL_LINKS, Page, make_map, small_map
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)><!-- \u202e \u2028 \0 ]]>"

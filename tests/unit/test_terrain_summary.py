@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumi.errors import UsageError
-from sumi.outputs.terrain_markdown import summary_markdown
-from sumi.outputs.terrain_summary import TerrainSummary, read_summary
+from sumi.jobs.map.report import summary_markdown
+from sumi.jobs.map.summary import TerrainSummary, read_summary
 from tests.terrain.maps import GOOD, SMALL, SMALL_LINKS, Page, make_map, small_map
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from sumi.errors import StateLocked
+from sumi.files.warc import WarcFile
 from sumi.model import Response, Timing
-from sumi.outputs.warc import WarcFile
 
 ANSWER = Response("http://site.test/", 200, (), b"words", Timing(1.0, 1.0, 1.0))
 

@@ -5,9 +5,9 @@ from hashlib import sha256
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sumi.files.front_matter import front_matter
+from sumi.jobs.mirror.markdown_page import is_whole
 from sumi.model import PageFacts
-from sumi.outputs.front_matter import front_matter
-from sumi.outputs.markdown_page import is_whole
 
 BODIES = st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1).map(lambda t: t.encode())
 

@@ -12,7 +12,6 @@ import msgspec
 
 from sumi.engine.descriptors import affordable_requests
 from sumi.engine.io import Io
-from sumi.engine.offload import InProcessDigester, WorkerPool
 from sumi.events import Busy, Event, Listener
 from sumi.fetch.browser.wiring import rendering
 from sumi.fetch.first_contact import FirstContact
@@ -20,20 +19,21 @@ from sumi.fetch.http import HttpFetcher
 from sumi.policy import Durability, FrontierPolicy, ParseLimits, StateBackend
 from sumi.ports import Clock, Digester, Fetcher, Output
 from sumi.recipe import Job
-from sumi.store.files import FilesStore
-from sumi.store.files.journal import journal_bytes
-from sumi.store.folder import backend_to_use
-from sumi.store.growing import GrowingStore, forget_journal
-from sumi.store.lock import FolderLock
+from sumi.state.folder import backend_to_use
+from sumi.state.growing import GrowingStore, forget_journal
+from sumi.state.journal import FilesStore
+from sumi.state.journal.journal import journal_bytes
+from sumi.state.lock import FolderLock
+from sumi.workers.pool import InProcessDigester, WorkerPool
 
 if TYPE_CHECKING:
-    from sumi.store.indexed import FolderStore
-    from sumi.store.terrain import TerrainStore
+    from sumi.state.indexed import FolderStore
+    from sumi.state.indexed.store import IndexedStore
 
 STATE_FOLDER = ".sumi"
 # Bytes. Longer ones are read for more than a second before anything else can be shown.
 LONG_JOURNAL = 32 * 1024 * 1024
-Store: TypeAlias = "FilesStore | FolderStore | GrowingStore | TerrainStore"
+Store: TypeAlias = "FilesStore | GrowingStore | IndexedStore"
 
 T = TypeVar("T")
 
@@ -66,11 +66,11 @@ def _store_class(backend: StateBackend) -> "type[FilesStore | FolderStore]":
         case StateBackend.FILES:
             return FilesStore
         case StateBackend.SQLITE:
-            from sumi.store.sqlite import SqliteStore
+            from sumi.state.sqlite import SqliteStore
 
             return SqliteStore
         case StateBackend.LMDB:
-            from sumi.store.lmdb import LmdbStore
+            from sumi.state.lmdb import LmdbStore
 
             return LmdbStore
 

@@ -24,11 +24,11 @@ import msgspec
 from sumi.cli.crash_site import TrialPage, write_site
 from sumi.cli.demo_server import serving
 from sumi.errors import SumiError, UsageError
+from sumi.jobs.mirror.markdown_page import HEAD_END
 from sumi.outcomes import Outcome
-from sumi.outputs.markdown_page import HEAD_END
 from sumi.policy import StateBackend
-from sumi.store.check import ledger_violations
-from sumi.store.recognize import STATE_FOLDER, open_snapshot
+from sumi.state.check import ledger_violations
+from sumi.state.recognize import STATE_FOLDER, open_snapshot
 
 _PAGES = 200
 # Slow enough that ten runs, each cut short, do not finish the site between them.

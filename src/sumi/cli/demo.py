@@ -8,15 +8,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sumi.cli.demo_server import serving
-from sumi.cli.mirror import run_reported
-from sumi.cli.narration import Verbosity
-from sumi.cli.parser import SentenceParser
-from sumi.cli.reporters import choose_reporter
-from sumi.cli.summary import COMPLETE, WITH_FAILURES, count_of, exit_code
-from sumi.cli.terminal import Sink, printable
 from sumi.cli.tree import markdown_files, tree_lines
+from sumi.console.narration import Verbosity
+from sumi.console.parser import SentenceParser
+from sumi.console.reporters import choose_reporter
+from sumi.console.summary import COMPLETE, WITH_FAILURES, count_of, exit_code
+from sumi.console.terminal import Sink, printable
 from sumi.errors import UsageError
 from sumi.events import Summary
+from sumi.jobs.mirror.command import run_reported
 from sumi.outcomes import Ending, Outcome
 from sumi.settings import MirrorSettings
 
@@ -87,7 +87,7 @@ def _prepared(folder: Path) -> Iterator[None]:
             )
     except OSError as error:
         raise UsageError(f"{str(folder)!r} cannot be used: {error.strerror}") from None
-    from sumi.store.claim import Claim, remove_all_but
+    from sumi.state.claim import Claim, remove_all_but
 
     with Claim(folder, "sumi demo", name=_MARKER) as claim:
         remove_all_but([claim.lock.path], folder)

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from sumi.cli.parser import SentenceParser
-from sumi.cli.terminal import Sink, printable
+from sumi.console.parser import SentenceParser
+from sumi.console.terminal import Sink, printable
 from sumi.errors import UsageError
 from sumi.policy import StateBackend
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sumi.engine.disk_watch import room_at, shortage
 from sumi.errors import UsageError
-from sumi.outputs.safe_files import SafeFolder
+from sumi.files.safe_files import SafeFolder
 
 _TRIES = 9
 _GIB = 1024**3

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.cli.narration import waiting_words
-from sumi.cli.parser import SentenceParser
-from sumi.cli.places import looking_at, stored_jobs
-from sumi.cli.terminal import Sink, printable
+from sumi.cli.look import looking_at
+from sumi.console.narration import waiting_words
+from sumi.console.open_job import stored_jobs
+from sumi.console.parser import SentenceParser
+from sumi.console.terminal import Sink, printable
 from sumi.errors import UsageError
 from sumi.events import WaitingHost
 from sumi.model import PageFacts
@@ -122,7 +123,7 @@ async def _explain(url: str, states: list[Path]) -> Explanation:
 
 async def _record_of(url: str, state: Path, store: Snapshot) -> UrlRecord | None:
     """Under the identity that the job gave it: a crawl by policy knows fewer of them than a mirror."""
-    from sumi.jobs.pipeline_note import recall_role
+    from sumi.jobs.pipeline.note import recall_role
     from sumi.policy import Preset
     from sumi.urls import crawl_rules, normalize, normalize_with
 
@@ -184,9 +185,9 @@ async def _waiting(url: str, store: Snapshot, now: float) -> WaitingHost | None:
 
 async def _unknown(url: str, state: Path, store: Snapshot) -> Explanation:
     from sumi.engine.foretell import Prospect, foretell
-    from sumi.jobs.mirror import mirror_job
-    from sumi.jobs.mirror_note import recall_settings
-    from sumi.jobs.pipeline_note import recall_role
+    from sumi.jobs.mirror.note import recall_settings
+    from sumi.jobs.mirror.recipe import mirror_job
+    from sumi.jobs.pipeline.note import recall_role
 
     settings = await recall_settings(store)
     prospect = Prospect(None, "the job's settings are not on record")
@@ -252,7 +253,7 @@ def _unknown_lines(explanation: Explanation) -> list[str]:
 
 
 def _attempt(attempt: Attempt) -> str:
-    from sumi.outputs.plain_text import iso_utc
+    from sumi.files.plain_text import iso_utc
 
     rule = f"  {printable(attempt.rule)}" if attempt.rule else ""
     return f"{iso_utc(attempt.at)}  {attempt.outcome}{rule}"

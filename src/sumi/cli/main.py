@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol, cast
 
 from sumi import __version__
-from sumi.cli.parser import CommandLineError, SentenceParser
-from sumi.cli.terminal import Sink, printable
+from sumi.console.parser import CommandLineError, SentenceParser
+from sumi.console.terminal import Sink, printable
 from sumi.errors import ConfigError, SumiError
 
 
@@ -23,41 +23,71 @@ class Command(NamedTuple):
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("mirror", "sumi.cli.mirror", "a site as a tree of Markdown files"),
+    Command("mirror", "jobs.mirror.command", "a site as a tree of Markdown files"),
     Command(
-        "crawl validate-policy", "sumi.cli.crawl_policy", "what a crawl's policy says to URLs, and which rule"
+        "crawl validate-policy",
+        "jobs.pipeline.command_policy",
+        "what a crawl's policy says to URLs, and which rule",
     ),
-    Command("crawl run", "sumi.cli.crawl", "find pages by policy, and tell the scraper of them"),
-    Command("crawl status", "sumi.cli.crawl_status", "how the crawler of a workspace stands"),
-    Command("scrape run", "sumi.cli.scrape", "archive what the crawler found"),
-    Command("scrape resume", "sumi.cli.scrape_resume", "go on with the last scrape run, in the same CSV"),
-    Command("scrape replay", "sumi.cli.scrape_replay", "the pages CSV again, from the archive"),
-    Command("scrape status", "sumi.cli.scrape_status", "how the scraper of a workspace stands"),
-    Command("run", "sumi.cli.run", "crawl and scrape together, or both in one process"),
-    Command("workspace", "sumi.cli.workspace", "make, or empty, the folder that a crawl works in"),
-    Command("map export", "sumi.cli.map_export", "a map as a picture, or as a file for other programs"),
-    Command("map analyze", "sumi.cli.map_analyze", "what of a map is linked to most, central, apart"),
-    Command("map diff", "sumi.cli.map_diff", "what changed on a map between two runs"),
+    Command("crawl run", "jobs.pipeline.command_crawl", "find pages by policy, and tell the scraper of them"),
+    Command("crawl status", "jobs.pipeline.command_crawl_status", "how the crawler of a workspace stands"),
+    Command("scrape run", "jobs.pipeline.command_scrape", "archive what the crawler found"),
+    Command(
+        "scrape resume",
+        "jobs.pipeline.command_resume",
+        "go on with the last scrape run, in the same CSV",
+    ),
+    Command("scrape replay", "jobs.pipeline.command_replay", "the pages CSV again, from the archive"),
+    Command("scrape status", "jobs.pipeline.command_scrape_status", "how the scraper of a workspace stands"),
+    Command("run", "jobs.pipeline.command_run", "crawl and scrape together, or both in one process"),
+    Command(
+        "workspace",
+        "jobs.pipeline.command_workspace",
+        "make, or empty, the folder that a crawl works in",
+    ),
+    Command("map export", "jobs.map.command_export", "a map as a picture, or as a file for other programs"),
+    Command("map analyze", "jobs.map.command_analyze", "what of a map is linked to most, central, apart"),
+    Command("map diff", "jobs.map.command_diff", "what changed on a map between two runs"),
     # After its own commands, which would otherwise be taken for configurations.
-    Command("map", "sumi.cli.map", "the web around chosen domains: pages, links and distances"),
-    Command("capture list", "sumi.cli.capture_list", "the captured jobs, and how they stand"),
-    Command("capture show", "sumi.cli.capture_show", "one captured job: its pages, and what failed"),
-    Command("capture export", "sumi.cli.capture_export", "a captured job as Markdown, JSON lines or a ZIP"),
-    Command("capture delete", "sumi.cli.capture_delete", "a captured job and its pages go"),
-    Command("capture pause", "sumi.cli.capture_pause", "the running capture waits"),
-    Command("capture resume", "sumi.cli.capture_resume", "a capture goes on, after a pause or an end"),
-    Command("capture cancel", "sumi.cli.capture_cancel", "the running capture ends, with everything saved"),
+    Command("map", "jobs.map.command", "the web around chosen domains: pages, links and distances"),
+    Command("capture list", "jobs.capture.command_list", "the captured jobs, and how they stand"),
+    Command("capture show", "jobs.capture.command_show", "one captured job: its pages, and what failed"),
+    Command(
+        "capture export",
+        "jobs.capture.command_export",
+        "a captured job as Markdown, JSON lines or a ZIP",
+    ),
+    Command("capture delete", "jobs.capture.command_delete", "a captured job and its pages go"),
+    Command("capture pause", "jobs.capture.command_pause", "the running capture waits"),
+    Command("capture resume", "jobs.capture.command_resume", "a capture goes on, after a pause or an end"),
+    Command(
+        "capture cancel",
+        "jobs.capture.command_cancel",
+        "the running capture ends, with everything saved",
+    ),
     # After its own commands, which would otherwise be taken for URLs.
-    Command("capture", "sumi.cli.capture", "the pages under base URLs, each text once, for later"),
-    Command("sitemap", "sumi.cli.sitemap", "the pages that a site's sitemaps list, without fetching them"),
-    Command("plan", "sumi.cli.plan", "before a mirror: how many pages, how long, how large, what to expect"),
-    Command("rebuild", "sumi.cli.rebuild", "a mirror's Markdown again from its stored pages, offline"),
-    Command("status", "sumi.cli.status", "how a job stands, and what each host waits for"),
-    Command("explain", "sumi.cli.explain", "why a page was fetched, passed over or failed"),
-    Command("state", "sumi.cli.state", "check, repair or migrate what a job has stored"),
-    Command("demo", "sumi.cli.demo", "mirror a small site that comes with Sumi, on this machine only"),
-    Command("doctor", "sumi.cli.doctor", "is this machine fit; --crash proves that a kill loses nothing"),
-    Command("version", "sumi.cli.version", "the versions of Sumi and of what it runs on"),
+    Command("capture", "jobs.capture.command", "the pages under base URLs, each text once, for later"),
+    Command(
+        "sitemap",
+        "jobs.mirror.command_sitemap",
+        "the pages that a site's sitemaps list, without fetching them",
+    ),
+    Command(
+        "plan",
+        "jobs.mirror.command_plan",
+        "before a mirror: how many pages, how long, how large, what to expect",
+    ),
+    Command(
+        "rebuild",
+        "jobs.mirror.command_rebuild",
+        "a mirror's Markdown again from its stored pages, offline",
+    ),
+    Command("status", "cli.status", "how a job stands, and what each host waits for"),
+    Command("explain", "cli.explain", "why a page was fetched, passed over or failed"),
+    Command("state", "cli.state", "check, repair or migrate what a job has stored"),
+    Command("demo", "cli.demo", "mirror a small site that comes with Sumi, on this machine only"),
+    Command("doctor", "cli.doctor", "is this machine fit; --crash proves that a kill loses nothing"),
+    Command("version", "cli.version", "the versions of Sumi and of what it runs on"),
 )
 
 _BAD_USAGE = 2
@@ -129,7 +159,7 @@ def _family_parser(word: str, family: Sequence[Command]) -> SentenceParser:
 
 
 def load_command(command: Command) -> CommandModule:
-    return cast("CommandModule", importlib.import_module(command.module))
+    return cast("CommandModule", importlib.import_module(f"sumi.{command.module}"))
 
 
 def _dispatch(words: list[str]) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sumi.cli.main import COMMANDS, Command, load_command
 from sumi.cli.reference_crawl import crawl_configuration_page
-from sumi.cli.summary import EXIT_CODES
+from sumi.console.summary import EXIT_CODES
 from sumi.outcomes import MEANINGS, Ending
 from sumi.settings import GROUPS, SETTINGS, Setting
 

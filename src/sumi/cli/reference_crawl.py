@@ -2,9 +2,9 @@
 
 import msgspec
 
-from sumi.settings.crawl_config import CrawlConfig
-from sumi.settings.crawl_config_file import DEFAULT_WORKSPACE
-from sumi.settings.crawl_config_keys import KEYS, PERMISSIONS, SECTIONS, Key
+from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.config_file import DEFAULT_WORKSPACE
+from sumi.jobs.pipeline.config_keys import KEYS, PERMISSIONS, SECTIONS, Key
 
 _HEAD = """\
 The keys of a crawl's YAML file, for `sumi crawl`, `sumi scrape`, `sumi run` and `sumi workspace`. The

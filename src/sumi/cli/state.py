@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sumi.cli.parser import SentenceParser
-from sumi.cli.places import only_job, refuse_captures, stored_jobs
-from sumi.cli.terminal import Sink, printable
+from sumi.console.open_job import only_job, refuse_captures, stored_jobs
+from sumi.console.parser import SentenceParser
+from sumi.console.terminal import Sink, printable
 from sumi.errors import StateLocked, UsageError
 
 if TYPE_CHECKING:
-    from sumi.jobs.finding import Finding
-    from sumi.store.lock import FolderLock
+    from sumi.state.finding import Finding
+    from sumi.state.lock import FolderLock
 
 WHOLE, VIOLATED = 0, 1
 
@@ -99,7 +99,7 @@ async def _check(state: Path, options: argparse.Namespace) -> int:
 def _held(state: Path, *, repair: bool) -> "Iterator[FolderLock | None]":
     """A repair keeps everybody out from the first look on: what it would put right may be right by then. A
     check keeps nobody out, and says so if a run that began meanwhile made its findings worthless."""
-    from sumi.store.lock import FolderLock, lock_holder, lock_text
+    from sumi.state.lock import FolderLock, lock_holder, lock_text
 
     if repair:
         lock = FolderLock(state, command="sumi state check")
@@ -119,7 +119,7 @@ def _held(state: Path, *, repair: bool) -> "Iterator[FolderLock | None]":
 
 
 async def _checked(state: Path, options: argparse.Namespace, lock: "FolderLock | None") -> int:
-    from sumi.jobs.state_check import check_state
+    from sumi.cli.state_check import check_state
 
     out, err = Sink(sys.stdout), Sink(sys.stderr)
 
@@ -147,8 +147,8 @@ async def _repair(
     state: Path, findings: list["Finding"], err: Sink, lock: "FolderLock", *, deep: bool
 ) -> list["Finding"]:
     """What is still wrong afterwards."""
-    from sumi.jobs.mirror_repair import repair, save_state
-    from sumi.jobs.state_check import check_state
+    from sumi.cli.state_check import check_state
+    from sumi.cli.state_repair import repair, save_state
 
     if any(finding.damaged for finding in findings):
         kept = save_state(state)
@@ -164,8 +164,8 @@ async def _repair(
 def _migrate(parser: SentenceParser, options: argparse.Namespace) -> int:
     if len(options.folders) != 2:
         parser.error("migrate takes two folders: FROM and TO")
-    from sumi.store.index_migrate import is_page_index, migrate_index
-    from sumi.store.migrate import migrate
+    from sumi.jobs.pipeline.index_migrate import is_page_index, migrate_index
+    from sumi.state.migrate import migrate
 
     given, target = Path(options.folders[0]), Path(options.folders[1])
     if target.exists():
@@ -184,9 +184,9 @@ def _migrate(parser: SentenceParser, options: argparse.Namespace) -> int:
 @contextmanager
 def _writers_kept_out(index: Path) -> Iterator[None]:
     """A crawl or a scraper of the workspace that the index is in would put pages into it meanwhile."""
-    from sumi.outputs.workspace import MARKER
-    from sumi.store.lock import LOCK_NAME, FolderLock
-    from sumi.store.migrate import COMMAND
+    from sumi.jobs.pipeline.workspace import MARKER
+    from sumi.state.lock import LOCK_NAME, FolderLock
+    from sumi.state.migrate import COMMAND
 
     workspace = next((above for above in index.resolve().parents if (above / MARKER).is_file()), None)
     with ExitStack() as held:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sumi.cli.narration import waiting_words
-from sumi.cli.parser import SentenceParser
-from sumi.cli.places import looking_at, refuse_captures, stored_jobs
-from sumi.cli.summary import ending_lines, left_out_words
-from sumi.cli.terminal import Palette, Sink, duration, printable
+from sumi.cli.look import looking_at
+from sumi.console.narration import waiting_words
+from sumi.console.open_job import refuse_captures, stored_jobs
+from sumi.console.parser import SentenceParser
+from sumi.console.summary import ending_lines, left_out_words
+from sumi.console.terminal import Palette, Sink, duration, printable
 from sumi.events import Summary, WaitingHost
 from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED, USUAL_WAITS
 from sumi.outcomes import MEANINGS, Ending, Outcome
@@ -95,10 +96,10 @@ def run(arguments: Sequence[str]) -> int:
 
 async def _look(state: Path) -> JobStatus:
     from sumi.engine.completeness import noted_standing
-    from sumi.jobs.mirror_note import recall_settings
-    from sumi.jobs.pipeline_note import Role, recall_role
-    from sumi.store.recognize import lock_owner
-    from sumi.store.terrain.view import TerrainView
+    from sumi.jobs.map.store.view import TerrainView
+    from sumi.jobs.mirror.note import recall_settings
+    from sumi.jobs.pipeline.note import Role, recall_role
+    from sumi.state.recognize import lock_owner
 
     process, now = lock_owner(state), time.time()
     async with looking_at(state) as store:
@@ -165,7 +166,7 @@ def _counts(stats: FrontierStats, waits: Sequence[HostWait]) -> dict[str, int]:
 
 
 def _coverage(database: Path) -> tuple[str, ...]:
-    from sumi.outputs.terrain_coverage import coverage_notes, read_coverage
+    from sumi.jobs.map.coverage import coverage_notes, read_coverage
 
     return coverage_notes(read_coverage(database))
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TypeAlias
 
-from sumi.cli.terminal import printable
+from sumi.console.terminal import printable
 
 Branches: TypeAlias = dict[str, "Branches"]  # a page is a branch without branches
 

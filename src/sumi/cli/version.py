@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from sumi import __version__
-from sumi.cli.parser import SentenceParser
+from sumi.console.parser import SentenceParser
 
 _PARTS = ("turbohtml", "ada-url", "pycurl", "msgspec", "uvloop")
 

@@ -9,8 +9,8 @@ from sumi.engine.io import Io
 from sumi.engine.revisit import Revisits, unchanged_facts
 from sumi.model import ASSETS, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
-from sumi.parse.digest import PageDigest
-from sumi.parse.file_types import named_like_a_file
+from sumi.parse.page.digest import PageDigest
+from sumi.parse.page.file_types import named_like_a_file
 from sumi.ports import Judged
 from sumi.recipe import Recipe
 

@@ -15,7 +15,7 @@ from sumi.engine.io import Io
 from sumi.engine.revisit import Revisits, revision_of, unchanged_facts
 from sumi.model import Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
-from sumi.parse.digest import PageDigest
+from sumi.parse.page.digest import PageDigest
 from sumi.ports import Settlement
 from sumi.recipe import Recipe
 

@@ -11,21 +11,21 @@ from sumi.engine.assets import Assets
 from sumi.engine.contents import KEPT, Contents
 from sumi.engine.endings import Endings
 from sumi.engine.facts import bare_facts
+from sumi.engine.found_links import Onward
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
-from sumi.engine.ladder import Held, Ladder, Way, as_markdown, is_markdown
-from sumi.engine.onward import Onward
+from sumi.engine.native_markdown import Held, Ladder, Way, as_markdown, is_markdown
 from sumi.engine.redirects import Redirects, only_sends_on
 from sumi.engine.revisit import Revisits
-from sumi.engine.robots_desk import Turn
-from sumi.engine.scrutiny import Scrutiny
+from sumi.engine.robots_cache import Turn
 from sumi.engine.sitemaps import Sitemaps
+from sumi.engine.soft_errors import Scrutiny
 from sumi.engine.spellings import OtherSpellings
 from sumi.events import PageDeferred, Warned
 from sumi.frontier.retry import retry_delay
 from sumi.model import ASSETS, Hop, Kind, Lease, Response
 from sumi.outcomes import Outcome, Verdict
-from sumi.parse.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.ports import Deferral, Settlement
 from sumi.recipe import Recipe
 

@@ -12,10 +12,10 @@ from sumi.engine.revisit import (
     has_file,
     unchanged_facts,
 )
-from sumi.engine.scrutiny import probed
+from sumi.engine.soft_errors import probed
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
-from sumi.parse.digest import PageDigest
+from sumi.parse.page.digest import PageDigest
 from sumi.ports import Settlement
 
 # A guess at a sitemap that met one of these was simply wrong.

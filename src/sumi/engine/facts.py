@@ -3,7 +3,7 @@
 import msgspec
 
 from sumi.model import PageFacts, Response
-from sumi.parse.digest import PageDigest
+from sumi.parse.page.digest import PageDigest
 
 _SIGNAL_CHARACTERS = 1000
 

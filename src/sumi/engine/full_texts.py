@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from sumi.engine.io import Io
 from sumi.events import Warned
 from sumi.model import Kind, Response, Timing
-from sumi.parse.digest import DigestRequest, PageDigest
+from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.policy import Preset
 from sumi.urls import origin
 from sumi.urls.twins import TWIN_FORMS, twin_of

@@ -10,11 +10,11 @@ from itertools import islice
 
 import msgspec
 
+from sumi.engine.base_quota import Places
 from sumi.engine.io import Io
 from sumi.engine.limits import LimitsInForce
 from sumi.engine.listings import Listings
-from sumi.engine.places import Places
-from sumi.engine.robots_desk import RobotsDesk
+from sumi.engine.robots_cache import RobotsDesk
 from sumi.engine.traps import TrapWatch
 from sumi.model import Candidate, Hop, Kind
 from sumi.outcomes import Outcome, Verdict

@@ -5,13 +5,13 @@ import msgspec
 from sumi.engine.acquire import Redirected
 from sumi.engine.cookie_walls import CookieWalls
 from sumi.engine.endings import Endings
+from sumi.engine.found_links import Onward
 from sumi.engine.io import Io
-from sumi.engine.onward import Onward
 from sumi.events import Warned
 from sumi.model import ASSETS, Candidate, Hop, Kind, Lease, Response
 from sumi.outcomes import Outcome, Verdict
-from sumi.parse.digest import PageDigest
-from sumi.parse.sitemap import called_like_a_sitemap
+from sumi.parse.page.digest import PageDigest
+from sumi.parse.sitemap.reader import called_like_a_sitemap
 from sumi.policy import Preset
 from sumi.ports import Deferral, Settlement
 from sumi.recipe import Recipe

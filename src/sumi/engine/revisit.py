@@ -8,7 +8,7 @@ from sumi.frontier.conditional import conditional_headers
 from sumi.frontier.listed_dates import ListedDates
 from sumi.model import ASSETS, Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
-from sumi.parse.digest import PageDigest
+from sumi.parse.page.digest import PageDigest
 from sumi.ports import Ledger, Settlement
 
 COME_BACK_TO = ASSETS | {Kind.PAGE}

@@ -8,14 +8,14 @@ from sumi.engine.changed_rules import apply_changed_rules
 from sumi.engine.control import Control
 from sumi.engine.digest import Digestion
 from sumi.engine.gate import Gate
-from sumi.engine.heads import Heads
+from sumi.engine.head_check import Heads
 from sumi.engine.io import Io
-from sumi.engine.ladder import Ladder
 from sumi.engine.lease_keeper import LeaseKeeper
 from sumi.engine.lifecycle import RunState
 from sumi.engine.limits import Limits, LimitsInForce
+from sumi.engine.native_markdown import Ladder
 from sumi.engine.revisit import Revisits
-from sumi.engine.robots_desk import RobotsDesk
+from sumi.engine.robots_cache import RobotsDesk
 from sumi.engine.settler import Settler
 from sumi.engine.tally import Tally
 from sumi.errors import UsageError

@@ -1,13 +1,13 @@
 """A sitemap that was read: its pages, and the sitemaps that an index names."""
 
 from sumi.engine.facts import bare_facts
+from sumi.engine.found_links import Onward
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
-from sumi.engine.onward import Onward
 from sumi.engine.revisit import Revisits
 from sumi.model import Candidate, Hop, Kind, Lease, Response
 from sumi.outcomes import Outcome, Verdict
-from sumi.parse.digest import PageDigest
+from sumi.parse.page.digest import PageDigest
 from sumi.ports import Judged, Settlement
 
 # Of indexes within indexes. The format allows none at all; honest sites have been seen with two or three.

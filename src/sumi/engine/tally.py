@@ -6,7 +6,7 @@ from sumi.engine.estimate import WORTH_A_NOTE_SECONDS, Estimate
 from sumi.engine.holds import WORTH_TELLING_SECONDS, HoldNews, first_to_end
 from sumi.engine.io import Io
 from sumi.engine.limits import LimitsInForce
-from sumi.engine.robots_desk import RobotsDesk
+from sumi.engine.robots_cache import RobotsDesk
 from sumi.events import HostWaits, Progress
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import FrontierStats

@@ -3,7 +3,7 @@
 from sumi.frontier.novelty import SessionWatch, TemplateWatch
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import Outcome, Verdict
-from sumi.parse.digest import PageDigest
+from sumi.parse.page.digest import PageDigest
 from sumi.policy import TrapPolicy
 from sumi.scope.traps import trap_shape
 

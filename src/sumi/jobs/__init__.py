@@ -1,1 +1,1 @@
-"""The jobs, each a page of data for the one engine."""
+"""The four jobs, a folder each. They do not import one another."""

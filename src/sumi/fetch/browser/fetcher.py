@@ -10,8 +10,8 @@ from sumi.fetch.browser.pool import TabPool
 from sumi.fetch.browser.tab import Snapshot
 from sumi.model import Request, Response, Timing
 from sumi.outcomes import Trouble
-from sumi.parse.javascript import needs_javascript
-from sumi.parse.media_type import Form, form_of
+from sumi.parse.page.javascript import needs_javascript
+from sumi.parse.page.media_type import Form, form_of
 from sumi.policy import RenderMode
 from sumi.ports import Clock, Fetcher
 

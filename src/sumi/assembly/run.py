@@ -1,0 +1,224 @@
+"""One run of a job, whichever it is: take up what is there, crawl, write what is derived from the whole."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from sumi.assembly.parts import Store
+from sumi.engine.completeness import Findings, note_standing, typed_in_vain
+from sumi.engine.control import Control
+from sumi.engine.control_loop import Attendant
+from sumi.engine.disk_watch import DiskWatch
+from sumi.engine.estimate import pace_notes
+from sumi.engine.fidelity_report import FidelityScores
+from sumi.engine.findings import findings
+from sumi.engine.flag_files import FlagFiles
+from sumi.engine.io import Io
+from sumi.engine.lifecycle import RunState
+from sumi.engine.limits import Limits
+from sumi.engine.revisit import to_be_made_again
+from sumi.engine.run import Crawl
+from sumi.engine.summary import NOTHING_FOUND, standing_of, summarize
+from sumi.errors import SumiError, UsageError
+from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChanged, Summary
+from sumi.frontier.retry import WORTH_ANOTHER_RUN
+from sumi.model import PageFacts
+from sumi.policy import Durability
+from sumi.ports import Ledger, Output
+from sumi.recipe import Job
+from sumi.state.journal import FilesStore
+
+# With so many pages, work over all of them takes seconds.
+MANY_PAGES = 10_000
+# With so many, a journal takes seconds to read.
+MANY_URLS = 300_000
+
+
+class RestorableOutput(Output, Protocol):
+    """An output whose files can be brought in line with the store, and checked against it."""
+
+    async def recall(self, ledger: Ledger) -> None:
+        """Before anything is accepted: running copies are written anew, names given before are taken up."""
+        ...
+
+    def remarks(self) -> Sequence[str]:
+        """What the summary should say about what was made, as of the last ``finish``."""
+        ...
+
+    def has_whole(self, facts: PageFacts) -> bool:
+        """Whether what the page's record names is there, complete; True for what has no file."""
+        ...
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """Where a run takes place and what it is called; nothing in here decides about a page."""
+
+    subject: str  # what the run is about: a URL, a configuration file
+    output: str  # where people find the results
+    home: Path  # the folder with the state, the flag files and the space that must not run out
+    min_free: int | None = None
+    durability: Durability = Durability.BATCH
+
+
+class JobRun:
+    def __init__(
+        self,
+        job: Job,
+        setting: Setting,
+        io: Io,
+        store: Store,
+        output: RestorableOutput,
+        control: Control,
+        read_job: Callable[[], Awaitable[Job]] | None = None,
+        complete: Callable[[], Awaitable[None]] | None = None,
+        *,
+        second_chances: bool = True,
+    ) -> None:
+        """``second_chances``: a run that is taken up tries again what had failed and may pass."""
+        # In a first run there is nothing to come back to, and nobody looks for it.
+        recipe = msgspec.structs.replace(job.recipe, revisit=store.resumed)
+        self._job = msgspec.structs.replace(job, recipe=recipe)
+        self._setting = setting
+        self._io = io
+        self._store = store
+        self._output = output
+        self._control = control
+        self._complete = complete  # before the end: work over all pages that needs no network
+        self._second_chances = second_chances
+        self._read_job = read_job  # for a reload: the job as its settings would have it now
+        self._disk = DiskWatch(setting.home, setting.min_free, control)
+        self._started = io.clock.now()
+
+    async def run(self) -> Summary:
+        """To its end or to a stop; raises SumiError for what the user should hear about."""
+        self._control.watch(self._tell_of_state)
+        await self._output.recall(self._store)
+        await self._recover()
+        await self._announce()
+        crawl = Crawl(self._job.recipe, self._io, self._control, self._setting.durability)
+        try:
+            await self._attended(crawl)
+        except UsageError:
+            raise
+        except SumiError:
+            self._io.tell(await self._summary(aborted=True))
+            raise
+        aborted = self._control.was_aborted
+        if not aborted:
+            await say_if_long("writing down what became of", self._store, self._io)
+            if self._complete is not None:
+                await self._complete()
+            await self._output.finish(self._store, await self._store.stats())
+            await self._store.sync(self._output.sync)
+        summary = await self._summary(aborted=aborted, gave_up=crawl.gave_up)
+        if not aborted:
+            await note_standing(self._store, await self._store.stats(), standing_of(summary))
+        self._io.tell(summary)
+        self._disk.complain()
+        return summary
+
+    async def tell_of_finished(self, since: str, advice: str) -> Summary:
+        """How it ended, of a job that is to be left as it is."""
+        about, where = self._setting.subject, self._setting.output
+        self._io.tell(AlreadyFinished(self._job.recipe.job, about, where, since, advice))
+        summary = await self._summary()
+        self._io.tell(summary)
+        return summary
+
+    async def _announce(self) -> None:
+        waits = await self._store.waiting_hosts(self._started)
+        stats = await self._store.stats()
+        recipe = self._job.recipe
+        pace = pace_notes(waits, recipe.pacing, recipe.requests_per_page)
+        notes = (*self._job.notes, *pace, *large_state_notes(self._store, stats.known))
+        about, where = self._setting.subject, self._setting.output
+        self._io.tell(RunStarted(recipe.job, about, where, self._store.resumed, stats.pending, notes))
+
+    async def _attended(self, crawl: Crawl) -> None:
+        """The crawl, and beside it whoever listens to the user."""
+        flags = FlagFiles(self._setting.home, self._job.recipe.job, self._control)
+        attendant = Attendant(crawl, self._io, self._control, self._read_limits)
+        beside = asyncio.gather(attendant.attend(flags), self._disk.watch(self._io.clock))
+        try:
+            await crawl.run()
+        finally:
+            beside.cancel()
+            await asyncio.gather(beside, return_exceptions=True)
+
+    async def _read_limits(self) -> Limits:
+        if self._read_job is not None:
+            self._take_limits_of(await self._read_job())
+        recipe = self._job.recipe
+        return Limits(recipe.concurrency, self._job.frontier, recipe.pages_per_base)
+
+    def _take_limits_of(self, new: Job) -> None:
+        recipe = msgspec.structs.replace(
+            self._job.recipe,
+            pacing=new.recipe.pacing,
+            concurrency=new.recipe.concurrency,
+            max_pages=new.recipe.max_pages,
+            pages_per_base=new.recipe.pages_per_base,
+        )
+        self._job = msgspec.structs.replace(self._job, recipe=recipe, frontier=new.frontier)
+
+    def _tell_of_state(self, state: RunState, why: str) -> None:
+        if state is not RunState.ENDED:  # of which the summary tells
+            self._io.tell(StateChanged(state, why))
+
+    async def _recover(self) -> None:
+        """After a power cut, pages settled last may lack their files."""
+        lost = await self._lost()
+        await self._store.amend(lost)
+        requeued = await self._store.requeue(list(lost), self._started)
+        if self._store.torn_bytes or requeued:
+            self._io.tell(Recovered(0, self._store.torn_bytes, requeued))
+        if self._second_chances:
+            failed = [record.url async for record in self._store.records(WORTH_ANOTHER_RUN)]
+            await self._store.requeue(failed, self._started)
+
+    async def _lost(self) -> dict[str, PageFacts]:
+        records = [await self._store.record(url) for url in self._store.unsynced]
+        return {
+            record.url: to_be_made_again(record.facts)
+            for record in records
+            if record is not None and not self._output.has_whole(record.facts)
+        }
+
+    async def _summary(self, *, aborted: bool = False, gave_up: str = "") -> Summary:
+        notes: Sequence[str] = (f"ended by --on-error abort: {gave_up}",) if gave_up else ()
+        found, stats = NOTHING_FOUND, await self._store.stats()
+        if not aborted:  # otherwise the disk may have failed, and the records are not to be read
+            fidelity = FidelityScores(self._job.recipe.min_fidelity)
+            told, dropped = await findings(self._store, fidelity)
+            found = Findings(fidelity.below, dropped, *await typed_in_vain(self._store))
+            notes = (*notes, *self._output.remarks(), *told, *fidelity.notes())
+        return summarize(
+            self._job.recipe,
+            stats,
+            await self._store.waiting_hosts(self._io.clock.now()),
+            self._setting.output,
+            self._io.clock.now() - self._started,
+            stopped=self._control.was_stopped,
+            aborted=aborted or bool(gave_up),
+            notes=(*self._job.notes, *notes),
+            findings=msgspec.structs.replace(found, remains=self._io.source.remains()),
+        )
+
+
+def large_state_notes(store: Store, known: int) -> tuple[str, ...]:
+    """What a user should do about a job that has outgrown the journal, which is read whole at every start,
+    and that stays one because it was named."""
+    if known < MANY_URLS or not isinstance(store, FilesStore):
+        return ()
+    better = "in a database it would start at once and take less memory"
+    return (f"this job knows {known:,} URLs; {better}: name no backend, and it is carried over into one",)
+
+
+async def say_if_long(doing: str, store: Store, io: Io) -> None:
+    """Before work over all pages that shows no progress."""
+    pages = (await store.stats()).captured
+    if pages >= MANY_PAGES:
+        io.tell(Busy(f"{doing} {pages:,} pages"))

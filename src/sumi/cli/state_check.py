@@ -1,0 +1,30 @@
+"""Everything that is wrong with a stored job, whichever it is: its state, and what it made."""
+
+from pathlib import Path
+
+from sumi.errors import StateDamaged
+from sumi.jobs.mirror.check import mirror_findings
+from sumi.jobs.pipeline.archive_check import archive_findings
+from sumi.jobs.pipeline.note import recall_role
+from sumi.state.finding import Finding
+from sumi.state.journal.salvage import damages
+from sumi.state.recognize import backend_of, open_snapshot
+
+
+async def check_state(state: Path, now: float, *, deep: bool) -> list[Finding]:
+    """``deep`` also reads every page and compares its content with its hash."""
+    if backend_of(state) == "files":
+        found = [Finding(f"{line}: a damaged record", damaged=True) for line in damages(state)]
+        if found:
+            return found  # of the rest nothing can be said before that is mended
+    try:
+        store = open_snapshot(state, now)
+    except StateDamaged as error:
+        return [Finding(str(error), damaged=True)]
+    try:
+        role = await recall_role(store, state)
+        if role is not None:
+            return [finding async for finding in archive_findings(role, store, deep=deep)]
+        return [finding async for finding in mirror_findings(state.parent, store, deep=deep)]
+    finally:
+        await store.aclose()

@@ -1,0 +1,1 @@
+"""What every command needs to talk to people: options, the terminal, progress, summaries."""

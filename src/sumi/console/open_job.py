@@ -1,0 +1,63 @@
+"""The stored job that a user means by a folder."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from sumi.console.terminal import printable
+from sumi.errors import UsageError
+from sumi.ports import Snapshot
+
+
+def stored_jobs(place: str) -> list[Path]:
+    """State folders in, or below, what was typed; at least one."""
+    from sumi.state.recognize import CAPTURES, state_folders
+
+    found = state_folders(Path(place))
+    if not found and (Path(place) / CAPTURES).is_file():
+        raise UsageError(f"{place} holds captures; see sumi capture list --store {place}")
+    if not found:
+        raise UsageError(f"{place} holds no job of Sumi's; give the folder that was its --output")
+    return found
+
+
+def refuse_captures(states: list[Path]) -> list[Path]:
+    """The same states, unless one is a capture's: what is done with a mirror's files is nothing for it."""
+    from sumi.state.recognize import CAPTURES
+
+    for state in states:
+        home = state.resolve().parent
+        store = home.parent.parent
+        if (store / CAPTURES).is_file():
+            raise UsageError(
+                f"{_as_typed(state)} is a job of sumi capture: see sumi capture show {home.name} --store "
+                f"{printable(str(store))}, and sumi capture export for its pages"
+            )
+    return states
+
+
+def only_job(place: str) -> Path:
+    found = stored_jobs(place)
+    if len(found) > 1:
+        names = ", ".join(str(_as_typed(folder)) for folder in found)
+        raise UsageError(f"{place} holds several jobs; give one of {names}")
+    return found[0]
+
+
+def _as_typed(state: Path) -> Path:
+    """How people name a job: a mirror by its home, of a workspace's jobs each by its own folder."""
+    from sumi.state.recognize import STATE_FOLDER
+
+    return state.parent if state.name == STATE_FOLDER else state
+
+
+@asynccontextmanager
+async def looking_at(state: Path) -> AsyncIterator[Snapshot]:
+    from sumi.state.recognize import open_snapshot
+
+    store = open_snapshot(state, time.time())
+    try:
+        yield store
+    finally:
+        await store.aclose()

@@ -1,0 +1,52 @@
+"""The settings table as command-line options, and what was typed back as values by name."""
+
+import argparse
+from collections.abc import Sequence
+
+from sumi.console.parser import SentenceParser
+from sumi.settings import GROUPS, SETTINGS, Given, Setting
+
+POSITIONAL = ("url", "urls")
+
+
+def add_settings(parser: SentenceParser, table: Sequence[Setting] = SETTINGS) -> None:
+    """Every setting as an option without a default, so that what was not typed is absent from the result."""
+    for title in GROUPS:
+        settings = [one for one in table if one.group == title]
+        if not settings:
+            continue
+        group = parser.add_argument_group(title.lower())
+        for setting in settings:
+            _add(group, setting)
+
+
+def given_flags(namespace: argparse.Namespace, table: Sequence[Setting] = SETTINGS) -> dict[str, Given]:
+    typed = vars(namespace)
+    return {setting.name: typed[setting.field] for setting in table if setting.field in typed}
+
+
+def _add(group: argparse._ArgumentGroup, setting: Setting) -> None:
+    text = _help(setting)
+    if setting.name in POSITIONAL:
+        count = "*" if setting.kind.many else "?"
+        group.add_argument(setting.name, metavar="URL", nargs=count, default=argparse.SUPPRESS, help=text)
+        return
+    names = [f"-{setting.short}"] if setting.short else []
+    names.append(f"--{setting.name}")
+    if setting.kind.switch:
+        action = argparse.BooleanOptionalAction
+        group.add_argument(*names, action=action, default=argparse.SUPPRESS, help=text)
+        return
+    group.add_argument(
+        *names,
+        action="append" if setting.kind.many else "store",
+        metavar=setting.kind.placeholder,
+        default=argparse.SUPPRESS,
+        help=text,
+    )
+
+
+def _help(setting: Setting) -> str:
+    if setting.name == "url" or setting.kind.many:
+        return setting.help
+    return f"{setting.help} Default: {setting.default_text}."

@@ -1,0 +1,134 @@
+"""Who listens to a run: a line that is rewritten on a terminal, plain lines in a pipe, JSON for programs.
+
+Reporters see events and nothing else of the engine. Data goes to stdout, everything else to stderr.
+"""
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from typing import Protocol, TypeAlias
+
+import msgspec
+
+from sumi.console.narration import Narrator, Verbosity
+from sumi.console.terminal import Palette, Sink, fit
+from sumi.events import Event, Progress
+
+Clock: TypeAlias = Callable[[], float]
+
+REWRITE_INTERVAL = 1 / 8
+PLAIN_INTERVAL = 10.0
+
+_CLEAR_LINE = "\r\x1b[2K"
+
+
+class Reporter(Protocol):
+    def __call__(self, event: Event) -> None: ...
+
+    def close(self) -> None:
+        """Leave the terminal as a shell prompt wants it, however the run ended."""
+        ...
+
+
+class LiveLine:
+    """One line at the bottom, rewritten in place; what is worth keeping scrolls by above it."""
+
+    def __init__(
+        self, sink: Sink, narrator: Narrator, columns: Callable[[], int], clock: Clock = time.monotonic
+    ) -> None:
+        self._sink = sink
+        self._narrator = narrator
+        self._columns = columns
+        self._clock = clock
+        self._drawn_at = float("-inf")
+        self._is_shown = False
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Progress):
+            self._redraw(event)
+            return
+        lines = self._narrator.lines(event)
+        if lines:
+            self.close()
+            self._sink.line("\n".join(lines))
+
+    def close(self) -> None:
+        if self._is_shown:
+            self._sink.write(_CLEAR_LINE)
+            self._is_shown = False
+
+    def _redraw(self, event: Progress) -> None:
+        now = self._clock()
+        if now - self._drawn_at < REWRITE_INTERVAL:
+            return
+        # The last column stays free: a full line makes some terminals wrap, and then it cannot be cleared.
+        self._sink.write(_CLEAR_LINE + fit(self._narrator.progress(event), self._columns() - 1))
+        self._drawn_at = now
+        self._is_shown = True
+
+
+class PlainLines:
+    """Lines for a log: the same as on a terminal, with the progress as a line every ten seconds."""
+
+    def __init__(self, sink: Sink, narrator: Narrator, clock: Clock = time.monotonic) -> None:
+        self._sink = sink
+        self._narrator = narrator
+        self._clock = clock
+        self._due_at = clock() + PLAIN_INTERVAL
+
+    def __call__(self, event: Event) -> None:
+        for line in self._narrator.lines(event):
+            self._sink.line(line)
+        if isinstance(event, Progress) and self._clock() >= self._due_at:
+            self._sink.line(self._narrator.progress(event))
+            self._due_at = self._clock() + PLAIN_INTERVAL
+
+    def close(self) -> None:
+        """Nothing to undo."""
+
+
+class QuietEnd:
+    """Silent until the end, and then only if there is something to say."""
+
+    def __init__(self, sink: Sink, narrator: Narrator) -> None:
+        self._sink = sink
+        self._narrator = narrator
+
+    def __call__(self, event: Event) -> None:
+        for line in self._narrator.lines(event):
+            self._sink.line(line)
+
+    def close(self) -> None:
+        """Nothing to undo."""
+
+
+class JsonLines:
+    """One JSON object per event. ASCII only, so that no URL can do anything to a terminal or an encoding."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    def __call__(self, event: Event) -> None:
+        self._sink.line(json.dumps(msgspec.to_builtins(event), separators=(",", ":")))
+
+    def close(self) -> None:
+        """Nothing to undo."""
+
+
+def choose_reporter(
+    verbosity: Verbosity, out: Sink, err: Sink, environ: Mapping[str, str], *, as_json: bool
+) -> Reporter:
+    if as_json:
+        return JsonLines(out)
+    return reporter_for_people(Narrator(verbosity, Palette.for_sink(err, environ)), verbosity, err, environ)
+
+
+def reporter_for_people(
+    narrator: Narrator, verbosity: Verbosity, err: Sink, environ: Mapping[str, str]
+) -> Reporter:
+    if verbosity is Verbosity.QUIET:
+        return QuietEnd(err, narrator)
+    if err.is_terminal and environ.get("TERM") != "dumb":
+        return LiveLine(err, narrator, lambda: shutil.get_terminal_size().columns)
+    return PlainLines(err, narrator)

@@ -1,0 +1,195 @@
+"""The end of a run in words, and as an exit code."""
+
+import shlex
+from collections.abc import Iterable
+from pathlib import PurePath
+
+from sumi.console.terminal import Palette, duration, printable
+from sumi.events import Summary
+from sumi.outcomes import MEANINGS, Ending, Outcome
+
+COMPLETE, WITH_FAILURES, BAD_USAGE, INTERRUPTED, ABORTED = 0, 1, 2, 3, 4
+
+EXIT_CODES: dict[int, str] = {
+    COMPLETE: "complete, or limited: all that the limits let through is here",
+    WITH_FAILURES: "partial: pages failed, are below --min-fidelity, still to come or unreadable in a spool",
+    BAD_USAGE: "bad usage or configuration; nothing was done",
+    INTERRUPTED: "interrupted; the same command goes on",
+    ABORTED: "aborted: something broke; the message says what",
+}
+
+_NAMES = {outcome.value: outcome for outcome in Outcome}
+LINKS_DROPPED = "links_dropped"
+EVERYTHING = "every page that was found is here"
+# Why pages were left out, and what takes them; where another job has another name for it, by job too.
+_LEFT_OUT = {
+    "unlisted": "linked, but not in the sitemap (--follow-links takes linked pages too)",
+    "too_deep": "deeper than the limit (--max-depth)",
+    "trap": "endless by their form, or by what their likes brought (the --trap limits)",
+    "over_cap": "the page limit was reached (--max-pages)",
+    "over_budget": "their host was asked as often as one run may (run again, or --max-requests-per-host)",
+    "over_quota": "their repository has its pages (caps in the configuration)",
+    "links_dropped": "more than one page may have (--max-links)",
+}
+_WITH_FLAGS = frozenset({"mirror", "capture", "map", "plan", "sitemap"})
+_LEFT_OUT_BY_JOB = {
+    ("over_cap", "capture"): "the page limit was reached (--limit)",
+    ("over_cap", "crawl"): "the page limit was reached (caps.max_pages)",
+    ("too_deep", "crawl"): "deeper than the limit (scope.max_depth)",
+    ("over_budget", "map"): "their domain was asked as often as one run may (max-domain-requests)",
+}
+_MORE = {
+    "mirror": "--render auto, in case its links need JavaScript, or a URL higher up",
+    "capture": "--render balanced, in case its links need JavaScript, or a URL higher up",
+}
+
+
+def exit_code(summary: Summary) -> int:
+    match summary.status:
+        case "complete" | "limited":
+            return COMPLETE
+        case "partial":
+            return WITH_FAILURES
+        case "interrupted":
+            return INTERRUPTED
+        case _:
+            return ABORTED
+
+
+def worst_of(codes: Iterable[int]) -> int:
+    """Of several runs: what went wrong in any of them is told."""
+    found = set(codes)
+    order = (ABORTED, BAD_USAGE, INTERRUPTED, WITH_FAILURES)
+    return next((code for code in order if code in found), COMPLETE)
+
+
+def count_of(summary: Summary, ending: Ending) -> int:
+    return sum(count for _, count in _by_ending(summary, ending))
+
+
+def status_line(summary: Summary, palette: Palette) -> str:
+    words, paint = _status_words(summary), palette.caution
+    if summary.status == "complete":
+        paint = palette.good
+    elif exit_code(summary) not in (COMPLETE, INTERRUPTED):
+        paint = palette.bad
+    return f"{paint(printable(summary.status))}: {words}"
+
+
+def summary_lines(summary: Summary, palette: Palette, done_now: int) -> list[str]:
+    """Status, the counts by ending with their outcomes beneath, where the output is, and how long it took.
+
+    The counts are of the whole job; ``done_now`` is of this run alone, as the time is.
+    """
+    lines = [status_line(summary, palette), ""]
+    for ending in Ending:
+        lines += ending_lines(summary, ending, palette)
+    lines += [
+        "",
+        f"  discovered  {summary.discovered:,}",
+        f"  output      {printable(summary.output)}",
+        f"  time        {duration(summary.seconds)}, {done_now / max(summary.seconds, 0.001):.1f} pages/s",
+    ]
+    return lines + [f"  note        {printable(note)}" for note in summary.notes]
+
+
+def _by_ending(summary: Summary, ending: Ending) -> list[tuple[Outcome, int]]:
+    """In the order of the table of outcomes; one that this version does not know counts nowhere."""
+    counts = {_NAMES[name]: count for name, count in summary.outcomes.items() if name in _NAMES and count}
+    return [
+        (one, counts[one]) for one, meaning in MEANINGS.items() if meaning.ending is ending and one in counts
+    ]
+
+
+def ending_lines(summary: Summary, ending: Ending, palette: Palette) -> list[str]:
+    rows = _by_ending(summary, ending)
+    if not rows:
+        return []
+    head = f"  {ending.value:<20}{sum(count for _, count in rows):>9,}"
+    lines = [palette.bad(head) if ending is Ending.FAILED else head]
+    for outcome, count in rows:
+        hint = _hint(outcome, summary) if ending in (Ending.FAILED, Ending.WAITING) else ""
+        lines.append(f"    {outcome.value:<18}{count:>9,}  {palette.faint(hint)}".rstrip())
+    return lines
+
+
+def _hint(outcome: Outcome, summary: Summary) -> str:
+    meaning = MEANINGS[outcome]
+    if outcome is Outcome.PENDING:
+        return f"{meaning[1]} Run {_how_to_go_on(summary)} to go on."
+    words = " ".join(part for part in meaning[1:] if part)
+    # A map that is finished stays as it is until another run is asked for.
+    return words.replace("un again", "un again with --update") if summary.job == "map" else words
+
+
+def _status_words(summary: Summary) -> str:
+    match summary.status:
+        case "complete":
+            return _why_complete(summary)
+        case "limited":
+            return why_limited(summary)
+        case "partial":
+            return _why_partial(summary)
+        case "interrupted":
+            return f"run {_how_to_go_on(summary)} to go on"
+        case _:
+            return f"stopped at once; what was written is whole, run {_how_to_go_on(summary)} to go on"
+
+
+def _how_to_go_on(summary: Summary) -> str:
+    """Of a capture the same command would begin another one; its output is ``STORE/jobs/JOB``."""
+    if summary.job != "capture":
+        return "the same command again"
+    home = PurePath(summary.output)
+    store = str(home.parent.parent)
+    where = "" if store == "captures" else f" --store {shlex.quote(printable(store))}"
+    return f"sumi capture resume {home.name}{where}"
+
+
+def _why_complete(summary: Summary) -> str:
+    denied = summary.outcomes.get(Outcome.ROBOTS_DENIED.value, 0)
+    if not denied:
+        return EVERYTHING
+    return f"{EVERYTHING}, but for {_counted(denied)} that robots.txt asks to leave alone"
+
+
+def why_limited(summary: Summary) -> str:
+    if summary.alone:
+        return (
+            f"one page, and no link of it leads to another one; if there should be more, try {_more(summary)}"
+        )
+    parts = [left_out_words(name, count, summary.job) for name, count in summary.left_out.items()]
+    parts += [f"passed over, though it was asked for: {printable(each)}" for each in summary.amiss[:3]]
+    return "; ".join(parts) or "pages that were found were left out"
+
+
+def left_out_words(name: str, count: int, job: str) -> str:
+    kind = job if job in _WITH_FLAGS else "crawl"  # a crawl's name is its profile's, or its mode's
+    why = _LEFT_OUT_BY_JOB.get((name, kind)) or _LEFT_OUT.get(name, name)
+    what = f"{count:,} links" if name == LINKS_DROPPED else _counted(count)
+    return f"{what} left out: {why}"
+
+
+def _counted(pages: int) -> str:
+    return "one page" if pages == 1 else f"{pages:,} pages"
+
+
+def _more(summary: Summary) -> str:
+    return _MORE.get(summary.job, "render.mode in the configuration, in case its links need JavaScript")
+
+
+def _why_partial(summary: Summary) -> str:
+    failed = count_of(summary, Ending.FAILED)
+    if failed:
+        return "one page failed" if failed == 1 else f"{failed:,} pages failed"
+    if summary.unread:
+        what = "one line or file" if summary.unread == 1 else f"{summary.unread:,} lines or files"
+        return f"{what} of the spool could not be read"
+    below = summary.below_fidelity
+    if below:
+        return f"the Markdown of {'one page' if below == 1 else f'{below:,} pages'} is below --min-fidelity"
+    if summary.amiss:
+        return f"what was asked for is not here: {printable(summary.amiss[0])}"
+    if not summary.outcomes.get(Outcome.PENDING.value):
+        return "no page came"
+    return "some pages are still to come"

@@ -1,0 +1,85 @@
+"""What a page leads to: only what nobody knows yet becomes an object, and all of it passes the gate."""
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from sumi.engine.assets import Assets
+from sumi.engine.gate import Gate
+from sumi.engine.io import Io
+from sumi.model import Candidate, Hop, Kind, Lease
+from sumi.parse.page.digest import PageDigest
+from sumi.ports import Judged
+from sumi.recipe import Recipe
+from sumi.scope.domains import DomainClasses
+from sumi.urls import split
+
+NO_ADDRESSES: Mapping[str, str] = {}
+
+
+class Onward:
+    def __init__(self, recipe: Recipe, io: Io, gate: Gate, assets: Assets) -> None:
+        self._recipe = recipe
+        self._frontier = io.frontier
+        self._gate = gate
+        self._assets = assets
+        self._homes = DomainClasses(recipe.origins, recipe.scope.blacklist, recipe.scope.stub)
+        self._has_homes = bool(recipe.origins or recipe.scope.bases)
+
+    async def links(self, lease: Lease, digest: PageDigest) -> tuple[Judged, ...]:
+        if not self._recipe.take_links:
+            return ()
+        spelled = digest.addresses
+        found = await self.judged(digest.links, lease, Hop.LINK, spelled=spelled)
+        if self._recipe.asset_bytes:
+            wanted = self._assets.wanted_of(digest, found)
+            files = await self.judged(wanted, lease, Hop.LINK, Kind.FILE, spelled)
+            images = await self.judged(digest.images, lease, Hop.EMBED, Kind.IMAGE, spelled)
+            # Before the links: of one URL the first finding counts, and as links they were refused.
+            found = images + files + found
+        if digest.navigation:
+            found = await self.navigation(lease, digest) + found
+        if digest.refresh is not None:
+            found += await self.judged([digest.refresh], lease, Hop.REDIRECT, spelled=spelled)
+        if digest.canonical is not None and digest.canonical != lease.url:
+            found += await self.judged([digest.canonical], lease, Hop.CANONICAL, spelled=spelled)
+        return found
+
+    async def navigation(self, lease: Lease, digest: PageDigest) -> tuple[Judged, ...]:
+        return await self.judged(digest.navigation, lease, Hop.LINK, Kind.NAVIGATION, digest.addresses)
+
+    def recorded(self, links: Iterable[str | None]) -> tuple[str, ...] | None:
+        """What the settlement says of links: each once, in order."""
+        return tuple(dict.fromkeys(filter(None, links))) if self._recipe.record_links else None
+
+    async def judged(
+        self,
+        urls: list[str],
+        lease: Lease,
+        hop: Hop,
+        kind: Kind = Kind.PAGE,
+        spelled: Mapping[str, str] = NO_ADDRESSES,
+    ) -> tuple[Judged, ...]:
+        """Those of the URLs that are new, or that this way to them could matter to."""
+        source = lease.candidate
+        # From a sitemap to a page is a step too, be it by a redirect: only what was asked for is at depth 0.
+        listed = source.kind is Kind.SITEMAP and kind is Kind.PAGE
+        # Data of a page's menu is a part of the page.
+        step = hop is Hop.LINK and kind is not Kind.NAVIGATION
+        depth = source.depth + (step or listed or self._recipe.record_links)
+        redirects = source.redirects + 1 if hop is Hop.REDIRECT else 0
+        fresh = await self._frontier.unseen(urls, depth, hop)
+        address = spelled.get
+        found = (
+            Candidate(url, hop, kind, depth, source.url, 0.0, redirects, address(url, "")) for url in fresh
+        )
+        return await self._gate.judge(map(self._at_home, found) if self._has_homes else found)
+
+    def _at_home(self, candidate: Candidate) -> Candidate:
+        """A page of an origin, or under a base, is where the job starts from, however far it was found."""
+        scope = self._recipe.scope
+        if scope.bases:
+            return scope.base_urls.placed(candidate, scope.external_hops)
+        if self._homes.origin_of(split(candidate.url).host) is None:
+            return candidate
+        return msgspec.structs.replace(candidate, depth=0)

@@ -1,0 +1,42 @@
+"""What is recorded of a page that came, whatever a job then makes of it."""
+
+from typing import Final
+
+from sumi.files.plain_text import one_line
+from sumi.model import PageFacts, Response
+from sumi.parse.page.digest import PageDigest
+
+# Far above any real title or description, and below what makes a list of 50,000 of them unwieldy.
+TITLE_CHARACTERS: Final = 1000
+DESCRIPTION_CHARACTERS: Final = 2000
+LANGUAGE_CHARACTERS: Final = 64
+
+
+def page_facts(response: Response, digest: PageDigest) -> PageFacts:
+    """All but what is kept of the page, and where."""
+    return PageFacts(
+        status=response.status,
+        content_type=response.header("content-type"),
+        title=_short(digest.title, TITLE_CHARACTERS),
+        language=_short(digest.language, LANGUAGE_CHARACTERS),
+        description=_short(digest.description, DESCRIPTION_CHARACTERS),
+        canonical=digest.canonical,
+        robots_meta=_robots(response, digest),
+        etag=response.header("etag"),
+        last_modified=response.header("last-modified"),
+        body_bytes=len(response.body),
+        latency_ms=round(response.timing.latency * 1000),
+        fetched_at=response.timing.finished,
+        links=len(digest.links) + digest.links_dropped,
+        fidelity=digest.fidelity,
+        shortfalls=tuple(digest.shortfalls),
+    )
+
+
+def _robots(response: Response, digest: PageDigest) -> str | None:
+    headers = [value for name, value in response.headers if name == "x-robots-tag"]
+    return ", ".join(filter(None, [digest.robots_meta, *headers])) or None
+
+
+def _short(text: str | None, limit: int) -> str | None:
+    return (one_line(text, limit) or None) if text else None

@@ -1,0 +1,116 @@
+"""Is a page what it claims to be? Bot checks and pages that do not really exist are told apart from content.
+
+Nothing is kept here that a restart would miss: what a host shows for a missing page is the record of a URL
+that cannot exist, asked for once, and only when a page gave cause.
+"""
+
+from collections import defaultdict
+from hashlib import blake2b
+
+from sumi.engine.gate import Gate
+from sumi.engine.io import Io
+from sumi.model import Candidate, Hop, Kind, Lease, Response
+from sumi.outcomes import Outcome, Verdict
+from sumi.parse.page.challenge import challenge_error, challenge_header
+from sumi.parse.page.digest import PageDigest
+from sumi.ports import Deferral, UrlRecord
+from sumi.urls import origin, split
+
+CHALLENGING = frozenset({401, 403, 429, 503})
+# A pause after each check that a host put up in a row, doubling. Not for ever: it may have been a bad minute.
+MOST_PAUSE = 900.0
+# Regrets that differ in an echoed name or a search box are still the same regret.
+SIMILAR_BITS = 8
+# Of one host, besides its root: other software may answer below a folder. A host can make up any number.
+MOST_FOLDERS = 8
+# The probe is asked for next of all. Whoever still waits after so many looks at it is believed.
+MOST_LOOKS = 5
+
+
+class Scrutiny:
+    def __init__(self, io: Io, gate: Gate) -> None:
+        self._io = io
+        self._gate = gate
+        self._in_a_row: dict[str, int] = {}
+        self._looks: dict[str, int] = {}
+        self._folders: defaultdict[str, set[str]] = defaultdict(set)  # probes in folders, by host
+
+    async def of_error(self, lease: Lease, response: Response) -> Verdict | None:
+        """Whether an error is a bot check's way of saying no."""
+        if response.status not in CHALLENGING or lease.candidate.kind is not Kind.PAGE:
+            return None
+        whose = challenge_header(response.headers) or challenge_error(response.body)
+        return await self._challenged(lease, whose) if whose else None
+
+    async def of_page(
+        self, lease: Lease, response: Response, digest: PageDigest
+    ) -> Verdict | Deferral | None:
+        """None for a page like any other. A deferral: the host must be asked something first."""
+        whose = challenge_header(response.headers) or digest.challenge
+        if whose:
+            return await self._challenged(lease, whose)
+        self._in_a_row.pop(lease.host, None)
+        if not digest.looks_missing or digest.simhash is None:
+            return None
+        return await self._compared(lease, digest.simhash)
+
+    async def _challenged(self, lease: Lease, whose: str) -> Verdict:
+        before = self._in_a_row.get(lease.host, 0)
+        self._in_a_row[lease.host] = before + 1
+        if before:  # of one page alone it is that page's own trouble
+            pause = min(self._gate.limits.pacing.rate_limited_hold * 2 ** min(before - 1, 16), MOST_PAUSE)
+            await self._io.frontier.hold_host(lease.host, self._io.clock.now() + pause, "put up a bot check")
+        return Verdict(Outcome.CHALLENGE, f"instead of the page: {whose}")
+
+    async def _compared(self, lease: Lease, simhash: int) -> Verdict | Deferral | None:
+        for probe in probe_urls(lease.url):
+            record = await self._io.ledger.record(probe)
+            if record is None and not self._may_probe(lease.host, probe):
+                return None
+            if record is None or record.outcome is Outcome.PENDING:
+                return await self._put_off(lease, probe)
+            self._looks.pop(lease.url, None)
+            if _resembles(record, simhash):
+                return Verdict(Outcome.SOFT_404, f"as {probe}, which cannot exist")
+        return None
+
+    def _may_probe(self, host: str, probe: str) -> bool:
+        if split(probe).path.count("/") == 1:
+            return True
+        probed = self._folders[host]
+        if len(probed) < MOST_FOLDERS:
+            probed.add(probe)
+        return probe in probed
+
+    async def _put_off(self, lease: Lease, probe: str) -> Deferral | None:
+        looks = self._looks.get(lease.url, 0)
+        if looks >= MOST_LOOKS:
+            return None
+        self._looks[lease.url] = looks + 1
+        found = await self._gate.judge([Candidate(probe, Hop.GUESS, Kind.PROBE, referrer=lease.url)])
+        now = self._io.clock.now()
+        return Deferral(lease, now, now + max(self._gate.limits.pacing.delay, 1.0) * 2**looks, found=found)
+
+
+def probe_urls(url: str) -> tuple[str, ...]:
+    """At the root and in the URL's first folder, if it is in one. The same for ever, so that each is asked
+    for once; made so that nobody has a page there."""
+    site = origin(url)
+    name = f"sumi-probe-{blake2b(site.encode(), digest_size=8).hexdigest()}"
+    folder, slash, _ = split(url).path[1:].partition("/")
+    root = f"{site}/{name}"
+    return (root, f"{site}/{folder}/{name}") if slash and folder else (root,)
+
+
+def _resembles(record: UrlRecord, simhash: int) -> bool:
+    """False where the host says 404 as it should: then a page that speaks of missing pages is a page."""
+    known = record.facts.simhash
+    return known is not None and (int(known, 16) ^ simhash).bit_count() <= SIMILAR_BITS
+
+
+def probed(status: int | None, digest: PageDigest | None) -> tuple[Verdict, str | None]:
+    """How a probe ends, and the hash to record: there is one only if the host showed a page."""
+    seen = digest.simhash if digest is not None else None
+    what = "shows a page for what does not exist" if seen is not None else "says what does not exist"
+    verdict = Verdict(Outcome.PROBED, f"HTTP {status}: the host {what}" if status else "no answer")
+    return verdict, None if seen is None else f"{seen:016x}"

@@ -1,0 +1,1 @@
+"""Documentation captured job by job, each text once."""

@@ -1,0 +1,83 @@
+"""``sumi capture``: the pages under base URLs, each text once, into a folder of captures."""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from sumi.console.narration import Verbosity
+from sumi.console.options import add_settings, given_flags
+from sumi.console.parser import SentenceParser
+from sumi.console.reporters import choose_reporter
+from sumi.console.summary import ABORTED, INTERRUPTED
+from sumi.console.terminal import Sink
+from sumi.jobs.capture.named_job import EXIT_CODES
+from sumi.jobs.capture.settings import CAPTURE_SETTINGS, CaptureSettings, load_capture_settings
+
+_EXAMPLES = """\
+examples:
+  sumi capture https://docs.example.org/guide           what lies under /guide, into ./captures
+  sumi capture docs.example.org/api docs.example.org/sdk --limit 50     at most 50 pages of each
+  sumi capture docs.example.org --external-hops 1       and the pages that its pages link to
+  sumi capture app.example.org --render balanced --wait-for main
+  sumi capture list                                     all jobs, and how they stand
+  sumi capture export JOB --format zip -o docs.zip      also folder, markdown, jsonl
+
+While a capture runs, from another terminal: sumi capture pause, resume, cancel.
+"""
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi capture",
+        usage="sumi capture [options] URL...",
+        description=(
+            "Captures the pages under one or several base URLs as Markdown, each text once; what earlier "
+            "captures have is not fetched again."
+        ),
+        epilog=_EXAMPLES,
+    )
+    add_settings(parser, CAPTURE_SETTINGS)
+    add_reporting(parser).add_argument(
+        "--config", metavar="FILE", help="Settings from the [capture] section of a TOML file."
+    )
+    return parser
+
+
+def add_reporting(parser: SentenceParser) -> "argparse._ArgumentGroup":
+    report = parser.add_argument_group("reporting")
+    report.add_argument("--json", action="store_true", help="Events as JSON lines on stdout, for programs.")
+    loudness = report.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="Say only what went wrong.")
+    loudness.add_argument(
+        "-v", "--verbose", action="count", default=0, help="Every page; twice, retries and robots.txt too."
+    )
+    return report
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_all(arguments)
+    settings = load_capture_settings(given_flags(options, CAPTURE_SETTINGS), os.environ, options.config)
+    return run_reported(settings, options)
+
+
+def run_reported(settings: CaptureSettings, options: argparse.Namespace, job_id: str | None = None) -> int:
+    """Run the job to its end with a reporter listening; its status decides the exit code."""
+    # Imported here because the engine brings the network and the parser, which --help does not need.
+    from sumi.jobs.capture.run import run_capture
+
+    verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
+    reporter = choose_reporter(
+        verbosity, Sink(sys.stdout), Sink(sys.stderr), os.environ, as_json=options.json
+    )
+    # Before the run listens and after it no longer does, these would kill the process by default.
+    for number in (signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        captured = run_capture(settings, [reporter], job_id)
+    finally:
+        reporter.close()
+    if captured.summary.status == "aborted":
+        return ABORTED
+    return EXIT_CODES.get(captured.job.status, INTERRUPTED)

@@ -1,0 +1,285 @@
+"""The database of a capture folder: jobs, their pages, failures, and contents by their SHA-256.
+
+Each write is a transaction that outlives the process at once; ``sync`` makes it outlive a power cut. One
+process writes at a time, the one that holds the folder's lock; others may read meanwhile.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import apsw
+import msgspec
+
+from sumi.errors import StateDamaged, StateError, StateLocked, StorageFailed
+from sumi.jobs.capture import sql
+from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, KeptDigest
+from sumi.parse.page.raw import unpacked
+
+SqlValue: TypeAlias = str | int | float | bytes | None
+Forms: TypeAlias = Sequence[str | None]  # four; see ``CapturedPage.asked_with``
+
+BUSY_MS = 5000
+PAGES_AT_ONCE = 200
+MOST_CONTENT_BYTES = 1024**3  # what --max-body allows at most
+# Pages of the log, 64 MiB, after which a writer stops to carry them over into the database. SQLite's own 1000
+# made a capture of 2,000 pages wait for the disk 116 times; ``sync`` does nearly all of it beside the writer.
+LOG_PAGES = 16_384
+
+
+class CaptureDatabase:
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
+        self._path = path
+        self._log: int | None = None
+        self._carrier: apsw.Connection | None = None
+        with self._trouble_named():
+            self._db = _open(path, readonly=readonly)
+            if self._version == sql.UPGRADABLE and self._is_ours:
+                _upgrade(path)
+            if not readonly:
+                self._db.pragma("journal_mode", "WAL")
+                self._db.pragma("synchronous", "NORMAL")
+                self._db.pragma("wal_autocheckpoint", LOG_PAGES)
+                if not self._db.execute("SELECT count(*) FROM sqlite_schema").get:
+                    self._db.execute(f"BEGIN IMMEDIATE; {sql.SCHEMA} COMMIT")
+                self._log = os.open(f"{path}-wal", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC)
+                self._carrier = _open(path, readonly=False)
+            self._check_schema()
+
+    def close(self) -> None:
+        if self._log is not None:
+            os.close(self._log)
+        with self._trouble_named():
+            if self._carrier is not None:
+                self._carrier.close()
+            self._db.close()
+
+    def sync(self) -> None:
+        """Slow: call it in a thread. Nobody who writes meanwhile is held up."""
+        with self._trouble_named():
+            if self._log is not None:
+                os.fdatasync(self._log)
+            if self._carrier is not None:
+                self._carrier.wal_checkpoint()
+
+    # ── jobs ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def put_job(self, job: CaptureJob) -> None:
+        bases = msgspec.json.encode(job.base_urls).decode()
+        row = msgspec.structs.astuple(job)
+        with self.transaction():
+            self._db.execute(sql.PUT_JOB, (row[0], bases, *row[2:]))
+
+    def job(self, job_id: str) -> CaptureJob | None:
+        return next((_job(row) for row in self._rows(sql.GET_JOB, (job_id,))), None)
+
+    def jobs(self) -> list[CaptureJob]:
+        """Oldest first."""
+        return [_job(row) for row in self._rows(sql.ALL_JOBS, ())]
+
+    def delete_job(self, job_id: str) -> None:
+        """With its pages, and the contents that no other job has."""
+        with self.transaction():
+            self._db.execute(sql.DROP_JOB, (job_id,) * 3)
+            self._db.execute(sql.DROP_UNUSED)
+
+    # ── pages ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def put_contents(self, contents: Sequence[tuple[str, bytes]], digests: Sequence[KeptDigest] = ()) -> None:
+        """Packed ones, by the hash of what they hold, and what was made of them."""
+        if not contents and not digests:
+            return
+        with self.transaction():
+            self._db.executemany(sql.PUT_CONTENT, contents)
+            self._db.executemany(sql.PUT_DIGEST, digests)
+
+    def put_page(self, job_id: str, page: CapturedPage) -> None:
+        with self.transaction():
+            self._db.execute(sql.PUT_PAGE, (job_id, *_values(page)))
+
+    def put_failure(self, job_id: str, failure: FailedPage) -> None:
+        with self.transaction():
+            self._db.execute(sql.PUT_FAILURE, (job_id, *_values(failure)))
+
+    def drop_failure(self, job_id: str, url: str) -> None:
+        with self.transaction():
+            self._db.execute(sql.DROP_FAILURE, (job_id, url))
+
+    def drop_pages(self, job_id: str, urls: Iterable[str]) -> None:
+        with self.transaction():
+            self._db.executemany(sql.DROP_PAGE, [(job_id, url) for url in urls])
+
+    def pages(self, job_id: str) -> Iterator[CapturedPage]:
+        """Those of their own text, in the order in which they came."""
+        after = 0
+        while rows := self._rows(sql.PAGES, (job_id, after, PAGES_AT_ONCE)):
+            for row in rows:
+                yield _page(row[1:])
+            after = rows[-1][0]
+
+    def alternates(self, job_id: str, page: CapturedPage) -> tuple[str, ...]:
+        """Every URL of a page: its own first, then those of the same text, in the order of their finding."""
+        rows = self._rows(sql.ALTERNATES, (job_id, page.url))
+        return (page.url, *(url for (url,) in rows))
+
+    def simhashes(self, job_id: str) -> list[tuple[str, int]]:
+        """Of the pages of their own text, in the order in which they came."""
+        return [(url, int(text, 16)) for url, text in self._rows(sql.SIMHASHES, (job_id,))]
+
+    def page_urls(self, job_id: str) -> set[str]:
+        return {url for (url,) in self._rows(sql.PAGE_URLS, (job_id,))}
+
+    def count_pages(self, job_id: str) -> int:
+        return int(self._rows(sql.COUNT_PAGES, (job_id,))[0][0])
+
+    def count_failures(self, job_id: str) -> int:
+        return int(self._rows(sql.COUNT_FAILURES, (job_id,))[0][0])
+
+    def count_by_base(self, job_id: str) -> dict[int, int]:
+        return dict(self._rows(sql.COUNT_BASES, (job_id,)))
+
+    def count_by_level(self, job_id: str) -> dict[CacheLevel, int]:
+        return {CacheLevel(level): count for level, count in self._rows(sql.COUNT_LEVELS, (job_id,))}
+
+    def failures(self, job_id: str) -> list[FailedPage]:
+        return [FailedPage(*row) for row in self._rows(sql.FAILURES, (job_id,))]
+
+    # ── what earlier jobs left ─────────────────────────────────────────────────────────────────────────
+
+    @property
+    def has_pages(self) -> bool:
+        return bool(self._rows(sql.ANY_PAGE, ()))
+
+    @property
+    def salt(self) -> bytes:
+        """Random, and the same for as long as the folder is."""
+        return bytes(self._rows(sql.SALT, ())[0][0])
+
+    def cached(self, url: str, forms: Forms) -> CapturedPage | None:
+        """The youngest copy of a page, of whichever job, among what was asked for in one of these forms."""
+        return next((_page(row) for row in self._rows(sql.CACHED, (url, *forms))), None)
+
+    def cached_at(self, address: str, forms: Forms) -> CapturedPage | None:
+        """The same by what was requested."""
+        return next((_page(row) for row in self._rows(sql.CACHED_AT, (address, *forms))), None)
+
+    def has_content(self, digest: str) -> bool:
+        return bool(self._rows(sql.HAS_CONTENT, (digest,)))
+
+    def content(self, digest: str) -> bytes | None:
+        """Unpacked; None if it is not there or damaged."""
+        rows = self._rows(sql.GET_CONTENT, (digest,))
+        return unpacked(rows[0][0], MOST_CONTENT_BYTES) if rows else None
+
+    def digest(self, body: str, terms: str) -> bytes | None:
+        """As it was put."""
+        rows = self._rows(sql.GET_DIGEST, (body, terms))
+        return rows[0][0] if rows else None
+
+    # ── the database itself ────────────────────────────────────────────────────────────────────────────
+
+    def _rows(self, statement: str, bindings: Sequence[SqlValue]) -> list[tuple[Any, ...]]:
+        with self._trouble_named():
+            return list(self._db.execute(statement, bindings))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing of what is written within; one within another is part of it."""
+        is_within_another = self._db.in_transaction
+        if is_within_another:
+            yield
+            return
+        with self._trouble_named():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @property
+    def _is_ours(self) -> bool:
+        return bool(self._db.pragma("application_id") == sql.APPLICATION_ID)
+
+    @property
+    def _version(self) -> int:
+        return int(str(self._db.pragma("user_version")))
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that is read within is of one moment, whatever others write meanwhile."""
+        with self._trouble_named():
+            self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with self._trouble_named():
+                self._db.execute("ROLLBACK")
+
+    def _check_schema(self) -> None:
+        if not self._is_ours:
+            raise StateError(f"{self._path} is the database of another program: use another --store")
+        if self._version != sql.USER_VERSION:
+            raise StateError(
+                f"{self._path} has version {self._version}, this version of sumi reads {sql.USER_VERSION}: "
+                "use the version that wrote it, or another --store"
+            )
+
+    @contextmanager
+    def _trouble_named(self) -> Iterator[None]:
+        try:
+            yield
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            raise StateDamaged(
+                f"{self._path} is damaged ({error}): restore it from a copy, or use another --store"
+            ) from error
+        except apsw.BusyError as error:
+            raise StateLocked(f"{self._path} is in use by another program ({error})") from error
+        except (apsw.Error, OSError) as error:
+            raise StorageFailed(f"{self._path}: {error}; check the disk, then run again") from error
+
+
+_JOB_FIELDS = CaptureJob.__struct_fields__
+_LEVEL = CapturedPage.__struct_fields__.index("cached")
+
+
+def _values(row: CapturedPage | FailedPage) -> tuple[SqlValue, ...]:
+    return msgspec.structs.astuple(row)
+
+
+def _job(row: Sequence[SqlValue]) -> CaptureJob:
+    named = dict(zip(_JOB_FIELDS, row, strict=True))
+    named["base_urls"] = msgspec.json.decode(str(named["base_urls"]))
+    return msgspec.convert(named, CaptureJob)
+
+
+def _page(row: tuple[Any, ...]) -> CapturedPage:
+    values = list(row)
+    values[_LEVEL] = CacheLevel(values[_LEVEL])
+    return CapturedPage(*values)
+
+
+def _upgrade(path: Path) -> None:
+    """Also beside a process of the earlier version, which goes on writing what it knows of."""
+    db = _open(path, readonly=False)
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        if db.pragma("user_version") == sql.UPGRADABLE:  # still: nobody else was faster
+            db.execute(sql.UPGRADE)
+        db.execute("COMMIT")
+    finally:
+        db.close()
+
+
+def _open(path: Path, *, readonly: bool) -> apsw.Connection:
+    access = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    # SQLite's refusal of symbolic links includes the folders above, which are the user's own business.
+    name = os.path.join(os.path.realpath(path.parent), path.name)
+    db = apsw.Connection(name, flags=access | apsw.SQLITE_OPEN_NOFOLLOW)
+    db.set_busy_timeout(BUSY_MS)
+    db.pragma("mmap_size", 0)  # an I/O error of a mapped file is a signal that ends the process
+    return db

@@ -1,0 +1,237 @@
+"""The output of a capture: texts and bodies in the folder's database, and the pages of the job with them.
+
+Contents are stored before their page is settled. What is told of a page follows its settlement, and is
+brought in line with the ledger when a job is taken up again.
+"""
+
+import asyncio
+
+import msgspec
+
+from sumi.engine.contents import CAME, KEPT
+from sumi.engine.page_facts import page_facts
+from sumi.events import CaptureProgress, Listener
+from sumi.frontier.freshness import vouched_seconds
+from sumi.jobs.capture.cache import CacheSource, PageCache
+from sumi.jobs.capture.database import CaptureDatabase
+from sumi.jobs.capture.digests import Digested, DigestMemory
+from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, JobStatus
+from sumi.jobs.capture.turns import TurnWriter
+from sumi.model import Kind, Lease, PageFacts, Response
+from sumi.outcomes import MEANINGS, Ending, Outcome, Verdict
+from sumi.parse.page.digest import PageDigest
+from sumi.parse.page.raw import packed
+from sumi.ports import Frontier, FrontierStats, Ledger, UrlRecord
+from sumi.scope.bases import BaseUrls
+
+FAILURES = frozenset(outcome for outcome, meaning in MEANINGS.items() if meaning.ending is Ending.FAILED)
+EMPTY = packed(b"")[0]  # what the text of a page without any is kept under
+
+
+class CaptureOutput:
+    """Implements ``RestorableOutput``. ``job`` is the job's row, as it stands."""
+
+    def __init__(
+        self,
+        database: CaptureDatabase,
+        job: CaptureJob,
+        frontier: Frontier,
+        cache: PageCache,
+        source: CacheSource,
+        digests: DigestMemory,
+        bases: BaseUrls,
+        limit: int,
+        tell: Listener,
+        *,
+        keep_bodies: bool,
+    ) -> None:
+        self.job = job
+        self._database = database
+        self._frontier = frontier
+        self._cache = cache
+        self._source = source
+        self._digests = digests
+        self._bases = bases
+        self._limit = limit
+        self._tell = tell
+        self._keep_bodies = keep_bodies
+        self._processed: set[int] = set()  # hashes of URLs
+        self._failed: set[int] = set()
+        self._writer = TurnWriter(database, last=self._record)
+
+    # ── pages ──────────────────────────────────────────────────────────────────────────────────────────
+
+    async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
+        text = (digest.markdown or "").encode("utf-8", "replace")
+        facts = msgspec.structs.replace(page_facts(response, digest), size=len(text), raw=digest.raw_sha256)
+        digested = self._digests.take(response.url)
+        if digested is not None and digested.new is None:  # all of it is here
+            return msgspec.structs.replace(facts, sha256=digest.sha256)
+        digest_of_text, frame = packed(text)
+        contents = [(digest_of_text, frame)]
+        if self._keep_bodies and digest.raw_sha256 is not None:
+            contents.append((digest.raw_sha256, digest.raw))
+        digests = [digested.new] if digested is not None and digested.new is not None else []
+        await self._writer.do(lambda: self._database.put_contents(contents, digests))
+        return msgspec.structs.replace(facts, sha256=digest_of_text)
+
+    async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
+        """The failure is recorded once it is settled."""
+
+    async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
+        self._source.visited.pop(lease.url, None)
+        if lease.candidate.kind is not Kind.PAGE:
+            return
+        stats = await self._frontier.stats()
+        response = self._cache.answers.pop(lease.target, None)
+        digested = self._digests.take(lease.target if response is None else response.url)
+        had_failed = hash(lease.url) in self._failed
+        self._count(lease.url, verdict.outcome)
+        self.job = self._with_counts(stats)
+        progress = self.progress()
+        if verdict.outcome in CAME:
+            page = self._page(lease, facts, response, digested)
+            await self._writer.do(lambda: self._put(page, digested, response, had_failed))
+        elif verdict.ending is Ending.FAILED:
+            failure = FailedPage(lease.url, _words(verdict), at)
+            await self._writer.do(lambda: self._database.put_failure(self.job.id, failure))
+        else:
+            return
+        self._tell(progress)
+
+    def mark(self, status: JobStatus, now: float) -> CaptureJob:
+        """Record how the job stands; the first start counts, and the last end."""
+        job = msgspec.structs.replace(self.job, status=status, started=self.job.started or now)
+        if not job.is_under_way:
+            job = msgspec.structs.replace(job, ended=now, queue_size=self._left_over(job))
+        self.job = job
+        self._database.put_job(job)
+        return job
+
+    @staticmethod
+    def _left_over(job: CaptureJob) -> int:
+        """What waits when a limit was reached waits for nobody."""
+        return job.queue_size if job.status is JobStatus.INTERRUPTED else 0
+
+    def progress(self) -> CaptureProgress:
+        job, visited = self.job, tuple(self._source.visited)
+        found = job.pages_processed + job.queue_size + len(visited)
+        return CaptureProgress(job.id, found, job.pages_processed, job.pages_failed, job.queue_size, visited)
+
+    def _count(self, url: str, outcome: Outcome) -> None:
+        self._failed.discard(hash(url))
+        if outcome in KEPT:
+            self._processed.add(hash(url))
+        elif outcome in FAILURES:
+            self._failed.add(hash(url))
+
+    def _with_counts(self, stats: FrontierStats) -> CaptureJob:
+        pages, waiting = len(self._processed), max(stats.pending - stats.leased, 0)
+        return msgspec.structs.replace(
+            self.job,
+            pages_processed=pages,
+            pages_failed=len(self._failed),
+            queue_size=waiting,
+            pages_found=pages + waiting + len(self._source.visited),
+        )
+
+    def _record(self) -> None:
+        self._database.put_job(self.job)
+
+    def _put(
+        self, page: CapturedPage, digested: Digested | None, response: Response | None, had_failed: bool
+    ) -> None:
+        if digested is not None and digested.new is not None and response is not None:
+            # A duplicate, which ``accept`` has not seen, since its text is here.
+            self._database.put_contents([packed(response.body)], [digested.new])
+        self._database.put_page(self.job.id, page)
+        if had_failed:
+            self._database.drop_failure(self.job.id, page.url)
+
+    def _page(
+        self, lease: Lease, facts: PageFacts, response: Response | None, digested: Digested | None
+    ) -> CapturedPage:
+        page = self._page_of(lease.url, lease.target, lease.candidate.depth, facts)
+        if response is None:
+            return page
+        return msgspec.structs.replace(
+            page,
+            address=response.url,
+            body=digested.body if digested is not None else page.body,
+            etag=response.header("etag"),
+            last_modified=response.header("last-modified"),
+            fresh_for=vouched_seconds(response.headers, response.timing.finished),
+            asked_with=self._cache.form_of(response),
+        )
+
+    def _page_of(self, url: str, address: str, depth: int, facts: PageFacts) -> CapturedPage:
+        """As far as the ledger knows it. The text of a duplicate is what makes it one."""
+        return CapturedPage(
+            url=url,
+            address=address,
+            text=(facts.content_key if facts.duplicate_of else facts.sha256) or EMPTY,
+            body=facts.raw,
+            title=facts.title,
+            base=self._bases.charged(url),
+            depth=depth,
+            status=facts.status or 0,
+            content_type=facts.content_type,
+            etag=facts.etag,
+            last_modified=facts.last_modified,
+            rendered=facts.rendered,
+            fresh_for=0.0,  # what its server said is not on record
+            cached=CacheLevel(facts.cached or CacheLevel.MISS),
+            fetched_at=facts.fetched_at or 0.0,
+            duplicate_of=facts.duplicate_of,
+            simhash=facts.simhash,
+        )
+
+    # ── in line with the ledger ────────────────────────────────────────────────────────────────────────
+
+    async def recall(self, ledger: Ledger) -> None:
+        """A kill may have come between settling a page and telling of it here."""
+        known = self._database.page_urls(self.job.id)
+        present: set[str] = set()
+        async for record in ledger.records(CAME | FAILURES):
+            if record.kind is Kind.PAGE:
+                self._count(record.url, record.outcome)
+                self._take_up(record, known)
+                present.add(record.url)
+        self._database.drop_pages(self.job.id, known - present)
+
+    def _take_up(self, record: UrlRecord, known: set[str]) -> None:
+        if record.outcome not in CAME:
+            failure = FailedPage(record.url, _words(Verdict(record.outcome, record.rule)), record.at or 0.0)
+            self._database.put_failure(self.job.id, failure)
+        elif record.url not in known:
+            page = self._page_of(record.url, record.target, record.depth, record.facts)
+            self._database.put_page(self.job.id, page)
+
+    def has_whole(self, facts: PageFacts) -> bool:
+        return all(
+            digest is None or self._database.has_content(digest) for digest in (facts.sha256, facts.raw)
+        )
+
+    async def sync(self) -> None:
+        await asyncio.to_thread(self._database.sync)
+
+    async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
+        self.job = self._with_counts(stats)
+        self._database.put_job(self.job)
+
+    def remarks(self) -> tuple[str, ...]:
+        return (*self._per_base(), self._cache_use())
+
+    def _per_base(self) -> list[str]:
+        counts = self._database.count_by_base(self.job.id)
+        most = f"/{self._limit:,}" if self._limit else ""
+        return [f"{base}: {counts.get(n, 0):,}{most} pages" for n, base in enumerate(self.job.base_urls)]
+
+    def _cache_use(self) -> str:
+        counts = self._database.count_by_level(self.job.id)
+        parts = ", ".join(f"{counts.get(level, 0):,} {level}" for level in CacheLevel)
+        return f"cache: {parts}"
+
+
+def _words(verdict: Verdict) -> str:
+    return f"{verdict.outcome}: {verdict.rule}" if verdict.rule else str(verdict.outcome)

@@ -1,0 +1,1 @@
+"""The link terrain around chosen domains, as a database, exports and a picture."""

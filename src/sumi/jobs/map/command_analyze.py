@@ -1,0 +1,85 @@
+"""``sumi map analyze``: what a map's graph says, in a few lists."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sumi.console.parser import SentenceParser
+from sumi.console.terminal import Sink, printable
+from sumi.jobs.map.graph.graph import Level
+from sumi.jobs.map.named_map import opened_map
+
+if TYPE_CHECKING:
+    from sumi.jobs.map.graph.analysis import Analysis
+
+_EXAMPLES = """\
+examples:
+  sumi map analyze web.toml
+  sumi map analyze map.db --level page --top 50
+  sumi map analyze map.db --json
+"""
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi map analyze",
+        usage="sumi map analyze [options] DB_OR_CONFIG",
+        description=(
+            "Which domains or pages are linked to most, which are central (PageRank), which belong together "
+            "(communities), and which links are the only way to a part of the map (bridges)."
+        ),
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument(
+        "place", metavar="DB_OR_CONFIG", help="The map's database, or its configuration (.toml)."
+    )
+    parser.add_argument(
+        "--level",
+        type=Level,
+        choices=tuple(Level),
+        default=Level.DOMAIN,
+        metavar="page|domain",
+        help="A node per page, or per domain. Default: domain.",
+    )
+    parser.add_argument(
+        "--top", type=int, default=20, metavar="N", help="The length of each list. Default: 20."
+    )
+    parser.add_argument("--json", action="store_true", help="All of it as one JSON object.")
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    parser = build_parser()
+    options = parser.parse_all(arguments)
+    if options.top < 1:
+        parser.error("--top must be at least 1")
+    from sumi.jobs.map.graph.analysis import analyze
+    from sumi.jobs.map.graph.domain_graph import domain_graph
+    from sumi.jobs.map.graph.page_graph import page_graph
+
+    with opened_map(options.place) as db:
+        graph = page_graph(db) if options.level is Level.PAGE else domain_graph(db)
+        analysis = analyze(graph, options.top)
+    out = Sink(sys.stdout)
+    for line in [msgspec.json.encode(analysis).decode()] if options.json else _lines(analysis, options.level):
+        out.line(line)
+    return 0
+
+
+def _lines(analysis: "Analysis", level: Level) -> Iterator[str]:
+    yield (
+        f"{analysis.nodes:,} {level}s, {analysis.links:,} links between them, "
+        f"{analysis.communities:,} communities, {analysis.bridges:,} bridges"
+    )
+    yield from ("", f"Linked from most {level}s")
+    yield from (f"{one.value:>12,.0f}  {printable(one.name)}" for one in analysis.most_linked)
+    yield from ("", "Most central, by PageRank")
+    yield from (f"{one.value:>12.6f}  {printable(one.name)}" for one in analysis.most_central)
+    yield from ("", "Largest communities")
+    for community in analysis.largest_communities:
+        yield f"{community.size:>12,}  around {', '.join(map(printable, community.leaders))}"
+    yield from ("", "Bridges, between the most central first")
+    for bridge in analysis.first_bridges:
+        yield f"{'':>12}  {printable(bridge.one)} - {printable(bridge.other)}"

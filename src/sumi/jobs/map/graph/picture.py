@@ -1,0 +1,106 @@
+"""The terrain as one HTML file that opens in a browser without a network.
+
+What came from the web is data in it: JSON that only a JSON parser reads, shown as text, never as markup. The
+page's policy allows its own script, by its hash, and no other.
+"""
+
+import base64
+import hashlib
+from array import array
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any, BinaryIO, Final
+
+import apsw
+import msgspec
+
+from sumi.jobs.map.graph.domain_graph import group_by_domain
+from sumi.jobs.map.graph.graph import Graph, Level, Row
+from sumi.jobs.map.graph.measures import libraries, measure
+from sumi.jobs.map.graph.page_graph import page_graph
+from sumi.jobs.map.graph.selection import MOST_LINKS, MOST_NODES, Selection, select
+
+_MOST_ROADS: Final = 3000
+_MOST_TITLE: Final = 200
+
+
+def write_picture(db: apsw.Connection, level: Level, file: BinaryIO) -> None:
+    data = _data(db, level)
+    template = _part("picture.html")
+    script = _part("picture.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    before, _, rest = template.replace("SCRIPT_HASH", digest).partition("TERRAIN_DATA")
+    file.write(before.encode())
+    # "<" begins a tag, and so could end the element that the data is in; within JSON it may be written so.
+    file.write(msgspec.json.encode(data).replace(b"<", b"\\u003c"))
+    file.write(rest.replace("SCRIPT_TEXT", script).encode())
+
+
+def _part(name: str) -> str:
+    return resources.files("sumi.jobs.map.graph").joinpath(name).read_text(encoding="utf-8")
+
+
+def _data(db: apsw.Connection, level: Level) -> dict[str, Any]:
+    libraries()
+    from sumi.jobs.map.graph.link_table import LinkTable
+
+    pages = page_graph(db)
+    table = LinkTable(pages)
+    grouping = group_by_domain(db, pages, table.pairs)
+    domains = list(grouping.graph.nodes())
+    linked = table.in_degrees(pages.size)
+    measures = measure(grouping.graph)
+    chosen = select(grouping.domain_of, len(domains), linked, MOST_NODES)
+    if level is Level.DOMAIN:
+        chosen = Selection(chosen.domains, [[] for _ in chosen.domains])
+    areas = _areas(chosen, domains, measures.community, level)
+    return {
+        "level": level.value,
+        "totals": {"domains": len(domains), "pages": pages.size},
+        "domains": [
+            [row[0], row[1], row[2], round(area.x, 1), round(area.y, 1), round(area.r, 1), rank]
+            for row, area, rank in (
+                (domains[number], area, measures.in_degree[number])
+                for number, area in zip(chosen.domains, areas, strict=True)
+            )
+        ],
+        "roads": _roads(grouping.graph, chosen.domains),
+        **_dots(pages, chosen, areas, linked, table),
+    }
+
+
+def _areas(chosen: Selection, domains: Sequence[Row], communities: Sequence[int], level: Level) -> list[Any]:
+    from sumi.jobs.map.graph.layout import area_radius, lay_out
+
+    sizes = (
+        [len(pages) for pages in chosen.pages]
+        if level is Level.PAGE
+        else [int(domains[number][2] or 1) for number in chosen.domains]
+    )
+    return lay_out([area_radius(size) for size in sizes], [communities[number] for number in chosen.domains])
+
+
+def _roads(graph: Graph, shown: Sequence[int]) -> list[tuple[int, int, int]]:
+    """The strongest connections between domains that are drawn."""
+    number_of = {domain: number for number, domain in enumerate(shown)}
+    links = [link for link in graph.links() if link[0] in number_of and link[1] in number_of]
+    links.sort(key=lambda link: (-link[2], link))
+    return [(number_of[source], number_of[target], weight) for source, target, weight in links[:_MOST_ROADS]]
+
+
+def _dots(
+    pages: Graph, chosen: Selection, areas: Sequence[Any], linked: Sequence[int], links: Any
+) -> dict[str, Any]:
+    from sumi.jobs.map.graph.layout import dots
+
+    number_of = array("i", [-1]) * pages.size
+    table: list[list[Any]] = []
+    for domain, (group, area) in enumerate(zip(chosen.pages, areas, strict=True)):
+        for page, (x, y) in zip(group, dots(area, len(group)), strict=True):
+            number_of[page] = len(table)
+            table.append(["", "", "", domain, round(x, 1), round(y, 1), linked[page]])
+    for number, row in zip(number_of, pages.nodes() if table else (), strict=False):
+        if number >= 0:
+            table[number][:3] = row[0], str(row[4] or "")[:_MOST_TITLE], row[3]
+    ends = links.between(number_of, MOST_LINKS + 1)
+    return {"pages": table, "links": ends[: 2 * MOST_LINKS], "links_cut": len(ends) > 2 * MOST_LINKS}

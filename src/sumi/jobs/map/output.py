@@ -1,0 +1,63 @@
+"""What a map writes beside its database: contents, where they are kept."""
+
+import asyncio
+import hashlib
+import os
+from pathlib import Path
+
+import msgspec
+
+from sumi.engine.page_facts import page_facts
+from sumi.files.safe_files import SafeFolder
+from sumi.jobs.map.coverage import coverage_notes, read_coverage
+from sumi.model import Lease, PageFacts, Response
+from sumi.outcomes import Verdict
+from sumi.parse.page.digest import PageDigest
+from sumi.ports import Blobs, FrontierStats, Ledger
+
+
+class TerrainOutput:
+    """Implements ``sumi.ports.Output``. A page's content is found by its hash, which is in its record."""
+
+    def __init__(self, database: Path, contents: Blobs | None) -> None:
+        self._database = database
+        self._contents = contents
+
+    async def recall(self, ledger: Ledger) -> None:
+        """Nothing here is a copy of what the database holds."""
+
+    def has_whole(self, facts: PageFacts) -> bool:
+        return self._contents is None or facts.sha256 is None or self._contents.has_whole(facts.sha256)
+
+    async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
+        sha256 = digest.raw_sha256 or hashlib.sha256(response.body).hexdigest()
+        if self._contents is not None and digest.raw:
+            self._contents.put(sha256, digest.raw)
+        return msgspec.structs.replace(page_facts(response, digest), sha256=sha256)
+
+    async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
+        """The database says so."""
+
+    async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
+        """The database is its own record."""
+
+    def remarks(self) -> tuple[str, ...]:
+        """How much of each quality domain is there; the summary file says the rest."""
+        return coverage_notes(read_coverage(self._database))
+
+    async def sync(self) -> None:
+        if self._contents is not None:
+            await asyncio.to_thread(self._contents.sync)
+
+    async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
+        """The summary is made when the run has its end on record."""
+
+
+def write_text(path: Path, text: str) -> None:
+    """A file of the user's choice, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = SafeFolder(path.parent, str(os.getpid()))  # a run and a command may write it at one time
+    try:
+        folder.write_atomic(path.name, text.encode())
+    finally:
+        folder.close()

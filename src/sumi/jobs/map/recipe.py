@@ -1,0 +1,102 @@
+"""Map: the terrain around chosen domains, as pages, links and distances. What that means, as data."""
+
+from sumi.fetch.guard import open_host_for
+from sumi.jobs.map.config import MapConfig
+from sumi.model import Candidate, Hop
+from sumi.outcomes import Outcome
+from sumi.policy import (
+    FetchLimits,
+    FrontierPolicy,
+    NetworkPolicy,
+    PacingPolicy,
+    Preset,
+    RenderPolicy,
+    RetryPolicy,
+    RobotsOnError,
+    RobotsPolicy,
+)
+from sumi.policy import RenderMode as RenderModeOfPolicy
+from sumi.recipe import Job, Recipe
+from sumi.scope.scope import Scope
+from sumi.urls import Spelled, map_rules, spelled
+
+RETRIES = 3
+RETRY_SECONDS = 5.0
+# What passes, and is asked for again. A host that nobody answers at, or without a certificate that holds, is
+# taken at its word; so is one that says "too many requests".
+RETRIED = (
+    Outcome.SERVER_ERROR,
+    Outcome.TIMED_OUT,
+    Outcome.CONNECTION_LOST,
+    Outcome.BAD_HTTP,
+    Outcome.ROBOTS_UNREACHABLE,
+)
+CONNECT_SECONDS = 10.0
+TOTAL_SECONDS = 30.0
+
+
+def map_job(config: MapConfig) -> Job:
+    pacing = PacingPolicy(
+        delay=config.crawler.minimum_time_on_page / 1000,
+        manifest_delay=config.crawler.minimum_time_on_page / 1000,
+        host_budget=config.crawler.max_domain_requests,
+    )
+    origins = tuple(dict.fromkeys(entry.domain for entry in config.quality))
+    recipe = Recipe(
+        job="map",
+        seeds=tuple(Candidate(seed.identity, Hop.SEED, address=seed.address) for seed in map_seeds(config)),
+        preset=Preset.MAP_WITH_HTTP if config.http.allow_http else Preset.MAP,
+        scope=Scope(
+            max_depth=config.crawler.max_depth,
+            blacklist=tuple(entry.domain for entry in config.blacklist),
+            stub=tuple(entry.domain for entry in config.stub),
+        ),
+        user_agent=config.user_agent.header,
+        robots=RobotsPolicy(on_error=config.robots.on_error),
+        pacing=pacing,
+        retry=RetryPolicy(RETRIES, RETRY_SECONDS, steady=True, only=RETRIED),
+        concurrency=config.crawler.max_concurrent_pages_open,
+        keep_raw=config.content.keep,
+        record_links=True,
+        origins=origins,
+        head_first=True,
+        requests_per_page=2,
+    )
+    return Job(
+        recipe=recipe,
+        frontier=FrontierPolicy(pacing=pacing),
+        network=_network(config),
+        limits=FetchLimits(connect=CONNECT_SECONDS, first_byte=TOTAL_SECONDS, total=TOTAL_SECONDS),
+        notes=_notes(config),
+        render=RenderPolicy(mode=RenderModeOfPolicy(config.render.mode), wait_for=config.render.wait_for),
+    )
+
+
+def map_seeds(config: MapConfig) -> tuple[Spelled, ...]:
+    """Each page once, as it was first written."""
+    rules = map_rules(allow_http=config.http.allow_http)
+    written = (spelled(seed, rules) for entry in config.quality for seed in entry.seeds)
+    found: dict[str, Spelled] = {}
+    for seed in filter(None, written):
+        found.setdefault(seed.identity, seed)
+    return tuple(found.values())
+
+
+def _network(config: MapConfig) -> NetworkPolicy:
+    private = (open_host_for(seed.target) for seed in map_seeds(config))
+    return NetworkPolicy(
+        user_agent=config.user_agent.header,
+        resolve=config.http.pinned_addresses,
+        open_hosts=frozenset(host for host in private if host is not None),
+        ca_file=None if config.http.ca_file is None else str(config.http.ca_file),
+        https_only=not config.http.allow_http,
+    )
+
+
+def _notes(config: MapConfig) -> tuple[str, ...]:
+    notes = list(config.advice)
+    if config.robots.on_error is not RobotsOnError.RFC9309:
+        notes.append(f"an unreachable robots.txt means: {config.robots.on_error}")
+    if config.http.allow_http:
+        notes.append("pages may be asked for without TLS (allow-http)")
+    return tuple(notes)

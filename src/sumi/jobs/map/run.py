@@ -1,0 +1,269 @@
+"""A terrain map, put together: its database, its contents, its summary, and who is told of its end."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
+from pathlib import Path
+
+import apsw
+import msgspec
+
+from sumi.assembly.parts import affordable, connected, new_fetcher, run_loop, teller
+from sumi.assembly.run import JobRun, Setting
+from sumi.engine.clock import SystemClock
+from sumi.engine.control import Control, obeying_signals
+from sumi.engine.descriptors import raise_limit
+from sumi.engine.io import Io
+from sumi.errors import SumiError, UsageError, without_passwords
+from sumi.events import Listener, Summary, Warned
+from sumi.files.blobs import FolderBlobs
+from sumi.files.safe_files import SafeFolder
+from sumi.jobs.map.config import MapConfig
+from sumi.jobs.map.output import TerrainOutput, write_text
+from sumi.jobs.map.recipe import map_job
+from sumi.jobs.map.report import summary_markdown
+from sumi.jobs.map.store import COMPLETED, INTERRUPTED, Beginning, MapRun, TerrainStore
+from sumi.jobs.map.store.rows import TerrainRows
+from sumi.jobs.map.store.schema import APPLICATION_ID
+from sumi.jobs.map.store.store import map_lock
+from sumi.jobs.map.summary import TerrainSummary, read_summary
+from sumi.jobs.map.webhook import NO_RUN, Notice, deliver
+from sumi.policy import Durability
+from sumi.ports import Clock, Fetcher, OutputHandler
+from sumi.recipe import Job
+from sumi.state.claim import make_folders
+
+HOW_TO_LOOK_AGAIN = "nothing is asked for: give --update to look for changes, or --fresh to start over"
+
+
+class MapRequest(msgspec.Struct, frozen=True):
+    """What is asked of this run alone; everything else is in the configuration."""
+
+    fresh: bool = False  # forget what earlier runs found
+    update: bool = False  # after a finished run begin another: what was left over, and what changed
+    accept_changes: bool = False  # go on with a stopped run though the configuration has changed
+    processes: int | None = None
+    min_free: int | None = None
+    durability: Durability = Durability.BATCH
+    read_config: Callable[[], MapConfig] | None = None  # for a reload; the limits it returns are taken over
+    handlers: tuple[OutputHandler, ...] = ()
+
+
+def run_map(
+    config: MapConfig,
+    listeners: Sequence[Listener],
+    control: Control | None = None,
+    request: MapRequest | None = None,
+) -> Summary:
+    """Run a map to its end. Blocking; raises SumiError for what the user should hear about."""
+    return run_loop(map_terrain(config, listeners, control or Control(), request or MapRequest()))
+
+
+async def map_terrain(
+    config: MapConfig, listeners: Sequence[Listener], control: Control, request: MapRequest
+) -> Summary:
+    """The same within a running event loop."""
+    raise_limit()
+    job = affordable(map_job(config), request.processes)
+    database = config.output.database_path
+    refuse_folders(database, config.output.summary_path)
+    make_folders(database.parent)
+    setting = Setting(
+        ", ".join(entry.domain for entry in config.quality),
+        str(database),
+        database.parent,
+        request.min_free,
+        request.durability,
+    )
+
+    async def read_job() -> Job:
+        changed = request.read_config() if request.read_config is not None else config
+        return affordable(map_job(changed), request.processes)
+
+    async with _opened(config, job, listeners, request) as (io, store, output):
+        # What a map says of a page is final for its run; the next run asks everybody again.
+        again = store.beginning is not Beginning.RESUMED
+        if store.beginning is Beginning.AGAIN:  # of what is here the type is known
+            job = msgspec.structs.replace(
+                job, recipe=msgspec.structs.replace(job.recipe, requests_per_page=1)
+            )
+        job_run = JobRun(job, setting, io, store, output, control, read_job, second_chances=again)
+        if store.beginning is Beginning.FINISHED:
+            summary = await job_run.tell_of_finished(store.finished_at, HOW_TO_LOOK_AGAIN)
+            if await store.is_untold():  # killed in between
+                await _tell_of_end(config, io, store, COMPLETED, request)
+            return summary
+        with obeying_signals(control):
+            try:
+                summary = await job_run.run()
+                status = INTERRUPTED if summary.status in ("interrupted", "aborted") else COMPLETED
+                await _end(config, io, store, status, request)
+            except SumiError as error:
+                await _break_off(config, io, store, request, error)
+                raise
+            return summary
+
+
+async def _end(config: MapConfig, io: Io, store: TerrainStore, status: str, request: MapRequest) -> None:
+    await store.end_run(status, io.clock.now())
+    await _tell_of_end(config, io, store, status, request)
+
+
+async def _tell_of_end(
+    config: MapConfig, io: Io, store: TerrainStore, status: str, request: MapRequest
+) -> None:
+    """What follows from the end that is on record. A kill in between costs none of it: it is done again."""
+    for handler in request.handlers:
+        handler.generate_summary()
+    write_map_summary(config)
+    for handler in request.handlers:
+        handler.finalize(status)
+    if status == COMPLETED:
+        await _notify(config.webhooks.on_complete, config, io, store, status)
+        await store.note_told()
+
+
+async def _break_off(
+    config: MapConfig, io: Io, store: TerrainStore, request: MapRequest, trouble: SumiError
+) -> None:
+    """It may be the disk that failed: that the end cannot be recorded is no reason to tell nobody. A run that
+    broke when all was fetched, over its summary say, is taken up too, and has little to do."""
+    with suppress(SumiError):
+        await store.end_run(INTERRUPTED, io.clock.now())
+    for handler in request.handlers:
+        handler.finalize(INTERRUPTED)
+    await _notify(config.webhooks.on_error, config, io, store, INTERRUPTED, str(trouble))
+
+
+async def _notify(
+    target: str | None, config: MapConfig, io: Io, store: TerrainStore, status: str, trouble: str = ""
+) -> None:
+    notice = Notice(store.run_id, status, str(config.output.database_path), store.known, trouble)
+    await _send(io.fetcher, io.tell, target, notice)
+
+
+async def _send(fetcher: Fetcher, tell: Listener, target: str | None, notice: Notice) -> None:
+    if target is None:
+        return
+    problem = await deliver(fetcher, target, notice)
+    if problem:
+        tell(Warned(f"the webhook {without_passwords(target)} was not delivered: {problem}"))
+
+
+@asynccontextmanager
+async def _locked_store(
+    config: MapConfig, job: Job, clock: Clock, tell: Listener, request: MapRequest
+) -> AsyncIterator[TerrainStore]:
+    with ExitStack() as held:
+        store = await _open_store(config, job, clock, tell, request, held)
+        try:
+            yield store
+        finally:
+            await store.aclose()
+
+
+async def _open_store(
+    config: MapConfig, job: Job, clock: Clock, tell: Listener, request: MapRequest, held: ExitStack
+) -> TerrainStore:
+    database, run = config.output.database_path, map_run(config, request)
+    try:
+        lock = map_lock(database, "sumi map")
+        held.callback(lock.release)
+        if request.fresh:
+            forget_map(database)
+        return TerrainStore(
+            database, job.frontier, clock.now(), run, request.durability, request.handlers, lock=lock
+        )
+    except SumiError as error:
+        # Whoever waits for the map hears of this too, although there is no run that broke.
+        notice = Notice(NO_RUN, INTERRUPTED, str(database), 0, str(error))
+        fetcher = new_fetcher(job, clock, must_reach=False)
+        try:
+            await _send(fetcher, tell, config.webhooks.on_error, notice)
+        finally:
+            await fetcher.aclose()
+        raise
+
+
+@asynccontextmanager
+async def _opened(
+    config: MapConfig, job: Job, listeners: Sequence[Listener], request: MapRequest
+) -> AsyncIterator[tuple[Io, TerrainStore, TerrainOutput]]:
+    clock = SystemClock()
+    database = config.output.database_path
+    async with _locked_store(config, job, clock, teller(listeners), request) as store:
+        folder = SafeFolder(contents_folder(database)) if config.content.keep else None
+        output = TerrainOutput(database, None if folder is None else FolderBlobs(folder, packed=True))
+        try:
+            async with connected(
+                job, store, output, clock, listeners, request.processes, must_reach=False
+            ) as io:
+                yield io, store, output
+        finally:
+            if folder is not None:
+                folder.close()
+
+
+def map_run(config: MapConfig, request: MapRequest) -> MapRun:
+    origins = tuple(dict.fromkeys(entry.domain for entry in config.quality))
+    return MapRun(
+        config.config_hash,
+        config.classes,
+        origins,
+        config.crawler.max_depth,
+        request.accept_changes,
+        request.update,
+    )
+
+
+def refuse_folders(*files: Path) -> None:
+    for file in files:
+        if file.is_dir():
+            raise UsageError(f"{file} is a folder: name a file")
+
+
+def contents_folder(database: Path) -> Path:
+    return database.with_name(f"{database.stem}-contents")
+
+
+def read_map_summary(config: MapConfig) -> TerrainSummary:
+    """Of the map's last run; raises SumiError where there is no map."""
+    database = config.output.database_path
+    if not database.is_file():
+        raise UsageError(f"{database} does not exist: there is no map yet, so run it first")
+    TerrainRows(database, strict=False, readonly=True).close()  # refuses what is damaged or no map
+    connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        return read_summary(connection)
+    finally:
+        connection.close()
+
+
+def write_map_summary(config: MapConfig) -> TerrainSummary:
+    summary = read_map_summary(config)
+    write_text(config.output.summary_path, summary_markdown(summary))
+    return summary
+
+
+def forget_map(database: Path) -> None:
+    """--fresh: remove an earlier map, and only if it is one. Call it with the lock held. What was kept of
+    contents stays: it is the same for ever, and found by its hash."""
+    if not database.exists():
+        return
+    if not _is_map(database):
+        raise UsageError(f"{database} is not a map, so it is left alone; remove it yourself, or name another")
+    for name in (database.name, f"{database.name}-wal", f"{database.name}-shm"):
+        database.with_name(name).unlink(missing_ok=True)
+
+
+def _is_map(database: Path) -> bool:
+    """Of whatever version, and be it damaged: to start over is the way out of either."""
+    try:
+        connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
+    except apsw.Error:
+        return False
+    try:
+        return bool(connection.pragma("application_id") == APPLICATION_ID)
+    except apsw.Error:
+        return False
+    finally:
+        connection.close()

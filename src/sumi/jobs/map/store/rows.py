@@ -1,0 +1,305 @@
+"""A terrain in SQLite: what the crawl writes and what follows for pages, links and depths, all in one.
+
+``pages``, ``frontier`` and ``domain_states`` are projections of the crawl's own rows, made in the transaction
+that changes those. So they cannot disagree, whenever the process dies.
+"""
+
+from array import array
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import apsw
+import msgspec
+
+from sumi.errors import StateDamaged
+from sumi.jobs.map.store import statements
+from sumi.jobs.map.store.changes import DomainRow, TerrainChange, Work
+from sumi.jobs.map.store.schema import APPLICATION_ID, HEADS_ANSWERED, SCHEMA, USER_VERSION
+from sumi.jobs.map.store.states import BARRED, NOTED, PageState, check, course, state_of
+from sumi.jobs.map.store.times import iso_time
+from sumi.model import PageFacts
+from sumi.policy import Preset
+from sumi.state.entries import State
+from sumi.state.indexed.rows import Change, Row, url_key
+from sumi.state.sqlite.rows import SqliteRows
+from sumi.urls import normalize, split
+from sumi.urls.parts import split_authority
+
+NOTED_AS = {PageState.BLACKLISTED: "blacklisted", PageState.STUBBED: "stubbed"}
+OPEN = frozenset({State.WAITING.value, State.DELAYED.value, State.BEHIND.value})
+_decode_facts = msgspec.json.Decoder(PageFacts).decode
+
+
+class PageBatch:
+    """Bindings of the statements that bring ``pages`` and ``frontier`` up to date, one call for each."""
+
+    def __init__(self) -> None:
+        self.new: list[tuple[Any, ...]] = []
+        self.ended: list[tuple[Any, ...]] = []
+        self.moved: list[tuple[Any, ...]] = []
+        self.queued: list[tuple[Any, ...]] = []
+        self.unqueued: list[tuple[Any, ...]] = []
+        self.prioritized: list[tuple[Any, ...]] = []
+        self.history: list[tuple[Any, ...]] = []
+        self.noted: list[tuple[PageState, Row]] = []
+
+
+def page_id(row_id: int) -> int:
+    return row_id + 1
+
+
+@lru_cache(maxsize=20_000)
+def domain_of(host: str) -> str:
+    """A host without its port: what people call a domain."""
+    return split_authority(host)[0]
+
+
+class TerrainRows(SqliteRows):
+    schema = SCHEMA
+    application_id = APPLICATION_ID
+    user_version = USER_VERSION
+    # Of a million pages: the keys and the addresses, which both are met in no order.
+    cache_kib = first_cache_kib = 128 * 1024
+
+    def __init__(self, path: Path, *, strict: bool, readonly: bool = False) -> None:
+        super().__init__(path, strict=strict, readonly=readonly)
+        if not readonly:
+            self.run_sql(HEADS_ANSWERED)
+        self.run_id = 0  # set when a run begins
+        self._barred: dict[str, PageState] = {}
+
+    # ── reading ────────────────────────────────────────────────────────────────────────────────────────
+
+    def ids_of(self, urls: Sequence[str]) -> dict[str, int]:
+        if not urls:
+            return {}
+        with self._trouble_named():
+            wanted = {url_key(url): url for url in urls}
+            found = self._db.execute(statements.FIND_IDS, (apsw.carray(tuple(sorted(wanted))),))
+            return {wanted[key]: row_id for row_id, key in found}
+
+    def by_id(self, row_ids: Iterable[int]) -> list[Row]:
+        with self._trouble_named():
+            found = self._db.executemany(statements.BY_ID, [(row_id,) for row_id in row_ids])
+            return [Row._make(row) for row in found]
+
+    def depths_of(self, pages: Collection[int]) -> list[tuple[int, int, int]]:
+        with self._trouble_named():
+            found: list[Any] = self._db.execute(statements.DEPTHS, (_bound(sorted(pages)),)).fetchall()
+            return found
+
+    def targets_of(self, pages: Collection[int]) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        if pages:
+            with self._trouble_named():
+                for source, target in self._db.execute(statements.TARGETS, (_bound(pages),)):
+                    found.setdefault(source, []).append(target)
+        return found
+
+    def depth_work(self, limit: int) -> list[Work]:
+        with self._trouble_named():
+            return [Work._make(row) for row in self._db.execute(statements.GET_WORK, (limit,))]
+
+    def domains(self) -> list[DomainRow]:
+        """Those that were asked for something in this run."""
+        with self._trouble_named():
+            rows = self._db.execute(statements.GET_DOMAINS)
+            return [DomainRow(domain, requests, bool(limited)) for domain, requests, limited in rows]
+
+    def recall_barred(self, barred: Mapping[str, PageState]) -> None:
+        """Domains that an interrupted run may not go on with; their pages were moved when it happened."""
+        self._barred.update(barred)
+
+    # ── runs ───────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    def last_run(self) -> tuple[int, str, str] | None:
+        """Number, configuration and status."""
+        return next(iter(self.run_query(statements.LAST_RUN)), None)
+
+    def in_one_transaction(self, work: Callable[[], object]) -> None:
+        with self._trouble_named(), self._transaction():
+            work()
+
+    def run_sql(self, statement: str, bindings: tuple[object, ...] = ()) -> Any:
+        """The first value of the first row, if there is any."""
+        with self._trouble_named():
+            return self._db.execute(statement, bindings).get
+
+    def run_query(self, statement: str) -> list[Any]:
+        with self._trouble_named():
+            return self._db.execute(statement).fetchall()
+
+    # ── writing ────────────────────────────────────────────────────────────────────────────────────────
+
+    def _put(self, change: Change) -> None:
+        super()._put(change)
+        if isinstance(change, TerrainChange):
+            try:
+                self._project(change)
+            except msgspec.MsgspecError as error:
+                raise StateDamaged(f"{self._path}: the facts of a page cannot be read: {error}") from None
+
+    def _project(self, change: TerrainChange) -> None:
+        now = iso_time(change.at)
+        self._put_pages(change, now)
+        self._put_links(change)
+        many = self._db.executemany
+        for number, origin, distances in change.depths:
+            self._db.execute(statements.PUT_DEPTHS, (_bound(distances), origin, number))
+        many(statements.CLEAR_WORK, change.work_done)
+        many(statements.PUT_WORK, change.work)
+        many(statements.PUT_HEAD, change.heads)
+        many(statements.CLEAR_HEAD, change.heads_done)
+        many(statements.PUT_DOMAIN, list(change.domains.values()))
+        robots = [
+            (_site_domain(r.origin), _text(r.body) or None, iso_time(r.fetched_at)) for r in change.robots
+        ]
+        many(statements.PUT_DOMAIN_ROBOTS, robots)
+        for domain, state in change.barred:
+            self._move_domain(domain, PageState.QUEUED, state, now)
+            self._barred[domain] = state
+        for domain in change.readmitted:
+            self._move_domain(domain, self._barred.pop(domain), PageState.QUEUED, now)
+
+    def _put_pages(self, change: TerrainChange, now: str) -> None:
+        batch = PageBatch()
+        for row in change.inserted:
+            self._enter_page(row, now, batch)
+        for old, row in change.updated:
+            self._update_page(old, row, now, batch)
+        many = self._db.executemany
+        many(statements.ADD_PAGE, batch.new)
+        self._put_noted(batch)
+        many(statements.END_PAGE, batch.ended)
+        many(statements.MOVE_PAGE, batch.moved)
+        many(statements.UNQUEUE_PAGE, batch.unqueued)
+        many(statements.QUEUE_PAGE, batch.queued)
+        many(statements.PRIORITIZE, batch.prioritized)
+        many(statements.ADD_HISTORY, batch.history)
+
+    def _enter_page(self, row: Row, now: str, batch: PageBatch) -> None:
+        page, run = page_id(row.id), self.run_id
+        state = PageState.DISCOVERED
+        for state in self._course(PageState.DISCOVERED, row):
+            batch.history.append((page, now, run, state, row.rule))
+        error = row.rule if state is PageState.FAILED else None
+        batch.new.append((page, row.url, domain_of(row.host), state, now, run, error, row.attempts))
+        if state is PageState.QUEUED:
+            batch.queued.append((page, row.depth, now))
+        elif state in NOTED:
+            batch.noted.append((state, row))
+
+    def _put_noted(self, batch: PageBatch) -> None:
+        """Addresses that are not visited. What points to one is counted here as far as it was known before;
+        of a new one nothing was."""
+        many, run = self._db.executemany, self.run_id
+        for state, name in NOTED_AS.items():
+            rows = [row for at, row in batch.noted if at is state]
+            many(statements.add_noted(name), [(page_id(r.id), r.url, domain_of(r.host), run) for r in rows])
+            known = [page_id(row.id) for row in rows if row.state == State.SETTLED.value]
+            if known:
+                self._db.execute(statements.count_known_references(name), (_bound(known), run))
+
+    def _update_page(self, old: Row, row: Row, now: str, batch: PageBatch) -> None:
+        page, before = page_id(row.id), self._shown(old)
+        stays = self._shown(row) is before and row.outcome == old.outcome
+        states = () if stays else self._course(before, row)
+        batch.history += [(page, now, self.run_id, state, row.rule) for state in states]
+        after = states[-1] if states else before
+        if row.state == State.SETTLED.value and states:
+            batch.ended.append(self._ending(page, after, row))
+        elif after is not before or row.attempts != old.attempts:
+            batch.moved.append((after, row.attempts, page))
+        was_queued, is_queued = before is PageState.QUEUED, after is PageState.QUEUED
+        if was_queued and not is_queued:
+            batch.unqueued.append((page,))
+        elif is_queued and not was_queued:
+            batch.queued.append((page, row.depth, now))
+        elif is_queued and row.depth != old.depth:
+            batch.prioritized.append((row.depth, page))
+        if after in NOTED and after is not before:
+            batch.noted.append((after, row))
+
+    def _ending(self, page: int, state: PageState, row: Row) -> tuple[object, ...]:
+        facts = _decode_facts(row.facts) if row.facts else PageFacts()
+        visited = None if facts.status is None or row.at is None else iso_time(row.at)
+        error = None if state is PageState.PROCESSED else row.rule
+        return (
+            state,
+            facts.title,
+            facts.status,
+            facts.content_type,
+            facts.last_modified,
+            visited,
+            error,
+            row.attempts,
+            facts.sha256,
+            self.run_id,
+            page,
+        )
+
+    def _shown(self, row: Row) -> PageState:
+        """As ``pages`` has it: what waits on a domain that is out of this run is not in the queue."""
+        state = state_of(row.outcome)
+        return self._barred.get(domain_of(row.host), state) if state is PageState.QUEUED else state
+
+    def _course(self, before: PageState, row: Row) -> tuple[PageState, ...]:
+        target = state_of(row.outcome)
+        bar = self._barred.get(domain_of(row.host)) if target is PageState.QUEUED else None
+        return _states_through(before, target, bar)
+
+    def _put_links(self, change: TerrainChange) -> None:
+        many, run = self._db.executemany, self.run_id
+        for page, targets in change.revisited:
+            known = self.targets_of([page]).get(page, [])
+            many(statements.ADD_VANISHED, [(page, target, run) for target in known if target not in targets])
+            many(statements.FORGET_VANISHED, [(page, target) for target in targets])
+        if change.links:
+            self._db.execute(statements.ADD_LINKS, (_bound(change.links), run))
+            for state, name in NOTED_AS.items():
+                self._db.execute(statements.add_references(name, state), (_bound(change.links), run))
+
+    def _move_domain(self, domain: str, old: PageState, new: PageState, now: str) -> None:
+        check(old, new)
+        pages = array("q", sorted(page for (page,) in self._db.execute(statements.OPEN_OF_DOMAIN, (domain,))))
+        if not pages:
+            return
+        run = self._db.execute
+        run(statements.NOTE_MOVED, (_bound(pages), old, now, self.run_id, new, "as its whole domain"))
+        if old is PageState.QUEUED:
+            run(statements.UNQUEUE_PAGES, (_bound(pages), old))
+        else:
+            run(statements.QUEUE_PAGES, (_bound(pages), old, now))
+        run(statements.MOVE_PAGES, (_bound(pages), old, new))
+
+
+@cache  # of few combinations one is asked for with every row
+def _states_through(before: PageState, target: PageState, bar: PageState | None) -> tuple[PageState, ...]:
+    way: list[PageState] = []
+    if before in BARRED and target is not PageState.QUEUED:
+        way += course(before, PageState.QUEUED)  # it was being fetched when its domain was barred
+        before = PageState.QUEUED
+    way += course(before, target)
+    if bar is not None:
+        check(PageState.QUEUED, bar)
+        way.append(bar)
+    return tuple(way)
+
+
+def _site_domain(site: str) -> str:
+    """Under which its pages are: robots.txt is asked for by the name that they are requested by."""
+    return split(normalize(f"{site}/", Preset.MAP_WITH_HTTP) or site).host
+
+
+def _text(body: bytes) -> str:
+    return body.decode("utf-8", "replace")
+
+
+def _bound(numbers: "Collection[int] | array[int]") -> object:
+    return apsw.carray(numbers if isinstance(numbers, array) else array("q", numbers))

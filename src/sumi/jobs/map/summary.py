@@ -1,0 +1,170 @@
+"""The numbers of a terrain map, read from its database in one pass over pages and one over depths.
+
+They are those of the whole map as it stands; the run that is named gives the dates and the status.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import apsw
+import msgspec
+
+from sumi.errors import UsageError
+from sumi.jobs.map.coverage import Coverage, PageGroup, page_groups, quality_coverage
+from sumi.outcomes import Outcome
+
+TOP: Final = 20
+
+_NOT_VISITED: Final = ("Blacklisted", "Stubbed")
+_FAILED: Final = ("DeadLink", "Unreachable", "RateLimited", "Failed")
+
+# The outcome is the crawl's own record, whose ids begin at 0.
+_ERRORS = """
+    SELECT pages.state, outcome, iif(outcome = 'robots_unreachable', rule, '') AS why, count(*)
+    FROM pages JOIN urls ON urls.id = pages.id - 1
+    WHERE pages.state IN (?, ?, ?, ?) GROUP BY pages.state, outcome, why
+"""
+_RATE_LIMITED = "SELECT domain, request_count FROM domain_states WHERE rate_limited ORDER BY domain"
+_TOP_URLS = "SELECT url, reference_count FROM {table} ORDER BY reference_count DESC, url LIMIT ?"
+
+_KIND_OF_STATE: Final = {"DeadLink": "Dead Links (404)", "RateLimited": "Rate Limited (429)"}
+_KIND_OF_OUTCOME: Final = {
+    Outcome.CONNECT_FAILED.value: "Connection Refused",
+    Outcome.TIMED_OUT.value: "Timeout",
+    Outcome.ROBOTS_DENIED.value: "Robots Denied",
+}
+ERROR_KINDS: Final = (
+    "Dead Links (404)",
+    "Rate Limited (429)",
+    "Connection Refused",
+    "Timeout",
+    "Robots Denied",
+    "Other",
+)
+
+
+class DomainPages(msgspec.Struct, frozen=True):
+    domain: str
+    pages: int  # crawled
+    nearest: int | None
+    farthest: int | None
+    coverage: Coverage | None = None  # of a quality domain
+
+
+class DepthPages(msgspec.Struct, frozen=True):
+    depth: int | None
+    pages: int  # crawled
+    new_domains: int  # whose nearest page is at this depth
+
+
+class TopUrls(msgspec.Struct, frozen=True):
+    rows: tuple[tuple[str, int], ...]  # URL and how often it is referred to
+    total: int
+
+
+class TerrainSummary(msgspec.Struct, frozen=True):
+    run_id: int
+    started_at: str
+    finished_at: str | None
+    status: str
+    pages_crawled: int
+    unique_domains: int
+    links: int
+    depths: tuple[DepthPages, ...]
+    quality: tuple[DomainPages, ...]
+    others: tuple[DomainPages, ...]
+    blacklisted: TopUrls
+    stubbed: TopUrls
+    errors: tuple[tuple[str, int], ...]
+    rate_limited: tuple[tuple[str, int], ...]  # domain and the number of its requests
+
+    @property
+    def error_count(self) -> int:
+        return sum(count for _, count in self.errors)
+
+
+def read_summary(db: apsw.Connection, run_id: int | None = None) -> TerrainSummary:
+    """Of the last run, if none is given."""
+    run = _run_row(db, run_id)
+    groups = page_groups(db)
+    domains = _domains(groups, quality_coverage(db, groups))
+    return TerrainSummary(
+        *run,
+        pages_crawled=sum(group.read for group in groups),
+        unique_domains=len(domains),
+        links=_count(db, "links"),
+        depths=_depths(groups, domains),
+        quality=tuple(one for one in domains if one.coverage is not None),
+        others=tuple(one for one in domains if one.coverage is None),
+        blacklisted=_top(db, "blacklisted_urls"),
+        stubbed=_top(db, "stubbed_urls"),
+        errors=_errors(db.execute(_ERRORS, _FAILED)),
+        rate_limited=tuple(db.execute(_RATE_LIMITED)),
+    )
+
+
+def _run_row(db: apsw.Connection, run_id: int | None) -> tuple[int, str, str | None, str]:
+    query = "SELECT id, started_at, finished_at, status FROM runs"
+    if run_id is None:
+        row = db.execute(f"{query} ORDER BY id DESC LIMIT 1").fetchone()
+    else:
+        row = db.execute(f"{query} WHERE id = ?", (run_id,)).fetchone()
+    if row is None:
+        raise UsageError("the map has no run yet" if run_id is None else f"the map has no run {run_id}")
+    return row  # type: ignore[no-any-return]  # the columns' types are the schema's
+
+
+def _domains(groups: Iterable[PageGroup], coverage: Mapping[str, Coverage]) -> list[DomainPages]:
+    """Domains of pages that may be visited; those with most crawled pages first."""
+    pages: Counter[str] = Counter()
+    depths: dict[str, list[int]] = {}
+    for group in groups:
+        if group.state in _NOT_VISITED:
+            continue
+        pages[group.domain] += group.read
+        depths.setdefault(group.domain, []).extend([] if group.depth is None else [group.depth])
+    found = (
+        DomainPages(
+            domain,
+            count,
+            min(depths[domain], default=None),
+            max(depths[domain], default=None),
+            coverage.get(domain),
+        )
+        for domain, count in pages.items()
+    )
+    return sorted(found, key=lambda one: (-one.pages, one.domain))
+
+
+def _depths(groups: Iterable[PageGroup], domains: Iterable[DomainPages]) -> tuple[DepthPages, ...]:
+    pages: Counter[int | None] = Counter()
+    for group in groups:
+        pages[group.depth] += group.read
+    news = Counter(one.nearest for one in domains)
+    met = (depth for depth in pages.keys() | news.keys() if pages[depth] or news[depth])
+    ordered = sorted(met, key=lambda depth: (depth is None, depth or 0))
+    return tuple(DepthPages(depth, pages[depth], news[depth]) for depth in ordered)
+
+
+def _top(db: apsw.Connection, table: str) -> TopUrls:
+    return TopUrls(tuple(db.execute(_TOP_URLS.format(table=table), (TOP,))), _count(db, table))
+
+
+def _count(db: apsw.Connection, table: str) -> int:
+    return int(db.execute(f"SELECT count(*) FROM {table}").get)  # noqa: S608 - a table's name of ours
+
+
+def _errors(rows: Iterable[tuple[str, str | None, str, int]]) -> tuple[tuple[str, int], ...]:
+    counts: Counter[str] = Counter()
+    for state, outcome, why, count in rows:
+        kind = _KIND_OF_STATE.get(state) or _KIND_OF_OUTCOME.get(outcome or "") or _kind_of_silence(why)
+        counts[kind] += count
+    return tuple((kind, counts[kind]) for kind in ERROR_KINDS)
+
+
+def _kind_of_silence(why: str) -> str:
+    """Of a host that could not even be asked for its robots.txt."""
+    if " within " in why:
+        return "Timeout"
+    return "Connection Refused" if "connection refused" in why or "nobody answered" in why else "Other"

@@ -1,0 +1,183 @@
+"""Does a mirror agree with its state? Stored records, the files they name, and what is derived from both."""
+
+import os
+import stat
+import unicodedata
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import msgspec
+
+from sumi.jobs.mirror.assets import assets_here, is_whole_asset
+from sumi.jobs.mirror.job_logs import PROCESSED, processed_line
+from sumi.jobs.mirror.manifest import relative_to_home
+from sumi.jobs.mirror.markdown_page import is_whole
+from sumi.jobs.mirror.note import recall_settings
+from sumi.jobs.mirror.survey import DONE, pages_here
+from sumi.model import PageFacts
+from sumi.outcomes import Outcome
+from sumi.ports import Snapshot, UrlRecord
+from sumi.state.check import ledger_violations
+from sumi.state.finding import Finding
+from sumi.urls.paths import page_path
+
+RUNNING = "running"
+FLAG_FILES = ("pause.mirror", "stop.mirror")
+
+
+class _Page(msgspec.Struct):
+    url: str
+    path: str | None = None
+    size_bytes: int | None = None
+    sha256: str | None = None
+
+
+class _Manifest(msgspec.Struct):
+    pages: list[_Page]
+    discovered: int
+    outcomes: dict[str, int]
+
+
+class _Standing(msgspec.Struct):
+    status: str = RUNNING
+
+
+async def mirror_findings(home: Path, store: Snapshot, *, deep: bool) -> AsyncIterator[Finding]:
+    """Everything that is wrong. ``deep`` also reads every page and compares its content with its hash."""
+    async for finding in _Check(home, store).findings(deep):
+        yield finding
+
+
+class _Check:
+    def __init__(self, home: Path, store: Snapshot) -> None:
+        self._home = home
+        self._root = home.parent
+        self._store = store
+        self._files: dict[str, str] = {}  # by path as a case-insensitive disk sees it: the URL
+
+    async def findings(self, deep: bool) -> AsyncIterator[Finding]:
+        settings = await recall_settings(self._store)
+        async for words in ledger_violations(self._store, settings.max_pages if settings else 0):
+            yield Finding(words)
+        async for finding in self._pages(deep):
+            yield finding
+        async for finding in self._assets(deep):
+            yield finding
+        async for finding in self._strays():
+            yield finding
+        if _standing(self._home) != RUNNING:  # a killed run's copies are behind, and made anew by the next
+            for finding in [*await self._processed(), *await self._manifest()]:
+                yield finding
+
+    async def _pages(self, deep: bool) -> AsyncIterator[Finding]:
+        async for record in pages_here(self._store):
+            path = record.facts.path
+            if path is None or _is_to_be_made(record):
+                continue
+            twin = self._files.setdefault(_folded(path), record.url)
+            if twin != record.url:
+                yield Finding(f"{record.url}: shares the file {path} with {twin}", requeue=record.url)
+                continue
+            words = _trouble_with(self._root, path, record.facts, deep)
+            if words:
+                yield Finding(f"{record.url}: {path} {words}", requeue=record.url)
+
+    async def _assets(self, deep: bool) -> AsyncIterator[Finding]:
+        async for record in assets_here(self._store):
+            words = _trouble_with(self._root, record.facts.path or "", record.facts, deep)
+            if words:
+                yield Finding(f"{record.url}: {record.facts.path} {words}", requeue=record.url)
+
+    async def _strays(self) -> AsyncIterator[Finding]:
+        """Files that no record names. Those of pages in flight when a run was killed are to be expected."""
+        expected = {
+            _folded(record.facts.path or page_path(record.url))
+            async for record in self._store.records({Outcome.PENDING})
+        }
+        hosts = {path.partition("/")[0] for path in self._files} | {_folded(self._home.name)}
+        for folder in sorted(self._root.iterdir()):
+            if _folded(folder.name) not in hosts or not self._is_ours(folder):
+                continue
+            for path in _page_files(folder, self._root):
+                if _folded(path) not in self._files and _folded(path) not in expected:
+                    yield Finding(f"{path}: a file that belongs to no page", stray=path)
+
+    def _is_ours(self, folder: Path) -> bool:
+        """Another host's folder may be another job's home."""
+        return folder == self._home or not (folder / ".sumi").exists()
+
+    async def _processed(self) -> list[Finding]:
+        lines = (
+            sorted((self._home / PROCESSED).read_bytes().splitlines(keepends=True))
+            if self._has(PROCESSED)
+            else None
+        )
+        done = sorted([processed_line(record.url) async for record in self._store.records(DONE)])
+        if lines == done:
+            return []
+        return [Finding(f"{PROCESSED} does not list the pages that are done", stale=True)]
+
+    async def _manifest(self) -> list[Finding]:
+        try:
+            manifest = msgspec.json.decode((self._home / "_manifest.json").read_bytes(), type=_Manifest)
+        except (OSError, msgspec.MsgspecError) as error:
+            return [Finding(f"_manifest.json cannot be read: {error}", stale=True)]
+        listed = {(page.path, page.size_bytes, page.sha256) for page in manifest.pages}
+        facts = [record.facts async for record in pages_here(self._store)]
+        known = {(relative_to_home(f.path, self._home.name), f.size, f.sha256) for f in facts if f.path}
+        found = []
+        if listed != known or len(manifest.pages) != len(facts):
+            words = f"lists {len(manifest.pages):,} pages, {len(listed - known):,} of them not as recorded"
+            found.append(Finding(f"_manifest.json {words}; {len(facts):,} are recorded", stale=True))
+        if sum(manifest.outcomes.values()) != manifest.discovered:
+            found.append(Finding("_manifest.json: its outcomes do not add up to what was found", stale=True))
+        return found
+
+    def _has(self, name: str) -> bool:
+        return (self._home / name).is_file()
+
+
+def _standing(home: Path) -> str:
+    try:
+        return msgspec.json.decode((home / "_progress.json").read_bytes(), type=_Standing).status
+    except (OSError, msgspec.MsgspecError):
+        return RUNNING
+
+
+def _is_to_be_made(record: UrlRecord) -> bool:
+    """Queued because its file was lost: that there is none, or a wrong one, is known."""
+    return record.outcome is Outcome.PENDING and record.facts.fetched_at is None
+
+
+def _trouble_with(root: Path, path: str, facts: PageFacts, deep: bool) -> str:
+    """Empty if the file is there, ours, and as recorded."""
+    file = root / path
+    try:
+        status = os.lstat(file)
+        inside = file.resolve().is_relative_to(root.resolve())
+    except (OSError, ValueError):
+        return "is missing"
+    if not inside or not stat.S_ISREG(status.st_mode):
+        return "is not a file of its own"
+    if status.st_size != facts.size:
+        return f"has {status.st_size:,} bytes, recorded are {facts.size:,}"
+    whole = is_whole_asset if facts.asset else is_whole
+    if deep and not whole(file.read_bytes(), facts):
+        return "does not hash to what is recorded"
+    return ""
+
+
+def _page_files(folder: Path, root: Path) -> Iterator[str]:
+    """What is not the job's own, whose names start with ``_`` or ``.``."""
+    for place, folders, names in os.walk(folder):
+        at_top = Path(place) == folder
+        if at_top:
+            folders[:] = [name for name in folders if not name.startswith(("_", "."))]
+        for name in sorted(names):
+            own = at_top and (name.startswith("_") or name in FLAG_FILES)
+            if not own and not name.startswith("."):
+                yield (Path(place) / name).relative_to(root).as_posix()
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())

@@ -1,0 +1,125 @@
+"""``sumi mirror``: flags to settings, settings to a run, the run's end to an exit code."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+
+from sumi.console.narration import Verbosity
+from sumi.console.options import add_settings, given_flags
+from sumi.console.parser import SentenceParser
+from sumi.console.reporters import Reporter, choose_reporter
+from sumi.console.summary import INTERRUPTED, exit_code, worst_of
+from sumi.console.terminal import Sink
+from sumi.errors import StorageFailed
+from sumi.events import Summary
+from sumi.jobs.mirror.command_sitemap import add_format, print_listing
+from sumi.settings import SETTINGS, URLS, MirrorSettings, load_sites
+
+_EXAMPLES = """\
+examples:
+  sumi mirror https://docs.example.org              into ./output, one request a second
+  sumi mirror https://docs.example.org/guide        only what lies under /guide/
+  sumi mirror docs.example.org -o docs --max-pages 200
+  sumi mirror docs.example.org --follow-links --exclude '/blog/*' --contact me@example.org
+  sumi mirror docs.example.org api.example.com      two sites, one after the other, into one folder
+  sumi mirror docs.example.org --assets --rewrite-links
+  sumi mirror docs.example.org --update
+  sumi mirror --config site.toml --json
+
+Stopped with Ctrl-C? The same command goes on where it was.
+"""
+
+
+TABLE = (URLS, *(setting for setting in SETTINGS if setting.name != "url"))
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi mirror",
+        usage="sumi mirror [options] URL...",
+        description="Mirrors a site into a tree of Markdown files, politely; goes on after any interruption.",
+        epilog=_EXAMPLES,
+    )
+    add_settings(parser, TABLE)
+    report = parser.add_argument_group("reporting")
+    report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
+    report.add_argument(
+        "--list-only", action="store_true", help="List the pages of the sitemaps and fetch none of them."
+    )
+    add_format(report)
+    report.add_argument("--json", action="store_true", help="Events as JSON lines on stdout, for programs.")
+    loudness = report.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="Say only what went wrong.")
+    loudness.add_argument(
+        "-v", "--verbose", action="count", default=0, help="Every page; twice, retries and robots.txt too."
+    )
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_all(arguments)
+    flags = given_flags(options, TABLE)
+
+    def read_sites() -> list[MirrorSettings]:
+        return load_sites(flags, os.environ, options.config)
+
+    sites = read_sites()
+    if options.list_only:
+        return max([print_listing(site, options.format, quiet=options.quiet) for site in sites])
+    out, err = Sink(sys.stdout), Sink(sys.stderr)
+    verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
+    reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
+    if len(sites) > 1:
+        code = _run_several(sites, reporter, read_sites)
+    else:
+        code = exit_code(run_reported(sites[0], reporter, lambda: read_sites()[0]))
+    _complain_if_cut_short(out)
+    return code
+
+
+def run_reported(
+    settings: MirrorSettings, reporter: Reporter, read_settings: Callable[[], MirrorSettings] | None = None
+) -> Summary:
+    """Run the job to its end with ``reporter`` listening; ``read_settings`` gives the limits of a reload."""
+    # Imported here because the engine brings the network and the parser, which --help does not need.
+    from sumi.workers.early_child import worker_started_early
+
+    _ignore_questions()
+    try:
+        with worker_started_early(settings.processes, settings.parse_cpu, settings.parse_memory):
+            from sumi.jobs.mirror.run import run_mirror
+
+            return run_mirror(settings, [reporter], read_settings=read_settings)
+    finally:
+        reporter.close()
+
+
+def _run_several(
+    sites: list[MirrorSettings], reporter: Reporter, read_sites: Callable[[], list[MirrorSettings]]
+) -> int:
+    from sumi.jobs.mirror.sites import run_sites
+
+    _ignore_questions()
+    try:
+        ends = run_sites(sites, [reporter], read_sites)
+    finally:
+        reporter.close()
+    codes = [exit_code(end.summary) for end in ends if end.summary is not None]
+    codes += [end.error.exit_code for end in ends if end.error is not None]
+    codes += [INTERRUPTED for end in ends if end.was_not_begun]
+    return worst_of(codes)
+
+
+def _ignore_questions() -> None:
+    """Before the run listens and after it no longer does, these would kill the process by default."""
+    for number in (signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _complain_if_cut_short(out: Sink) -> None:
+    """A reader that left early chose to; a disk that filled up did not."""
+    if out.failure is not None and not isinstance(out.failure, BrokenPipeError):
+        raise StorageFailed(
+            f"the mirror is done, but its events could not all be written: {out.failure.strerror}"
+        )

@@ -1,0 +1,99 @@
+"""``sumi rebuild``: a mirror's Markdown again, from the pages it keeps, without the network."""
+
+import argparse
+import difflib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from sumi.console.open_job import only_job, refuse_captures, stored_jobs
+from sumi.console.parser import SentenceParser
+from sumi.console.terminal import Sink, printable
+
+if TYPE_CHECKING:
+    from sumi.jobs.mirror.rebuild import Rebuilt
+
+DONE, INCOMPLETE = 0, 1
+
+_EXAMPLES = """\
+examples:
+  sumi rebuild                                   the mirror in ./output
+  sumi rebuild output/docs.example.org --diff    and show what became different
+  sumi rebuild --dry-run --diff                  only show it
+"""
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi rebuild",
+        usage="sumi rebuild [options] [DIR]",
+        description=(
+            "Makes the Markdown of a mirror again from the pages as they came, which a mirror keeps unless "
+            "--no-raw was given. Nothing is fetched; only files that become different are written."
+        ),
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument(
+        "folder", metavar="DIR", nargs="?", default="output", help="An output folder or one host's in it."
+    )
+    parser.add_argument("--dry-run", action="store_true", help="Change nothing, say what would change.")
+    parser.add_argument("--diff", action="store_true", help="Show the changed lines of every file.")
+    parser.add_argument("--json", action="store_true", help="One JSON object per page on stdout.")
+    parser.add_argument(
+        "--processes", metavar="N", type=int, help="Worker processes; 0 for none. Default: by core count."
+    )
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_all(arguments)
+    from sumi.assembly.parts import run_loop
+
+    return run_loop(_rebuild(options))
+
+
+async def _rebuild(options: argparse.Namespace) -> int:
+    from sumi.assembly.parts import new_digester
+    from sumi.jobs.mirror.rebuild import Rebuild
+    from sumi.policy import ParseLimits
+
+    refuse_captures(stored_jobs(options.folder))
+    out, err = Sink(sys.stdout), Sink(sys.stderr)
+    pages = changed = problems = 0
+    digester = new_digester(options.processes, ParseLimits())
+    try:
+        rebuild = Rebuild(only_job(options.folder), digester, dry_run=options.dry_run)
+        try:
+            async for page in rebuild.pages():
+                pages, changed, problems = pages + 1, changed + page.changed, problems + bool(page.problem)
+                for line in _shown(page, options):
+                    out.line(line)
+                if pages % 1000 == 0:
+                    err.line(f"{pages:,} pages so far, {changed:,} changed")
+        finally:
+            await rebuild.aclose()
+    finally:
+        await digester.aclose()
+    would = "would change" if options.dry_run else "changed"
+    left = f", {problems:,} left as they are" if problems else ""
+    err.line(f"rebuilt {pages:,} pages: {changed:,} {would}, {pages - changed - problems:,} the same{left}")
+    return INCOMPLETE if problems else DONE
+
+
+def _shown(page: "Rebuilt", options: argparse.Namespace) -> Iterator[str]:
+    if options.json:
+        state = "problem" if page.problem else "changed" if page.changed else "same"
+        yield json.dumps({"url": page.url, "path": page.path, "result": state, "problem": page.problem})
+    elif page.problem:
+        yield f"{printable(page.path)}: left as it is: {printable(page.problem)}"
+    elif page.changed and options.diff:
+        yield from map(printable, _difference(page))
+    elif page.changed:
+        yield printable(page.path)
+
+
+def _difference(page: "Rebuilt") -> Iterator[str]:
+    before = (page.before or b"").decode("utf-8", "replace").splitlines()
+    after = page.after.decode("utf-8", "replace").splitlines()
+    return difflib.unified_diff(before, after, f"a/{page.path}", f"b/{page.path}", lineterm="", n=2)

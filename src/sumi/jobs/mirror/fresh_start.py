@@ -1,0 +1,44 @@
+"""--fresh: what an earlier mirror made goes, all but the lock, which is held meanwhile.
+
+That it is going on is on the disk before anything is removed. So a run that finds it begun, after a kill,
+ends it first, instead of taking what is left for a mirror with its pages.
+"""
+
+from pathlib import Path
+
+from sumi.assembly.parts import STATE_FOLDER
+from sumi.errors import UsageError
+from sumi.files.faults import explained
+from sumi.state.claim import remove_all_but
+from sumi.state.folder import FORMAT_NAME, sync_folder
+from sumi.state.lock import LOCK_NAME
+
+_MARK = "emptying"
+
+
+def refuse_to_empty(home: Path) -> None:
+    """Unless there is nothing, or a mirror."""
+    state = home / STATE_FOLDER
+    is_ours = any((state / name).is_file() for name in (FORMAT_NAME, LOCK_NAME))
+    if home.is_symlink() or (home.exists() and not is_ours and _has_something(home)):
+        raise UsageError(f"{home} was not made by sumi mirror; choose another folder, or remove it yourself")
+
+
+def was_being_emptied(home: Path) -> bool:
+    return (home / STATE_FOLDER / _MARK).exists()
+
+
+def empty(home: Path) -> None:
+    """Call it with the lock held."""
+    state = home / STATE_FOLDER
+    mark = state / _MARK
+    with explained(mark):
+        mark.touch(mode=0o644)
+    sync_folder(state)
+    remove_all_but([state / LOCK_NAME, mark], home)
+    with explained(mark):
+        mark.unlink()
+
+
+def _has_something(home: Path) -> bool:
+    return not home.is_dir() or any(path != home / STATE_FOLDER for path in home.iterdir())

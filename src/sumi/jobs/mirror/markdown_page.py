@@ -1,0 +1,67 @@
+"""One mirrored page: the bytes of its file, and what is recorded of it."""
+
+from hashlib import sha256
+
+import msgspec
+
+from sumi.engine.page_facts import page_facts
+from sumi.files.front_matter import front_matter
+from sumi.files.plain_text import iso_utc
+from sumi.model import PageFacts, Response, Timing
+from sumi.parse.page.digest import PageDigest
+from sumi.ports import UrlRecord
+
+HEAD_END = b"\n---\n\n"
+
+
+def compose_page(url: str, response: Response, digest: PageDigest) -> tuple[bytes, PageFacts]:
+    """Front matter, an empty line, Markdown with one newline at its end. The facts lack only the path."""
+    facts = page_facts(response, digest)
+    body, body_hash = _body(digest)
+    head = front_matter(
+        title=facts.title,
+        url=url,
+        fetched_at=iso_utc(response.timing.finished),
+        sha256=body_hash,
+        description=facts.description,
+        language=facts.language,
+    )
+    data = f"{head}\n".encode() + body
+    return data, msgspec.structs.replace(facts, size=len(data), sha256=body_hash)
+
+
+def recompose_page(record: UrlRecord, body: bytes, digest: PageDigest) -> tuple[bytes, PageFacts]:
+    """The same page made again from its stored body: what is recorded of its fetching stays."""
+    then = record.facts
+    fetched = then.fetched_at or 0.0
+    response = Response(record.target, then.status or 0, (), body, Timing(fetched, fetched, fetched))
+    data, made = compose_page(record.url, response, digest)
+    return data, msgspec.structs.replace(
+        then,
+        title=made.title,
+        language=made.language,
+        description=made.description,
+        canonical=made.canonical,
+        size=made.size,
+        sha256=made.sha256,
+        links=made.links,
+        fidelity=made.fidelity,
+        shortfalls=made.shortfalls,
+        simhash=None if digest.simhash is None else f"{digest.simhash:016x}",
+    )
+
+
+def is_whole(data: bytes, facts: PageFacts) -> bool:
+    """Whether a file is the one that was recorded. After a power cut it may be short, or of zeros."""
+    head, _, body = data.partition(HEAD_END)
+    right_size = len(data) == facts.size and b"\0" not in head
+    return right_size and sha256(body).hexdigest() == facts.sha256
+
+
+def _body(digest: PageDigest) -> tuple[bytes, str]:
+    """The Markdown as it is written, and its hash: the digest's own where that is of exactly these bytes."""
+    text = (digest.markdown or "").strip("\n") + "\n"
+    body = text.encode("utf-8", "replace")
+    if digest.sha256 and text == digest.markdown:
+        return body, digest.sha256
+    return body, sha256(body).hexdigest()

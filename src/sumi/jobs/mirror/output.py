@@ -1,0 +1,221 @@
+"""The mirror job's output: a folder tree of Markdown files, and beside it what is made of the whole.
+
+Pages go to ``<root>/<host>/…/index.md``. The job's own files live in ``<root>/<home>/``:
+``_manifest.json``, ``_index.md``, ``_processed.txt``, ``_failed.log``, ``_checkpoint.json``,
+``_progress.json``, ``_failed/``, ``_skipped/`` and ``_assets/``. All but the pages, the placeholders and the
+assets are projections: written anew from the ledger at every start and every orderly end.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from sumi.events import Progress
+from sumi.files.safe_files import SafeFolder
+from sumi.jobs.mirror.assets import AssetFolder, is_whole_asset
+from sumi.jobs.mirror.changes import changes_to_count, end_update
+from sumi.jobs.mirror.checkpoint import Standing, checkpoint_json, progress_json, running, stopped
+from sumi.jobs.mirror.contents import PARTS, write_contents
+from sumi.jobs.mirror.gone_pages import GonePages
+from sumi.jobs.mirror.job_logs import FAILED_LOG, PROCESSED, failed_line, processed_line, rewritten_logs
+from sumi.jobs.mirror.manifest import Mirror, write_manifest
+from sumi.jobs.mirror.markdown_page import compose_page, is_whole
+from sumi.jobs.mirror.placeholders import Placeholders
+from sumi.jobs.mirror.raw_pages import RawPages
+from sumi.jobs.mirror.survey import DONE, Survey, is_here, told_of
+from sumi.model import Lease, PageFacts, Response
+from sumi.outcomes import Ending, Outcome, Verdict
+from sumi.parse.page.digest import PageDigest
+from sumi.ports import Clock, FrontierStats, Ledger, UrlRecord
+from sumi.urls.paths import PathAllocator
+
+# The job's first start, kept in the ledger so that a resumed job does not look younger than it is.
+STARTED_NOTE = "markdown_tree.started_at"
+
+
+class MarkdownTree:
+    """Implements ``sumi.ports.Output`` and ``AssetKeeper``. Await ``recall`` before the first ``accept``."""
+
+    def __init__(
+        self, root: Path, home: str, source_url: str, clock: Clock, most_asset_bytes: int = 0
+    ) -> None:
+        self._files = SafeFolder(root)
+        self._mirror = Mirror(home, source_url, clock.now())
+        self._clock = clock
+        self._paths = PathAllocator()
+        self._placeholders = Placeholders(self._files, home)
+        self._raw = RawPages(self._files, home)
+        self._gone = GonePages(self._files, home)
+        self._assets = AssetFolder(self._files, home, most_asset_bytes)
+        self._survey = Survey()  # as of the last ``finish``
+
+    async def recall(self, ledger: Ledger) -> None:
+        """Take up what the ledger knows: the path of every page, the time of the first start, the logs."""
+        await self._recall_start(ledger)
+        self._paths = PathAllocator()
+        with rewritten_logs(self._files, self._mirror.home) as tell_logs:
+            async for record in told_of(ledger):
+                tell_logs(record)
+                if is_here(record) and record.facts.path is not None:
+                    self._paths.restore(record.url, record.facts.path)
+        await self._gone.recall(ledger, self._paths)
+        await self._assets.recall(ledger)
+        await self._remove_stale_placeholders(ledger)
+
+    async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
+        """Write the page's file, and remove what an earlier failure left in its stead."""
+        data, facts = compose_page(lease.url, response, digest)
+        path = self._paths.claim(lease.url)
+        raw_at = None if digest.raw_sha256 is None else self._raw.add(digest.raw)
+        self._files.write_atomic(path, data)
+        self._placeholders.remove(lease.url)
+        self._gone.returned(lease.url)
+        return msgspec.structs.replace(facts, path=path, raw=digest.raw_sha256, raw_at=raw_at)
+
+    async def keep(self, lease: Lease, response: Response) -> PageFacts | Verdict:
+        """An image or a file, as it came."""
+        kept = self._assets.keep(lease.url, lease.candidate.kind, response)
+        if isinstance(kept, PageFacts):
+            self._placeholders.remove(lease.url)
+        return kept
+
+    def raw_page(self, facts: PageFacts) -> bytes | None:
+        """The packed body that a page was made from; None if it was not kept."""
+        return None if facts.raw_at is None else self._raw.read(facts.raw_at)
+
+    def read_page(self, facts: PageFacts) -> bytes | None:
+        return None if facts.path is None else self._files.read_bytes(facts.path)
+
+    def replace_page(self, facts: PageFacts, data: bytes) -> None:
+        """Another content for a page's file; its record is to be amended."""
+        if facts.path is not None:
+            self._files.write_atomic(facts.path, data)
+
+    @property
+    def had_quarrels(self) -> bool:
+        """Whether pages wanted one file name, so that some have another one."""
+        return self._paths.had_quarrels
+
+    def remove_file(self, path: str) -> None:
+        """Of a page whose record names another one by now."""
+        self._files.remove(path)
+
+    def remove_stray(self, path: str, recorded: Iterable[str]) -> None:
+        """A file under a name that no record has, unless the disk takes it for one of ``recorded``."""
+        stray = self._files.status(path)
+        kept = (self._files.status(name) for name in recorded)
+        if stray is not None and not any(each and os.path.samestat(each, stray) for each in kept):
+            self._files.remove(path)
+
+    def has(self, record: UrlRecord) -> bool:
+        """Whether the page's file is there as it was accepted, and the page as it came is; True for what has
+        none. A file that nobody touched since it was recorded is taken at its size."""
+        facts = record.facts
+        if facts.path is None:
+            return True
+        found = self._files.status(facts.path)
+        if found is None or found.st_size != facts.size:
+            return False
+        if found.st_mtime > (record.at or 0.0) and not self._is_whole(facts):
+            return False
+        return facts.raw is None or (facts.raw_at is not None and self._raw.has(facts.raw_at))
+
+    def has_whole(self, facts: PageFacts) -> bool:
+        """Whether the page's file and what it was made from hold what they did: after a power cut neither a
+        file's size nor its time is to be trusted."""
+        if facts.path is not None and not self._is_whole(facts):
+            return False
+        if facts.path is None or facts.raw is None:
+            return True
+        return facts.raw_at is not None and self._raw.has_whole(facts.raw_at, facts.raw)
+
+    def _is_whole(self, facts: PageFacts) -> bool:
+        data = self.read_page(facts)
+        whole = is_whole_asset if facts.asset else is_whole
+        return data is not None and whole(data, facts)
+
+    async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
+        """Leave a placeholder that says why there is no page."""
+        self._placeholders.put(lease.url, verdict, at)
+
+    async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
+        """The settlement is durable: the logs may tell of it."""
+        self._gone.settle(lease.url, facts, self._paths)
+        if verdict.ending is Ending.DONE:
+            if verdict.outcome is not Outcome.CAPTURED:  # what else ended well may have failed before
+                self._placeholders.remove(lease.url)
+            self._files.append(self._own(PROCESSED), processed_line(lease.url))
+        elif verdict.ending is Ending.FAILED:
+            self._files.append(self._own(FAILED_LOG), failed_line(lease.url, verdict, at))
+
+    def write_progress(self, progress: Progress) -> None:
+        """A look from outside at a running job. A few small files: call it every few seconds."""
+        self._write_standing(running(progress), progress)
+
+    async def sync(self) -> None:
+        await asyncio.to_thread(self._files.sync)
+
+    async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
+        await self._recall_start(ledger)
+        await self._assets.recall(ledger)
+        self._assets.sweep()
+        self._survey = await self._look_through(ledger)
+        with self._files.stream_atomic(self._own("_manifest.json")) as file:
+            await write_manifest(file, self._mirror, ledger, self._survey, stats)
+        self._write_contents(self._survey)
+        self._write_standing(stopped(stats))
+        if not stats.pending:
+            # Last: killed before, an update goes on and has nothing to ask for, instead of beginning anew.
+            await end_update(ledger, self._clock.now())
+
+    async def _look_through(self, ledger: Ledger) -> Survey:
+        found = Survey(await changes_to_count(ledger))
+        with rewritten_logs(self._files, self._mirror.home) as tell_logs:
+            async for record in told_of(ledger):
+                tell_logs(record)
+                found.take(record)
+        return found
+
+    def _write_contents(self, found: Survey) -> None:
+        written = write_contents(lambda name: self._files.stream_atomic(self._own(name)), self._mirror, found)
+        for name in self._files.names(self._own(PARTS)):
+            if f"{PARTS}/{name}" not in written:
+                self._files.remove(self._own(f"{PARTS}/{name}"))
+
+    def remarks(self) -> tuple[str, ...]:
+        """What a summary says of the mirror as ``finish`` found it."""
+        found = self._survey
+        said = [] if found.changes is None else [found.changes.sentence()]
+        if found.from_markdown:
+            whence = f"{found.from_markdown:,} pages from the site's own Markdown"
+            said.append(f"source: {whence}, {found.pages - found.from_markdown:,} from HTML")
+        return tuple(said)
+
+    def close(self) -> None:
+        self._files.close()
+
+    async def _remove_stale_placeholders(self, ledger: Ledger) -> None:
+        """A run may have been killed between settling a page and removing what said that it had failed."""
+        if self._placeholders:
+            async for record in ledger.records(DONE):
+                self._placeholders.remove(record.url)
+
+    async def _recall_start(self, ledger: Ledger) -> None:
+        note = await ledger.get_note(STARTED_NOTE)
+        if note is None:
+            await ledger.put_note(STARTED_NOTE, repr(self._mirror.started))
+        else:
+            self._mirror = msgspec.structs.replace(self._mirror, started=float(note))
+
+    def _write_standing(self, standing: Standing, progress: Progress | None = None) -> None:
+        now = self._clock.now()
+        self._files.write_atomic(self._own("_progress.json"), progress_json(standing, now, progress))
+        self._files.write_atomic(
+            self._own("_checkpoint.json"), checkpoint_json(standing, self._mirror.started)
+        )
+
+    def _own(self, name: str) -> str:
+        return f"{self._mirror.home}/{name}"

@@ -1,0 +1,131 @@
+"""A mirror made again from the bodies it keeps, without the network: by a better converter, after a loss."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sumi.engine.clock import SystemClock
+from sumi.engine.revisit import revision_of
+from sumi.jobs.mirror.links import local_links
+from sumi.jobs.mirror.local_links import LocalLinks
+from sumi.jobs.mirror.markdown_page import recompose_page
+from sumi.jobs.mirror.note import recall_settings
+from sumi.jobs.mirror.output import MarkdownTree
+from sumi.jobs.mirror.survey import pages_here
+from sumi.model import Kind, PageFacts
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.raw import unpacked
+from sumi.policy import FetchLimits, Preset
+from sumi.ports import Digester, UrlRecord
+from sumi.state.lock import FolderLock
+from sumi.state.memory import MemoryStore
+from sumi.state.recognize import LOOKING, backend_named, backend_of
+
+# Enough that every worker process has the next page waiting for it.
+AT_ONCE = 32
+
+
+class Rebuilt(msgspec.Struct, frozen=True):
+    """One page made again. ``problem``: why it was left as it is."""
+
+    url: str
+    path: str
+    before: bytes | None = None  # None: its file was lost
+    after: bytes = b""
+    problem: str = ""
+
+    @property
+    def changed(self) -> bool:
+        return not self.problem and self.before != self.after
+
+
+class Rebuild:
+    """Opens the mirror's state as its only user; close it afterwards."""
+
+    def __init__(self, state: Path, digester: Digester, *, dry_run: bool) -> None:
+        self._clock = SystemClock()
+        backend = backend_named(backend_of(state))
+        self._lock = FolderLock(state, command="sumi rebuild")
+        try:
+            self._store: MemoryStore = backend(state, LOOKING, self._clock.now(), lock=self._lock)
+        except BaseException:
+            self._lock.release()
+            raise
+        self._home = state.parent
+        self._digester = digester
+        self._dry_run = dry_run
+        self._links: LocalLinks | None = None
+
+    async def pages(self) -> AsyncIterator[Rebuilt]:
+        """Every page, some at once, in the order of discovery; what is derived is written at the end."""
+        settings = await recall_settings(self._store)
+        source = "" if settings is None else settings.url
+        if settings is not None and (settings.rewrite_links or settings.assets):
+            self._links = await local_links(
+                self._store, to_pages=settings.rewrite_links, to_assets=settings.assets
+            )
+        tree = MarkdownTree(self._home.parent, self._home.name, source, self._clock)
+        try:
+            async for batch in self._batches():
+                for rebuilt in await self._make(tree, batch):
+                    yield rebuilt
+            if not self._dry_run:
+                await tree.finish(self._store, await self._store.stats())
+                await self._store.sync(tree.sync)
+        finally:
+            tree.close()
+
+    async def aclose(self) -> None:
+        await self._store.aclose()
+        self._lock.release()
+
+    async def _batches(self) -> AsyncIterator[list[UrlRecord]]:
+        batch: list[UrlRecord] = []
+        async for record in pages_here(self._store):
+            if record.facts.path is not None:
+                batch.append(record)
+            if len(batch) == AT_ONCE:
+                yield batch
+                batch = []
+        yield batch
+
+    async def _make(self, tree: MarkdownTree, batch: Sequence[UrlRecord]) -> list[Rebuilt]:
+        made = await asyncio.gather(*(self._made(tree, record) for record in batch))
+        amended = {r.url: facts for r, facts in made if facts is not None and r.changed}
+        if not self._dry_run:
+            for rebuilt, facts in made:
+                if facts is not None and rebuilt.changed:
+                    tree.replace_page(facts, rebuilt.after)
+            await self._store.amend(amended)
+        return [rebuilt for rebuilt, _ in made]
+
+    async def _made(self, tree: MarkdownTree, record: UrlRecord) -> tuple[Rebuilt, PageFacts | None]:
+        path = record.facts.path or ""
+        frame = tree.raw_page(record.facts)
+        if frame is None:
+            return Rebuilt(record.url, path, problem="its page as it came was not kept"), None
+        body = unpacked(frame, FetchLimits().body_bytes)
+        if body is None:
+            return Rebuilt(record.url, path, problem="its page as it came is damaged"), None
+        digest = await self._digester.digest(_request(record, body))
+        if not isinstance(digest, PageDigest):
+            return Rebuilt(record.url, path, problem=digest.verdict.rule), None
+        data, facts = recompose_page(record, body, digest)
+        if self._links is not None:
+            data, facts = self._links.applied(data, facts)
+        facts = msgspec.structs.replace(facts, revision=revision_of(digest))
+        return Rebuilt(record.url, path, tree.read_page(record.facts), data), facts
+
+
+def _request(record: UrlRecord, body: bytes) -> DigestRequest:
+    source = record.facts.source
+    return DigestRequest(
+        url=source if source and "://" in source else record.target,
+        body=body,
+        content_type="text/markdown" if source else record.facts.content_type or "",
+        kind=Kind.PAGE,
+        preset=Preset.MIRROR,
+        markdown=True,
+    )

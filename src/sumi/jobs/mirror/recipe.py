@@ -1,0 +1,92 @@
+"""Mirror: a site becomes a tree of Markdown. What that means, as data."""
+
+from pathlib import PurePosixPath
+
+from sumi.assembly.connection import (
+    limits_of,
+    network_of,
+    notes_of,
+    pacing_of,
+    parse_limits_of,
+    render_of,
+    traps_of,
+)
+from sumi.model import Candidate, Hop, Kind
+from sumi.policy import FollowLinks, FrontierPolicy, Preset, RetryPolicy, RobotsPolicy, UrlLimits
+from sumi.recipe import Job, Recipe
+from sumi.scope import build_scope, default_hosts_for
+from sumi.settings import MirrorSettings
+from sumi.urls import split
+from sumi.urls.paths import host_folder
+
+# Waiting pages from which on a limit on pages makes further sitemaps needless. Two full sitemaps: sites with
+# fewer pages are known whole, and an index of millions takes no more memory and time than those.
+PLENTY = 100_000
+
+
+def mirror_job(settings: MirrorSettings) -> Job:
+    seed = Candidate(settings.url, Hop.SEED, _kind_of(settings.url))
+    recipe = Recipe(
+        job="mirror",
+        seeds=(seed,),
+        preset=Preset.MIRROR,
+        scope=build_scope(
+            hosts=(*default_hosts_for(seed.url), *settings.hosts),
+            paths=_path_prefixes(seed.url),
+            loose_paths=settings.loose_paths,
+            include=settings.include,
+            exclude=settings.exclude,
+            max_depth=settings.max_depth,
+        ),
+        user_agent=settings.agent,
+        robots=RobotsPolicy(respect=settings.respect_robots, on_error=settings.robots_on_error),
+        pacing=pacing_of(settings),
+        retry=RetryPolicy(retries=settings.retries),
+        urls=UrlLimits(settings.max_url_length, settings.max_redirects, settings.max_links),
+        follow_links=FollowLinks.ALWAYS if settings.follow_links else FollowLinks.UNLESS_SITEMAP,
+        find_sitemaps=True,
+        concurrency=settings.concurrency,
+        max_pages=settings.max_pages,
+        markdown=True,
+        traps=traps_of(settings),
+        parse=parse_limits_of(settings),
+        keep_duplicates=not settings.drop_duplicates,
+        min_fidelity=settings.min_fidelity,
+        keep_raw=settings.raw,
+        on_error=settings.on_error,
+        source=settings.source,
+        asset_bytes=settings.max_asset_size if settings.assets else 0,
+        trust_dates=settings.trust_lastmod,
+        plenty=PLENTY,
+    )
+    return Job(
+        recipe=recipe,
+        frontier=FrontierPolicy(
+            pacing=recipe.pacing,
+            max_pages=recipe.max_pages,
+            sitemaps_first=recipe.follow_links is FollowLinks.UNLESS_SITEMAP,
+        ),
+        network=network_of(settings, [settings.url]),
+        limits=limits_of(settings),
+        notes=notes_of(settings),
+        render=render_of(settings),
+    )
+
+
+def _kind_of(url: str) -> Kind:
+    """A sitemap may be given instead of a page: then what it lists, below its folder, is what is wanted."""
+    name = split(url).path.rpartition("/")[2].lower()
+    is_list = name.endswith((".xml", ".xml.gz")) or ("sitemap" in name and name.endswith((".txt", ".gz")))
+    return Kind.SITEMAP if is_list else Kind.PAGE
+
+
+def mirror_home(settings: MirrorSettings) -> str:
+    """The host folder that holds the manifest and the state."""
+    return host_folder(settings.url)
+
+
+def _path_prefixes(seed_url: str) -> tuple[str, ...]:
+    """What lies below the seed: ``/guide`` for ``/guide/intro.html``; the root takes everything."""
+    path = PurePosixPath(split(seed_url).path)
+    folder = path.parent if path.suffix else path
+    return () if str(folder) == "/" else (str(folder),)

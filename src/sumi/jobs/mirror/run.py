@@ -1,0 +1,192 @@
+"""A mirror, put together: its folder, its store, its tree of Markdown."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from sumi.assembly.parts import (
+    STATE_FOLDER,
+    Store,
+    affordable,
+    connected,
+    open_store,
+    run_loop,
+    teller,
+)
+from sumi.assembly.run import JobRun, Setting, say_if_long
+from sumi.engine.clock import SystemClock
+from sumi.engine.control import Control, obeying_signals
+from sumi.engine.descriptors import raise_limit
+from sumi.engine.disk_watch import refuse_without_room, room_notes
+from sumi.engine.io import Io
+from sumi.events import Event, Listener, Progress, Summary
+from sumi.jobs.mirror.fresh_start import empty, refuse_to_empty, was_being_emptied
+from sumi.jobs.mirror.late_assets import EarlierAssets, forget_assets, retry_passed_over
+from sumi.jobs.mirror.links import link_pages
+from sumi.jobs.mirror.names import misnamed, remove_old_names, remove_strays, rename_pages
+from sumi.jobs.mirror.note import recall_settings, remember_settings
+from sumi.jobs.mirror.output import MarkdownTree
+from sumi.jobs.mirror.overview import write_overview
+from sumi.jobs.mirror.recipe import mirror_home, mirror_job
+from sumi.jobs.mirror.update import begin_update
+from sumi.outcomes import Outcome
+from sumi.ports import Clock
+from sumi.recipe import Job
+from sumi.settings import MirrorSettings
+from sumi.state.claim import Claim
+from sumi.state.lock import FolderLock
+
+PROGRESS_FILE_SECONDS = 2.0
+# Measured on 3,500 pages of eight manuals: a folder, its Markdown in whole blocks and its record take 26 KB,
+# the packed body 7 KB.
+BYTES_PER_PAGE = 28 * 1024
+RAW_BYTES_PER_PAGE = 8 * 1024
+
+
+def run_mirror(
+    settings: MirrorSettings,
+    listeners: Sequence[Listener],
+    control: Control | None = None,
+    read_settings: Callable[[], MirrorSettings] | None = None,
+) -> Summary:
+    """Run a mirror to its end. Blocking; raises SumiError for what the user should hear about.
+
+    ``read_settings`` is called when the run is asked to reload; the limits it returns are taken over.
+    """
+    return run_loop(mirror(settings, listeners, control or Control(), read_settings))
+
+
+async def mirror(
+    settings: MirrorSettings,
+    listeners: Sequence[Listener],
+    control: Control,
+    read_settings: Callable[[], MirrorSettings] | None = None,
+) -> Summary:
+    """The same within a running event loop."""
+    raise_limit()
+    job = _job_for(settings)
+    home = Path(settings.output) / mirror_home(settings)
+    if settings.fresh:
+        refuse_to_empty(home)
+    with Claim(home / STATE_FOLDER, "sumi mirror", home=home) as claim:
+        if settings.fresh or was_being_emptied(home):
+            empty(home)
+        refuse_without_room(home, settings.min_free)
+        job = _with_room_notes(job, settings, home)
+        async with _opened(settings, job, home, listeners, claim.lock) as (io, store, tree):
+            summary = await _Mirroring(settings, home, io, store, tree, read_settings).run(job, control)
+    write_overview(home.parent)
+    return summary
+
+
+class _Mirroring:
+    """What of a run is peculiar to mirrors: before it begins, when its limits are read again, at its end."""
+
+    def __init__(
+        self,
+        settings: MirrorSettings,
+        home: Path,
+        io: Io,
+        store: Store,
+        tree: MarkdownTree,
+        read_settings: Callable[[], MirrorSettings] | None,
+    ) -> None:
+        self._settings = settings
+        self._home = home
+        self._io = io
+        self._store = store
+        self._tree = tree
+        self._read_settings = read_settings
+        self._linked = False
+
+    async def run(self, job: Job, control: Control) -> Summary:
+        settings, store, tree = self._settings, self._store, self._tree
+        place = Setting(settings.url, settings.output, self._home, settings.min_free, settings.durability)
+        before = await recall_settings(store)
+        await retry_passed_over(store, store, before, settings, self._io.clock.now())
+        await remember_settings(store, settings)
+        unread = [record.url async for record in store.records({Outcome.OVER_CAP})]
+        await store.requeue(unread, self._io.clock.now())  # sitemaps: pages have been taken since
+        if not settings.assets:
+            await forget_assets(store)
+        self._linked = any(
+            each.rewrite_links or each.assets for each in (before, settings) if each is not None
+        )
+        if settings.update and store.resumed:
+            await say_if_long("looking at the files of", store, self._io)
+            await begin_update(store, store, self._io.clock.now(), tree.has)
+        run = JobRun(job, place, self._io, store, tree, control, self._read_job, self._complete)
+        with obeying_signals(control):
+            return await run.run()
+
+    async def _read_job(self) -> Job:
+        changed = self._read_settings() if self._read_settings is not None else self._settings
+        # Only limits are taken over: what else the file says now is for the next start.
+        kept = msgspec.structs.replace(self._settings, max_pages=changed.max_pages)
+        await remember_settings(self._store, kept)
+        return _job_for(changed)
+
+    async def _complete(self) -> None:
+        await remove_old_names(self._store, self._tree)
+        moves = await misnamed(self._store) if self._tree.had_quarrels else []
+        if moves:
+            if self._linked:  # while it is still known which page a local link means
+                await self._link(to_pages=False)
+            await rename_pages(moves, self._store, self._store, self._tree)
+        if self._tree.had_quarrels:
+            await remove_strays(self._store, self._tree)
+        if self._linked:  # also by an earlier run, whose links may not be wanted any more
+            await self._link(to_pages=self._settings.rewrite_links)
+
+    async def _link(self, *, to_pages: bool) -> None:
+        to_assets = self._settings.assets
+        await link_pages(self._store, self._store, self._tree, to_pages=to_pages, to_assets=to_assets)
+
+
+def _with_room_notes(job: Job, settings: MirrorSettings, home: Path) -> Job:
+    per_page = BYTES_PER_PAGE + (RAW_BYTES_PER_PAGE if settings.raw else 0)
+    notes = room_notes(home, settings.max_pages, per_page, settings.min_free)
+    return msgspec.structs.replace(job, notes=(*job.notes, *notes))
+
+
+def _job_for(settings: MirrorSettings) -> Job:
+    return affordable(mirror_job(settings), settings.processes)
+
+
+@asynccontextmanager
+async def _opened(
+    settings: MirrorSettings, job: Job, home: Path, listeners: Sequence[Listener], lock: FolderLock
+) -> AsyncIterator[tuple[Io, Store, MarkdownTree]]:
+    clock = SystemClock()
+    state, durability = home / STATE_FOLDER, settings.durability
+    tell, now = teller(listeners), clock.now()
+    store = open_store(settings.state, state, job.frontier, now, durability, tell, lock)
+    tree = MarkdownTree(home.parent, home.name, settings.url, clock, settings.max_assets_total)
+    heard: list[Listener] = [*listeners, _ProgressFile(tree, clock)]
+    try:
+        # With nothing to lose yet, and before anything is asked again, a dead server is said to be one.
+        must_reach = settings.update or not store.resumed
+        async with connected(job, store, tree, clock, heard, settings.processes, must_reach=must_reach) as io:
+            if settings.assets:
+                io = replace(io, assets=tree, source=EarlierAssets(store, store, tree))  # noqa: PLW2901 - the same, and more
+            yield io, store, tree
+    finally:
+        tree.close()
+        await store.aclose()
+
+
+class _ProgressFile:
+    """Keeps ``_progress.json`` current while a mirror runs."""
+
+    def __init__(self, tree: MarkdownTree, clock: Clock) -> None:
+        self._tree = tree
+        self._clock = clock
+        self._due = 0.0
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Progress) and self._clock.now() >= self._due:
+            self._due = self._clock.now() + PROGRESS_FILE_SECONDS
+            self._tree.write_progress(event)

@@ -1,0 +1,121 @@
+"""Several sites into one folder, one after the other: each its own home, state and summary, and a total."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from sumi.assembly.parts import run_loop, teller
+from sumi.engine.clock import SystemClock
+from sumi.engine.completeness import STATUSES
+from sumi.engine.control import Controls, obeying_signals
+from sumi.errors import StorageFailed, SumiError, UsageError
+from sumi.events import Listener, Summary, Warned
+from sumi.jobs.mirror.recipe import mirror_job
+from sumi.jobs.mirror.run import mirror
+from sumi.model import Candidate
+from sumi.scope import Scope
+from sumi.settings import MirrorSettings
+
+ReadSites = Callable[[], Sequence[MirrorSettings]]
+# A signal that came while the loop was busy, with the end of a site say, is heard within this time.
+SIGNAL_SECONDS = 0.01
+STOPPED = ("interrupted", "aborted")
+
+
+class SiteEnd:
+    """How one site ended: with a summary, or with what kept it from running."""
+
+    def __init__(self, url: str, summary: Summary | None, error: SumiError | None = None) -> None:
+        self.url = url
+        self.summary = summary
+        self.error = error
+
+    @property
+    def was_not_begun(self) -> bool:
+        return self.summary is None and self.error is None
+
+    @property
+    def words(self) -> str:
+        if self.summary is None:
+            return f"{self.url}: not begun" if self.error is None else f"{self.url}: {self.error}"
+        captured = sum(self.summary.outcomes.get(name, 0) for name in ("captured", "unchanged"))
+        return f"{self.url}: {self.summary.status}, {captured:,} pages"
+
+
+def run_sites(
+    sites: Sequence[MirrorSettings], listeners: Sequence[Listener], read_sites: ReadSites | None = None
+) -> list[SiteEnd]:
+    """Run each to its end, until one is stopped. What keeps one from running is told, and the next begins."""
+    refuse_overlaps(sites)
+    return run_loop(_run(sites, listeners, read_sites))
+
+
+def refuse_overlaps(sites: Sequence[MirrorSettings]) -> None:
+    """Two jobs that cover one host would write the same files, each by its own state."""
+    for number, site in enumerate(sites):
+        hosts = Scope(hosts=mirror_job(site).recipe.scope.hosts)
+        for other in (*sites[:number], *sites[number + 1 :]):
+            if hosts.judge(Candidate(other.url)) is None:
+                raise UsageError(
+                    f"{site.url} and {other.url} are parts of one site and would share its folder: give one "
+                    "URL that covers both, and narrow it with --include"
+                )
+
+
+async def _run(
+    sites: Sequence[MirrorSettings], listeners: Sequence[Listener], read_sites: ReadSites | None
+) -> list[SiteEnd]:
+    clock, tell, controls = SystemClock(), teller(listeners), Controls()
+    started = clock.now()
+    ends: list[SiteEnd] = []
+    with obeying_signals(controls):
+        for number, site in enumerate(sites):
+            await asyncio.sleep(SIGNAL_SECONDS)
+            if controls.was_stopped or any(map(_was_stopped, ends)):
+                ends.append(SiteEnd(site.url, None))
+                continue
+            try:
+                again = None if read_sites is None else _reader(read_sites, number)
+                ends.append(SiteEnd(site.url, await mirror(site, listeners, controls.next(), again)))
+            except StorageFailed:
+                raise  # the next would not fare better
+            except SumiError as error:
+                tell(Warned(f"{site.url}: {error}"))
+                ends.append(SiteEnd(site.url, None, error))
+        tell(total_of(ends, sites[0].output, clock.now() - started))
+    return ends
+
+
+def _was_stopped(end: SiteEnd) -> bool:
+    """By a file, or by a disk that ran low: the next is not begun either."""
+    return end.summary is not None and end.summary.status in STOPPED
+
+
+def _reader(read_sites: ReadSites, number: int) -> Callable[[], MirrorSettings]:
+    return lambda: read_sites()[number]
+
+
+def total_of(ends: Sequence[SiteEnd], output: str, seconds: float) -> Summary:
+    summaries = [end.summary for end in ends if end.summary is not None]
+    outcomes, left_out = Counter[str](), Counter[str]()
+    for summary in summaries:
+        outcomes.update(summary.outcomes)
+        left_out.update(summary.left_out)
+    return Summary(
+        job="mirror",
+        status=_worst_status(ends),
+        discovered=sum(summary.discovered for summary in summaries),
+        outcomes=dict(outcomes),
+        output=output,
+        seconds=round(seconds, 3),
+        notes=tuple(end.words for end in ends),
+        below_fidelity=sum(summary.below_fidelity for summary in summaries),
+        left_out=dict(left_out),
+        amiss=tuple(each for summary in summaries for each in summary.amiss),
+    )
+
+
+def _worst_status(ends: Sequence[SiteEnd]) -> str:
+    found = {"partial" if end.error else "interrupted" for end in ends if end.summary is None}
+    found |= {end.summary.status for end in ends if end.summary is not None}
+    return max(found, key=STATUSES.index)

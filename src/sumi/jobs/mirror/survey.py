@@ -1,0 +1,92 @@
+"""A mirror looked through once, from its ledger: what its logs, its manifest, its contents and its summary
+say of the whole."""
+
+from collections.abc import AsyncIterator
+from typing import NamedTuple
+
+from sumi.jobs.mirror.changes import Changes
+from sumi.model import Kind
+from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.ports import Ledger, UrlRecord
+from sumi.urls.paths import INDEX
+
+PAGES = frozenset((Outcome.CAPTURED, Outcome.UNCHANGED, Outcome.STALE))
+DONE = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.DONE)
+FAILED = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.FAILED) - PAGES
+ENDED = frozenset(Outcome) - {Outcome.PENDING}
+# Neither foreign pages, which are legion, nor guesses where a sitemap might be, are missing from the mirror.
+_UNLISTED = frozenset((Outcome.OUT_OF_SCOPE, Outcome.ABSENT))
+SKIPPED = (
+    frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.PASSED_OVER) - _UNLISTED
+)
+# Sorts below every character of a file name, so that a folder's own page comes first, then what is inside it,
+# then its neighbours.
+STEP = "\0"
+
+
+class Entry(NamedTuple):
+    """A line of the contents."""
+
+    folder: str  # with STEP between the names
+    title: str
+
+
+async def pages_here(ledger: Ledger) -> AsyncIterator[UrlRecord]:
+    """Every page with a file: settled ones, and those that an unfinished update has yet to ask for again."""
+    async for record in ledger.records(PAGES | {Outcome.PENDING} if await _any_again(ledger) else PAGES):
+        if is_here(record):
+            yield record
+
+
+async def _any_again(ledger: Ledger) -> bool:
+    """Mostly none: then what is pending, the most of a large crawl, need not be looked through."""
+    async for _ in ledger.waiting_again():
+        return True
+    return False
+
+
+async def told_of(ledger: Ledger) -> AsyncIterator[UrlRecord]:
+    """All that ``Survey.take`` makes anything of: what ended in some way, then what ended once and waits."""
+    async for record in ledger.records(ENDED):
+        yield record
+    async for record in ledger.waiting_again():
+        yield record
+
+
+def is_here(record: UrlRecord) -> bool:
+    facts, outcome = record.facts, record.outcome
+    return not facts.asset and (outcome in PAGES or (outcome is Outcome.PENDING and facts.path is not None))
+
+
+class Survey:
+    def __init__(self, changes: Changes | None = None) -> None:
+        self.pages = self.failed = self.skipped = self.assets = 0
+        self.from_markdown = 0  # pages that the site itself has as Markdown
+        self.sitemap: str | None = None  # the first that was read
+        self.last_settled: float | None = None
+        self.changes = changes  # by the last update; None for a mirror that was never updated
+        self.entries: list[Entry] = []
+
+    def take(self, record: UrlRecord) -> None:
+        """One of ``told_of``."""
+        if is_here(record):
+            self._take_page(record)
+        elif record.outcome in FAILED:
+            self.failed += 1
+        elif record.outcome in SKIPPED:
+            self.skipped += 1
+        elif record.outcome is Outcome.READ and record.kind is Kind.SITEMAP and self.sitemap is None:
+            self.sitemap = record.url
+        self.assets += record.facts.asset
+        if record.at is not None and record.outcome not in _UNLISTED:
+            self.last_settled = max(record.at, self.last_settled or record.at)
+        if self.changes is not None:
+            self.changes.take(record)
+
+    def _take_page(self, record: UrlRecord) -> None:
+        facts = record.facts
+        self.pages += 1
+        self.from_markdown += facts.source is not None
+        if facts.path is not None:
+            folder = facts.path.removesuffix(f"/{INDEX}").replace("/", STEP)
+            self.entries.append(Entry(folder, facts.title or ""))

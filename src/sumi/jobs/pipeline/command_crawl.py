@@ -1,0 +1,70 @@
+"""``sumi crawl run``: finds pages by policy, and leaves what it found in the spool for the scraper."""
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sumi.console.parser import SentenceParser
+from sumi.jobs.pipeline.options import add_config, add_running, checked, min_free, read_config, report
+from sumi.policy import Durability, ParseLimits
+
+if TYPE_CHECKING:
+    from sumi.console.reporters import Reporter
+    from sumi.events import Summary
+    from sumi.jobs.pipeline.config import CrawlConfig
+
+_EXAMPLES = """\
+examples:
+  sumi crawl run --config github.yaml               into workspace/spool/discoveries
+  sumi crawl run --config github.yaml --again       ask for known pages again, in case they changed
+  touch workspace/pause.crawler                     pause it; remove the file to go on
+  touch workspace/stop.crawler                      stop it, as one Ctrl-C does
+
+Stopped? The same command goes on where it was. sumi scrape run reads the spool, while it is written or later.
+"""
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi crawl run",
+        usage="sumi crawl run --config FILE [options]",
+        description="Crawls by policy from the seeds of a workspace; each page found is told to the scraper.",
+        epilog=_EXAMPLES,
+    )
+    add_config(parser)
+    add_again(parser)
+    add_running(parser)
+    return parser
+
+
+def add_again(parser: SentenceParser) -> None:
+    parser.add_argument("--again", action="store_true", help="Ask for known pages again, if they changed.")
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_all(arguments)
+    checked(options)
+    return run_crawler(options, read_config(options), unified=False)
+
+
+def run_crawler(options: argparse.Namespace, config: "CrawlConfig", *, unified: bool) -> int:
+    def crawl(reporter: "Reporter") -> "Summary":
+        # Imported here because the engine brings the network and the parser, which --help does not need.
+        from sumi.workers.early_child import worker_started_early
+
+        limits = ParseLimits()
+        with worker_started_early(options.processes, limits.cpu_seconds, limits.memory_bytes):
+            from sumi.jobs.pipeline.crawl import CrawlOptions, run_crawl
+
+            chosen = CrawlOptions(
+                unified=unified,
+                again=options.again,
+                warc=options.warc,
+                processes=options.processes,
+                min_free=min_free(options, os.environ),
+                durability=Durability(options.durability),
+            )
+            return run_crawl(config, chosen, [reporter], lambda: read_config(options, config.run_id))
+
+    return report(options, config, crawl)

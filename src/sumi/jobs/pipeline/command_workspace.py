@@ -1,0 +1,133 @@
+"""``sumi workspace``: makes the folder that a crawl works in, and empties it again."""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sumi.console.parser import SentenceParser
+from sumi.console.terminal import Sink, printable
+from sumi.errors import UsageError
+from sumi.jobs.pipeline.workspace import Belongings, configure, empty, has_list, job_files, job_locks
+
+if TYPE_CHECKING:
+    from sumi.jobs.pipeline.layout import Layout
+    from sumi.state.claim import Claim
+
+_DEFAULT_PLACE = "workspace"
+_DONE, _DECLINED = 0, 1
+_YES = frozenset({"y", "yes"})
+
+_EXAMPLES = """\
+examples:
+  sumi workspace configure                         ./workspace, with its folders and a seeds.txt
+  sumi workspace configure --config github.yaml    the workspace and the folders that the file names
+  sumi workspace reset                             asks, then removes all that crawls left in ./workspace
+  sumi workspace reset --config github.yaml --yes  for scripts: does not ask
+
+A reset removes only files that crawls write, by their names. It keeps the folders, your seeds, wherever they
+are, and every other file.
+"""
+
+
+def build_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi workspace",
+        usage="sumi workspace configure|reset [options] [DIR]",
+        description=(
+            "Makes the folder that crawl and scrape work in, with a first seeds.txt; or removes what they "
+            "left there. Only folders that were made by configure can be reset."
+        ),
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument(
+        "action", metavar="configure|reset", choices=("configure", "reset"), help="What to do."
+    )
+    parser.add_argument("folder", metavar="DIR", nargs="?", help="The workspace. Default: workspace.")
+    parser.add_argument("--config", metavar="FILE", help="The workspace of this crawl configuration.")
+    parser.add_argument("--yes", action="store_true", help="Of a reset: do not ask.")
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    parser = build_parser()
+    options = parser.parse_all(arguments)
+    if options.config is not None and options.folder is not None:
+        parser.error("give either DIR or --config, not both")
+    if options.action == "configure" and options.yes:
+        parser.error("--yes belongs to reset")
+    return _configure(options) if options.action == "configure" else _reset(options)
+
+
+def _configure(options: argparse.Namespace) -> int:
+    layout = _layout_of(options)
+    new = configure(layout.workspace, _belongings(layout), layout.files)
+    out = Sink(sys.stdout)
+    out.line(f"{printable(str(layout.workspace))} is ready" + ("" if new else "; nothing was missing"))
+    for name in new:
+        out.line(f"  {printable(name)}")
+    return _DONE
+
+
+def _reset(options: argparse.Namespace) -> int:
+    layout = _layout_of(options)
+    place = layout.workspace if options.config is not None else Path(options.folder or _DEFAULT_PLACE)
+    # Without a configuration the marker's word is enough, unless it is of a version that did not list files.
+    named = options.config is not None or not has_list(place)
+    belongings = _belongings(layout) if named else Belongings((), ())
+    with _alone_in(place, belongings) as claims:
+        return _emptied(place, belongings, claims, ask=not options.yes)
+
+
+def _emptied(place: Path, belongings: Belongings, claims: "Sequence[Claim]", *, ask: bool) -> int:
+    found = {path.relative_to(place) for path in job_files(place, belongings)}
+    names = ", ".join(sorted({path.parts[0] for path in found}))
+    if found and ask and not _confirmed(f"Remove {_files(len(found))} in {names} of {place}?"):
+        Sink(sys.stderr).line("nothing was removed")
+        return _DECLINED
+    count = empty(place, belongings)
+    for claim in claims:
+        claim.vanish()
+    Sink(sys.stdout).line(f"{printable(str(place))}: {_files(count)} removed")
+    return _DONE
+
+
+def _layout_of(options: argparse.Namespace) -> "Layout":
+    from sumi.jobs.pipeline.layout import configured_layout, default_layout
+
+    if options.config is not None:
+        return configured_layout(Path(options.config), time.time())
+    return default_layout(Path(options.folder or _DEFAULT_PLACE))
+
+
+def _belongings(layout: "Layout") -> Belongings:
+    return Belongings(layout.folders, layout.written, layout.kept)
+
+
+def _confirmed(question: str) -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError("sumi workspace reset asks first, and nobody is there to answer; --yes goes ahead")
+    Sink(sys.stderr).write(f"{printable(question)} [y/N] ")
+    return sys.stdin.readline().strip().lower() in _YES
+
+
+@contextmanager
+def _alone_in(place: Path, belongings: Belongings) -> "Iterator[list[Claim]]":
+    """Nobody is at work, and nobody begins, until all is removed; folders made for that are gone again."""
+    from sumi.state.claim import Claim
+
+    with ExitStack() as held:
+        locks = job_locks(place, belongings)
+        claims = [held.enter_context(Claim(lock.parent, "sumi workspace reset")) for lock in locks]
+        try:
+            yield claims
+        finally:
+            for claim in claims:
+                claim.unmake()
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count:,} files"

@@ -1,0 +1,177 @@
+"""A crawl by policy, put together: its frontier, its archive, and the spool or, unified, the metadata."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from sumi.assembly.parts import (
+    Store,
+    affordable,
+    connected,
+    open_store,
+    run_loop,
+    teller,
+)
+from sumi.assembly.run import JobRun, Setting
+from sumi.engine.clock import SystemClock
+from sumi.engine.control import Control, obeying_signals
+from sumi.engine.descriptors import raise_limit
+from sumi.engine.disk_watch import refuse_without_room
+from sumi.engine.io import Io
+from sumi.errors import StateError
+from sumi.events import Listener, Summary
+from sumi.jobs.pipeline.archive import Archive
+from sumi.jobs.pipeline.back_pressure import BackPressure
+from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.layout import layout_of
+from sumi.jobs.pipeline.moved_state import refuse_another_frontier, refuse_another_index
+from sumi.jobs.pipeline.note import CRAWLER, UNIFIED, Role, recall_role, remember_role
+from sumi.jobs.pipeline.page_rows import KEPT
+from sumi.jobs.pipeline.parts import Workshop
+from sumi.jobs.pipeline.recipe import finding_job
+from sumi.jobs.pipeline.seeds import load_seeds
+from sumi.jobs.pipeline.workspace import Belongings, adopt, refuse_half_emptied
+from sumi.model import Candidate, Hop
+from sumi.policy import Durability
+from sumi.ports import Clock
+from sumi.recipe import Job
+from sumi.state.claim import Claim
+from sumi.state.lock import FolderLock
+
+
+class CrawlOptions(msgspec.Struct, frozen=True):
+    """What is decided for one run, beside its configuration."""
+
+    unified: bool = False
+    again: bool = False  # pages that are here are asked for again, in case they changed
+    warc: str | None = None
+    processes: int | None = None
+    min_free: int | None = None
+    durability: Durability = Durability.BATCH
+
+    @property
+    def job(self) -> str:
+        return UNIFIED if self.unified else CRAWLER
+
+    @property
+    def command(self) -> str:
+        return "run --unified" if self.unified else "crawl run"
+
+
+def run_crawl(
+    config: CrawlConfig,
+    options: CrawlOptions,
+    listeners: Sequence[Listener],
+    read_config: Callable[[], CrawlConfig] | None = None,
+) -> Summary:
+    """Run a crawl to its end. Blocking; raises SumiError for what the user should hear about."""
+    return run_loop(crawl(config, options, listeners, Control(), read_config))
+
+
+async def crawl(
+    config: CrawlConfig,
+    options: CrawlOptions,
+    listeners: Sequence[Listener],
+    control: Control,
+    read_config: Callable[[], CrawlConfig] | None = None,
+) -> Summary:
+    """The same within a running event loop."""
+    raise_limit()
+    job = _job_for(config, options)
+    refuse_another_frontier(config)
+    if options.unified:
+        refuse_another_index(config)
+    layout = layout_of(config)
+    adopt(config.workspace, Belongings(layout.folders, layout.written, layout.kept))
+    with Claim(config.frontier.db_path, f"sumi {options.command}") as claim:
+        refuse_half_emptied(config.workspace)
+        refuse_without_room(config.workspace, options.min_free)
+        async with _opened(config, options, job, listeners, control, claim.lock) as (io, store, archive):
+            await _begin_as(Role(options.job, config.workspace), store, config.frontier.db_path)
+            if options.again:
+                await _queue_again(store, io.clock)
+            setting = _setting(config, options)
+
+            async def read_job() -> Job:
+                return _job_for(read_config() if read_config is not None else config, options)
+
+            with obeying_signals(control):
+                return await JobRun(job, setting, io, store, archive, control, read_job).run()
+
+
+def _setting(config: CrawlConfig, options: CrawlOptions) -> Setting:
+    where = config.metadata.path if options.unified else config.spool.dir
+    home = config.workspace
+    return Setting(str(config.seeds_file), str(where), home, options.min_free, options.durability)
+
+
+def _job_for(config: CrawlConfig, options: CrawlOptions) -> Job:
+    written = load_seeds(config.seeds_file, config.scope.keep_query)
+    seeds = [Candidate(seed.identity, Hop.SEED, address=seed.address) for seed in written]
+    keep_raw = options.unified or config.spool.hand_over
+    return affordable(finding_job(config, options.job, seeds, keep_raw=keep_raw), options.processes)
+
+
+@asynccontextmanager
+async def _opened(
+    config: CrawlConfig,
+    options: CrawlOptions,
+    job: Job,
+    listeners: Sequence[Listener],
+    control: Control,
+    lock: FolderLock,
+) -> AsyncIterator[tuple[Io, Store, Archive]]:
+    clock = SystemClock()
+    section = config.frontier
+    backend, state, durability = section.backend, section.db_path, options.durability
+    tell, now = teller(listeners), clock.now()
+    store = open_store(backend, state, job.frontier, now, durability, tell, lock)
+    try:
+        workshop = Workshop(config, options.job, _metrics_path(config), clock)
+        try:
+            archive, pressed = _archive(config, options, workshop, control, clock)
+            heard = (*listeners, *workshop.listeners, *pressed)
+            async with (
+                connected(job, store, archive, clock, heard, options.processes) as io,
+                workshop.packing(io) as io,
+            ):
+                yield io, store, archive
+        finally:
+            workshop.close()
+    finally:
+        await store.aclose()
+
+
+def _archive(
+    config: CrawlConfig, options: CrawlOptions, workshop: Workshop, control: Control, clock: Clock
+) -> tuple[Archive, tuple[Listener, ...]]:
+    if options.unified:
+        copies = (workshop.index(), workshop.metadata(), *workshop.trajectory())
+        return workshop.archive(copies, options.warc), ()
+    copies = (*workshop.trajectory(), workshop.spool())
+    most = config.spool.max_backlog_gb * 1e9
+    pressure = BackPressure(config.spool.dir, config.bookmark.path, most, control, clock)
+    return workshop.archive(copies, options.warc), (pressure,)
+
+
+def _metrics_path(config: CrawlConfig) -> Path:
+    return config.metrics.crawler_path
+
+
+async def _begin_as(role: Role, store: Store, state: Path) -> None:
+    """What one mode has done, the other would take for done and never tell of in its own files."""
+    before = await recall_role(store, state)
+    if before is not None and before.job != role.job:
+        words = {CRAWLER: "sumi crawl run, or sumi run", UNIFIED: "sumi run --unified"}
+        raise StateError(
+            f"this workspace was begun by {words.get(before.job, before.job)}: go on with that, or give this "
+            "crawl a workspace of its own"
+        )
+    await remember_role(store, role, state)
+
+
+async def _queue_again(store: Store, clock: Clock) -> None:
+    urls = [record.url async for record in store.records(KEPT)]
+    await store.requeue(urls, clock.now())

@@ -1,0 +1,70 @@
+"""Counters of a run, by name, and the metrics CSV that they are written to every few seconds."""
+
+from collections import Counter
+from typing import Final
+
+from sumi.events import Event, PageDeferred
+from sumi.jobs.pipeline.ledger_copies import Lines
+from sumi.jobs.pipeline.page_rows import NOT_MODIFIED, is_kept_page, was_not_modified
+from sumi.model import Kind
+from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.ports import Clock, UrlRecord
+
+HEADER: Final = b"timestamp,metric,value\n"
+
+
+class PageCounts:
+    """What became of the pages of this run."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, PageDeferred):
+            self._counts["retries"] += 1
+
+    def settled(self, record: UrlRecord) -> None:
+        if record.kind is not Kind.PAGE:
+            return
+        facts = record.facts
+        if facts.status is not None:
+            status = NOT_MODIFIED if was_not_modified(record) else facts.status
+            self._counts["pages_fetched"] += 1
+            self._counts[f"status_{status // 100}xx"] += 1
+        if was_not_modified(record):
+            self._counts["not_modified_304"] += 1
+        elif is_kept_page(record):
+            self._counts["pages_saved"] += 1
+            self._counts["bytes_saved"] += facts.body_bytes or 0
+            self._counts["links_extracted"] += facts.links or 0
+        elif record.outcome is Outcome.NOT_HTML:
+            self._counts["not_html"] += 1
+        elif MEANINGS[record.outcome].ending is Ending.FAILED:
+            self._counts["fetch_fail"] += 1
+        elif MEANINGS[record.outcome].ending is Ending.PASSED_OVER:
+            self._counts["policy_denied"] += 1
+
+    def lines(self, second: int) -> list[bytes]:
+        return [f"{second},{name},{count}".encode() for name, count in sorted(self._counts.items())]
+
+
+class MetricsCsv:
+    """Appends all counters every ``interval`` seconds, and once more at the end."""
+
+    def __init__(self, file: Lines, counts: PageCounts, interval: float, clock: Clock) -> None:
+        self._file = file
+        self._counts = counts
+        self._interval = interval
+        self._clock = clock
+        self._due = clock.now() + interval
+
+    def __call__(self, event: Event) -> None:
+        """Events come several times a second while a run goes on."""
+        if self._clock.now() >= self._due:
+            self.flush()
+
+    def flush(self) -> None:
+        self._due = self._clock.now() + self._interval
+        lines = self._counts.lines(int(self._clock.now()))
+        if lines:
+            self._file.append(lines, HEADER)

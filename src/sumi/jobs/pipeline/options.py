@@ -1,0 +1,110 @@
+"""What the commands of a crawl and a scrape share: their options, their configuration, their reporting."""
+
+import argparse
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sumi.console.narration import Verbosity
+from sumi.console.parser import SentenceParser
+from sumi.console.reporters import Reporter, choose_reporter
+from sumi.console.summary import exit_code
+from sumi.console.terminal import Sink, printable
+from sumi.errors import UsageError
+from sumi.policy import Durability
+
+if TYPE_CHECKING:
+    from sumi.events import Summary
+    from sumi.jobs.pipeline.config import CrawlConfig
+
+MIN_FREE_VARIABLE = "SUMI_MIN_FREE"
+
+
+def add_config(parser: SentenceParser) -> None:
+    parser.add_argument("--config", metavar="FILE", required=True, help="The crawl configuration (YAML).")
+
+
+def add_run_id(parser: SentenceParser) -> None:
+    parser.add_argument("--run-id", metavar="NAME", help="What {run_id} stands for. Default: the time now.")
+
+
+def add_running(parser: SentenceParser, *, new_run: bool = True) -> None:
+    """Options of every command that fetches pages. One that goes on with a run has its name already."""
+    if new_run:
+        add_run_id(parser)
+    parser.add_argument("--warc", metavar="FILE", help="Also write what comes to this .warc.gz file.")
+    parser.add_argument(
+        "--durability",
+        metavar="batch|strict",
+        choices=tuple(Durability),
+        default=Durability.BATCH,
+        help="Whether a power cut may undo the last second, which is redone, or nothing. Default: batch.",
+    )
+    parser.add_argument(
+        "--processes",
+        metavar="N",
+        type=int,
+        help="Processes that parse pages. Default: by the number of cores.",
+    )
+    parser.add_argument(
+        "--min-free", metavar="SIZE", help="Stop while this much disk space is left, such as 1G; 0 for never."
+    )
+    report = parser.add_argument_group("reporting")
+    report.add_argument("--json", action="store_true", help="Events as JSON lines on stdout, for programs.")
+    loudness = report.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="Say only what went wrong.")
+    loudness.add_argument(
+        "-v", "--verbose", action="count", default=0, help="Every page; twice, retries and robots.txt too."
+    )
+
+
+def read_config(options: argparse.Namespace, run_id: str | None = None) -> "CrawlConfig":
+    from sumi.jobs.pipeline.config_file import load_crawl_config
+    from sumi.jobs.pipeline.seeds import new_run_id
+
+    chosen = run_id or getattr(options, "run_id", None) or new_run_id(time.time())
+    return load_crawl_config(Path(options.config), chosen)
+
+
+def checked(options: argparse.Namespace) -> None:
+    if options.warc is not None and not options.warc.endswith(".warc.gz"):
+        raise UsageError(f"--warc {options.warc} must end in .warc.gz, by which readers know the format")
+    if options.processes is not None and not 0 <= options.processes <= 256:
+        raise UsageError(f"--processes {options.processes} must be between 0 and 256")
+
+
+def min_free(options: argparse.Namespace, environment: Mapping[str, str]) -> int | None:
+    """The flag, or the variable that mirror has for the same; None: as the job sees fit."""
+    text = options.min_free if options.min_free is not None else environment.get(MIN_FREE_VARIABLE)
+    if text is None:
+        return None
+    from sumi.settings import SETTINGS
+
+    kind = next(setting.kind for setting in SETTINGS if setting.name == "min-free")
+    try:
+        return int(str(kind.parse(text)))
+    except ValueError:
+        raise UsageError(f"--min-free {text!r} must be {kind.expects}") from None
+
+
+def report(options: argparse.Namespace, config: "CrawlConfig", run: "Callable[[Reporter], Summary]") -> int:
+    """Show under which rules it goes, run it with a reporter listening, and end with its exit code."""
+    from sumi.jobs.pipeline.config_rules import compliance_banner
+
+    out, err = Sink(sys.stdout), Sink(sys.stderr)
+    if not options.quiet:
+        for line in compliance_banner(config):
+            err.line(printable(line))
+    verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
+    reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
+    # Before the run listens and after it no longer does, these would kill the process by default.
+    for number in (signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        return exit_code(run(reporter))
+    finally:
+        reporter.close()

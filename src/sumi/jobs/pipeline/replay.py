@@ -1,0 +1,110 @@
+"""A replay: the pages CSV made again from the page index and the archive, without the network."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from sumi.assembly.parts import run_loop
+from sumi.errors import UsageError
+from sumi.events import Listener, Warned
+from sumi.files.blobs import MOST_BODY_BYTES, FolderBlobs
+from sumi.files.safe_files import SafeFolder
+from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.config_rules import page_type_of
+from sumi.jobs.pipeline.moved_state import holds_state, refuse_another_frontier, refuse_another_index
+from sumi.jobs.pipeline.page_index import IndexRecord
+from sumi.jobs.pipeline.page_rows import PageRow, page_row
+from sumi.jobs.pipeline.pages_csv import HEADER, csv_line
+from sumi.jobs.pipeline.parts import indexed
+from sumi.jobs.pipeline.scrape import scraper_state
+from sumi.ports import Snapshot
+from sumi.state.lock import FolderLock
+from sumi.state.recognize import open_snapshot
+
+
+class Replayed(msgspec.Struct, frozen=True):
+    rows: int
+    missing: int  # pages of the index whose body is not in the archive, or damaged
+    path: str
+
+
+def run_replay(config: CrawlConfig, listeners: Sequence[Listener], now: float) -> Replayed:
+    """Blocking; raises UsageError if there is nothing to make it from."""
+    refuse_another_index(config)
+    if not config.index.db_path.exists():
+        raise UsageError(f"there is no page index at {config.index.db_path}: run sumi scrape run first")
+    return run_loop(_replay(config, listeners, now))
+
+
+async def _replay(config: CrawlConfig, listeners: Sequence[Listener], now: float) -> Replayed:
+    """The scraper is kept out meanwhile: the CSV may be the one that it writes."""
+    state = scraper_state(config)
+    if not holds_state(state):
+        return await _write(config, listeners, now)
+    lock = FolderLock(state, command="sumi scrape replay")
+    try:
+        return await _write(config, listeners, now)
+    finally:
+        lock.release()
+
+
+async def _write(config: CrawlConfig, listeners: Sequence[Listener], now: float) -> Replayed:
+    ledger = _ledger(config, now)
+    archive = SafeFolder(config.store.root)
+    csv = SafeFolder(config.pages_csv.path.parent)
+    blobs = FolderBlobs(archive, packed=config.store.compress)
+    page_type = page_type_of(config)
+    rows = missing = 0
+    try:
+        with csv.stream_atomic(config.pages_csv.path.name) as file:
+            file.write(HEADER)
+            for record in indexed(config):
+                body = blobs.open(record.sha256, MOST_BODY_BYTES)
+                if body is None:
+                    missing += 1
+                    _tell(listeners, f"{record.url}: its body is not in the archive, or damaged; no row")
+                    continue
+                row = await _row(record, ledger, len(body), page_type(record.url))
+                file.write(csv_line(row) + b"\n")
+                rows += 1
+        csv.sync()
+    finally:
+        archive.close()
+        csv.close()
+        if ledger is not None:
+            await ledger.aclose()
+    return Replayed(rows, missing, str(config.pages_csv.path))
+
+
+def _ledger(config: CrawlConfig, now: float) -> Snapshot | None:
+    """Whichever wrote the index: the scraper's, or that of a unified run."""
+    for state in (scraper_state(config), config.frontier.db_path):
+        if holds_state(state):
+            return open_snapshot(state, now)
+    refuse_another_frontier(config)
+    return None
+
+
+async def _row(record: IndexRecord, ledger: Snapshot | None, size: int, page_type: str) -> PageRow:
+    """As it was written then, where the ledger still has the page; else what index and archive know."""
+    known = None if ledger is None else await ledger.record(record.url)
+    if known is None:
+        return PageRow(
+            record.timestamp, record.url, page_type, 0, None, 200, None, None, record.sha256, size,
+            record.stored_path, record.etag, record.last_modified, None, 0, None, {},
+        )  # fmt: skip
+    return msgspec.structs.replace(
+        page_row(known),
+        timestamp=record.timestamp,
+        http_status=known.facts.status,
+        content_sha256=record.sha256,
+        content_bytes=size,
+        stored_path=record.stored_path,
+        etag=record.etag,
+        last_modified=record.last_modified,
+    )
+
+
+def _tell(listeners: Sequence[Listener], words: str) -> None:
+    for listener in listeners:
+        listener(Warned(words))

@@ -1,0 +1,174 @@
+"""A scraper, put together: the spool that it reads, its own state, the archive and the pages CSV."""
+
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from sumi.assembly.parts import (
+    Store,
+    affordable,
+    connected,
+    open_store,
+    run_loop,
+    teller,
+)
+from sumi.assembly.run import JobRun, Setting
+from sumi.engine.clock import SystemClock
+from sumi.engine.control import Control, obeying_signals
+from sumi.engine.descriptors import raise_limit
+from sumi.engine.disk_watch import refuse_without_room
+from sumi.engine.io import Io
+from sumi.events import Listener, Summary
+from sumi.files.growing_file import GrowingFile
+from sumi.jobs.pipeline.archive import Archive
+from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.layout import default_places
+from sumi.jobs.pipeline.moved_state import holds_state, refuse_another_index
+from sumi.jobs.pipeline.note import SCRAPER, Role, remember_role
+from sumi.jobs.pipeline.pages_csv import HEADER
+from sumi.jobs.pipeline.parts import Workshop
+from sumi.jobs.pipeline.recipe import fetching_job
+from sumi.jobs.pipeline.spool_reader import SpoolReader
+from sumi.jobs.pipeline.spool_source import SpoolSource
+from sumi.jobs.pipeline.workspace import refuse_half_emptied
+from sumi.policy import Durability, Preset, StateBackend
+from sumi.recipe import Job
+from sumi.settings.kinds import split_userinfo
+from sumi.state.claim import Claim
+from sumi.state.folder import backend_to_use
+from sumi.state.lock import FolderLock, lock_owner
+from sumi.urls import normalize
+from sumi.urls.whatwg import serialized
+
+RUN_NOTE = "pipeline.run_id"
+_NAMES = (SCRAPER, *(f"{SCRAPER}.{backend}" for backend in StateBackend if backend is not StateBackend.FILES))
+
+
+class ScrapeOptions(msgspec.Struct, frozen=True):
+    """What is decided for one run, beside its configuration."""
+
+    follow: bool = False  # wait for more, even if no crawler is at work
+    warc: str | None = None
+    processes: int | None = None
+    min_free: int | None = None
+    durability: Durability = Durability.BATCH
+
+
+def scraper_state(config: CrawlConfig) -> Path:
+    """Beside the crawler's. What is there is used, whatever the crawler's is kept in by now: a scraper that
+    began anew would not know what it has done."""
+    backend = config.frontier.backend
+    suffix = "" if backend is None or backend is StateBackend.FILES else f".{backend}"
+    names = dict.fromkeys((SCRAPER + suffix, *_NAMES))
+    homes = (config.frontier.db_path, *default_places(config.workspace, "frontier.db_path"))
+    places = [home.with_name(name) for home in homes for name in names]
+    return next(filter(holds_state, places), places[0])
+
+
+def _backend(config: CrawlConfig, folder: Path) -> StateBackend | None:
+    """The configured one, unless the scraper's state is kept in another."""
+    wanted = config.frontier.backend
+    return wanted if backend_to_use(folder, None) is wanted or not holds_state(folder) else None
+
+
+def run_scrape(
+    config: CrawlConfig,
+    options: ScrapeOptions,
+    listeners: Sequence[Listener],
+    read_config: Callable[[], CrawlConfig] | None = None,
+    crawler_at_work: Callable[[], bool] | None = None,
+) -> Summary:
+    """Run a scraper to its end. Blocking; raises SumiError for what the user should hear about.
+
+    ``crawler_at_work`` says whether more may come; if it is not given, the crawler's lock does.
+    """
+    return run_loop(scrape(config, options, listeners, Control(), read_config, crawler_at_work))
+
+
+async def scrape(
+    config: CrawlConfig,
+    options: ScrapeOptions,
+    listeners: Sequence[Listener],
+    control: Control,
+    read_config: Callable[[], CrawlConfig] | None = None,
+    crawler_at_work: Callable[[], bool] | None = None,
+) -> Summary:
+    """The same within a running event loop."""
+    raise_limit()
+    job = affordable(fetching_job(config, SCRAPER), options.processes)
+    refuse_another_index(config)
+    at_work = crawler_at_work or _by_lock(config, follow=options.follow)
+    with Claim(scraper_state(config), "sumi scrape run") as claim:
+        refuse_half_emptied(config.workspace)
+        refuse_without_room(config.workspace, options.min_free)
+        async with _opened(config, options, job, listeners, at_work, claim.lock) as (io, store, archive):
+            await remember_role(store, Role(SCRAPER, config.workspace), scraper_state(config))
+            await store.put_note(RUN_NOTE, config.run_id)
+
+            async def read_job() -> Job:
+                return fetching_job(read_config() if read_config is not None else config, SCRAPER)
+
+            where = str(config.pages_csv.path)
+            setting = Setting(
+                str(config.spool.dir), where, config.workspace, options.min_free, options.durability
+            )
+            with obeying_signals(control):
+                summary = await JobRun(job, setting, io, store, archive, control, read_job).run()
+            # The summary names it as the output: it is there, even if there was nothing new to tell.
+            GrowingFile(config.pages_csv.path).append([], HEADER)
+            return summary
+
+
+def _by_lock(config: CrawlConfig, *, follow: bool) -> Callable[[], bool]:
+    return lambda: follow or lock_owner(config.frontier.db_path) is not None
+
+
+@asynccontextmanager
+async def _opened(
+    config: CrawlConfig,
+    options: ScrapeOptions,
+    job: Job,
+    listeners: Sequence[Listener],
+    at_work: Callable[[], bool],
+    lock: FolderLock,
+) -> AsyncIterator[tuple[Io, Store, Archive]]:
+    clock = SystemClock()
+    folder, durability = scraper_state(config), options.durability
+    tell, now, backend = teller(listeners), clock.now(), _backend(config, folder)
+    store = open_store(backend, folder, job.frontier, now, durability, tell, lock)
+    try:
+        workshop = Workshop(config, SCRAPER, config.metrics.scraper_path, clock)
+        try:
+            heard = (*listeners, *workshop.listeners)
+            source = SpoolSource(
+                SpoolReader(config.spool.dir, config.bookmark.path),
+                store,
+                workshop.blobs,
+                clock,
+                identify=as_listed,
+                amend=store.amend,
+                began=lambda: archive.since,
+                crawler_at_work=at_work,
+                resumed=store.resumed,
+                tell=teller(heard),
+            )
+            copies = (workshop.index(), workshop.pages_csv())
+            archive = workshop.archive(copies, options.warc, [source.settled], source.told)
+            async with (
+                connected(job, store, archive, clock, heard, options.processes) as io,
+                workshop.packing(io) as io,
+            ):
+                yield dataclasses.replace(io, source=source), store, archive
+        finally:
+            workshop.close()
+    finally:
+        await store.aclose()
+
+
+def as_listed(url: str) -> str | None:
+    """What to ask for and to file it under; None for what cannot be asked for as it is written."""
+    href = serialized(url)
+    return None if href is None or split_userinfo(href)[1] else normalize(href, Preset.LISTED)

@@ -1,0 +1,223 @@
+"""The taking half of a spool: whole lines of all its files, each once, whenever a file came or grew.
+
+A file is read to its end before the next one begins, and the files in the order of their names; one that
+comes or grows later is read then, wherever its name would have put it.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from sumi.jobs.pipeline.bookmark import Bookmark, read_bookmark, write_bookmark
+from sumi.jobs.pipeline.spool import MOST_LINE_BYTES, is_whole_object
+from sumi.jobs.pipeline.spool_folder import SEGMENT_NAME, SpoolFolder, in_order, look_into
+from sumi.ports import SpoolLine, SpoolPlace
+
+READ_BYTES: Final = 256 * 1024
+_BOM: Final = b"\xef\xbb\xbf"
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def unread_bytes(folder: Path, bookmark: Path) -> int:
+    """How much lies after the bookmark, or in all if that cannot be read."""
+    sizes = look_into(folder).sizes
+    read = (read_bookmark(bookmark) or Bookmark()).offsets(sizes)
+    return sum(max(0, size - read.get(name, 0)) for name, size in sizes.items())
+
+
+class SpoolRest(msgspec.Struct, frozen=True):
+    """What was not taken."""
+
+    strangers: dict[str, str]  # by name, why it is not read
+    unfinished: tuple[SpoolPlace, ...]  # last lines that are neither ended nor whole
+    behind: bool  # whole lines were left
+
+
+class SpoolReader:
+    """The taking half of ``sumi.ports.Spool``, with its bookmark."""
+
+    def __init__(self, folder: Path, bookmark: Path) -> None:
+        self._folder = folder
+        self._bookmark = bookmark
+        self.problems: list[str] = []  # why the bookmark, or what it says of a file, could not be used
+        self._trusted = True  # the bookmark: what it does not know is new
+        self._unreadable: dict[str, str] = {}
+        self._taken = self._recovered(read_bookmark(bookmark))
+        self._acked = dict(self._taken)
+        self._current = self._last = ""
+        self._is_saved = True
+        self._counted: dict[str, tuple[int, int]] = {}  # by file, an offset and the lines before it
+        self._searched: dict[SpoolPlace, int] = {}  # by the start of an endless line, how far it is known
+
+    def take(self, limit: int) -> list[SpoolLine]:
+        """The next complete lines, at most ``limit``; none if nobody has got any further."""
+        lines = self._lines_of(self._current, limit) if self._current else []
+        if not lines:
+            for name, size in look_into(self._folder).sizes.items():
+                if size > self._taken.get(name, 0) and (lines := self._lines_of(name, limit)):
+                    self._current = name
+                    break
+        return self._noted(lines)
+
+    def take_unended(self) -> list[SpoolLine]:
+        """Last lines that are whole and only lack their end, as many programs leave them. For when nobody
+        writes any more."""
+        return self._noted([line for _, line in self._last_lines() if line is not None])
+
+    def rest(self) -> SpoolRest:
+        listing = look_into(self._folder)
+        last = dict(self._last_lines())
+        unfinished = tuple(place for place, line in last.items() if line is None)
+        waiting = {place.file for place in last}
+        behind = any(
+            size > self._taken.get(name, 0) and name not in waiting and name not in self._unreadable
+            for name, size in listing.sizes.items()
+        )
+        return SpoolRest(listing.strangers | self._unreadable, unfinished, behind)
+
+    def ack(self, place: SpoolPlace) -> None:
+        """Nothing before ``place`` in its file need ever be taken again. In the bookmark by the next
+        ``save``."""
+        self._acked[place.file] = max(self._acked.get(place.file, 0), place.offset)
+        self._last = place.file
+        self._is_saved = False
+
+    def save(self) -> None:
+        if self._is_saved:
+            return
+        self._is_saved = True
+        others = {name: at for name, at in self._acked.items() if name != self._last}
+        write_bookmark(self._bookmark, Bookmark(self._last, self._acked[self._last], others))
+
+    def came_after(self, known: SpoolPlace, place: SpoolPlace) -> bool:
+        """Whether a line was taken after another one, or is that one. Of different files only the crawler's
+        own are certain to be read in the order of their names, and all files after their bookmark was lost.
+        """
+        if known.file == place.file:
+            return known.offset >= place.offset
+        own = SEGMENT_NAME.match(known.file) and SEGMENT_NAME.match(place.file)
+        return bool(own or not self._trusted) and in_order(known.file) > in_order(place.file)
+
+    def line_number(self, place: SpoolPlace) -> int:
+        """From 1. Counted on from the last one asked for, so that many bad lines cost no more than one."""
+        at, lines = self._counted.get(place.file, (0, 0))
+        if at > place.offset:
+            at, lines = 0, 0
+        for block in _blocks(self._folder / place.file, at, place.offset):
+            lines += block.count(b"\n")
+        self._counted[place.file] = place.offset, lines
+        return lines + 1
+
+    def is_gone(self, name: str) -> bool:
+        return not (self._folder / name).exists()
+
+    # ── within a file ──────────────────────────────────────────────────────────────────────────────────
+
+    def _noted(self, lines: list[SpoolLine]) -> list[SpoolLine]:
+        for line in lines:
+            self._taken[line.after.file] = line.after.offset
+        return lines
+
+    def _lines_of(self, name: str, limit: int) -> list[SpoolLine]:
+        place = SpoolPlace(name, self._taken.get(name, 0))
+        data = self._read(place, READ_BYTES)
+        if data and b"\n" not in data:
+            data = self._read(place, MOST_LINE_BYTES)
+        if len(data) < MOST_LINE_BYTES or b"\n" in data:
+            return _split(data, place, limit)
+        end = self._end_of_endless(place)
+        return [] if end is None else [SpoolLine(place, SpoolPlace(name, end), b"", too_long=True)]
+
+    def _end_of_endless(self, place: SpoolPlace) -> int | None:
+        """Where a line ends that is longer than any should be; None: it has not ended yet."""
+        at = self._searched.get(place, place.offset)
+        for block in _blocks(self._folder / place.file, at, None):
+            found = block.find(b"\n")
+            if found >= 0:
+                return at + found + 1
+            at += len(block)
+        self._searched[place] = at
+        return None
+
+    def _last_lines(self) -> Iterator[tuple[SpoolPlace, SpoolLine | None]]:
+        """What follows the last line end of each file, if it was not taken; with the line, if it is whole."""
+        for name, size in look_into(self._folder).sizes.items():
+            place = SpoolPlace(name, self._taken.get(name, 0))
+            if size <= place.offset:
+                continue
+            data = self._read(place, MOST_LINE_BYTES)
+            if not data or b"\n" in data:
+                continue
+            text = _text(data, place)
+            if not text.strip():
+                continue
+            whole = size - place.offset <= MOST_LINE_BYTES and is_whole_object(text)
+            after = SpoolPlace(name, place.offset + len(data) + 1)  # behind the line end that may yet come
+            yield place, SpoolLine(place, after, text) if whole else None
+
+    def _read(self, place: SpoolPlace, most: int) -> bytes:
+        try:
+            file = os.open(self._folder / place.file, _READ)
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            self._unreadable[place.file] = f"it cannot be read ({os.strerror(error.errno or 0)})"
+            return b""
+        try:
+            return os.pread(file, most, place.offset)
+        finally:
+            os.close(file)
+
+    # ── the bookmark ───────────────────────────────────────────────────────────────────────────────────
+
+    def _recovered(self, mark: Bookmark | None) -> dict[str, int]:
+        """For each file the earliest place that can be meant. Lines before it that come again are known to
+        be done."""
+        if mark is None:
+            self._distrust(f"{self._bookmark} cannot be read, so the spool is gone through from its start")
+            return {}
+        listing = look_into(self._folder)
+        if mark.file is not None and mark.file not in listing.sizes:
+            self.problems.append(
+                f"{self._bookmark} names {mark.file}, which is gone: going on with the other files"
+            )
+        there = {name: at for name, at in mark.offsets(listing.sizes).items() if name in listing.sizes}
+        return {name: self._line_start(name, at, listing) for name, at in there.items()}
+
+    def _line_start(self, name: str, offset: int, listing: SpoolFolder) -> int:
+        size = listing.sizes[name]
+        ended = offset == 0 or self._read(SpoolPlace(name, min(offset, size) - 1), 1) == b"\n"
+        if (ended and offset <= size) or (not ended and offset == size + 1):
+            return offset
+        self._distrust(f"{self._bookmark} points into a line of {name}: it is read from its start")
+        return 0
+
+    def _distrust(self, why: str) -> None:
+        self.problems.append(why)
+        self._trusted = False
+
+
+def _blocks(path: Path, start: int, end: int | None) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        file.seek(start)
+        while block := file.read(READ_BYTES if end is None else min(READ_BYTES, end - file.tell())):
+            yield block
+
+
+def _split(data: bytes, place: SpoolPlace, limit: int) -> list[SpoolLine]:
+    lines: list[SpoolLine] = []
+    start = 0
+    while len(lines) < limit and (end := data.find(b"\n", start)) >= 0:
+        here = SpoolPlace(place.file, place.offset + start)
+        after = SpoolPlace(place.file, place.offset + end + 1)
+        lines.append(SpoolLine(here, after, _text(data[start:end], here)))
+        start = end + 1
+    return lines
+
+
+def _text(line: bytes, place: SpoolPlace) -> bytes:
+    """Without the mark with which some programs begin a file."""
+    return line.removeprefix(_BOM) if place.offset == 0 else line

@@ -1,0 +1,241 @@
+"""A workspace: the folder that a crawl and its scraper keep everything in.
+
+A marker file says that a folder is one, and which of the files in it are the job's, by name or pattern. Only
+those are ever removed, and only in a folder with a marker, so that a slip of the keyboard costs nobody a home
+directory, nor a note that lies among the logs.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+import msgspec
+
+from sumi.errors import OutputRefused, StorageFailed, UsageError
+from sumi.files.safe_files import SafeFolder
+
+MARKER: Final = ".sumi-workspace"
+_VERSION: Final = 1
+_LOCK: Final = "lock"
+_BEING_EMPTIED: Final = ".sumi-emptying"
+
+
+class Belongings(msgspec.Struct, frozen=True):
+    """What of a workspace is the job's. All is relative, with "/"."""
+
+    folders: tuple[str, ...]  # made at once, and kept by a reset
+    written: tuple[str, ...]  # files, as patterns of a shell: what a reset removes
+    kept: tuple[str, ...] = ()  # files of the user's, whatever pattern they happen to match
+
+
+class _Marker(msgspec.Struct, frozen=True, rename="kebab"):
+    sumi_workspace: int
+    folders: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()  # none in a marker of an older version
+    kept: tuple[str, ...] = ()
+
+
+def configure(place: Path, belongings: Belongings, files: Mapping[str, str]) -> list[str]:
+    """Make ``place`` a workspace with these folders and, unless they are there, these files (relative paths).
+
+    Returns what is new. Doing it again adds what is missing and changes nothing else.
+    """
+    known = _marker_of(place)
+    if known is None and _is_taken(place):
+        raise UsageError(
+            f"{place} is not a workspace, and not empty; give an empty folder, or one that is not there yet"
+        )
+    return _establish(place, known, belongings, files)
+
+
+def adopt(place: Path, belongings: Belongings) -> None:
+    """What ``configure`` does, for a job that begins without it: unless a folder of its is somebody else's.
+
+    Then the job works all the same, and nobody can reset it.
+    """
+    known = _marker_of(place)
+    tops = {PurePosixPath(folder).parts[0] for folder in belongings.folders}
+    if known is not None or not any(_is_taken(place / top) for top in tops):
+        _establish(place, known, belongings, {})
+
+
+def _establish(
+    place: Path, known: "_Marker | None", belongings: Belongings, files: Mapping[str, str]
+) -> list[str]:
+    wanted = _with(known or _Marker(_VERSION), belongings)
+    new = [folder for folder in wanted.folders if not (place / folder).is_dir()]
+    root = SafeFolder(place)
+    try:
+        # The marker first: whatever happens next, what was begun can be taken up or reset.
+        if known != wanted:
+            root.write_atomic(MARKER, msgspec.json.encode(wanted) + b"\n")
+        _make_folders(place, wanted.folders)
+        for name, text in files.items():
+            if not root.exists(name):
+                root.write_atomic(name, text.encode())
+                new.append(name)
+    finally:
+        root.close()
+    return new
+
+
+def _with(marker: _Marker, belongings: Belongings) -> _Marker:
+    """What earlier configurations left is the job's, too."""
+    return _Marker(
+        _VERSION,
+        tuple(sorted({*marker.folders, *belongings.folders})),
+        tuple(sorted({*marker.written, *belongings.written})),
+        tuple(sorted({*marker.kept, *belongings.kept})),
+    )
+
+
+# ── reset ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def job_locks(place: Path, belongings: Belongings) -> list[Path]:
+    """Of every process that may be at work here, and of those that could begin: their files need not be
+    there. Raises UsageError where ``place`` is no workspace."""
+    marker = _listed(place, belongings)
+    patterns = [PurePosixPath(pattern) for pattern in marker.written]
+    locks = [pattern for pattern in patterns if pattern.name == _LOCK]
+    found = {path for pattern in locks for path in _matching(place, pattern.parts)}
+    return sorted(found | {place / pattern for pattern in locks if _is_state(pattern.parent)})
+
+
+def _is_state(folder: PurePosixPath) -> bool:
+    """And not a draft, a copy or something set aside, which nobody begins to work in."""
+    is_plain = not any(mark in str(folder) for mark in "*?[")
+    return is_plain and not folder.name.startswith(".") and not folder.name.endswith(("-rebuilt", "moving"))
+
+
+def job_files(place: Path, belongings: Belongings) -> Iterator[Path]:
+    """What a reset removes: what the marker calls the job's, and ``belongings`` besides, but for locks, which
+    whoever holds them sees to. No link is followed.
+
+    Raises UsageError where ``place`` is no workspace.
+    """
+    marker = _listed(place, belongings)
+    kept = {place / MARKER, *(place / name for name in marker.kept)}
+    for pattern in marker.written:
+        for path in _matching(place, PurePosixPath(pattern).parts):
+            if path not in kept and path.name != _LOCK:
+                yield path
+
+
+def _listed(place: Path, belongings: Belongings) -> _Marker:
+    marker = _with(_must_be_workspace(place), belongings)
+    for top in sorted({PurePosixPath(pattern).parts[0] for pattern in marker.written}):
+        if (place / top).is_symlink():
+            raise OutputRefused(f"{place / top} is a symbolic link, and what it leads to is not the job's")
+    return marker
+
+
+def empty(place: Path, belongings: Belongings) -> int:
+    """Remove what ``job_files`` says, and the folders that this leaves empty; how many files it were."""
+    marker = _with(_must_be_workspace(place), belongings)
+    stay = {place}
+    for folder in marker.folders:
+        stay.update((place / folder, *(place / folder).parents))
+    count = 0
+    mark = place / _BEING_EMPTIED
+    try:
+        mark.touch(mode=0o644)
+        left: set[Path] = set()
+        for path in job_files(place, belongings):
+            path.unlink(missing_ok=True)
+            left.add(path.parent)
+            count += 1
+        _remove_if_empty(left, stay)
+    except OSError as error:
+        raise StorageFailed(f"cannot empty {place}: {error.strerror}; see to it and try again") from None
+    _make_folders(place, marker.folders)
+    mark.unlink(missing_ok=True)
+    return count
+
+
+def refuse_half_emptied(place: Path) -> None:
+    """What a killed reset left of a job would be taken for all of it."""
+    if (place / _BEING_EMPTIED).exists():
+        raise UsageError(
+            f"a sumi workspace reset was interrupted in {place}, which is half empty: reset it again first"
+        )
+
+
+def _matching(folder: Path, parts: tuple[str, ...]) -> Iterator[Path]:
+    """Whatever is no folder and has a name of this form. A pattern holds within one name, not across."""
+    name, rest = parts[0], parts[1:]
+    try:
+        with os.scandir(folder) as found:
+            entries = [entry for entry in found if fnmatchcase(entry.name, name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise StorageFailed(f"cannot look into {folder}: {error.strerror}; see to it and try again") from None
+    for entry in entries:
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if rest and is_folder:
+            yield from _matching(Path(entry.path), rest)
+        elif not rest and not is_folder:
+            yield Path(entry.path)
+
+
+def _remove_if_empty(folders: set[Path], stay: set[Path]) -> None:
+    for folder in sorted(folders, key=lambda path: len(path.parts), reverse=True):
+        for emptied in (folder, *folder.parents):
+            if emptied in stay:
+                break
+            try:
+                emptied.rmdir()
+            except OSError:  # something is in it that is not the job's
+                break
+
+
+def _make_folders(place: Path, folders: Iterable[str]) -> None:
+    """Step by step, so that no link on the way leads elsewhere."""
+    for folder in folders:
+        path = place
+        for name in PurePosixPath(folder).parts:
+            path = path / name
+            with contextlib.suppress(FileExistsError):
+                path.mkdir()
+            if path.is_symlink() or not path.is_dir():
+                raise OutputRefused(f"{path} is a link or a file where a folder belongs; remove it")
+
+
+def _is_taken(place: Path) -> bool:
+    return place.is_symlink() or (place.exists() and (not place.is_dir() or any(place.iterdir())))
+
+
+def _must_be_workspace(place: Path) -> _Marker:
+    marker = _marker_of(place)
+    if marker is None:
+        raise UsageError(f"{place} is not a workspace of Sumi's, so nothing in it was touched")
+    return marker
+
+
+def has_list(place: Path) -> bool:
+    """Whether the marker says what is the job's: one of an older version does not."""
+    return bool(_must_be_workspace(place).written)
+
+
+def _marker_of(place: Path) -> _Marker | None:
+    try:
+        marker = msgspec.json.decode((place / MARKER).read_bytes(), type=_Marker)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    # Anybody may have edited the file: no name in it may lead out of the workspace, or mean all of it.
+    names = (*marker.folders, *marker.written, *marker.kept)
+    safe = all(_is_below(PurePosixPath(name)) for name in names) and all(map(_tells_apart, marker.written))
+    return marker if safe and marker.sumi_workspace == _VERSION else None
+
+
+def _tells_apart(pattern: str) -> bool:
+    """Whether it fits some files and not just all."""
+    return PurePosixPath(pattern).name.strip("*?") != ""
+
+
+def _is_below(folder: PurePosixPath) -> bool:
+    return bool(folder.parts) and not folder.is_absolute() and ".." not in folder.parts

@@ -1,1 +1,0 @@
-"""What jobs leave behind for people and programs."""

@@ -1,0 +1,1 @@
+"""A page as Markdown, and how much of it arrived."""

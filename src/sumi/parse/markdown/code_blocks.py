@@ -1,0 +1,256 @@
+"""Code: its language, wherever a highlighter wrote it, goes to where the Markdown converter reads it."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import Final, NamedTuple
+
+from sumi.parse.html import Document, Element, Text, collapse, new_element
+from sumi.parse.markdown.chrome import MAX_CLASSES, Part, part_of
+from sumi.parse.markdown.code_lines import are_numbers_of, lines_of
+
+# A fence's info string must not hold a backtick or a blank; no language has a longer name.
+_LANGUAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+#.-]{0,31}")
+_PREFIXED: Final = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush)[-:]\s*(?:source-)?([^\s;]+)")
+_AFTER_MARKER: Final = re.compile(r"(?:^|\s)(?:sourceCode|hljs|prettyprint|src)\s+([A-Za-z][^\s;]*)")
+# Of Hexo; on a <div> the class beside it may mean anything.
+_IN_FIGURE: Final = re.compile(r"(?:^|\s)highlight\s+([A-Za-z][^\s;]*)")
+_LANGUAGE_ATTRS: Final = ("data-lang", "data-language", "data-code-language")
+# rustdoc and others give the bare name; only names that can mean nothing else.
+_BARE_NAMES: Final = frozenset(
+    {"rust", "python", "bash", "javascript", "typescript", "java", "cpp", "ruby", "golang"}
+)
+_SAME_AS: Final = {
+    "python3": "python",
+    "ipython": "python",
+    "ipython3": "python",
+    "py3": "python",
+    "default": "",
+    "none": "",
+    "plain": "",
+    "plaintext": "",
+    "nohighlight": "",
+    "no-highlight": "",
+    "notranslate": "",
+    "wrap": "",
+    "linenos": "",
+    "lang": "",
+}
+
+# Highlighters wrap <pre> in up to this many elements, one of which has the class; in tables, to number lines.
+_WRAPPERS: Final = 3
+_NEAR: Final = 8  # ancestors looked at; pages laid out in tables have dozens of them around each block
+_NUMBERING: Final = frozenset({"td", "tr", "tbody", "table", "code", "pre"})
+_WITHIN: Final = ("span", "a", "b", "br", "button", "div", "em", "i", "li", "p", "strong", "tr")
+
+# Numbers of lines, and what folds a part away. What cannot be selected the page itself leaves out when code
+# is copied: numbers by Hugo, prompts by others.
+_NOT_CODE: Final = (
+    "[class*=lineno], [class*=line-number]:not(pre, code), .gutter, .ln, button, summary, "
+    "span[style*='user-select:none'], span[style*='user-select: none']"
+)
+
+
+class CodeParts(NamedTuple):
+    blocks: list[Element]
+    fragments: list[Element]  # what Doxygen writes code in: neither lines nor signatures are <pre> or <code>
+    signatures: list[Element]
+    terms: list[Element]  # signatures as Sphinx writes them
+    in_cells: list[Element]  # blocks, in tables that may be there only to number lines
+    # Whether any block may hold another, or its text in a <code>: the parser's index tells of all at once,
+    # while to ask a block is a walk over each of its spans.
+    has_nested: bool
+    has_inner: bool
+
+
+def find_code(document: Document) -> CodeParts:
+    blocks, fragments = document.find_all("pre"), document.select("div.fragment")
+    return CodeParts(
+        blocks,
+        fragments,
+        document.select("table.memname"),
+        document.select("dt.sig"),
+        document.select("td pre") if blocks else [],
+        has_nested=bool(fragments) or (len(blocks) > 1 and document.select_one("pre pre") is not None),
+        has_inner=bool(fragments) or (bool(blocks) and document.select_one("pre > code") is not None),
+    )
+
+
+def prepare_code(code: CodeParts) -> None:
+    for fragment in code.fragments:
+        fragment.tag = "pre"
+    for table in code.signatures:
+        _write_signature(table)
+    for term in code.terms:
+        _flatten_signature(term)
+    around: list[Element] = []
+    for pre in (*code.fragments, *code.blocks):
+        if code.has_nested and pre.select_one("pre") is not None:
+            around.append(pre)
+        else:
+            _prepare_block(pre, code)
+    for pre in around:
+        pre.tag = "div"  # of mdBook, around the block itself, or of Rouge, around a table
+    for listing in dict.fromkeys(pre.closest("table") for pre in code.in_cells):
+        if listing is not None:
+            _release_listing(listing)
+
+
+def _write_signature(table: Element) -> None:
+    if table.parent is not None:
+        signature = new_element("p")
+        cells = (cell.text for cell in table.iter_elements("td"))
+        signature.append(new_element("code", collapse(" ".join(cells))))
+        table.replace_with(signature)
+
+
+def _flatten_signature(term: Element) -> None:
+    """Code in a dozen spans; as prose every underscore of it would be escaped."""
+    for link in list(term.iter_elements("a")):
+        if part_of(link.attr("class") or "") is Part.CHROME or link.text == "[source]":
+            link.decompose()
+    signature = collapse(term.text)
+    term.clear()
+    term.append(new_element("code", signature))
+
+
+def _prepare_block(pre: Element, code: CodeParts) -> None:
+    _drop_label(pre)
+    _drop_numbers_beside(pre)
+    _mark_language(pre, pre.select_one(":scope > code") if code.has_inner else None)
+    if next(pre.iter_elements(_WITHIN), None) is None:
+        return
+    for part in pre.select(_NOT_CODE):
+        part.decompose()
+    # Highlighting is hundreds of spans, and whatever walks over the page later would walk over them too.
+    pre.set_text(lines_of(pre))
+
+
+def _drop_label(pre: Element) -> None:
+    """The language written over a block, which the fence says again."""
+    label = pre.previous_sibling
+    if isinstance(label, Element) and label.tag == "span" and label.has_class("lang"):
+        label.decompose()
+
+
+def _drop_numbers_beside(pre: Element) -> None:
+    """As VuePress and VitePress write them behind the block, for the style sheet to lay over it."""
+    column = pre.next_sibling
+    if isinstance(column, Text) and not column.data.strip():
+        column = column.next_sibling
+    if isinstance(column, Element) and _is_column_of_numbers(column):
+        column.decompose()
+
+
+def _is_column_of_numbers(element: Element) -> bool:
+    if "line-number" not in (element.attr("class") or "") or element.tag == "pre":
+        return False
+    return element.select_one("pre") is None and not any(map(str.isalpha, element.text))
+
+
+def _release_listing(table: Element) -> None:
+    """Numbers in the one cell, code in the other: without the numbers nothing is left to be a table of."""
+    around = table.closest("code")
+    if around is not None:
+        around.tag = "div"
+    cells = list(islice(table.iter_elements(("td", "th")), 4))
+    columns = [cell for cell in cells if cell.tag == "td"]
+    # With one heading at most, which is the name of a file; two would be of columns.
+    if len(columns) != 2 or len(cells) > 3 or columns[0].parent is not columns[1].parent:
+        return
+    numbers, listing = columns
+    blocks = list(islice(listing.iter_elements("pre"), 2))
+    if len(blocks) == 1 and _is_gutter(numbers, listing, blocks[0].text):
+        numbers.decompose()
+
+
+def _is_gutter(numbers: Element, listing: Element, code: str) -> bool:
+    if part_of(numbers.attr("class") or "") is Part.CHROME:
+        return True
+    if len(listing.text.strip()) != len(code.strip()):
+        return False
+    words = " ".join(numbers.stripped_strings).split()
+    # All that was in it could not be selected, and is gone.
+    return are_numbers_of(words, code) if words else numbers.select_one("pre") is not None
+
+
+def _mark_language(pre: Element, code: Element | None) -> None:
+    """Leaves one class on the block, safe to be written behind a fence, or none."""
+    language = _language_of(pre, code)
+    if code is not None and code.attr("class") is not None:
+        del code.attrs["class"]
+    if language:
+        pre.attrs["class"] = f"language-{language}"
+    elif pre.attr("class") is not None:
+        del pre.attrs["class"]
+
+
+def _language_of(pre: Element, code: Element | None) -> str:
+    for element in _holders(pre, code):
+        language = _declared(element)
+        if language is not None:
+            return language
+    return ""
+
+
+def _holders(pre: Element, code: Element | None) -> Iterator[Element]:
+    if code is not None:
+        yield code
+    yield pre
+    wrappers = 0
+    for ancestor in islice(pre.ancestors, _NEAR):
+        if not isinstance(ancestor, Element):
+            return
+        if ancestor.tag not in _NUMBERING:
+            wrappers += 1
+            # Farther out a class speaks of more than this block.
+            if wrappers > _WRAPPERS or ancestor.tag not in ("div", "figure"):
+                return
+        yield ancestor
+
+
+def _declared(element: Element) -> str | None:
+    attributes = len(element.attrs)
+    if not attributes:
+        return None
+    classes = element.attr("class")
+    if attributes > 1 or classes is None:
+        language = _said_by_attribute(element)
+        if language is not None:
+            return language
+    if not classes or len(classes) >= MAX_CLASSES:
+        return None
+    return (_in_figure(classes) if element.tag == "figure" else None) or language_in(classes)
+
+
+def _in_figure(classes: str) -> str | None:
+    match = _IN_FIGURE.search(classes)
+    return None if match is None else canonical_language(match[1])
+
+
+def _said_by_attribute(element: Element) -> str | None:
+    for name in _LANGUAGE_ATTRS:
+        value = element.attr(name)
+        if value:
+            return canonical_language(value)
+    if element.tag == "pre" and element.attr("lang"):
+        return canonical_language(element.attr("lang") or "")
+    return None
+
+
+@lru_cache(maxsize=1024)
+def language_in(classes: str) -> str | None:
+    """The language that a class attribute names, None if it names none."""
+    match = _PREFIXED.search(classes) or _AFTER_MARKER.search(classes)
+    if match is not None:
+        return canonical_language(match[1])
+    return next((name for name in classes.split() if name in _BARE_NAMES), None)
+
+
+def canonical_language(name: str) -> str:
+    """As written behind a fence; "" for no language, or for something that is none."""
+    name = name.strip().lower()[:64]
+    if not _LANGUAGE.fullmatch(name):
+        return ""
+    return _SAME_AS.get(name, name)

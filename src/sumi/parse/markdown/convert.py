@@ -1,0 +1,293 @@
+"""A page as Markdown: find the document, take the page's furniture out of it, convert."""
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from sumi.parse.html import (
+    Document,
+    Element,
+    Text,
+    body_of,
+    collapse,
+    element_children,
+    find_each,
+    is_on_page,
+    new_element,
+    select_each,
+    to_markdown,
+)
+from sumi.parse.markdown import blocks, formulas, inline
+from sumi.parse.markdown.article import Signs, find_signs
+from sumi.parse.markdown.chrome import (
+    CHROME_TAGS,
+    Part,
+    drop_chrome_links,
+    is_chrome_aside,
+    part_of,
+    shows_code,
+)
+from sumi.parse.markdown.code_blocks import CodeParts, find_code, prepare_code
+from sumi.parse.markdown.content import Bulk, SoftChrome, content_root, find_soft_chrome, is_hard_chrome
+from sumi.parse.markdown.emphasis import came_out_as_tags, emphasis_renderers
+from sumi.parse.markdown.fidelity import Expected
+from sumi.parse.markdown.inventory import Holdings, holdings_of_tree
+from sumi.parse.markdown.named import Names, read_names
+from sumi.parse.markdown.nesting import (
+    came_out_with_blank_blocks,
+    empty_blank_blocks,
+    keep_tags_in_line,
+    release_blocks,
+)
+from sumi.parse.markdown.tables import TableFitter
+from sumi.parse.markdown.tabs import Tabs, find_tabs, label_panels
+
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_SMALL_PARTS: Final = (
+    "[hidden]:not([role=tabpanel]), [aria-hidden=true], "
+    "span:is(.math, .arithmatex, .mw-editsection, .mw-cite-backlink, .sr-only, .visually-hidden, "
+    ".screen-reader-text, [class*=MathJax])"
+)
+_FORMULA_BLOCKS: Final = ("div.math", "div.arithmatex")
+_TITLES: Final = (
+    "h1:is(#firstHeading, .entry-title, .title, main h1, article h1)",
+    ".headertitle div.title",  # Doxygen
+)
+
+
+class Conversion(NamedTuple):
+    markdown: str
+    expected: Expected | None  # of a page that has a body
+
+
+class _Findings(NamedTuple):
+    """All that is asked of a page, before the first change to it: see ``select_each``. Some of it will turn
+    out to be on no part of the page that is kept, which does no harm."""
+
+    hard_chrome: list[Element]
+    fallbacks: list[Element]
+    names: Names
+    soft_chrome: SoftChrome
+    signs: Signs  # that the page is an article
+    code: CodeParts
+    numbered: list[Element]
+    formula_blocks: list[Element]
+    linked_blocks: list[Element]
+    tabs: list[Tabs]
+    fitter: TableFitter
+
+
+def _look_through(document: Document) -> _Findings:
+    return _Findings(
+        hard_chrome=find_each(document, CHROME_TAGS),
+        fallbacks=document.find_all("noscript"),
+        names=read_names(document),
+        soft_chrome=find_soft_chrome(document),
+        signs=find_signs(document),
+        code=find_code(document),
+        numbered=document.select("li[value]"),
+        formula_blocks=select_each(document, _FORMULA_BLOCKS),
+        linked_blocks=select_each(document, inline.LINKED_BLOCKS),
+        tabs=find_tabs(document),
+        fitter=TableFitter(document),
+    )
+
+
+def page_markdown(document: Document, base: str) -> Conversion:
+    body = body_of(document)
+    if body is None:
+        return Conversion("", None)
+    for field in filter(shows_code, document.find_all("textarea")):
+        field.tag = "pre"
+    found = _look_through(document)
+    for element in filter(is_hard_chrome, found.hard_chrome):
+        element.decompose()
+    if found.fallbacks:
+        _settle_noscript(found.fallbacks, body)
+    bulk = content_root(body, found.names, found.soft_chrome, found.signs)
+    root = bulk.root
+    title = _title_outside(document, root)
+    _take_off_chrome(bulk, found)
+    root.resolve_links(base)
+    inline.drop_unusable_addresses(root)
+    if title:
+        root.insert(0, new_element("h1", title))
+    holdings = holdings_of_tree(root)
+    holdings = _reshape(root, found, holdings)
+    return Conversion(keep_tags_in_line(_converted(root)), Expected(holdings, root, bulk.words_beside))
+
+
+def _converted(root: Element) -> str:
+    renderers = None
+    if next(root.iter_elements(_WRITTEN_APART), None) is not None:
+        release_blocks(root, ("q", "sub", "sup"))
+        renderers = formulas.renderers_for(root)
+    markdown = to_markdown(root, renderers)
+    if came_out_with_blank_blocks(markdown):
+        empty_blank_blocks(root)
+        markdown = to_markdown(root, renderers)
+    if not came_out_as_tags(markdown):
+        return markdown
+    release_blocks(root, ("b", "em", "i", "strong"))  # the converter alone would have put each block's own
+    return to_markdown(root, {**(renderers or {}), **emphasis_renderers()})
+
+
+def _settle_noscript(fallbacks: list[Element], body: Element) -> None:
+    """What browsers without scripts see is a reproach or a copy, unless it is all there is."""
+    gaps = [Text("") for _ in fallbacks]
+    for fallback, gap in zip(fallbacks, gaps, strict=True):
+        fallback.replace_with(gap)
+    if next(body.stripped_strings, None) is None:
+        for fallback, gap in zip(fallbacks, gaps, strict=True):
+            fallback.tag = "div"
+            gap.replace_with(fallback)
+
+
+def _title_outside(document: Document, root: Element) -> str:
+    """The heading of a document whose generator puts it beside the content root."""
+    if root.find("h1") is not None:
+        return ""
+    heading = next((each for selector in _TITLES for each in document.select(selector)), None)
+    return collapse(heading.text) if heading is not None else ""
+
+
+def _take_off_chrome(bulk: Bulk, found: _Findings) -> None:
+    """What is left says what the page says, in the order and structure that it has."""
+    root = bulk.root
+    chrome = list(filter(is_on_page, found.names.chrome))
+    if chrome:
+        bulk.weigh()  # now, or what is left of a bar might be most of what will be left of the page
+    for tabs in found.tabs:
+        label_panels(tabs)
+    prepare_code(found.code)
+    # Only now, when code is no more a matter of thousands of spans.
+    _settle_small_parts(root.select(_SMALL_PARTS), bulk)
+    drop_chrome_links(list(root.iter_elements("a")))
+    for block in found.linked_blocks:
+        inline.release_linked_block(block, root)
+    for block in found.formula_blocks:
+        formulas.set_delimited(block)
+    _settle_named(found.names.admonitions, chrome, found.soft_chrome.asides, bulk)
+    for element in list(root.iter_elements(_SETTLED)):
+        _SETTLERS[element.tag](element)
+
+
+def _reshape(root: Element, found: _Findings, holdings: Holdings) -> Holdings:
+    """Everything that must not be converted as it is; and the holdings with what tables were found to be."""
+    for item in found.numbered:
+        blocks.plain_number(item)
+    for element in list(root.iter_elements(_RESHAPED)):
+        reshape = _RESHAPERS.get(element.tag)  # by now a term may be an item
+        if reshape is not None:
+            reshape(element)
+    inline.link_from_code(root)
+    if not found.fitter.has_any:
+        return holdings
+    for table in reversed(list(root.iter_elements("table"))):
+        found.fitter.fit(table)
+    return found.fitter.counted(holdings)
+
+
+def _settle_small_parts(parts: list[Element], bulk: Bulk) -> None:
+    for element in parts:
+        if not _set_formula(element) and _is_small_chrome(element) and not bulk.is_mostly_in(element):
+            element.decompose()
+
+
+def _settle_named(boxes: list[Element], bars: list[Element], asides: list[Element], bulk: Bulk) -> None:
+    kept = [bar for bar in bars if bulk.is_mostly_in(bar)]
+    chrome = [*bars, *filter(is_chrome_aside, asides)]
+    # First, because a box knows its title by being the first in it, be it chrome or not.
+    for box in boxes:
+        blocks.quote_admonition(box)
+    for footnote in asides:
+        blocks.join_label(footnote)
+    for element in chrome:
+        if element.tag != "blockquote" and element not in kept:
+            element.decompose()
+
+
+def _is_small_chrome(element: Element) -> bool:
+    if element.attr("hidden") is not None or part_of(element.attr("class") or "") is Part.CHROME:
+        return True
+    return element.attr("aria-hidden") == "true" and not _says_anything(element)
+
+
+def _says_anything(element: Element) -> bool:
+    return any(character.isalnum() for character in element.text)
+
+
+def _settle_footer(footer: Element) -> None:
+    if footer.closest("blockquote") is None:
+        footer.decompose()
+
+
+def _settle_button(button: Element) -> None:
+    """Of an accordion it is the heading; elsewhere it does something, which Markdown cannot."""
+    parent = button.parent
+    if isinstance(parent, Element) and parent.tag in _NAMED_BY_BUTTON:
+        _settle_buttons_of(parent)
+    else:
+        button.decompose()
+
+
+def _settle_buttons_of(heading: Element) -> None:
+    """All at once, because one that folds is not beside the text of the others, but they are beside its."""
+    buttons = [child for child in element_children(heading) if child.tag == "button"]
+    is_named = _letters(heading) > sum(map(_letters, buttons))
+    for button in buttons:
+        if _is_fold(button) or (not is_named and button.text.strip()):
+            is_named = True
+            button.unwrap()
+        else:
+            button.decompose()
+
+
+def _is_fold(button: Element) -> bool:
+    return button.attr("aria-expanded") is not None or button.attr("aria-controls") is not None
+
+
+def _letters(element: Element) -> int:
+    """Numbers and signs are on both kinds of headings."""
+    return sum(map(str.isalpha, element.text))
+
+
+def _settle_summary(summary: Element) -> None:
+    """Of a fold that is there for the page's sake alone: "Expand description"."""
+    if part_of(summary.attr("class") or "") is Part.CHROME:
+        summary.decompose()
+
+
+def _set_formula(element: Element) -> bool:
+    classes = element.attr("class")
+    if classes is None or not _FORMULA_CLASSES.intersection(classes.split()):
+        return False
+    formulas.set_delimited(element)
+    return True
+
+
+_NAMED_BY_BUTTON: Final = frozenset({*_HEADINGS, "summary", "dt"})
+_WRITTEN_APART: Final = ("q", *formulas.RENDERED)
+_FORMULA_CLASSES: Final = frozenset({"math", "arithmatex"})
+_SETTLERS: Final[dict[str, Callable[[Element], None]]] = {
+    "button": _settle_button,
+    "footer": _settle_footer,
+    "img": inline.choose_image_source,
+    "math": formulas.set_mathml,
+    "script": formulas.set_math_script,
+    "sub": formulas.set_script_position,
+    "summary": _settle_summary,
+    "sup": formulas.set_script_position,
+    **dict.fromkeys(_HEADINGS, inline.tidy_heading),
+}
+_SETTLED: Final = tuple(_SETTLERS)
+_RESHAPERS: Final[dict[str, Callable[[Element], None]]] = {
+    "center": blocks.as_block,
+    "dir": blocks.as_block,
+    "dl": blocks.list_definitions,
+    "dt": blocks.gather_stray_terms,
+    "label": blocks.release_checkbox,
+    "ol": blocks.plain_numbering,
+    "summary": blocks.embolden_summary,
+    "tt": blocks.as_code,
+}
+_RESHAPED: Final = tuple(_RESHAPERS)

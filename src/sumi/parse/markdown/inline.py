@@ -1,0 +1,213 @@
+"""Headings, links and images: what leads nowhere goes, what leads somewhere is absolute."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Final
+
+from sumi.parse.html import Element, Node, Text, collapse, new_element
+from sumi.parse.markdown.chrome import is_permalink_sign
+from sumi.parse.markdown.nesting import BLOCKS
+
+# Of a link with the first of these in it, the others are beside it.
+_BLOCKS_IN_LINKS: Final = ("h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "blockquote", "pre")
+LINKED_BLOCKS: Final = tuple(f"a {tag}" for tag in _BLOCKS_IN_LINKS)
+_HEADINGS: Final = frozenset(_BLOCKS_IN_LINKS[:6])
+_ON_LINES_OF_THEIR_OWN: Final = frozenset({*BLOCKS, "center", "dd", "dt", "figcaption", "header", "td", "th"})
+_LINK_SCHEMES: Final = ("http://", "https://", "mailto:")
+_ODD_LINKS_AND_IMAGES: Final = 'a[href]:not([href^="http://"]):not([href^="https://"]), img'
+_IMAGE_SCHEMES: Final = ("http://", "https://")
+# Where scripts look for the real address of an image that is loaded when scrolled to.
+_LAZY_ATTRS: Final = ("data-src", "data-original", "data-lazy-src", "data-lazy")
+_LAZY_SETS: Final = ("data-srcset", "data-lazy-srcset", "srcset")
+
+
+def tidy_heading(heading: Element) -> None:
+    """A heading without its own permalink; one inside a link takes the link into itself."""
+    for link in heading.find_all("a"):
+        _tidy_heading_link(link)
+    parent = heading.parent
+    if isinstance(parent, Element) and parent.tag == "a":
+        _take_link_in(heading, parent)
+    if not heading.text.strip() and heading.find("img") is None:
+        heading.decompose()
+
+
+def release_linked_block(block: Element, root: Element) -> None:
+    """A card that is all one link: in Markdown a link is part of a line, and this one of the card's heading,
+    or else of its first line."""
+    link = _link_within(root, block) if block.text.strip() else None
+    if link is None:
+        return
+    if block.tag in _HEADINGS:
+        _take_link_in(block, link)
+    elif block.tag == "pre" and "\n" not in block.text.strip():
+        block.tag = "code"  # which can be in a link
+    else:
+        _link_first_line(link)
+        link.unwrap()
+
+
+def _link_within(root: Element, block: Element) -> Element | None:
+    link = block.closest("a")
+    return link if link is not None and root in link.ancestors else None
+
+
+def _link_first_line(link: Element) -> None:
+    href = link.attr("href")
+    line = _first_line(link)
+    if href is None or not line:
+        return
+    inner = new_element("a")
+    inner.attrs["href"] = href
+    line[0].insert_before(inner)
+    inner.extend(line)
+
+
+def _first_line(link: Element) -> list[Node]:
+    """The nodes that are on it."""
+    for node in link.descendants:
+        start = _top_of_line(node, link) if _is_seen(node) else None
+        if start is not None:
+            return list(_rest_of_line(start))
+    return []
+
+
+def _is_seen(node: Node) -> bool:
+    if isinstance(node, Text):
+        return bool(node.data.strip())
+    return isinstance(node, Element) and node.tag == "img"
+
+
+def _top_of_line(node: Node, link: Element) -> Node | None:
+    """All that is around it and still in its line; None in code, where no link can be."""
+    while isinstance(node.parent, Element) and node.parent != link:
+        if node.parent.tag == "pre":
+            return None
+        if node.parent.tag in _ON_LINES_OF_THEIR_OWN:
+            break
+        node = node.parent
+    return node
+
+
+def _rest_of_line(start: Node) -> Iterator[Node]:
+    node: Node | None = start
+    while node is not None and not (isinstance(node, Element) and node.tag in _ON_LINES_OF_THEIR_OWN):
+        yield node
+        node = node.next_sibling
+
+
+def _tidy_heading_link(link: Element) -> None:
+    href = link.attr("href") or "#"
+    if "#" not in href:
+        return
+    if is_permalink_sign(link, link.text):
+        link.decompose()
+    elif href.startswith("#") and link.parent is not None:
+        link.unwrap()
+
+
+def _take_link_in(heading: Element, link: Element) -> None:
+    href = link.attr("href")
+    if href is not None and heading.select_one("a") is None:
+        inner = new_element("a")
+        inner.attrs["href"] = href
+        heading.wrap_children(inner)
+    if link.parent is not None:
+        link.unwrap()
+
+
+def link_from_code(root: Element) -> None:
+    """Links inside code, which no Markdown can be, become code inside links: ``List<[String](…)>``."""
+    for code in dict.fromkeys(map(_outermost_code, root.select("code a[href]"))):
+        if code.closest("pre") is None and next(code.iter_elements("img"), None) is None:
+            _part_at_links(code)
+
+
+def _outermost_code(link: Element) -> Element:
+    code = link
+    while (around := _code_around(code)) is not None:
+        code = around
+    return code
+
+
+def _code_around(element: Element) -> Element | None:
+    return element.parent.closest("code") if isinstance(element.parent, Element) else None
+
+
+def _part_at_links(code: Element) -> None:
+    for link, run in groupby(_texts(code), key=_link_around):
+        code.insert_before(_code_run("".join(text.data for text in run), link))
+    code.decompose()
+
+
+def _texts(code: Element) -> list[Text]:
+    return [node for node in code.descendants if isinstance(node, Text)]
+
+
+def _link_around(text: Text) -> Element | None:
+    return text.parent.closest("a") if isinstance(text.parent, Element) else None
+
+
+def _code_run(text: str, link: Element | None) -> Node:
+    code: Node = new_element("code", text) if text.strip() else Text(text)
+    if link is None or link.attr("href") is None or not text.strip():
+        return code
+    around = new_element("a")
+    for name in ("href", "title"):
+        if value := link.attr(name):
+            around.attrs[name] = value
+    around.append(code)
+    return around
+
+
+def choose_image_source(image: Element) -> None:
+    """The address a browser would show in the end. Pixels that only count visitors are dropped."""
+    if image.attr("width") in ("0", "1") and image.attr("height") in ("0", "1"):
+        image.decompose()
+        return
+    source = next(_sources(image), None)
+    if source is None:
+        image.decompose()
+        return
+    image.attrs["src"] = source
+    image.attrs["alt"] = collapse(image.attr("alt") or "")
+
+
+def _sources(image: Element) -> Iterator[str]:
+    for name in _LAZY_ATTRS:
+        if _is_address(image.attr(name)):
+            yield (image.attr(name) or "").strip()
+    if _is_address(image.attr("src")):
+        yield (image.attr("src") or "").strip()
+    for name in _LAZY_SETS:
+        yield from _largest(image.attr(name) or "")
+
+
+def _is_address(value: str | None) -> bool:
+    return value is not None and bool(value.strip()) and not value.lstrip().lower().startswith("data:")
+
+
+def _largest(candidates: str) -> Iterator[str]:
+    """The address of a ``srcset`` with the greatest width or density."""
+    best, best_size = "", -1.0
+    for candidate in candidates[:20_000].split(", "):
+        address, _, size = candidate.strip().strip(",").partition(" ")
+        if _is_address(address) and _size(size) > best_size:
+            best, best_size = address, _size(size)
+    if best:
+        yield best
+
+
+def _size(descriptor: str) -> float:
+    number = descriptor.strip().rstrip("wx")
+    return float(number) if number.replace(".", "", 1).isdecimal() and number.isascii() else 0.0
+
+
+def drop_unusable_addresses(root: Element) -> None:
+    """Of absolute ones. Links to pages and people stay; any other scheme leaves only its text."""
+    for element in root.select(_ODD_LINKS_AND_IMAGES):
+        if element.tag == "img":
+            if not (element.attr("src") or "").lower().startswith(_IMAGE_SCHEMES):
+                element.decompose()
+        elif not (element.attr("href") or "").lower().startswith(_LINK_SCHEMES):
+            del element.attrs["href"]

@@ -1,0 +1,1 @@
+"""Sitemaps in every form that sites publish."""

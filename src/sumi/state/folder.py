@@ -1,0 +1,114 @@
+"""Which backend a state folder belongs to: ``format.json``, read before anything else is touched."""
+
+import ctypes
+import os
+from pathlib import Path
+
+import msgspec
+
+from sumi.errors import StateError
+from sumi.files.faults import explained
+from sumi.policy import StateBackend
+
+FORMAT_NAME = "format.json"
+_HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
+
+
+def claim_folder(folder: Path, backend: str, version: int, *, must_exist: bool = False) -> None:
+    """Mark a new folder as this backend's; raise StateError if it is another's, or of another version."""
+    path = folder / FORMAT_NAME
+    if not path.exists() and not must_exist:
+        mark_folder(folder, backend, version)
+        return
+    owner, found = _read(path)
+    if owner != backend:
+        raise _of_another(folder, owner, backend)
+    if found != version:
+        raise StateError(f"{path} says format {found}, {_what_to_do(backend, found, version)}")
+
+
+def _what_to_do(backend: str, found: object, version: int) -> str:
+    """An older database is not read here, but the sumi that wrote it can turn it into lines of text, which
+    every version reads."""
+    reads = f"this version of sumi reads format {version}"
+    if isinstance(found, int) and found < version and backend != StateBackend.FILES:
+        return (
+            f"{reads}: with the older version that wrote it, copy it by "
+            "`sumi state migrate --to files` and put the copy in its place, or start over with --fresh"
+        )
+    return f"{reads}: use the version that wrote it, or start over with --fresh"
+
+
+def mark_folder(folder: Path, backend: str, version: int) -> None:
+    """As this backend's from here on. Whole or not at all: a marker cut short by a kill would be refused for
+    ever after."""
+    path = folder / FORMAT_NAME
+    text = f'{{"sumi-state": "{backend}", "format": {version}}}\n'
+    unfinished = path.with_suffix(".tmp")
+    with explained(path):
+        with open(unfinished, "w", opener=own_file) as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+        sync_folder(path.parent)
+
+
+def backend_to_use(folder: Path, wanted: StateBackend | None) -> StateBackend:
+    """That of the state in the folder, if there is any; raise StateError if another was asked for by name."""
+    path = folder / FORMAT_NAME
+    if not path.exists():
+        return wanted or StateBackend.FILES
+    owner = _read(path)[0]
+    if owner not in set(StateBackend):
+        raise StateError(
+            f"{path} does not say what the state is kept in: restore the file from a copy, "
+            "or start over with --fresh"
+        )
+    if wanted is not None and wanted != owner:
+        raise _of_another(folder, owner, wanted)
+    return StateBackend(owner)
+
+
+def _of_another(folder: Path, owner: str, backend: str) -> StateError:
+    return StateError(
+        f"{folder} was made with --state {owner}, not {backend}: leave --state away to go on with {owner}, "
+        "or convert it with `sumi state migrate`"
+    )
+
+
+def _read(path: Path) -> tuple[str, object]:
+    try:
+        said = msgspec.json.decode(path.read_bytes(), type=dict[str, str | int])
+    except (OSError, msgspec.MsgspecError):
+        said = {}
+    return str(said.get("sumi-state", "something unknown")), said.get("format")
+
+
+def own_file(path: str, flags: int) -> int:
+    """An ``opener``: of what we make, nobody else may change anything, whatever the umask is."""
+    return os.open(path, flags | os.O_CLOEXEC, 0o644)
+
+
+def exchange(one: Path, other: Path) -> None:
+    """Two folders swap their names in one step, where the system can do that: no moment without either."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with explained(other):
+        if hasattr(libc, "renameat2"):
+            names = os.fsencode(one), os.fsencode(other)
+            if not libc.renameat2(_HERE, names[0], _HERE, names[1], _EXCHANGE):
+                return
+        between = other.with_name(f"{other.name}-between")
+        os.rename(other, between)
+        os.rename(one, other)
+        os.rename(between, one)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    with explained(folder):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

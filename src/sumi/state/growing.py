@@ -1,0 +1,265 @@
+"""A state that begins as a journal and goes on as a database, once it knows more than should live in memory.
+
+A journal is fastest for a site, can be read along, and is read back whole into memory at every start. A crawl
+that turns out to be a large one should not have to be told of beforehand: its state is carried over while it
+runs. Whoever asks for anything meanwhile waits, leases and the hosts' times go on as they were, and what is
+on the disk is at every moment either the whole journal or the whole database: ``format.json`` says which.
+"""
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+
+from sumi.errors import StorageFailed, SumiError
+from sumi.events import Busy, Listener, Warned
+from sumi.files.faults import explained
+from sumi.model import Hop, Lease, PageFacts
+from sumi.outcomes import Outcome
+from sumi.policy import Durability, FrontierPolicy
+from sumi.ports import (
+    Attempt,
+    Deferral,
+    FrontierStats,
+    HostReport,
+    HostWait,
+    Judged,
+    RobotsRecord,
+    Settlement,
+    UrlRecord,
+)
+from sumi.state.carry import carry_over, refuse_unless_alike
+from sumi.state.folder import mark_folder, sync_folder
+from sumi.state.journal import FilesStore
+from sumi.state.journal.journal import SEGMENT_NAME
+from sumi.state.lock import FolderLock
+
+if TYPE_CHECKING:
+    from sumi.state.sqlite import SqliteStore
+
+# At this size a journal is read back in under a second and its URLs take some 100 MB.
+OUTGROWN_URLS: Final = 100_000
+_UNFINISHED: Final = "moving"
+
+_Store: TypeAlias = "FilesStore | SqliteStore"
+T = TypeVar("T")
+
+
+class GrowingStore:
+    """Implements ``sumi.ports.Frontier`` and ``Ledger``, by whichever of the two it is kept in."""
+
+    def __init__(
+        self,
+        folder: Path,
+        policy: FrontierPolicy,
+        opened_at: float,
+        durability: Durability = Durability.BATCH,
+        tell: Listener | None = None,
+        outgrown: int = OUTGROWN_URLS,
+        lock: FolderLock | None = None,
+    ) -> None:
+        """``lock``: of the folder, if it is held already; whoever gave it releases it."""
+        self._folder = folder
+        self._durability = durability
+        self._tell = tell or (lambda _event: None)
+        self._outgrown = outgrown
+        self._own_lock = FolderLock(folder) if lock is None else None
+        self._lock = lock or self._own_lock
+        try:
+            self._store: _Store = FilesStore(folder, policy, opened_at, durability, self._lock)
+        except BaseException:
+            self._unlock()
+            raise
+        self.resumed = self._store.resumed
+        self._may_move = True
+        self._open = asyncio.Event()  # cleared while everything is being carried over
+        self._open.set()
+        self._inside = 0  # calls that have begun and not ended
+
+    async def _by(self, call: Callable[[_Store], Awaitable[T]]) -> T:
+        if not self._open.is_set():
+            await self._open.wait()
+        self._inside += 1
+        try:
+            return await call(self._store)
+        finally:
+            self._inside -= 1
+
+    async def _each_by(self, call: Callable[[_Store], AsyncIterator[T]]) -> AsyncIterator[T]:
+        if not self._open.is_set():
+            await self._open.wait()
+        self._inside += 1
+        try:
+            async for item in call(self._store):
+                yield item
+        finally:
+            self._inside -= 1
+
+    # ── from the journal into a database ───────────────────────────────────────────────────────────────
+
+    async def sync(self, outputs: Callable[[], Awaitable[None]]) -> None:
+        """The moment for it: it comes about once a second, and nobody is in the midst of anything."""
+        await self._by(lambda store: store.sync(outputs))
+        store = self._store
+        if isinstance(store, FilesStore) and self._is_outgrown(store) and not self._inside:
+            await self._move(store, outputs)
+
+    def _is_outgrown(self, store: FilesStore) -> bool:
+        return self._may_move and store.known > self._outgrown
+
+    async def _move(self, old: FilesStore, outputs: Callable[[], Awaitable[None]]) -> None:
+        self._open.clear()
+        try:
+            await outputs()  # so that all that is carried over may be called synced
+            self._tell(Busy(f"carrying the state of {old.known:,} URLs over into a database"))
+            if await self._copied(old):
+                self._store = self._reopened(old)
+        finally:
+            self._open.set()
+
+    async def _copied(self, old: FilesStore) -> bool:
+        """False: it could not be done, and nothing is lost but time."""
+        from sumi.state.sqlite import SqliteStore
+
+        try:
+            await self._copy(old)
+        except SumiError as error:
+            self._may_move = False
+            self._tell(Warned(f"the state stays in text files, as it could not be carried over: {error}"))
+            return False
+        mark_folder(self._folder, SqliteStore.backend, SqliteStore.format)  # from here on it is the database
+        return True
+
+    async def _copy(self, old: FilesStore) -> None:
+        """Into a folder within ours; killed at any point, what is in it is garbage."""
+        from sumi.state.sqlite import FILE_NAME, SqliteStore
+
+        unfinished = self._folder / _UNFINISHED
+        shutil.rmtree(unfinished, ignore_errors=True)
+        with explained(unfinished):
+            unfinished.mkdir()
+        try:
+            new = SqliteStore(unfinished, old.policy, old.opened_at)
+            try:
+                await carry_over(old, new)
+                new.go_on_from(old)
+                await refuse_unless_alike(old, new, old.opened_at)
+            finally:
+                await new.aclose()
+            self._take_over(unfinished / FILE_NAME)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+
+    def _take_over(self, database: Path) -> None:
+        if database.with_name(f"{database.name}-wal").exists():
+            raise StorageFailed(f"{database} could not be closed whole; check the disk, then run again")
+        with explained(database):
+            os.rename(database, self._folder / database.name)
+        sync_folder(self._folder)
+
+    def _reopened(self, old: FilesStore) -> "SqliteStore":
+        from sumi.state.sqlite import SqliteStore
+
+        new = SqliteStore(self._folder, old.policy, old.opened_at, self._durability, self._lock)
+        new.go_on_from(old)
+        old.close_journal()
+        forget_journal(self._folder)
+        return new
+
+    # ── Frontier ───────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def torn_bytes(self) -> int:
+        return self._store.torn_bytes
+
+    @property
+    def unsynced(self) -> list[str]:
+        return self._store.unsynced
+
+    async def add(self, judged: Sequence[Judged]) -> list[bool]:
+        return await self._by(lambda store: store.add(judged))
+
+    async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
+        return await self._by(lambda store: store.unseen(urls, depth, hop))
+
+    async def lease(self, limit: int, now: float) -> list[Lease]:
+        return await self._by(lambda store: store.lease(limit, now))
+
+    async def next_ready(self, now: float) -> float | None:
+        return await self._by(lambda store: store.next_ready(now))
+
+    async def renew(self, leases: Sequence[Lease], now: float) -> list[bool]:
+        return await self._by(lambda store: store.renew(leases, now))
+
+    async def release_host(self, lease: Lease, report: HostReport | None) -> None:
+        await self._by(lambda store: store.release_host(lease, report))
+
+    async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
+        return await self._by(lambda store: store.settle(units))
+
+    async def requeue(self, urls: Sequence[str], at: float) -> int:
+        return await self._by(lambda store: store.requeue(urls, at))
+
+    async def amend(self, facts: Mapping[str, PageFacts]) -> None:
+        await self._by(lambda store: store.amend(facts))
+
+    async def hold_host(self, host: str, until: float, why: str) -> None:
+        await self._by(lambda store: store.hold_host(host, until, why))
+
+    async def retune(self, policy: FrontierPolicy) -> None:
+        await self._by(lambda store: store.retune(policy))
+
+    async def stats(self) -> FrontierStats:
+        return await self._by(lambda store: store.stats())
+
+    async def waiting_hosts(self, now: float) -> list[HostWait]:
+        return await self._by(lambda store: store.waiting_hosts(now))
+
+    async def wait_of(self, host: str, now: float) -> HostWait | None:
+        return await self._by(lambda store: store.wait_of(host, now))
+
+    async def aclose(self) -> None:
+        await self._by(lambda store: store.aclose())
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._own_lock is not None:
+            self._own_lock.release()
+
+    # ── Ledger ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def records(self, outcomes: Iterable[Outcome] | None = None) -> AsyncIterator[UrlRecord]:
+        return self._each_by(lambda store: store.records(outcomes))
+
+    def waiting_again(self) -> AsyncIterator[UrlRecord]:
+        return self._each_by(lambda store: store.waiting_again())
+
+    async def record(self, url: str) -> UrlRecord | None:
+        return await self._by(lambda store: store.record(url))
+
+    async def history(self, url: str) -> list[Attempt]:
+        return await self._by(lambda store: store.history(url))
+
+    async def get_robots(self, origin: str) -> RobotsRecord | None:
+        return await self._by(lambda store: store.get_robots(origin))
+
+    async def put_robots(self, record: RobotsRecord) -> None:
+        await self._by(lambda store: store.put_robots(record))
+
+    async def get_note(self, key: str) -> str | None:
+        return await self._by(lambda store: store.get_note(key))
+
+    async def put_note(self, key: str, value: str) -> None:
+        await self._by(lambda store: store.put_note(key, value))
+
+
+def forget_journal(folder: Path) -> None:
+    """Of a state that is a database by now; also what one left that was killed before it came to this. What
+    cannot be removed is in nobody's way."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if SEGMENT_NAME.fullmatch(path.name):
+                path.unlink(missing_ok=True)

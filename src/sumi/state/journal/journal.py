@@ -1,0 +1,218 @@
+"""An append-only log in numbered segments. A unit is one line; what follows the last sync mark may be torn.
+
+Reading stops at the first bad line. If a later line proves that the bad one was once safely on disk (a sync
+mark after it), the file was damaged and reading refuses to go on; otherwise the bad rest is what a crash
+left of an unfinished write, and is cut off.
+"""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from sumi.errors import StateDamaged, StorageFailed
+from sumi.files.faults import explained, storage_failed
+from sumi.state.folder import sync_folder
+from sumi.state.journal.lines import frame, line_length, unframe
+
+USUAL_LINE = 4096  # or shorter: read at once, whatever its length
+SEGMENT_BYTES = 64 * 1024 * 1024
+SEGMENT_NAME = re.compile(r"journal-(\d{6})\.log")
+SYNC_MARK = re.compile(rb'\{"type":"sync","upto":(\d+)\}')
+
+
+class Place(int):
+    """Where a record starts: segment number and offset in one integer, so that a million fit in memory."""
+
+    OFFSET_BITS = 40
+
+    @classmethod
+    def of(cls, segment: int, offset: int) -> "Place":
+        return cls((segment << cls.OFFSET_BITS) | offset)
+
+    @property
+    def segment(self) -> int:
+        return self >> self.OFFSET_BITS
+
+    @property
+    def offset(self) -> int:
+        return self & ((1 << self.OFFSET_BITS) - 1)
+
+
+class Journal:
+    def __init__(self, folder: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
+        self._folder = folder
+        self._segment_bytes = segment_bytes
+        self._number = max(self._numbers(), default=1)
+        self._file = self._open_segment()
+        self._size = os.fstat(self._file).st_size
+        self._readers: dict[int, int] = {}
+        self._retired: int | None = None
+        self._failure: StorageFailed | None = None
+        self.ends_synced = False  # known after ``replay``: all that is there is on the disk for sure
+        self.torn_bytes = 0  # cut off by ``replay``
+
+    def append(self, payloads: list[bytes]) -> list[Place]:
+        """Write records; they survive the death of this process from here on, a power cut after ``sync``."""
+        self._refuse_after_failure()
+        if self._size >= self._segment_bytes:
+            self._rotate()
+        places, lines, offset = [], [], self._size
+        for payload in payloads:
+            line = frame(payload)
+            places.append(Place.of(self._number, offset))
+            lines.append(line)
+            offset += len(line)
+        self._write(b"".join(lines))
+        return places
+
+    def sync(self) -> None:
+        """Make everything appended so far durable."""
+        self._refuse_after_failure()
+        try:
+            os.fdatasync(self._file)
+        except OSError as error:
+            # After a failed fsync the kernel may have dropped the dirty pages; trying again would lie.
+            raise self._failed(error) from error
+
+    @property
+    def end(self) -> Place:
+        """Where the next record will start."""
+        return Place.of(self._number, self._size)
+
+    def mark_synced(self, upto: Place) -> None:
+        """Note that everything before ``upto`` is on the disk; writing may have gone on meanwhile."""
+        self._refuse_after_failure()
+        self._write(frame(b'{"type":"sync","upto":%d}' % upto))
+
+    def replay(self) -> Iterator[tuple[Place, bytes]]:
+        """Every record from the beginning; repairs a torn tail as it reaches it."""
+        numbers = self._numbers()
+        for number in numbers:
+            yield from self._replay_segment(number, last=number == numbers[-1])
+
+    def read(self, place: Place) -> bytes:
+        """One record again."""
+        reader = self._reader(place.segment)
+        line = os.pread(reader, USUAL_LINE, place.offset)
+        length = line_length(line)
+        line = line[:length] if length <= len(line) else os.pread(reader, length, place.offset)
+        payload = unframe(line)
+        if payload is None:
+            raise StateDamaged(self._damage(place.segment, place.offset))
+        return payload
+
+    def close(self) -> None:
+        for reader in self._readers.values():
+            os.close(reader)
+        self._readers.clear()
+        self._close_retired()
+        os.close(self._file)
+
+    def _replay_segment(self, number: int, last: bool) -> Iterator[tuple[Place, bytes]]:
+        offset = 0
+        with self._path(number).open("rb") as lines:
+            for line in lines:
+                payload = unframe(line)
+                if payload is None:
+                    self._cut_tail(number, offset, lines, last)
+                    return
+                place = Place.of(number, offset)
+                self.ends_synced = _mark_of(payload) == place
+                yield place, payload
+                offset += len(line)
+
+    def _cut_tail(self, number: int, offset: int, rest: Iterator[bytes], last: bool) -> None:
+        here = Place.of(number, offset)
+        if not last or any(synced_upto(line) > here for line in rest):
+            raise StateDamaged(self._damage(number, offset))
+        self.torn_bytes += self._size - offset
+        with explained(self._path(number)):
+            os.ftruncate(self._file, offset)
+        self._size = offset
+
+    def _damage(self, number: int, offset: int) -> str:
+        return (
+            f"{self._path(number)} is damaged at byte {offset}: restore the file from a copy, "
+            "or start over with --fresh"
+        )
+
+    def _write(self, data: bytes) -> None:
+        try:
+            written = 0
+            while written < len(data):
+                written += os.write(self._file, data[written:] if written else data)
+        except OSError as error:
+            with contextlib.suppress(OSError):  # a half record at the end would be cut off on opening anyway
+                os.ftruncate(self._file, self._size)
+            raise self._failed(error) from error
+        self._size += len(data)
+
+    def _failed(self, error: OSError) -> StorageFailed:
+        self._failure = storage_failed(self._path(self._number), error)
+        return self._failure
+
+    def _refuse_after_failure(self) -> None:
+        """Later records may build on the one that was lost, so nothing may follow it."""
+        if self._failure is not None:
+            raise self._failure
+
+    def _rotate(self) -> None:
+        self.sync()
+        self._close_retired()
+        self._retired = self._file  # a thread may be about to sync it
+        self._number += 1
+        self._file = self._open_segment()
+        self._size = 0
+
+    def _close_retired(self) -> None:
+        if self._retired is not None:
+            os.close(self._retired)
+            self._retired = None
+
+    def _open_segment(self) -> int:
+        """For appending; a new one has a durable name before anything is written to it."""
+        path = self._path(self._number)
+        with explained(path):
+            is_new = not path.exists()
+            file = _open_for_append(path)
+            if is_new:
+                sync_folder(self._folder)
+            return file
+
+    def _reader(self, number: int) -> int:
+        if number not in self._readers:
+            path = self._path(number)
+            with explained(path):
+                self._readers[number] = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        return self._readers[number]
+
+    def _numbers(self) -> list[int]:
+        with explained(self._folder):
+            return sorted(int(m[1]) for p in self._folder.iterdir() if (m := SEGMENT_NAME.fullmatch(p.name)))
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"journal-{number:06}.log"
+
+
+def journal_bytes(folder: Path) -> int:
+    """How much would have to be read to take a job up; 0 where there is none."""
+    if not folder.is_dir():
+        return 0
+    with explained(folder):
+        return sum(p.lstat().st_size for p in folder.iterdir() if SEGMENT_NAME.fullmatch(p.name))
+
+
+def synced_upto(line: bytes) -> int:
+    return _mark_of(unframe(line) or b"") or 0
+
+
+def _mark_of(payload: bytes) -> int | None:
+    mark = SYNC_MARK.fullmatch(payload)
+    return int(mark[1]) if mark else None
+
+
+def _open_for_append(path: Path) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(path, flags, 0o644)

@@ -1,0 +1,135 @@
+"""A damaged journal, saved: what still makes sense is written to a new one, and the old one is kept.
+
+A record that cannot be read may have held discoveries. So that they are made again, whatever depended on it
+goes back to where it was before: a page whose end was lost is still in the queue, an end of a page that
+nobody knows any more is dropped, and every robots.txt is forgotten, because reading it is what names the
+sitemaps.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import msgspec
+
+from sumi.state.folder import exchange, sync_folder
+from sumi.state.journal.journal import Journal
+from sumi.state.journal.records import (
+    Added,
+    Again,
+    Amended,
+    Carried,
+    Ended,
+    Find,
+    HostSet,
+    ListingSet,
+    NotePut,
+    PutBack,
+    Record,
+    RobotsPut,
+    Synced,
+    decode,
+    encode,
+)
+from sumi.state.journal.view import BadLine, JournalView
+from sumi.state.lock import LOCK_NAME
+
+
+def damages(folder: Path) -> list[BadLine]:
+    """Every line that was once whole and no longer is."""
+    view = JournalView(folder)
+    return [line for line in view.lines() if isinstance(line, BadLine) and not line.is_tail]
+
+
+def salvage(folder: Path) -> Path:
+    """Replace the state folder by one without the damage; returns where the damaged one is kept.
+
+    The new one is complete before anything is moved. Call it with the folder's lock held: it is the same file
+    in both, so that the new one is locked when it takes its place.
+    """
+    aside = next(place for number in count(1) if not (place := _beside(folder, f"damaged-{number}")).exists())
+    rebuilt = _beside(folder, "rebuilt")
+    shutil.rmtree(rebuilt, ignore_errors=True)
+    shutil.copytree(folder, rebuilt, ignore=shutil.ignore_patterns("journal-*.log", LOCK_NAME))
+    _write_segment(rebuilt, _good_records(folder))
+    os.link(folder / LOCK_NAME, rebuilt / LOCK_NAME)
+    sync_folder(rebuilt)
+    exchange(rebuilt, folder)
+    (rebuilt / LOCK_NAME).unlink()
+    os.rename(rebuilt, aside)
+    sync_folder(folder.parent)
+    return aside
+
+
+def _beside(folder: Path, word: str) -> Path:
+    return folder.with_name(f"{folder.name}-{word}")
+
+
+def _write_segment(folder: Path, records: Iterator[Record]) -> None:
+    journal = Journal(folder)
+    try:
+        for record in records:
+            journal.append([encode(record)])
+        journal.sync()
+    finally:
+        journal.close()
+
+
+def _good_records(folder: Path) -> Iterator[Record]:
+    sense = _Sense()
+    for line in JournalView(folder).lines():
+        if isinstance(line, BadLine):
+            continue
+        try:
+            record = decode(line[1])
+        except msgspec.MsgspecError:
+            continue
+        yield from sense.make_of(record)
+
+
+class _Sense:
+    """Which URLs are known and which are done, so far: what decides whether a record can still be applied."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._done: set[str] = set()
+
+    def make_of(self, record: Record) -> Iterator[Record]:
+        match record:
+            case Added():
+                self._learn(record.found)
+                yield record
+            case Ended() if record.url in self._known:
+                if record.url in self._done:  # that it was to be done again is what was lost
+                    yield Again([record.url], record.at)
+                self._done.add(record.url)
+                self._learn(record.found)
+                yield record
+            case PutBack() if record.url in self._known and record.url not in self._done:
+                self._learn(record.found)
+                yield record
+            case Again():
+                self._done.difference_update(record.urls)
+                yield record
+            case Amended() if record.url in self._done:
+                yield record
+            case Carried():
+                yield from self._carried(record)
+            case HostSet() | NotePut() | ListingSet():
+                yield record
+            case Ended() | PutBack() | Amended() | RobotsPut() | Synced():
+                return  # places have moved, so that marks of what was synced mean nothing any more
+
+    def _learn(self, found: list[Find]) -> None:
+        """Of what was refused nothing can follow, unless it was accepted later."""
+        self._known.update(find.url for find in found if find.outcome is None)
+
+    def _carried(self, record: Carried) -> Iterator[Record]:
+        stored = record.stored
+        if not stored.refused:
+            self._known.add(stored.candidate.url)
+            if stored.verdict is not None:
+                self._done.add(stored.candidate.url)
+        yield record

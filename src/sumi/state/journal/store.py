@@ -1,0 +1,226 @@
+"""Frontier and Ledger on a journal: every change is applied in memory and appended as one line.
+
+What a page yields (its record, its discoveries, its leaving the queue) is one line, so it is there whole or
+not at all. Opening replays the lines through the same code that made them. Leases are not written: on
+opening, whatever was leased is simply waiting again.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+
+from sumi.model import Lease, PageFacts
+from sumi.policy import Durability, FrontierPolicy
+from sumi.ports import (
+    Deferral,
+    HostReport,
+    Judged,
+    RobotsRecord,
+    Settlement,
+    Stored,
+    StoredHost,
+    StoredListing,
+    StoredNote,
+    StoredUrl,
+)
+from sumi.state.entries import State
+from sumi.state.folder import claim_folder
+from sumi.state.journal.journal import Journal, Place
+from sumi.state.journal.records import (
+    Added,
+    Again,
+    Amended,
+    Carried,
+    Ended,
+    Find,
+    HostSet,
+    ListingSet,
+    NotePut,
+    PutBack,
+    Record,
+    RobotsPut,
+    encode,
+)
+from sumi.state.journal.replay import FilesSnapshot, ReplayedStore
+from sumi.state.journal.view import JournalView
+from sumi.state.lock import FolderLock
+
+BACKEND = "files"
+FORMAT = 1
+
+
+class FilesStore(ReplayedStore):
+    def __init__(
+        self,
+        folder: Path,
+        policy: FrontierPolicy,
+        opened_at: float,
+        durability: Durability = Durability.BATCH,
+        lock: FolderLock | None = None,
+    ) -> None:
+        """``lock``: of the folder, if it is held already; whoever gave it releases it."""
+        self._strict = durability is Durability.STRICT
+        self._own_lock = FolderLock(folder) if lock is None else None
+        try:
+            claim_folder(folder, BACKEND, FORMAT)
+            self._journal = Journal(folder)
+            super().__init__(self._journal, policy, opened_at)
+        except BaseException:
+            self._unlock()
+            raise
+        self._synced_to = self._journal.end if self._journal.ends_synced else Place(0)
+        self.resumed = bool(self._entries)
+
+    @classmethod
+    def reading(cls, folder: Path, policy: FrontierPolicy, opened_at: float) -> "FilesSnapshot":
+        """What is there now, without the lock and without touching anything; a run may be going on."""
+        claim_folder(folder, BACKEND, FORMAT, must_exist=True)
+        return FilesSnapshot(JournalView(folder), policy, opened_at)
+
+    @property
+    def known(self) -> int:
+        return len(self._entries)
+
+    @property
+    def policy(self) -> FrontierPolicy:
+        """As it was last tuned."""
+        return self._policy
+
+    @property
+    def opened_at(self) -> float:
+        return self._schedule.opened_at
+
+    @property
+    def torn_bytes(self) -> int:
+        """What opening had to cut off: the unfinished write of a crash."""
+        return self._journal.torn_bytes
+
+    @property
+    def unsynced(self) -> list[str]:
+        """URLs settled after the last sync mark: after a power cut, their files may be missing."""
+        return [url for _, url in self._unsynced]
+
+    # ── changes, each applied and written ──────────────────────────────────────────────────────────────
+
+    async def add(self, judged: Sequence[Judged]) -> list[bool]:
+        changed = await super().add(judged)
+        news = [Find.of(item, None) for item, new in zip(judged, changed, strict=True) if new]
+        if news:
+            await self._write([Added(news)])
+        return changed
+
+    async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
+        applied = [self._apply(unit) for unit in units]
+        written = [(u, news) for u, news in zip(units, applied, strict=True) if news is not None]
+        places = await self._write([_record_of(unit, news) for unit, news in written])
+        for (unit, _), place in zip(written, places, strict=True):
+            if isinstance(unit, Settlement):
+                self._entries[unit.lease.url].facts = int(place)  # half the size
+                self._unsynced.append((place, unit.lease.url))
+        return [news is not None for news in applied]
+
+    async def requeue(self, urls: Sequence[str], at: float) -> int:
+        moved = [url for url in urls if self._requeue(url)]
+        if moved:
+            await self._write([Again(moved, at)])
+        return len(moved)
+
+    async def amend(self, facts: Mapping[str, PageFacts]) -> None:
+        known = {url: new for url, new in facts.items() if self._is_settled(url)}
+        places = await self._write([Amended(url, new) for url, new in known.items()])
+        for url, place in zip(known, places, strict=True):
+            self._entries[url].facts = int(place)
+
+    def _is_settled(self, url: str) -> bool:
+        entry = self._entries.get(url)
+        return entry is not None and entry.state is State.SETTLED
+
+    async def release_host(self, lease: Lease, report: HostReport | None) -> None:
+        pace = self._schedule.pace(lease.host)
+        before = (pace.crawl_delay, pace.hold_until)
+        await super().release_host(lease, report)
+        if before != (pace.crawl_delay, pace.hold_until):
+            await self._write_host(lease.host)
+
+    async def hold_host(self, host: str, until: float, why: str) -> None:
+        await super().hold_host(host, until, why)
+        await self._write_host(host)
+
+    async def put_robots(self, record: RobotsRecord) -> None:
+        await super().put_robots(record)
+        await self._write([RobotsPut(record)])
+
+    async def put_note(self, key: str, value: str) -> None:
+        await super().put_note(key, value)
+        await self._write([NotePut(key, value)])
+
+    async def sync(self, outputs: Callable[[], Awaitable[None]]) -> None:
+        upto = self._journal.end
+        if upto == self._synced_to:
+            return
+        await outputs()
+        await asyncio.to_thread(self._journal.sync)
+        self._forget_synced(upto)
+        all_synced = self._journal.end == upto  # or writing went on meanwhile
+        self._journal.mark_synced(upto)
+        self._synced_to = self._journal.end if all_synced else upto
+
+    async def aclose(self) -> None:
+        self.close_journal()
+        self._unlock()
+
+    def close_journal(self) -> None:
+        """For one who goes on with the lock."""
+        self._journal.close()
+
+    def _unlock(self) -> None:
+        if self._own_lock is not None:
+            self._own_lock.release()
+
+    async def _write_host(self, host: str) -> None:
+        pace = self._schedule.pace(host)
+        await self._write([HostSet(host, pace.crawl_delay, pace.hold_until, pace.hold_why)])
+
+    async def _write(self, records: Sequence[Record]) -> list[Place]:
+        if not records:
+            return []
+        places = self._journal.append([encode(record) for record in records])
+        if self._strict:
+            await asyncio.to_thread(self._journal.sync)
+        return places
+
+    async def restore(self, items: Sequence[Stored]) -> None:
+        records = [_record_of_stored(item) for item in items]
+        for record, place in zip(records, await self._write(records), strict=True):
+            self._redo(record, place)
+
+
+def _record_of(unit: Settlement | Deferral, news: list[Judged]) -> Record:
+    url = unit.lease.url
+    found = [Find.of(item, url) for item in news]
+    if isinstance(unit, Settlement):
+        return Ended(url, unit.verdict.outcome, unit.at, unit.verdict.rule, unit.facts, found)
+    return PutBack(
+        url=url,
+        at=unit.at,
+        not_before=unit.not_before,
+        failure=unit.why.outcome if unit.why else None,
+        rule=unit.why.rule if unit.why else "",
+        address=unit.address,
+        redirected=unit.redirected,
+        found=found,
+    )
+
+
+def _record_of_stored(item: Stored) -> Record:
+    match item:
+        case StoredNote():
+            return NotePut(item.key, item.value)
+        case RobotsRecord():
+            return RobotsPut(item)
+        case StoredHost():
+            return HostSet(item.host, item.crawl_delay, item.hold_until, item.hold_why)
+        case StoredUrl():
+            return Carried(item)
+        case StoredListing():
+            return ListingSet(item.pages)

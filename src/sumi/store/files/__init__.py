@@ -1,5 +1,0 @@
-"""The default backend: the in-memory frontier and a journal of text lines that rebuilds it."""
-
-from sumi.store.files.store import FilesStore
-
-__all__ = ["FilesStore"]

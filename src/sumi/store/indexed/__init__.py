@@ -1,6 +1,0 @@
-"""What the backends on an embedded database share: everything but how a row is read and written."""
-
-from sumi.store.indexed.folder_store import FolderStore
-from sumi.store.indexed.store import IndexedStore
-
-__all__ = ["FolderStore", "IndexedStore"]

@@ -1,0 +1,182 @@
+"""One digest worker at the crawler's end: the conversation with it, and the pages it was given."""
+
+import asyncio
+import signal
+import socket
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from enum import Enum, auto
+from typing import NamedTuple, Protocol, cast
+
+import msgspec
+
+from sumi.outcomes import Outcome, Verdict
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
+from sumi.workers.child import Child
+from sumi.workers.early_child import early_or_new
+from sumi.workers.framing import Answer, FrameReader, FrameSizeError, encode_frame
+
+# More than a socket's buffer holds after the sender is gone.
+_MOST_UNREAD = 4 * 1024 * 1024
+_decoder = msgspec.msgpack.Decoder(Answer)
+
+
+class Stage(Enum):
+    STARTING = auto()  # launched or about to be, not heard of yet; gets no pages
+    SERVING = auto()
+    LEAVING = auto()  # gets no further pages, and is hung up on after the last
+    GONE = auto()  # its socket is closed
+
+
+class Job(NamedTuple):
+    request: DigestRequest
+    answer: asyncio.Future[PageDigest | Undigested]
+
+    def settle(self, result: PageDigest | Undigested) -> None:
+        if not self.answer.done():  # its caller may have been cancelled
+            self.answer.set_result(result)
+
+
+class End(NamedTuple):
+    """How a worker ended."""
+
+    culprit: Job | None  # the page it was at
+    verdict: Verdict  # on that page
+    bystanders: tuple[Job, ...]  # given, and never begun
+    useless: bool  # it did not begin a single page
+    last_words: str
+
+
+class Owner(Protocol):
+    """Whom a worker tells of its progress."""
+
+    def worker_ready(self) -> None: ...
+
+    def worker_answered(self, worker: "DigestProcess") -> None: ...
+
+
+class DigestProcess(asyncio.Protocol):
+    def __init__(self, owner: Owner, cpu_seconds: float) -> None:
+        self.stage = Stage.STARTING
+        self.jobs: deque[Job] = deque()  # given and not answered, in the order given
+        self.load = 0  # bytes of those pages
+        self.answered = 0
+        self.silence = 0  # ticks of the owner's clock since it said something; the owner counts
+        self._owner = owner
+        self._cpu_seconds = cpu_seconds
+        self._frames = FrameReader()
+        self._doom: Verdict | None = None  # why we ended it, where it did not end by itself
+        self._child: Child | None = None
+        self._transport: asyncio.WriteTransport | None = None
+        self._hung_up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def live(self, command: Sequence[str]) -> End:
+        """Its whole life, from the start of the process until that is gone."""
+        if self._doom is not None:  # ended before it began
+            return self._end_of(self._doom, 0, "")
+        try:
+            self._child, connection = early_or_new(command)
+        except OSError as error:
+            return self._end_of(Verdict(Outcome.PARSE_FAILED, "no worker"), 0, str(error))
+        with connection.dup() as ours:
+            await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=connection)
+            await self._hung_up
+            self._hear_out(ours)
+        returncode = await self._child.reap()
+        begun, last_words = self._child.begun, self._child.last_words()
+        self._child.close()
+        return self._end_of(self._verdict_on(returncode, last_words), begun, last_words)
+
+    def _hear_out(self, connection: socket.socket) -> None:
+        """Take what it still answered. A worker may die while pages are being sent to it; the event loop then
+        closes at the failure to send, and leaves unread which pages it had done before."""
+        with suppress(OSError):  # there is nothing more
+            self.data_received(connection.recv(_MOST_UNREAD))
+
+    def _end_of(self, verdict: Verdict, begun: int, last_words: str) -> End:
+        culprit = self.jobs.popleft() if begun > self.answered and self.jobs else None
+        return End(culprit, verdict, tuple(self.jobs), begun == 0, last_words or verdict.rule)
+
+    def _verdict_on(self, returncode: int, last_words: str) -> Verdict:
+        if self._doom is not None:
+            return self._doom
+        if returncode == -signal.SIGPROF:
+            return Verdict(Outcome.PARSE_LIMIT, f"more than {self._cpu_seconds:g} s of processor time")
+        if returncode < 0:
+            return Verdict(Outcome.PARSE_FAILED, f"worker died: signal {-returncode}{_name_of(-returncode)}")
+        return Verdict(
+            Outcome.PARSE_FAILED, f"worker died: exit code {returncode}, {last_words}".rstrip(", ")
+        )
+
+    @property
+    def given(self) -> int:
+        return self.answered + len(self.jobs)
+
+    def give(self, job: Job) -> None:
+        """Raises FrameSizeError or UnicodeEncodeError, nothing done, for what cannot be sent."""
+        frame = encode_frame(job.request)
+        if not self.jobs:
+            self.silence = 0
+        self.jobs.append(job)
+        self.load += len(job.request.body)
+        assert self._transport is not None
+        self._transport.write(frame)
+
+    def leave(self) -> None:
+        """Finish what was given, then end."""
+        self.stage = Stage.LEAVING
+        self._hang_up_if_idle()
+
+    def kill(self, why: Verdict) -> None:
+        self._doom = self._doom or why
+        if self._child is not None:
+            self._child.kill()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _hang_up_if_idle(self) -> None:
+        if self.stage is Stage.LEAVING and not self.jobs:
+            self._hang_up()
+
+    # What the event loop calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.WriteTransport", transport)  # uvloop's is none by inheritance
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            for payload in self._frames.feed(data):
+                self._receive(payload)
+        except (FrameSizeError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            self.kill(Verdict(Outcome.PARSE_FAILED, f"worker spoke nonsense: {error}"))
+
+    def _receive(self, payload: bytes) -> None:
+        self.silence = 0
+        if self.stage is Stage.STARTING and not payload:
+            self.stage = Stage.SERVING
+            self._owner.worker_ready()
+            return
+        result = _decoder.decode(payload).result
+        if not self.jobs:
+            raise msgspec.DecodeError("an answer to nothing")
+        job = self.jobs.popleft()
+        self.load -= len(job.request.body)
+        self.answered += 1
+        job.settle(result)
+        self._hang_up_if_idle()
+        self._owner.worker_answered(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.stage = Stage.GONE
+        self._hung_up.set_result(None)
+
+
+def _name_of(number: int) -> str:
+    try:
+        return f" ({signal.Signals(number).name})"
+    except ValueError:
+        return ""
