@@ -4,9 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from sumi.jobs.map.store import MapRun, TerrainStore
 from sumi.model import Lease
 from sumi.policy import FrontierPolicy, StateBackend
 from sumi.ports import Frontier, Ledger
+from sumi.scope.domains import DomainClasses
 from sumi.state.folder import backend_to_use
 from sumi.state.growing import GrowingStore
 from sumi.state.journal import FilesStore
@@ -49,6 +51,18 @@ DURABLE: dict[str, Open] = {
 BACKENDS: dict[str, Open] = {
     "memory": lambda folder, policy, now: MemoryStore(policy, now),
     **DURABLE,
+}
+
+
+# The origins of this map are elsewhere, so that pages of a.test keep the depth that they are added with.
+MAP_RUN = MapRun("a configuration", DomainClasses(("origin.test",), (), ()), ("origin.test",), max_depth=99)
+
+# What a job's state can be, by the name of what keeps it.
+STATES: dict[str, Open] = {
+    "files": DURABLE["files"],
+    "lmdb": DURABLE["lmdb"],
+    "map": lambda folder, policy, now: TerrainStore(folder / "map.db", policy, now, MAP_RUN),
+    "sqlite": DURABLE["sqlite"],
 }
 
 
