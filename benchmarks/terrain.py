@@ -33,7 +33,7 @@ from sumi.model import Candidate, Hop, Request, Response, Timing
 from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.policy import Durability, FrontierPolicy, PacingPolicy, Preset, RobotsPolicy, TrapPolicy
 from sumi.recipe import Recipe
-from sumi.scope.domains import DomainClasses
+from sumi.scope.hosts import DomainClasses
 from sumi.scope.scope import Scope
 
 TELL_SECONDS = 10.0

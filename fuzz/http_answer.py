@@ -8,7 +8,7 @@ from sumi.engine.clock import SystemClock
 from sumi.fetch.decode import content_codings, undo_codings
 from sumi.fetch.headers import declared_length, parse_fields, status_of, version_of
 from sumi.fetch.http import HttpFetcher
-from sumi.frontier.retry_after import retry_after_seconds
+from sumi.frontier.retry import retry_after_seconds
 from sumi.model import Request, Response
 from sumi.outcomes import Ending, Trouble, Verdict
 from sumi.policy import FetchLimits, NetworkPolicy

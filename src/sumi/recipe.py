@@ -20,7 +20,7 @@ from sumi.policy import (
     UrlLimits,
 )
 from sumi.scope import Scope
-from sumi.scope.profiles.caps import CapPolicy
+from sumi.scope.caps import CapPolicy
 from sumi.urls import Rules
 
 

@@ -8,7 +8,7 @@ from sumi.jobs.map.store import MapRun, TerrainStore
 from sumi.model import Lease
 from sumi.policy import FrontierPolicy, StateBackend
 from sumi.ports import Frontier, Ledger
-from sumi.scope.domains import DomainClasses
+from sumi.scope.hosts import DomainClasses
 from sumi.state.folder import backend_to_use
 from sumi.state.growing import GrowingStore
 from sumi.state.journal import FilesStore

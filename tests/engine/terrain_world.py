@@ -12,7 +12,7 @@ from sumi.jobs.map.store.depths import USUAL_BOUNDS, DepthBounds
 from sumi.model import Candidate, Hop
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.recipe import Recipe
-from sumi.scope.domains import DomainClasses
+from sumi.scope.hosts import DomainClasses
 from sumi.scope.scope import Scope
 from sumi.urls import split
 from tests.engine.world import Answer, recipe_for

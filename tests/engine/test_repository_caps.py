@@ -18,8 +18,8 @@ from sumi.policy import FrontierPolicy, Preset, RobotsPolicy
 from sumi.ports import UrlRecord
 from sumi.recipe import Recipe
 from sumi.scope import build_scope
+from sumi.scope.caps import CapPolicy
 from sumi.scope.profiles import ProfileName
-from sumi.scope.profiles.caps import CapPolicy
 from sumi.state.memory import MemoryStore
 from sumi.urls import normalize
 from sumi.workers.pool import InProcessDigester

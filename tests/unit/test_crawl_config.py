@@ -17,8 +17,8 @@ from sumi.jobs.pipeline.config_rules import compliance_banner, crawl_caps, crawl
 from sumi.jobs.pipeline.layout import default_layout, layout_of
 from sumi.jobs.pipeline.seeds import load_seeds, new_run_id
 from sumi.policy import RobotsOnError, StateBackend
+from sumi.scope.caps import CapPolicy
 from sumi.scope.profiles import ProfileName
-from sumi.scope.profiles.caps import CapPolicy
 
 ROOT = Path(__file__).parents[2]
 RUN = "2025-01-09T15-30Z"

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.urls.digest_map import DigestMap, digest_of
+from sumi.urls.paths import DigestMap, digest_of
 
 DIGESTS = st.one_of(st.integers(1, 20), st.integers(1, 2**64 - 1))
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.errors import UsageError
-from sumi.scope.domains import DomainClass, DomainClasses, canonical_domain_pattern
+from sumi.scope.hosts import DomainClass, DomainClasses, canonical_domain_pattern
 
 NAMES = st.lists(st.sampled_from(["a", "b", "com", "org", "aa"]), min_size=1, max_size=4).map(".".join)
 PATTERNS = st.lists(st.one_of(NAMES, NAMES.map("*.{}".format)), max_size=5)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sumi.jobs.mirror.assets import asset_name
 from sumi.parse.page.file_types import KEPT_EXTENSIONS, file_extension, image_extension, named_like_a_file
-from sumi.urls.twins import TWIN_FORMS, form_between, twin_of
+from sumi.urls.alternatives import TWIN_FORMS, form_between, twin_of
 
 ACTIVE = [
     b"MZ\x90\x00",

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.engine.findings import near_duplicates
-from sumi.frontier.novelty import SessionWatch, TemplateWatch, nearly_same
-from sumi.frontier.templates import session_of, template_of
+from sumi.frontier.novelty import SessionWatch, TemplateWatch, nearly_same, session_of, template_of
 from sumi.model import Kind
 from sumi.parse.page.digest import DigestRequest, PageDigest, digest
 from sumi.parse.page.fingerprint import simhash, vocabulary, words_of

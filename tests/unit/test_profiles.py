@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sumi.jobs.pipeline.policy import Profile
 from sumi.model import Candidate, Kind
 from sumi.outcomes import Outcome
 from sumi.policy import Preset
 from sumi.scope import build_scope
+from sumi.scope.caps import CapLedger, CapPolicy
 from sumi.scope.profiles import ProfileName, shapes_of
-from sumi.scope.profiles.caps import CapLedger, CapPolicy
-from sumi.scope.profiles.policy import Profile
 from sumi.urls import normalize
 from tests.site.github import GithubWorld
 

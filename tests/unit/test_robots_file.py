@@ -243,12 +243,10 @@ def test_only_the_first_500_kib_count_and_a_rule_cut_there_is_ignored(end_of_rul
     file = parse_robots(with_rule_ending_at(end_of_rule, b"Disallow: /private") + b"\n# and more\n" * 10)
     assert file.rules_for("foobot").decide("/private").allowed is not denied
     assert file.rules_for("foobot").decide("/pri").allowed
-    assert file.truncated
 
 
-def test_a_file_within_the_limit_is_not_truncated() -> None:
+def test_a_file_within_the_limit_is_read_to_its_end() -> None:
     file = parse_robots(with_rule_ending_at(512_000, b"Disallow: /private"))
-    assert not file.truncated
     assert not file.rules_for("foobot").decide("/private").allowed
 
 

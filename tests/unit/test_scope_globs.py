@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.policy import Preset
-from sumi.scope.globs import Glob
+from sumi.scope.patterns import Glob
 from sumi.urls import normalize, split
 
 

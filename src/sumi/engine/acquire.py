@@ -11,7 +11,7 @@ from sumi.engine.native_markdown import FULL_TEXT, HTML, Ladder, Way
 from sumi.engine.revisit import Revisits
 from sumi.engine.robots_cache import RobotsDesk, Turn
 from sumi.engine.verdicts import REDIRECTS, host_report, location_of, verdict_on
-from sumi.frontier.conditional import is_conditional
+from sumi.frontier.freshness import is_conditional
 from sumi.model import ASSETS, Kind, Lease, Request, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.policy import SITEMAP_BYTES

@@ -11,7 +11,7 @@ from sumi.model import Candidate, Hop, Kind, Lease
 from sumi.parse.page.digest import PageDigest
 from sumi.ports import Judged
 from sumi.recipe import Recipe
-from sumi.scope.domains import DomainClasses
+from sumi.scope.hosts import DomainClasses
 from sumi.urls import split
 
 NO_ADDRESSES: Mapping[str, str] = {}

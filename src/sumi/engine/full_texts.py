@@ -9,7 +9,7 @@ from sumi.model import Kind, Response, Timing
 from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.policy import Preset
 from sumi.urls import origin
-from sumi.urls.twins import TWIN_FORMS, twin_of
+from sumi.urls.alternatives import TWIN_FORMS, twin_of
 
 # Each may be as large as a page may be, and stays in memory until the run ends.
 MOST_SITES = 4

@@ -22,7 +22,7 @@ from sumi.policy import FollowLinks
 from sumi.ports import Judged
 from sumi.recipe import Recipe
 from sumi.scope import Scope
-from sumi.scope.profiles.caps import NOT_ASKED_FOR, CapLedger
+from sumi.scope.caps import NOT_ASKED_FOR, CapLedger
 from sumi.urls import host_key, normalize_with
 
 UNLISTED = Verdict(Outcome.UNLISTED, "the sitemap does not list it")

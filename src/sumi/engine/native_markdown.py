@@ -21,7 +21,7 @@ from sumi.parse.page.media_type import Form, form_of, looks_like_html, media_typ
 from sumi.policy import FollowLinks, SourceChoice
 from sumi.recipe import Recipe
 from sumi.urls import origin
-from sumi.urls.twins import TWIN_FORMS, form_between, twin_of
+from sumi.urls.alternatives import TWIN_FORMS, form_between, twin_of
 
 NEGOTIATED = "negotiated"
 FULL_TEXT = "full text"

@@ -4,7 +4,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from sumi.frontier.conditional import conditional_headers
+from sumi.frontier.freshness import conditional_headers
 from sumi.frontier.listed_dates import ListedDates
 from sumi.model import ASSETS, Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict

@@ -11,7 +11,7 @@ from sumi.model import Hop, Kind, Lease
 from sumi.outcomes import Outcome
 from sumi.recipe import Recipe
 from sumi.urls import rules_for
-from sumi.urls.other_spelling import other_name, other_path
+from sumi.urls.alternatives import other_name, other_path
 
 # A path that robots.txt forbids may be allowed without the parameters that are no part of the identity.
 _ELSEWHERE: Final = {

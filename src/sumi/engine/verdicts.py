@@ -1,6 +1,6 @@
 """What an HTTP answer means, for the page and for its host."""
 
-from sumi.frontier.retry_after import retry_after_seconds
+from sumi.frontier.retry import retry_after_seconds
 from sumi.model import Response
 from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.ports import HostReport

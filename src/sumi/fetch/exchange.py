@@ -19,7 +19,7 @@ from sumi.fetch.stall import StallClock
 from sumi.fetch.surplus import follows
 from sumi.fetch.transfer import Transfer
 from sumi.fetch.trust import Authorities
-from sumi.frontier.retry_after import retry_after_seconds
+from sumi.frontier.retry import retry_after_seconds
 from sumi.model import Request, Response, Timing
 from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.policy import FetchLimits, NetworkPolicy

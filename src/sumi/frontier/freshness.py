@@ -1,10 +1,35 @@
-"""What a server says about keeping its answer: for how long it vouches for it, and by what it varies.
+"""HTTP caching: when a page has to be requested again, and how to ask whether it changed.
 
-The keeper is one user's own, so what is said to shared caches only (s-maxage, private) does not concern it.
+The cache is one user's own, so directives for shared caches only (s-maxage, private) do not concern it.
 """
 
 import re
 from email.utils import parsedate_to_datetime
+
+# RFC 9110: W/ for a weak one, then quotes around anything but quotes, blanks and controls.
+_ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"\Z')
+_HTTP_DATE = re.compile(
+    r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} "
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT\Z"
+)
+_LONGEST_ETAG = 1024
+_NAMES = frozenset({"if-none-match", "if-modified-since"})
+
+
+def conditional_headers(etag: str | None, last_modified: str | None) -> tuple[tuple[str, str], ...]:
+    """The server's validators, sent back as they came; one that is not well-formed is left out."""
+    fields: list[tuple[str, str]] = []
+    if etag is not None and len(etag) <= _LONGEST_ETAG and _ETAG.match(etag):
+        fields.append(("If-None-Match", etag))
+    if last_modified is not None and _HTTP_DATE.match(last_modified):
+        fields.append(("If-Modified-Since", last_modified))
+    return tuple(fields)
+
+
+def is_conditional(headers: tuple[tuple[str, str], ...]) -> bool:
+    """Whether "not modified" would be an answer to a request with these headers."""
+    return any(name.lower() in _NAMES for name, _ in headers)
+
 
 # A directive's name and, where it has one, its value, quoted or not.
 _DIRECTIVE = re.compile(r'(?:^|,)[ \t]*([a-z-]+)[ \t]*(?:=[ \t]*("[^"]*"|[^,"]*))?', re.IGNORECASE)
@@ -14,7 +39,7 @@ _LONGEST = 4096  # characters of a field that are looked at
 
 
 def vouched_seconds(headers: tuple[tuple[str, str], ...], now: float) -> float | None:
-    """0: it wants to be asked every time. None: it says nothing about it."""
+    """For how long the answer stays fresh. 0: revalidate every time. None: the server does not say."""
     fields = {name: value[:_LONGEST] for name, value in reversed(headers)}
     if "*" in varied_by(headers):
         return 0.0

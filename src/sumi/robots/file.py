@@ -1,13 +1,80 @@
-"""A whole robots.txt: its groups, and which of them speak to a given crawler."""
+"""A whole robots.txt: what its status means, its groups, and which of them address a given crawler."""
 
 import math
 import re
+from enum import StrEnum
 
 import msgspec
 
-from sumi.robots.agent import EVERYONE, named_agent
+from sumi.policy import RobotsOnError, RobotsPolicy
 from sumi.robots.lines import Field, Line, meaningful_lines
 from sumi.robots.rules import RobotsRules, RuleLine
+
+EVERYONE = "*"
+
+_TOKEN = re.compile(r"[A-Za-z_-]*")
+# "Mozilla/5.0 (compatible; name/1.0; +url)": browsers' armour around the name that robots.txt would use.
+_DISGUISED = re.compile(r"mozilla/[^(]{0,40}\(compatible;\s*([a-z_-]+)", re.IGNORECASE)
+
+
+def product_token(user_agent: str) -> str:
+    """The product token of a User-Agent header: ``sumi`` for ``sumi/0.1 (+url; mail)``. May be empty."""
+    disguised = _DISGUISED.match(user_agent)
+    return disguised[1] if disguised else _leading_token(user_agent.lstrip())
+
+
+def named_agent(value: str) -> str:
+    """Whom a User-agent line speaks to, in lower case: a token, ``*``, or "" for nobody that could exist.
+
+    What follows the token (a version, more words) is ignored, as Google's parser does.
+    """
+    if value[:1] == EVERYONE and not value[1:2].strip():
+        return EVERYONE
+    return _leading_token(value).lower()
+
+
+def _leading_token(text: str) -> str:
+    found = _TOKEN.match(text)
+    return found[0] if found else ""
+
+
+class RobotsAccess(StrEnum):
+    RULES = "rules"  # read the body and obey it
+    ALLOW_ALL = "allow all"
+    DENY_ALL = "deny all"  # for now: ask again later
+
+
+class RobotsVerdict(msgspec.Struct, frozen=True):
+    access: RobotsAccess
+    meaning: str  # for people: "everything allowed (404)"
+
+
+def robots_verdict(status: int, policy: RobotsPolicy) -> RobotsVerdict:
+    """Judge a final answer; ``status`` 0 is no answer, 3xx a redirect that was not followed any further.
+
+    RFC 9309 calls a client error "unavailable", which allows, and a server error or silence "unreachable",
+    which denies. 429 is a client error by number only: the server is there and asks for less.
+    """
+    if not policy.respect:
+        return RobotsVerdict(RobotsAccess.ALLOW_ALL, "everything allowed (robots.txt is not respected)")
+    if 200 <= status < 300:
+        return RobotsVerdict(RobotsAccess.RULES, "rules apply")
+    if _denies(status, policy.on_error):
+        return RobotsVerdict(RobotsAccess.DENY_ALL, f"nothing allowed ({_named(status)})")
+    return RobotsVerdict(RobotsAccess.ALLOW_ALL, f"everything allowed ({_named(status)})")
+
+
+def _denies(status: int, on_error: RobotsOnError) -> bool:
+    if on_error is RobotsOnError.RFC9309:
+        return status == 429 or not 300 <= status < 500
+    return on_error is RobotsOnError.DENY
+
+
+def _named(status: int) -> str:
+    if status == 0:
+        return "no answer"
+    return f"{status}, redirected too often" if 300 <= status < 400 else str(status)
+
 
 # The least that RFC 9309 wants parsed, and what Google parses.
 DEFAULT_MAX_BYTES = 500 * 1024
@@ -29,7 +96,6 @@ class _Group(msgspec.Struct):
 
 class RobotsFile(msgspec.Struct, frozen=True):
     sitemaps: tuple[str, ...]  # as written, perhaps relative
-    truncated: bool  # longer than the limit, its end not read
     groups: tuple[_Group, ...]
 
     def rules_for(self, product: str) -> RobotsRules:
@@ -55,7 +121,7 @@ def parse_robots(body: bytes, max_bytes: int = DEFAULT_MAX_BYTES) -> RobotsFile:
         else:
             reading.take(line)
     sitemaps.pop("", None)
-    return RobotsFile(tuple(sitemaps), len(body) > max_bytes, tuple(reading.groups))
+    return RobotsFile(tuple(sitemaps), tuple(reading.groups))
 
 
 class _Reading:

@@ -1,8 +1,7 @@
 """Which URLs a job covers, and the rule that says so."""
 
-from sumi.scope.build import build_scope, default_hosts_for, default_scope_for
 from sumi.scope.hosts import canonical_host_pattern, host_matches
-from sumi.scope.scope import Scope
+from sumi.scope.scope import Scope, build_scope, default_hosts_for, default_scope_for
 
 __all__ = [
     "Scope",

@@ -13,7 +13,7 @@ import msgspec
 from sumi.model import Candidate, Hop, Kind
 from sumi.scope.hosts import is_address
 from sumi.urls import DEFAULT_PORTS, split
-from sumi.urls.escapes import tidy_escapes
+from sumi.urls.identity import tidy_escapes
 
 _WWW: Final = "www."
 _WEB_PORTS: Final = tuple(DEFAULT_PORTS.values())

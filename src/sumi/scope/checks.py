@@ -8,8 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sumi.outcomes import Outcome, Verdict
 from sumi.scope.bases import BaseUrls
-from sumi.scope.domains import DomainClass, DomainClasses
-from sumi.scope.hosts import HostMatcher
+from sumi.scope.hosts import DomainClass, DomainClasses, HostMatcher
 from sumi.scope.patterns import Pattern
 from sumi.scope.profiles import ProfileName, shapes_of
 from sumi.urls import DEFAULT_PORTS

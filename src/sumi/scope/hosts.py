@@ -1,10 +1,11 @@
-"""Host patterns: ``example.com``, ``*.example.com``, either with a port.
+"""Host patterns, and the classes of domains that a map tells apart: ``example.com``, ``*.example.com``.
 
 ``*.example.com`` takes the bare domain and every name below it, at a dot only. A pattern without a port takes
 the web's own ports, 80 and 443: another port is another server, and must be asked for.
 """
 
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import Final
 
 from sumi.errors import UsageError
@@ -84,3 +85,74 @@ def _is_bare(name: str) -> bool:
 def is_address(host: str) -> bool:
     # The parser reads every name whose last label is a number as an IPv4 address, and brackets only IPv6.
     return host.startswith("[") or host.rpartition(".")[2].isdigit()
+
+
+class DomainClass(StrEnum):
+    BLACKLISTED = "blacklisted"
+    STUBBED = "stubbed"
+    QUALITY = "quality"
+    DISCOVERED = "discovered"
+
+
+def canonical_domain_pattern(text: str) -> str:
+    """The pattern as hosts are written in a map's URLs: lower case, IDNA, without a leading ``www``."""
+    wildcard = _WILDCARD if text.startswith(_WILDCARD) else ""
+    name, port = split_authority(canonical_host_pattern(text).removeprefix(_WILDCARD))
+    if port is not None:
+        raise UsageError(f"Domain {text!r} has a port, but a domain is all ports of a host: leave it away.")
+    url = normalize(f"https://{name}/", Preset.MAP)
+    return wildcard + (split(url).host if url is not None else name)
+
+
+class DomainClasses:
+    """What a host is to a map: explored, only noted, never visited, or newly found.
+
+    The first list with a match wins: blacklist, stub, quality. ``*.example.com`` takes the bare domain and
+    every name below it, at a dot only. Domains have no port: a server on another port of a host is the same
+    domain. Built once from canonical patterns; a lookup depends on the number of the host's labels only.
+    """
+
+    __slots__ = ("_blacklist", "_quality", "_stub")
+
+    def __init__(
+        self, quality: Iterable[str], blacklist: Iterable[str] = (), stub: Iterable[str] = ()
+    ) -> None:
+        self._quality = _PatternTable(quality)
+        self._blacklist = _PatternTable(blacklist)
+        self._stub = _PatternTable(stub)
+
+    def classify(self, host: str) -> DomainClass:
+        if self._blacklist.find(host) is not None:
+            return DomainClass.BLACKLISTED
+        if self._stub.find(host) is not None:
+            return DomainClass.STUBBED
+        if self._quality.find(host) is not None:
+            return DomainClass.QUALITY
+        return DomainClass.DISCOVERED
+
+    def origin_of(self, host: str) -> str | None:
+        """The quality pattern that a quality host belongs to, the closest one; None for any other host."""
+        return self._quality.find(host) if self.classify(host) is DomainClass.QUALITY else None
+
+
+class _PatternTable:
+    __slots__ = ("_below", "_exact")
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._exact: dict[str, str] = {}
+        self._below: dict[str, str] = {}
+        for pattern in patterns:
+            base = pattern.removeprefix(_WILDCARD)
+            if base != pattern:
+                self._below[base] = pattern
+                self._exact.setdefault(base, pattern)
+            else:
+                self._exact[base] = pattern
+
+    def find(self, host: str) -> str | None:
+        found = self._exact.get(host)
+        parent = host.partition(".")[2] if self._below else ""
+        while found is None and parent:
+            found = self._below.get(parent)
+            parent = parent.partition(".")[2]
+        return found

@@ -3,10 +3,154 @@
 Both take a time linear in the URL, whoever wrote the URL and whatever the pattern: sites choose the URLs.
 """
 
+import re
 from typing import Any, Final, Protocol
+from urllib.parse import quote
 
 from sumi.errors import UsageError
-from sumi.scope.globs import Glob
+from sumi.urls.identity import tidy_escapes
+
+_ANY: Final = "**"
+_RUN: Final = "*"
+_ONE: Final = "?"
+_ANYWHERE: Final = [_ANY, "/", _RUN]
+_TOKENS: Final = re.compile(r"\*\*|.", re.DOTALL)
+
+# All printable ASCII that the URL standard leaves alone in a path, and the glob's own characters.
+_UNQUOTED: Final = "!$%&'()*+,-./:;=?@[]_|~"
+_MAX_TRANSITIONS: Final = 4096
+
+
+class _States(dict[str, "_States"]):
+    """A set of positions; the dictionary holds where each character leads."""
+
+    __slots__ = ("accepting", "positions", "settled")
+
+    def __init__(self, positions: int, accepting: bool, settled: bool) -> None:
+        super().__init__()
+        self.positions = positions
+        self.accepting = accepting
+        self.settled = settled  # whatever follows changes nothing
+
+
+class Glob:
+    """A pattern on paths, matched in time linear in the path.
+
+    ``*`` is any run of characters within a path segment, ``**`` any run at all, ``?`` one character that is
+    no slash. ``/**/`` is also a single slash, and a final ``/**`` also takes the folder itself. A glob that
+    starts with neither ``/`` nor ``**`` may begin after any slash: ``*.pdf`` is ``**/*.pdf``.
+
+    It is an automaton whose set of states is one integer, a bit per position. Each set met is kept with its
+    transitions, so a character of a path costs one dictionary lookup; there is nothing to backtrack to.
+    """
+
+    __slots__ = (
+        "_accepting",
+        "_any",
+        "_folders",
+        "_literals",
+        "_met",
+        "_one",
+        "_open_end",
+        "_runs",
+        "_start",
+        "_tail",
+        "_tail_only",
+        "_transitions",
+    )
+
+    def __init__(self, pattern: str) -> None:
+        tokens = _tokens(pattern)
+        self._literals: dict[str, int] = {}
+        for position, token in enumerate(tokens):
+            self._literals[token] = self._literals.get(token, 0) | 1 << position
+        self._any = self._literals.pop(_ANY, 0)
+        self._runs = self._literals.pop(_RUN, 0)
+        self._one = self._literals.pop(_ONE, 0)
+        self._folders = sum(
+            1 << position
+            for position in range(1, len(tokens) - 1)
+            if tokens[position] == _ANY and tokens[position - 1] == "/" == tokens[position + 1]
+        )
+        self._accepting = 1 << len(tokens)
+        if tokens[-2:] == ["/", _ANY]:
+            self._accepting |= 1 << len(tokens) - 2
+        self._open_end = self._any & 1 << len(tokens) - 1
+        self._tail = _literal_tail(tokens)
+        # "**/*.pdf", the commonest of globs, says no more than how the path ends.
+        self._tail_only = tokens[: len(tokens) - len(self._tail)] == _ANYWHERE and "/" not in self._tail
+        self._forget()
+
+    def matches(self, path: str) -> bool:
+        """Whether the whole path is what the pattern describes."""
+        if not path.endswith(self._tail):
+            return False
+        if self._tail_only and path.startswith("/"):
+            return True
+        states = self._start
+        for char in path:
+            following = states.get(char)
+            if following is None:
+                following = self._follow(states, char)
+            states = following
+            if states.settled:
+                break
+        return states.accepting
+
+    def _follow(self, states: _States, char: str) -> _States:
+        if self._transitions >= _MAX_TRANSITIONS:
+            self._forget()
+        self._transitions += 1
+        following = self._met_states(self._step(states.positions, char))
+        states[char] = following
+        return following
+
+    def _step(self, positions: int, char: str) -> int:
+        moving = self._literals.get(char, 0)
+        staying = self._any
+        if char != "/":
+            moving |= self._one
+            staying |= self._runs
+        moved = (positions & moving) << 1
+        # Only on arrival by the first slash is "**/" as good as nothing: later, its slash is still owed.
+        moved |= (moved & self._folders) << 2
+        return self._past_runs(moved | positions & staying)
+
+    def _past_runs(self, positions: int) -> int:
+        """Adds what an empty run leads to. Once over is enough: no two runs stand side by side."""
+        return positions | (positions & (self._any | self._runs)) << 1
+
+    def _met_states(self, positions: int) -> _States:
+        states = self._met.get(positions)
+        if states is None:
+            settled = not positions or bool(positions & self._open_end)
+            states = _States(positions, bool(positions & self._accepting), settled)
+            self._met[positions] = states
+        return states
+
+    def _forget(self) -> None:
+        """A hostile mix of pattern and paths could meet ever new sets; they are only a memory of steps."""
+        self._met: dict[int, _States] = {}
+        self._transitions = 0
+        self._start = self._met_states(self._past_runs(1))
+
+
+def _literal_tail(tokens: list[str]) -> str:
+    length = 0
+    while length < len(tokens) and tokens[-1 - length] not in (_ANY, _RUN, _ONE):
+        length += 1
+    return "".join(tokens[len(tokens) - length :])
+
+
+def _tokens(pattern: str) -> list[str]:
+    if not pattern.startswith(("/", _ANY)):
+        pattern = f"**/{pattern}"
+    # Paths are percent-encoded, so the pattern is spelled as they are.
+    pattern = tidy_escapes(quote(pattern, safe=_UNQUOTED))
+    pattern = re.sub(r"\*{3,}", _ANY, pattern)
+    pattern = re.sub(r"(?:/\*\*)+(?=/|$)", "/**", pattern)
+    return _TOKENS.findall(pattern)
+
 
 _REGEX_MARK: Final = "re:"
 _MAX_PATTERN: Final = 1000

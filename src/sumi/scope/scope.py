@@ -1,18 +1,22 @@
 """The scope of a job, as plain data, and its judgement on a URL."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import Final
 
 import msgspec
 
+from sumi.errors import UsageError
 from sumi.model import Candidate, Kind
 from sumi.outcomes import Verdict
+from sumi.policy import Preset
 from sumi.scope import checks
 from sumi.scope.bases import BaseUrls
+from sumi.scope.hosts import canonical_host_pattern, is_address
 from sumi.scope.patterns import path_pattern, url_pattern
 from sumi.scope.profiles import ProfileName
-from sumi.urls import split
-from sumi.urls.escapes import tidy_escapes
+from sumi.urls import host_key, normalize, split
+from sumi.urls.identity import tidy_escapes
 
 
 class Scope(msgspec.Struct, frozen=True, dict=True):
@@ -31,7 +35,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
     max_depth: int | None = None
     denied_hosts: tuple[str, ...] = ()  # like hosts, with all below each; they win over hosts
     profile: ProfileName | None = None  # only pages that this profile has a name for
-    blacklist: tuple[str, ...] = ()  # domain patterns, see sumi.scope.domains: counted, never visited
+    blacklist: tuple[str, ...] = ()  # domain patterns, see sumi.scope.hosts: counted, never visited
     stub: tuple[str, ...] = ()  # likewise: noted by address, never visited
     # Base URLs, see sumi.scope.bases: only what is under one of them, or a few links away. Hosts and paths
     # would not do: they take every path on every host.
@@ -125,3 +129,85 @@ def _of_urls(scope: Scope, wanted: bool) -> Iterator[checks.Check]:
         yield checks.url_among([url_pattern(text) for text in scope.allow], scope.allow)
     if scope.profile is not None and wanted:
         yield checks.page_type_check(scope.profile)
+
+
+_WWW: Final = "www."
+
+
+def build_scope(
+    *,
+    hosts: Iterable[str] = (),
+    paths: Iterable[str] = (),
+    loose_paths: bool = False,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    allow: Iterable[str] = (),
+    deny: Iterable[str] = (),
+    max_depth: int | None = None,
+    denied_hosts: Iterable[str] = (),
+    profile: ProfileName | None = None,
+) -> Scope:
+    """A scope whose every pattern is known to work; UsageError names the first that does not."""
+    if max_depth is not None and max_depth < 0:
+        raise UsageError(f"The depth limit must not be negative, but is {max_depth}.")
+    return Scope(
+        hosts=tuple(canonical_host_pattern(host) for host in hosts),
+        paths=tuple(_canonical_prefix(path) for path in paths),
+        loose_paths=loose_paths,
+        include=_path_patterns(include),
+        exclude=_path_patterns(exclude),
+        allow=_url_patterns(allow),
+        deny=_url_patterns(deny),
+        max_depth=max_depth,
+        denied_hosts=tuple(canonical_host_pattern(host) for host in denied_hosts),
+        profile=profile,
+    )
+
+
+def default_scope_for(
+    seed_url: str,
+    *,
+    include: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    max_depth: int | None = None,
+) -> Scope:
+    """The whole site of a seed: see ``default_hosts_for``."""
+    return build_scope(
+        hosts=default_hosts_for(seed_url), include=include, exclude=exclude, max_depth=max_depth
+    )
+
+
+def default_hosts_for(seed_url: str) -> tuple[str, ...]:
+    """The seed's host, with its port if that is not the scheme's own, and its twin with or without www."""
+    url = normalize(seed_url, Preset.MIRROR)
+    if url is None:
+        raise UsageError(f"{seed_url!r} is not an http or https URL.")
+    own = host_key(url)
+    twin = own.removeprefix(_WWW) if own.startswith(_WWW) else _WWW + own
+    return (own, twin) if _may_have_twin(split(url).host) else (own,)
+
+
+def _may_have_twin(host: str) -> bool:
+    """Names of a registered domain do; addresses, ``localhost`` and ``www.com`` do not."""
+    return "." in host.removeprefix(_WWW) and not is_address(host)
+
+
+def _canonical_prefix(text: str) -> str:
+    url = normalize("http://host" + text, Preset.MIRROR) if text.startswith("/") else None
+    if url is None or "?" in text or "#" in text:
+        raise UsageError(f"Path prefix {text!r} is not a path such as /docs.")
+    return tidy_escapes(split(url).path)
+
+
+def _path_patterns(texts: Iterable[str]) -> tuple[str, ...]:
+    checked = tuple(texts)
+    for text in checked:
+        path_pattern(text)
+    return checked
+
+
+def _url_patterns(texts: Iterable[str]) -> tuple[str, ...]:
+    checked = tuple(texts)
+    for text in checked:
+        url_pattern(text)
+    return checked

@@ -9,13 +9,60 @@ host names that DNS cannot hold (empty labels, a label over 63 or a name over 25
 import re
 from functools import lru_cache
 from typing import Final, NamedTuple
+from urllib.parse import unquote_plus
 
 from sumi.policy import Preset
-from sumi.urls.escapes import tidy_escapes
 from sumi.urls.parts import DEFAULT_PORTS, split_authority
-from sumi.urls.query import tidy_query
 from sumi.urls.rules import PRESETS, Rules, spelling_of
 from sumi.urls.whatwg import encoded, serialized
+
+_UNRESERVED: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+_DECODED: Final = {f"{ord(char):02X}": char for char in _UNRESERVED}
+_ESCAPE: Final = re.compile("%([0-9A-Fa-f]{2})")
+_STRAY: Final = re.compile("%(?![0-9A-Fa-f]{2})")
+
+
+def tidy_escapes(text: str) -> str:
+    """Unreserved characters decoded, the other escapes in upper case, a stray ``%`` escaped.
+
+    A stray one left as it is could become part of a new escape when its neighbours are decoded (``%%32%65``
+    would become ``%2e``), and the same URL would have two identities.
+    """
+    if "%" not in text:
+        return text
+    return _ESCAPE.sub(_tidied, _STRAY.sub("%25", text))
+
+
+def _tidied(escape: re.Match[str]) -> str:
+    digits = escape[1].upper()
+    return _DECODED.get(digits, "%" + digits)
+
+
+def tidy_query(query: str, rules: Rules) -> str:
+    """Parameters dropped and sorted by the rules. Each keeps its spelling: ``a`` and ``a=`` stay apart."""
+    named = [(_name(piece), piece) for piece in query.split("&") if piece]
+    kept = [pair for pair in named if _is_kept(pair[0], rules)]
+    if rules.sort_query:
+        # By name alone: the order of repeated parameters may mean something, and sorting is stable.
+        kept.sort(key=_by_name)
+    return "&".join(piece for _, piece in kept)
+
+
+def _name(piece: str) -> str:
+    """The parameter's name as a server reads it."""
+    raw = piece.partition("=")[0]
+    return unquote_plus(raw) if "%" in raw or "+" in raw else raw
+
+
+def _by_name(pair: tuple[str, str]) -> str:
+    return pair[0]
+
+
+def _is_kept(name: str, rules: Rules) -> bool:
+    if rules.keep_params is not None and name not in rules.keep_params:
+        return False
+    return name not in rules.drop_params and not name.startswith(rules.drop_param_prefixes)
+
 
 _SLASHES: Final = re.compile("/{2,}")
 _MAX_HOST: Final = 253

@@ -1,5 +1,6 @@
 """The links of a page, fast: most hrefs of a site's pages are the same few hundred."""
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
@@ -7,9 +8,33 @@ from typing import Final
 from sumi.policy import Preset
 from sumi.urls.identity import Spelled, normalize, spelled_href
 from sumi.urls.parts import origin
-from sumi.urls.plain_join import plain_join
 from sumi.urls.rules import Rules
 from sumi.urls.whatwg import serialized
+
+# Most links of a manual are letters and slashes, perhaps behind a few ``../``: the standard leaves them as
+# they are. Joining them here takes a quarter of what the parser takes, which reads the page's address each
+# time. Nothing that is escaped, dropped or has a meaning (``:``, ``?``, ``%2e``), and no segment that begins
+# with a dot, behind the root or some steps up.
+_SEGMENT: Final = r"[\w~+,=@-][\w.~+,=@-]*+"
+_PLAIN: Final = re.compile(rf"(/|(?:\.\./)*+)((?:{_SEGMENT}/)*+(?:{_SEGMENT})?)", re.ASCII)
+_STEP: Final = 3  # characters of ``../``
+
+
+def plain_join(href: str, folder: str, root: str) -> str | None:
+    """``href`` of a page in ``folder``, which ends with a slash, of the site ``root``, which does so too.
+    None for anything that takes a parser to be read."""
+    found = _PLAIN.fullmatch(href)
+    if found is None or not href:
+        return None
+    way, rest = found.groups()
+    if way == "/":
+        return root + rest
+    for _ in range(len(way) // _STEP):
+        if len(folder) <= len(root):
+            break
+        folder = folder[: folder.rfind("/", 0, -1) + 1]
+    return folder + rest
+
 
 # Nothing of these is ever requested; the parser would only find out more slowly.
 _NOT_PAGES: Final = ("#", "javascript:", "mailto:", "tel:", "data:")

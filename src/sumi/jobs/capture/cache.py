@@ -9,8 +9,7 @@ from hashlib import sha256
 import msgspec
 
 from sumi.engine.contents import CAME
-from sumi.frontier.conditional import conditional_headers
-from sumi.frontier.freshness import varied_by
+from sumi.frontier.freshness import conditional_headers, varied_by
 from sumi.jobs.capture.asking import Asking, varied_in
 from sumi.jobs.capture.database import CaptureDatabase
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from sumi.policy import RenderMode, RobotsOnError
-from sumi.scope.domains import DomainClasses
+from sumi.scope.hosts import DomainClasses
 from sumi.settings.kinds import split_resolve
 from sumi.urls import Rules, map_rules, normalize_with
 
@@ -41,7 +41,7 @@ class OutputConfig(msgspec.Struct, frozen=True):
 
 
 class DomainEntry(msgspec.Struct, frozen=True):
-    domain: str  # a canonical pattern, see sumi.scope.domains
+    domain: str  # a canonical pattern, see sumi.scope.hosts
     seeds: tuple[str, ...] = ()  # as they are requested; of quality domains only
 
 

@@ -10,7 +10,7 @@ from sumi.errors import ConfigError
 from sumi.jobs.map.config import MapConfig
 from sumi.jobs.map.config_keys import Keys, entries, sections
 from sumi.policy import Preset
-from sumi.scope.domains import DomainClass, DomainClasses
+from sumi.scope.hosts import DomainClass, DomainClasses
 from sumi.settings.toml_values import from_toml, read_toml, suggestion
 from sumi.urls import normalize, split
 

@@ -7,8 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sumi.errors import UsageError
 from sumi.policy import Preset, RenderMode, RobotsOnError
-from sumi.scope.domains import canonical_domain_pattern
-from sumi.scope.hosts import is_address
+from sumi.scope.hosts import canonical_domain_pattern, is_address
 from sumi.settings.kinds import EMAIL, RESOLVE, SWITCH, Kind, choice, many, whole
 from sumi.urls import map_rules, normalize, spelled
 

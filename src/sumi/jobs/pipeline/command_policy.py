@@ -16,8 +16,8 @@ from sumi.errors import UsageError, without_passwords
 
 if TYPE_CHECKING:
     from sumi.jobs.pipeline.config import CrawlConfig
+    from sumi.jobs.pipeline.policy import Profile
     from sumi.robots import RobotsRules
-    from sumi.scope.profiles.policy import Profile
     from sumi.urls import Rules
 
 _ALL_TAKEN, _SOME_REFUSED = 0, 1

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from sumi.jobs.pipeline.config import CrawlConfig, PackingDictionary
+from sumi.jobs.pipeline.policy import Profile
 from sumi.scope import Scope, build_scope
+from sumi.scope.caps import CapPolicy
 from sumi.scope.profiles import ProfileName
-from sumi.scope.profiles.caps import CapPolicy
-from sumi.scope.profiles.policy import Profile
 from sumi.urls import crawl_rules, normalize_with
 from sumi.urls.parts import split_authority
 

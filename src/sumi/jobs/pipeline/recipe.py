@@ -24,7 +24,7 @@ from sumi.policy import (
     TrapPolicy,
 )
 from sumi.recipe import Job, Recipe
-from sumi.scope.profiles.caps import CapPolicy
+from sumi.scope.caps import CapPolicy
 from sumi.settings.kinds import split_proxy, split_resolve
 from sumi.urls import crawl_rules
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from sumi.frontier.pacing import INFINITY
-from sumi.frontier.retries import Retries
+from sumi.frontier.retry_queue import Retries
 from sumi.state.indexed.rows import Row, Rows
 from sumi.state.indexed.working_set import WorkingSet
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sumi.frontier.delayed import DelayedUrls
+from sumi.frontier.retry_queue import DelayedUrls
 from sumi.state.entries import LEASED, Entry
 from sumi.state.indexed.rows import Row, Rows, entry_of, row_of
 

@@ -8,9 +8,8 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from sumi.frontier.delayed import DelayedUrls
 from sumi.frontier.pacing import INFINITY, HostPace
-from sumi.frontier.retries import Retries
+from sumi.frontier.retry_queue import DelayedUrls, Retries
 from sumi.frontier.schedule import HostSchedule
 from sumi.model import ASSETS, Kind, Lease
 from sumi.policy import FrontierPolicy

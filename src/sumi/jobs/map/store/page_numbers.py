@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
-from sumi.scope.domains import DomainClass, DomainClasses
+from sumi.scope.hosts import DomainClass, DomainClasses
 from sumi.urls import origin
 from sumi.urls.parts import split_authority
 

@@ -18,7 +18,7 @@ from sumi.jobs.map.store.states import S, check
 from sumi.jobs.map.store.times import iso_time
 from sumi.model import Kind
 from sumi.outcomes import Outcome
-from sumi.scope.domains import DomainClasses
+from sumi.scope.hosts import DomainClasses
 from sumi.state.indexed.rows import Totals
 from sumi.state.sqlite import sql
 

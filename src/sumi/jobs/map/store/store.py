@@ -22,7 +22,7 @@ from sumi.model import Hop, Lease
 from sumi.outcomes import Ending, Outcome
 from sumi.policy import Durability, FrontierPolicy
 from sumi.ports import Deferral, FrontierStats, Judged, OutputHandler, Settlement
-from sumi.scope.domains import DomainClass
+from sumi.scope.hosts import DomainClass
 from sumi.state.entries import Entry, State
 from sumi.state.indexed.rows import Change
 from sumi.state.indexed.store import IndexedStore

@@ -1,18 +1,45 @@
-"""URLs that are asked behind everything of their host that never was: what failed before.
-
-By host, pages apart from the rest, each in the order in which their own waits end.
-"""
+"""URLs that wait for another try, apart from their host's queue."""
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from sumi.frontier.pacing import INFINITY
+
+
+class DelayedUrls:
+    """In the order in which their waits end."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, str]] = []
+
+    def put(self, url: str, not_before: float) -> None:
+        heapq.heappush(self._heap, (not_before, url))
+
+    def take_due(self, now: float) -> list[str]:
+        due = []
+        while self._heap and self._heap[0][0] <= now:
+            due.append(heapq.heappop(self._heap)[1])
+        return due
+
+    def next_at(self) -> float | None:
+        return self._heap[0][0] if self._heap else None
+
+    def urls(self) -> Iterator[str]:
+        return (url for _, url in self._heap)
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
 
 Lane: TypeAlias = list[tuple[float, int, str]]  # a heap: when it is due, discovery order, URL
 
 
 class Retries:
+    """By host, pages apart from the rest. They go behind everything of the host that was never requested,
+    each
+    lane in the order in which the waits end."""
+
     def __init__(self) -> None:
         self._lanes: dict[str, tuple[Lane, Lane]] = {}  # by host: pages are the second
 

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from sumi.outcomes import Outcome, Verdict
-from sumi.scope.profiles.shapes import ProfileName, shapes_of
+from sumi.scope.profiles import ProfileName, shapes_of
 from sumi.urls import split
-from sumi.urls.escapes import tidy_escapes
+from sumi.urls.identity import tidy_escapes
 
 # URLs that ended in these were never asked for, so they take nobody's place.
 NOT_ASKED_FOR: Final = frozenset(

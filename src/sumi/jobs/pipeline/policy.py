@@ -3,10 +3,10 @@
 import msgspec
 
 from sumi.model import Candidate
-from sumi.scope.profiles.shapes import ProfileName, shapes_of
+from sumi.scope.profiles import ProfileName, shapes_of
 from sumi.scope.scope import Scope
 from sumi.urls import split
-from sumi.urls.escapes import tidy_escapes
+from sumi.urls.identity import tidy_escapes
 
 # A page that the user's own patterns take and the profile has no name for.
 OTHER = "other"

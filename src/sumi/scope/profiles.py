@@ -1,20 +1,12 @@
-"""The profile of GitHub: which of its pages are which, told from their paths.
+"""Kinds of pages on well-known sites, told from the path of a URL.
 
-===========  ==================================================================
-topic        ``/topics``, ``/topics/<topic>``
-trending     ``/trending``
-repo_root    ``/<owner>/<repo>``
-blob         ``/<owner>/<repo>/blob/…``
-issues       ``/<owner>/<repo>/issues``, ``/<owner>/<repo>/issues/<number>``
-pull         ``/<owner>/<repo>/pull``, ``/<owner>/<repo>/pull/<number>``
-===========  ==================================================================
-
-Everything else is none of the profile's pages: owners, trees, commits, searches, settings.
+A profile knows the form of its site's URLs and nothing else.
 """
 
 import re
+from enum import StrEnum
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol
 
 # Names of accounts are letters, digits and hyphens, with an underscore before the name of a company that
 # manages them; those of repositories may have dots too, but are not "." or "..", which no URL keeps anyway.
@@ -36,6 +28,18 @@ _RESERVED: Final = frozenset(
 
 
 class GithubShapes:
+    """The pages of GitHub that the profile names; owners, trees, commits, searches and settings are not.
+
+    ===========  ==================================================================
+    topic        ``/topics``, ``/topics/<topic>``
+    trending     ``/trending``
+    repo_root    ``/<owner>/<repo>``
+    blob         ``/<owner>/<repo>/blob/…``
+    issues       ``/<owner>/<repo>/issues``, ``/<owner>/<repo>/issues/<number>``
+    pull         ``/<owner>/<repo>/pull``, ``/<owner>/<repo>/pull/<number>``
+    ===========  ==================================================================
+    """
+
     page_types: Final = ("topic", "trending", "repo_root", "blob", "issues", "pull")
 
     def page_type(self, path: str) -> str | None:
@@ -85,3 +89,45 @@ def _type_within(rest: list[str]) -> str | None:
             return kind
         case _:
             return None
+
+
+_PAGE: Final = "page"
+
+
+class GenericShapes:
+    page_types: Final = (_PAGE,)
+
+    def page_type(self, path: str) -> str | None:
+        return _PAGE
+
+    def group_of(self, path: str) -> str | None:
+        return None
+
+
+class ProfileName(StrEnum):
+    GITHUB = "github"
+    GENERIC = "generic"
+
+
+class Shapes(Protocol):
+    """All paths are of normalized URLs, without needless escapes."""
+
+    @property
+    def page_types(self) -> tuple[str, ...]:
+        """The types that pages of the profile have."""
+        ...
+
+    def page_type(self, path: str) -> str | None:
+        """The type of the page at a path; None for a path that is none of the profile's pages."""
+        ...
+
+    def group_of(self, path: str) -> str | None:
+        """What the page is counted with: on GitHub its repository; None for a page that stands alone."""
+        ...
+
+
+_SHAPES: dict[str, Shapes] = {ProfileName.GITHUB: GithubShapes(), ProfileName.GENERIC: GenericShapes()}
+
+
+def shapes_of(profile: ProfileName) -> Shapes:
+    return _SHAPES[profile]
