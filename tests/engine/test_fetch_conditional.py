@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.engine.acquire import Ended, Fetched, Redirected, classify
-from sumi.engine.verdicts import host_report, verdict_on
+from sumi.engine.answers import host_report, verdict_on
 from sumi.fetch.headers import request_lines
 from sumi.frontier.freshness import conditional_headers, is_conditional
 from sumi.model import Request, Response, Timing

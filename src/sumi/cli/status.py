@@ -159,7 +159,7 @@ def _state(pause_flag: Path, process: int | None, stats: FrontierStats, cap: int
 
 
 def _counts(stats: FrontierStats, waits: Sequence[HostWait]) -> dict[str, int]:
-    from sumi.engine.tally import balanced
+    from sumi.engine.progress import balanced
 
     left = {why: sum(wait.pending for wait in waits if wait.why == why) for why in (BUDGET_SPENT, SUSPENDED)}
     return balanced(stats, over_cap=False, over_budget=left[BUDGET_SPENT], suspended=left[SUSPENDED])

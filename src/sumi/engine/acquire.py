@@ -4,13 +4,13 @@ from typing import TypeAlias
 
 import msgspec
 
+from sumi.engine.answers import REDIRECTS, host_report, location_of, verdict_on
 from sumi.engine.gate import Gate
 from sumi.engine.head_check import Heads, concludes, wrong_type
 from sumi.engine.io import Io
 from sumi.engine.native_markdown import FULL_TEXT, HTML, Ladder, Way
 from sumi.engine.revisit import Revisits
 from sumi.engine.robots_cache import RobotsDesk, Turn
-from sumi.engine.verdicts import REDIRECTS, host_report, location_of, verdict_on
 from sumi.frontier.freshness import is_conditional
 from sumi.model import ASSETS, Kind, Lease, Request, Response
 from sumi.outcomes import Outcome, Trouble, Verdict

@@ -5,7 +5,7 @@ was asked is kept in memory, and by the store of a map: a page that waits for it
 flight, and a kill must not cost more requests than there are pages in flight.
 """
 
-from sumi.engine.verdicts import REDIRECTS
+from sumi.engine.answers import REDIRECTS
 from sumi.model import Kind, Lease, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.parse.page.media_type import Form, form_of, is_unspecific

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from sumi.engine.acquire import acquire, let_go
 from sumi.engine.changed_rules import apply_changed_rules
 from sumi.engine.control import Control
-from sumi.engine.digest import Digestion
+from sumi.engine.digestion import Digestion
 from sumi.engine.gate import Gate
 from sumi.engine.head_check import Heads
 from sumi.engine.io import Io
-from sumi.engine.lease_keeper import LeaseKeeper
 from sumi.engine.lifecycle import RunState
 from sumi.engine.limits import Limits, LimitsInForce
 from sumi.engine.native_markdown import Ladder
+from sumi.engine.progress import Tally
 from sumi.engine.revisit import Revisits
 from sumi.engine.robots_cache import RobotsDesk
 from sumi.engine.settler import Settler
-from sumi.engine.tally import Tally
+from sumi.engine.visit import LeaseKeeper
 from sumi.errors import UsageError
 from sumi.events import PageSettled, Warned
 from sumi.frontier.retry import TRANSIENT

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sumi.engine.completeness import ABORTED, Findings, Standing, standing
-from sumi.engine.tally import balanced
+from sumi.engine.progress import balanced
 from sumi.events import Summary
 from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, SUSPENDED
 from sumi.ports import FrontierStats, HostWait

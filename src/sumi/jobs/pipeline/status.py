@@ -14,7 +14,7 @@ from sumi.console.parser import SentenceParser
 from sumi.console.summary import ending_lines
 from sumi.console.terminal import Palette, Sink, printable
 from sumi.engine.completeness import noted_standing
-from sumi.engine.tally import by_ending
+from sumi.engine.progress import by_ending
 from sumi.errors import UsageError
 from sumi.events import Summary
 from sumi.jobs.pipeline.options import add_config
