@@ -20,9 +20,8 @@ import apsw
 import uvloop
 
 from benchmarks.computed_web import ComputedWeb
-from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control
-from sumi.engine.io import Io
+from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Crawl
 from sumi.events import Event, Progress
 from sumi.jobs.map.output import TerrainOutput

@@ -4,7 +4,7 @@ import asyncio
 from functools import cache
 
 from fuzz.inputs import as_choice
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 from sumi.fetch.decode import content_codings, undo_codings
 from sumi.fetch.headers import declared_length, parse_fields, status_of, version_of
 from sumi.fetch.http import HttpFetcher

@@ -14,8 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from sumi.engine.control import Control
-from sumi.engine.lifecycle import RunState
+from sumi.engine.control import Control, RunState
 from sumi.errors import StateLocked, UsageError
 from sumi.events import CaptureProgress, Event
 from sumi.jobs.capture.folder import CaptureFolder

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import pytest
 import uvloop
 
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 from sumi.fetch.http import HttpFetcher
 from sumi.model import Request, Response
 from sumi.outcomes import Trouble

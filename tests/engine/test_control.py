@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.control import Control, Wish
-from sumi.engine.control_loop import Attendant
-from sumi.engine.flag_files import FlagFiles
+from sumi.engine.control import MOVES, Attendant, Control, FlagFiles, IllegalMove, RunState, Wish, moved
 from sumi.engine.io import Io
-from sumi.engine.lifecycle import MOVES, IllegalMove, RunState, moved
 from sumi.engine.limits import Limits
 from sumi.errors import ConfigError
 from sumi.events import Event, Retuned, Status, Warned

@@ -9,8 +9,8 @@ import pytest
 from sumi.model import Kind
 from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.policy import ParseLimits, Preset
-from sumi.workers.early_child import worker_started_early
 from sumi.workers.pool import WorkerPool
+from sumi.workers.process import worker_started_early
 
 LIMITS = ParseLimits()
 PAGE = DigestRequest("https://h.example/", b"<p>text", "text/html", Kind.PAGE, Preset.MIRROR)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 from sumi.fetch.http import HttpFetcher
 from sumi.model import Request, Response
 from sumi.outcomes import Outcome, Trouble

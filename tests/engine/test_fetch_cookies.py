@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 from sumi.fetch.cookies import PER_DOMAIN
 from sumi.fetch.http import HttpFetcher
 from sumi.fetch.resolver import Resolution

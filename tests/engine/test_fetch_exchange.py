@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 from sumi.fetch.http import HttpFetcher
 from sumi.model import Request, Response
 from sumi.outcomes import Trouble

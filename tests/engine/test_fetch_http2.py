@@ -8,7 +8,7 @@ import pytest
 import trustme
 from hyperframe.frame import ContinuationFrame, GoAwayFrame, HeadersFrame, PingFrame, SettingsFrame
 
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 from sumi.fetch.http import HttpFetcher
 from sumi.model import Request, Response
 from sumi.outcomes import Outcome, Trouble

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 from sumi.fetch.address_book import KEPT_SECONDS
 from sumi.fetch.http import HttpFetcher
 from sumi.fetch.resolver import Resolution, SystemResolver, Unresolved

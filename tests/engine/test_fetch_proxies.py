@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import trustme
 
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 from sumi.fetch.http import HttpFetcher
 from sumi.fetch.resolver import Resolution, Unresolved
 from sumi.model import Request, Response

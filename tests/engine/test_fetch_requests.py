@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 from sumi.fetch.headers import request_lines
 from sumi.fetch.http import HttpFetcher
 from sumi.fetch.target import parse_target

@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 import sumi.engine
-from sumi.engine.base_quota import Places
-from sumi.engine.limits import Limits, LimitsInForce
+from sumi.engine.limits import Limits, LimitsInForce, Places
 from sumi.engine.run import Crawl
 from sumi.events import Progress
 from sumi.model import Candidate, Hop, Kind

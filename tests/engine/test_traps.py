@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from sumi.engine.fidelity_report import FidelityScores
-from sumi.engine.findings import findings
 from sumi.engine.soft_errors import MOST_FOLDERS, probe_urls
+from sumi.engine.summary import FidelityScores, findings
 from sumi.outcomes import Outcome
 from sumi.policy import FrontierPolicy, RobotsPolicy, TrapPolicy
 from sumi.ports import UrlRecord

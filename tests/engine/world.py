@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
-from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control
-from sumi.engine.io import Io
+from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Crawl
 from sumi.engine.summary import summarize
 from sumi.events import Event, Warned

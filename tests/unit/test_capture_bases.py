@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.base_quota import Places
-from sumi.engine.limits import LimitsInForce
+from sumi.engine.limits import LimitsInForce, Places
 from sumi.model import Candidate, Hop, Kind
 from sumi.outcomes import Outcome
 from sumi.policy import Preset

@@ -1,6 +1,6 @@
 """A run's time goes forward at the pace of the world, whatever is done to the computer's clock meanwhile."""
 
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 
 
 class Computer:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control
 from sumi.engine.disk_watch import (
     DiskWatch,
@@ -16,6 +15,7 @@ from sumi.engine.disk_watch import (
     room_notes,
     shortage,
 )
+from sumi.engine.io import SystemClock
 from sumi.errors import UsageError
 
 MIB, GIB = 1024**2, 1024**3

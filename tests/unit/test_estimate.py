@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.estimate import least_seconds, pace_notes
+from sumi.engine.progress import least_seconds, pace_notes
 from sumi.frontier.pacing import BUDGET_SPENT
 from sumi.policy import PacingPolicy
 from sumi.ports import HostWait

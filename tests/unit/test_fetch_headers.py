@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 from sumi.errors import UsageError
 from sumi.fetch.headers import declared_length, parse_fields, request_lines, status_of, version_of
 from sumi.fetch.http import HttpFetcher

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sumi.engine.holds import MORE, MOST_NAMED, HoldNews, first_to_end
+from sumi.engine.progress import MORE, MOST_NAMED, HoldNews, first_to_end
 from sumi.events import Event, HostWaits, Warned
 from sumi.frontier.pacing import BUDGET_SPENT
 from sumi.ports import HostWait

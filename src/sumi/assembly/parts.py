@@ -1,8 +1,10 @@
 """What every job is put together from: a store, a fetcher, digesters, folders, an event loop."""
 
 import asyncio
+import contextlib
 import os
 import random
+import resource
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -10,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
-from sumi.engine.descriptors import affordable_requests
 from sumi.engine.io import Io
 from sumi.events import Busy, Event, Listener
 from sumi.fetch.browser.wiring import rendering
@@ -26,16 +27,27 @@ from sumi.state.journal.journal import journal_bytes
 from sumi.state.lock import FolderLock
 from sumi.workers.pool import InProcessDigester, WorkerPool
 
-if TYPE_CHECKING:
-    from sumi.state.indexed import FolderStore
-    from sumi.state.indexed.store import IndexedStore
-
 STATE_FOLDER = ".sumi"
 # Bytes. Longer ones are read for more than a second before anything else can be shown.
 LONG_JOURNAL = 32 * 1024 * 1024
 Store: TypeAlias = "FilesStore | GrowingStore | IndexedStore"
-
+# Each request needs a few of the files that a process may have open. Running out of them would look like
+# hosts that cannot be reached.
+#
+# The event loop, the journal, the logs, the terminal: about 20; and the pipes of each worker process.
+RESERVED = 28
+PER_PROCESS = 4
+# A socket, the resolver's two, and a second socket while two addresses are tried.
+PER_REQUEST = 4
+# Of all descriptors: for open folders and for idle connections that wait to be used again.
+SHARE_OF_FOLDERS = 8
+SHARE_OF_IDLE = 4
+# More is of no use, and a huge limit makes some system calls slow.
+ENOUGH = 8192
 T = TypeVar("T")
+if TYPE_CHECKING:
+    from sumi.state.indexed import FolderStore
+    from sumi.state.indexed.store import IndexedStore
 
 
 def open_store(
@@ -155,3 +167,20 @@ def run_loop(main: Coroutine[Any, Any, T]) -> T:
         except ImportError:  # not on every platform
             return asyncio.run(main)
         return uvloop.run(main)
+
+
+def raise_limit() -> None:
+    """As far as is useful and allowed without asking anybody."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = ENOUGH if hard < 0 else min(hard, ENOUGH)
+    if 0 <= soft < wanted:
+        with contextlib.suppress(OSError, ValueError):  # the old limit serves too
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def affordable_requests(processes: int) -> int:
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if limit < 0:
+        limit = ENOUGH
+    left = limit - limit // SHARE_OF_FOLDERS - limit // SHARE_OF_IDLE - RESERVED - PER_PROCESS * processes
+    return max(1, left // PER_REQUEST)

@@ -9,19 +9,14 @@ import msgspec
 
 from sumi.assembly.parts import Store
 from sumi.engine.completeness import Findings, note_standing, typed_in_vain
-from sumi.engine.control import Control
-from sumi.engine.control_loop import Attendant
+from sumi.engine.control import Attendant, Control, FlagFiles, RunState
 from sumi.engine.disk_watch import DiskWatch
-from sumi.engine.estimate import pace_notes
-from sumi.engine.fidelity_report import FidelityScores
-from sumi.engine.findings import findings
-from sumi.engine.flag_files import FlagFiles
 from sumi.engine.io import Io
-from sumi.engine.lifecycle import RunState
 from sumi.engine.limits import Limits
+from sumi.engine.progress import pace_notes
 from sumi.engine.revisit import to_be_made_again
 from sumi.engine.run import Crawl
-from sumi.engine.summary import NOTHING_FOUND, standing_of, summarize
+from sumi.engine.summary import NOTHING_FOUND, FidelityScores, findings, standing_of, summarize
 from sumi.errors import SumiError, UsageError
 from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChanged, Summary
 from sumi.frontier.retry import WORTH_ANOTHER_RUN

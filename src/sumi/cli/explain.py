@@ -184,7 +184,7 @@ async def _waiting(url: str, store: Snapshot, now: float) -> WaitingHost | None:
 
 
 async def _unknown(url: str, state: Path, store: Snapshot) -> Explanation:
-    from sumi.engine.foretell import Prospect, foretell
+    from sumi.engine.gate import Prospect, foretell
     from sumi.jobs.mirror.note import recall_settings
     from sumi.jobs.mirror.recipe import mirror_job
     from sumi.jobs.pipeline.note import recall_role

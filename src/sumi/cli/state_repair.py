@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 from sumi.engine.revisit import to_be_made_again
 from sumi.errors import OutputRefused, StateDamaged
 from sumi.jobs.mirror.note import recall_settings

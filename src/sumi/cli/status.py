@@ -134,7 +134,7 @@ async def _look(state: Path) -> JobStatus:
 
 async def _with_bar(store: Snapshot, settings: "MirrorSettings | None", state: str) -> str:
     """The pages are looked through only where a bar was set and nothing else is amiss."""
-    from sumi.engine.fidelity_report import FidelityScores
+    from sumi.engine.summary import FidelityScores
 
     if state != "complete" or settings is None or not settings.min_fidelity:
         return state
@@ -159,7 +159,7 @@ def _state(pause_flag: Path, process: int | None, stats: FrontierStats, cap: int
 
 
 def _counts(stats: FrontierStats, waits: Sequence[HostWait]) -> dict[str, int]:
-    from sumi.engine.progress import balanced
+    from sumi.engine.summary import balanced
 
     left = {why: sum(wait.pending for wait in waits if wait.why == why) for why in (BUDGET_SPENT, SUSPENDED)}
     return balanced(stats, over_cap=False, over_budget=left[BUDGET_SPENT], suspended=left[SUSPENDED])

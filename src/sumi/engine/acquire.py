@@ -6,7 +6,6 @@ import msgspec
 
 from sumi.engine.answers import REDIRECTS, host_report, location_of, verdict_on
 from sumi.engine.gate import Gate
-from sumi.engine.head_check import Heads, concludes, wrong_type
 from sumi.engine.io import Io
 from sumi.engine.native_markdown import FULL_TEXT, HTML, Ladder, Way
 from sumi.engine.revisit import Revisits
@@ -14,11 +13,24 @@ from sumi.engine.robots_cache import RobotsDesk, Turn
 from sumi.frontier.freshness import is_conditional
 from sumi.model import ASSETS, Kind, Lease, Request, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
+from sumi.parse.page.media_type import Form, form_of, is_unspecific
 from sumi.policy import SITEMAP_BYTES
 from sumi.ports import HostReport
 
 PLAIN = ASSETS | {Kind.SITEMAP, Kind.NAVIGATION}
 NO_LOCATION = Verdict(Outcome.BAD_HTTP, "a redirect without a Location")
+# Nobody is there, and another method will not change that.
+NOBODY = frozenset(
+    {
+        Outcome.ADDRESS_REFUSED,
+        Outcome.BAD_URL,
+        Outcome.CONNECT_FAILED,
+        Outcome.DNS_FAILED,
+        Outcome.TLS_FAILED,
+    }
+)
+# Answers that are about the page or about us, and not about the method.
+CONCLUSIVE = REDIRECTS | {404, 410, 429}
 
 
 class Fetched(msgspec.Struct, frozen=True):
@@ -54,12 +66,52 @@ class Crowded(msgspec.Struct, frozen=True):
 Acquired: TypeAlias = Fetched | Redirected | Ended | Turn | Crowded
 
 
-def let_go(acquired: Acquired) -> None:
-    """Its body is not in flight any more, whoever may go on holding it."""
-    if isinstance(acquired, Fetched | Redirected | Ended) and acquired.response is not None:
-        hold = acquired.response.hold
-        if hold is not None:
-            hold.release()
+class Heads:
+    """A page's type asked for with HEAD before its content, each request on a polite turn of its own.
+
+    HEAD only ever saves a download: servers that refuse it, or break over it, are asked for the page itself.
+    Who was asked is kept in memory, and by the store of a map: a page that waits for its second turn is not
+    in flight, and a kill must not cost more requests than there are pages in flight.
+    """
+
+    def __init__(self, *, active: bool, pause: float = 0.0) -> None:
+        """``pause``: seconds until a page is asked for whose type could not be had."""
+        self._active = active
+        self._pause = pause
+        self._asked: set[str] = set()
+
+    def due(self, lease: Lease) -> bool:
+        asked = lease.head_answered or lease.url in self._asked
+        return self._active and lease.candidate.kind is Kind.PAGE and not asked
+
+    def answered(self, lease: Lease) -> None:
+        """Next time, and at every retry, it is the page's turn."""
+        self._asked.add(lease.url)
+
+    def pause_after(self, answer: Response | Trouble) -> float:
+        """None after an answer to HEAD, be it that there is no HEAD. A server in trouble is not asked for the
+        page itself a moment later."""
+        is_answer = isinstance(answer, Response) and answer.status < 500
+        return 0.0 if is_answer else self._pause
+
+    def settled(self, url: str) -> None:
+        self._asked.discard(url)
+
+
+def concludes(answer: Response | Trouble) -> bool:
+    """Whether an answer to HEAD spares us the page."""
+    if isinstance(answer, Trouble):
+        return answer.verdict.outcome in NOBODY
+    return answer.status in CONCLUSIVE or wrong_type(answer) is not None
+
+
+def wrong_type(answer: Response) -> Verdict | None:
+    """The verdict on content that is certainly no page; a type that says nothing is no reason."""
+    declared = answer.header("content-type") or ""
+    if not 200 <= answer.status < 300 or is_unspecific(declared):
+        return None
+    form, words = form_of(declared, b"")
+    return Verdict(Outcome.NOT_HTML, f"HEAD: {words}") if form is Form.OTHER else None
 
 
 async def acquire(
@@ -131,3 +183,11 @@ def classify(request: Request, response: Response, report: HostReport | None) ->
     if verdict is not None:
         return Ended(verdict, report, response)
     return Fetched(response, report)
+
+
+def let_go(acquired: Acquired) -> None:
+    """Its body is not in flight any more, whoever may go on holding it."""
+    if isinstance(acquired, Fetched | Redirected | Ended) and acquired.response is not None:
+        hold = acquired.response.hold
+        if hold is not None:
+            hold.release()

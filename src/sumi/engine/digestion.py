@@ -4,6 +4,8 @@ Outputs come first and are idempotent; nothing here changes the frontier, so a c
 the page and changes nothing.
 """
 
+from typing import Final
+
 import msgspec
 
 from sumi.engine.acquire import Acquired, Crowded, Ended, Fetched, Redirected
@@ -11,16 +13,14 @@ from sumi.engine.assets import Assets
 from sumi.engine.contents import KEPT, Contents
 from sumi.engine.endings import Endings
 from sumi.engine.facts import bare_facts
-from sumi.engine.found_links import Onward
+from sumi.engine.found_links import Onward, Sitemaps
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
 from sumi.engine.native_markdown import Held, Ladder, Way, as_markdown, is_markdown
 from sumi.engine.redirects import Redirects, only_sends_on
 from sumi.engine.revisit import Revisits
 from sumi.engine.robots_cache import Turn
-from sumi.engine.sitemaps import Sitemaps
 from sumi.engine.soft_errors import Scrutiny
-from sumi.engine.spellings import OtherSpellings
 from sumi.events import PageDeferred, Warned
 from sumi.frontier.retry import retry_delay
 from sumi.model import ASSETS, Hop, Kind, Lease, Response
@@ -28,9 +28,17 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.ports import Deferral, Settlement
 from sumi.recipe import Recipe
+from sumi.urls import rules_for
+from sumi.urls.alternatives import other_name, other_path
 
 # A page that is here and was just heard of.
 ASKED = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED})
+# A path that robots.txt forbids may be allowed without the parameters that are no part of the identity.
+_ELSEWHERE: Final = {
+    Outcome.NOT_FOUND: other_path,
+    Outcome.ROBOTS_DENIED: other_path,
+    Outcome.DNS_FAILED: other_name,
+}
 
 
 class Digestion:
@@ -237,3 +245,33 @@ class Digestion:
 
     def _now(self) -> float:
         return self._io.clock.now()
+
+
+class OtherSpellings:
+    """A page that is not there under the spelling that was asked for is asked for once more, under the other.
+
+    Some servers know ``/guide/`` alone and some ``/guide`` alone, and a site may have a name with ``www.``
+    only. To the job both are one page, whichever a link says. The other spelling is a request like any other,
+    on a polite turn of its own. It is remembered in memory only: after a restart a page may be asked for a
+    third time.
+    """
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._rules = rules_for(recipe.preset, recipe.keep_params)
+        self._tried: set[str] = set()
+
+    def next_for(self, lease: Lease, outcome: Outcome) -> str | None:
+        """What to request instead, once; None if there is nothing else to try."""
+        find = _ELSEWHERE.get(outcome)
+        candidate = lease.candidate
+        if find is None or candidate.kind is not Kind.PAGE or candidate.hop is Hop.GUESS:
+            return None
+        if outcome is Outcome.ROBOTS_DENIED and not candidate.address:
+            return None  # nobody looks for a way around robots.txt
+        other = None if lease.url in self._tried else find(lease.target, lease.url, self._rules)
+        if other is not None:
+            self._tried.add(lease.url)
+        return other
+
+    def settled(self, url: str) -> None:
+        self._tried.discard(url)

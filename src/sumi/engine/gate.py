@@ -10,20 +10,21 @@ from itertools import islice
 
 import msgspec
 
-from sumi.engine.base_quota import Places
 from sumi.engine.io import Io
-from sumi.engine.limits import LimitsInForce
-from sumi.engine.listings import Listings
+from sumi.engine.limits import LimitsInForce, Places
 from sumi.engine.robots_cache import RobotsDesk
-from sumi.engine.traps import TrapWatch
-from sumi.model import Candidate, Hop, Kind
-from sumi.outcomes import Outcome, Verdict
-from sumi.policy import FollowLinks
-from sumi.ports import Judged
+from sumi.frontier.novelty import SessionWatch, TemplateWatch
+from sumi.model import Candidate, Hop, Kind, PageFacts
+from sumi.outcomes import MEANINGS, Ending, Outcome, Verdict
+from sumi.parse.page.digest import PageDigest
+from sumi.policy import FollowLinks, RobotsPolicy, TrapPolicy
+from sumi.ports import Judged, Ledger, RobotsRecord
 from sumi.recipe import Recipe
+from sumi.robots import RobotsAccess, parse_robots, product_token, robots_verdict
 from sumi.scope import Scope
 from sumi.scope.caps import NOT_ASKED_FOR, CapLedger
-from sumi.urls import host_key, normalize_with
+from sumi.scope.traps import trap_shape
+from sumi.urls import host_key, normalize_with, origin, split
 
 UNLISTED = Verdict(Outcome.UNLISTED, "the sitemap does not list it")
 NOT_FOLLOWED = Verdict(Outcome.UNLISTED, "links are not followed")
@@ -32,6 +33,7 @@ PLENTY_LISTED = Verdict(Outcome.OVER_CAP, "the sitemaps before it list more page
 LINKED = frozenset({Hop.LINK, Hop.CANONICAL})
 # Judging one URL takes about ten microseconds.
 BATCH = 2000
+LISTED_HOSTS_NOTE = "hosts whose sitemaps list pages"
 
 
 class Gate:
@@ -162,3 +164,109 @@ class Gate:
 
 def _same_host(candidate: Candidate) -> bool:
     return candidate.referrer is not None and host_key(candidate.referrer) == host_key(candidate.url)
+
+
+class TrapWatch:
+    """What the run knows of traps. All of it can be told again from the ledger after a restart."""
+
+    def __init__(self, policy: TrapPolicy) -> None:
+        self._policy = policy
+        self._templates = TemplateWatch(policy.fruitless)
+        self._sessions = SessionWatch()
+
+    def refusal(self, candidate: Candidate) -> Verdict | None:
+        """By the form of a URL, or by what its likes brought."""
+        if candidate.kind is not Kind.PAGE or candidate.hop is Hop.SEED:
+            return None
+        shape = trap_shape(candidate, self._policy)
+        # What a sitemap lists, somebody chose to list: only its form can speak against it.
+        return shape if shape or candidate.hop is Hop.MANIFEST else self._learnt(candidate.url)
+
+    def _learnt(self, url: str) -> Verdict | None:
+        name = self._sessions.repeated(url)
+        if name is not None:
+            return Verdict(Outcome.TRAP, f"session id {name}: the page is here under another one")
+        template = self._templates.cut(url)
+        if template is not None:
+            limit = self._policy.fruitless
+            return Verdict(Outcome.TRAP, f"{template}: {limit} pages of this kind brought nothing new")
+        return None
+
+    def watches(self, url: str) -> bool:
+        return self._templates.watches(url)
+
+    def observe(self, url: str, digest: PageDigest, *, known_content: bool) -> int:
+        self._sessions.observe(url, digest.simhash)
+        return self._templates.observe(url, digest.vocabulary, known_content=known_content)
+
+    def recall(self, url: str, at: float, facts: PageFacts) -> None:
+        self._sessions.observe(url, int(facts.simhash, 16) if facts.simhash else None)
+        self._templates.recall(url, at, facts.fruitless)
+
+
+class Listings:
+    """Which hosts have sitemaps that list pages: only there are links to other pages not followed."""
+
+    def __init__(self, recipe: Recipe, io: Io) -> None:
+        self._matters = recipe.follow_links is FollowLinks.UNLESS_SITEMAP
+        self._frontier = io.frontier
+        self._ledger = io.ledger
+        self._hosts: set[str] = set()
+        self._noted = 0
+
+    async def recall(self) -> None:
+        if not self._matters:
+            return
+        noted = await self._ledger.get_note(LISTED_HOSTS_NOTE)
+        if noted is not None:
+            self._hosts.update(noted.split())
+        elif (await self._frontier.stats()).listed:  # a state of an earlier version, which counted them only
+            async for record in self._ledger.records():
+                is_listed = record.hop is Hop.MANIFEST and record.kind is Kind.PAGE
+                if is_listed and MEANINGS[record.outcome].ending is not Ending.PASSED_OVER:
+                    self._hosts.add(host_key(record.url))
+        self._noted = len(self._hosts)
+
+    def covers(self, url: str) -> bool:
+        """Whether the page would be listed, if its site wanted it to be found."""
+        return bool(self._hosts) and host_key(url) in self._hosts
+
+    def accepted(self, candidate: Candidate) -> None:
+        if self._matters and candidate.hop is Hop.MANIFEST and candidate.kind is Kind.PAGE:
+            self._hosts.add(host_key(candidate.url))
+
+    async def note(self) -> None:
+        """Write down what was learnt since. A crash before the pages are written repeats their sitemap."""
+        if len(self._hosts) > self._noted:
+            self._noted = len(self._hosts)
+            await self._ledger.put_note(LISTED_HOSTS_NOTE, " ".join(sorted(self._hosts)))
+
+
+class Prospect(msgspec.Struct, frozen=True):
+    """What the gate would say of a URL that nobody has found, as far as stored knowledge goes."""
+
+    refusal: Verdict | None  # None: it would be taken, if it were found
+    caveat: str = ""  # what could not be told
+
+
+async def foretell(url: str, recipe: Recipe, ledger: Ledger) -> Prospect:
+    """For a link on a page of the first depth: the usual way to be found."""
+    refusal = recipe.scope.judge(Candidate(url, Hop.LINK, depth=1))
+    if refusal is not None or not recipe.robots.respect:
+        return Prospect(refusal)
+    record = await ledger.get_robots(origin(url))
+    if record is None:
+        return Prospect(None, f"robots.txt of {origin(url)} has not been read")
+    return Prospect(_robots_refusal(url, record, recipe.robots, recipe.user_agent))
+
+
+def _robots_refusal(url: str, record: RobotsRecord, policy: RobotsPolicy, agent: str) -> Verdict | None:
+    verdict = robots_verdict(record.status, policy)
+    if verdict.access is RobotsAccess.ALLOW_ALL:
+        return None
+    if verdict.access is RobotsAccess.DENY_ALL:
+        return Verdict(Outcome.ROBOTS_DENIED, verdict.meaning)
+    parts = split(url)
+    path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+    decision = parse_robots(record.body, policy.max_bytes).rules_for(product_token(agent)).decide(path)
+    return None if decision.allowed else Verdict(Outcome.ROBOTS_DENIED, f"robots.txt: {decision.rule}")

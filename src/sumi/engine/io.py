@@ -1,11 +1,73 @@
 """The engine's connections to the world, made by ``sumi.assembly`` and handed down explicitly."""
 
+import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
-from sumi.engine.sources import NO_SOURCE
 from sumi.events import Listener
-from sumi.ports import AssetKeeper, Clock, Digester, Fetcher, Frontier, Ledger, Output, Source
+from sumi.model import Lease, Response
+from sumi.ports import (
+    AssetKeeper,
+    Clock,
+    Digester,
+    Fetcher,
+    Frontier,
+    Ledger,
+    Output,
+    Remains,
+    Settlement,
+    Source,
+    TakeIn,
+)
+
+
+class SystemClock:
+    """Real time. Anchored once, so that a wall clock that is set during a run moves nothing."""
+
+    def __init__(
+        self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._steady = steady
+        self._anchor = wall() - steady()
+
+    def now(self) -> float:
+        return self._anchor + self._steady()
+
+    async def sleep_until(self, when: float) -> None:
+        await asyncio.sleep(max(0.0, when - self.now()))
+
+    async def wait(self, event: asyncio.Event, until: float) -> None:
+        alarm = asyncio.get_running_loop().call_later(max(0.0, until - self.now()), event.set)
+        try:
+            await event.wait()
+        finally:
+            alarm.cancel()
+
+
+class _NoSource:
+    """The source of most crawls: none. Their pages lead to one another."""
+
+    more_to_come = False
+
+    async def recall(self, take_in: TakeIn) -> None:
+        return
+
+    async def feed(self, take_in: TakeIn) -> None:
+        return
+
+    def at_hand(self, lease: Lease) -> Response | None:
+        return None
+
+    def signed(self, settlement: Settlement) -> Settlement:
+        return settlement
+
+    def remains(self) -> Remains:
+        return Remains()
+
+
+NO_SOURCE: Final[Source] = _NoSource()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,37 @@
 """Counts what happens and says so a few times a second."""
 
-from collections import Counter, deque
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 
-from sumi.engine.estimate import WORTH_A_NOTE_SECONDS, Estimate
-from sumi.engine.holds import WORTH_TELLING_SECONDS, HoldNews, first_to_end
 from sumi.engine.io import Io
 from sumi.engine.limits import LimitsInForce
 from sumi.engine.robots_cache import RobotsDesk
-from sumi.events import HostWaits, Progress
+from sumi.events import HostWaits, Listener, Progress, Warned
+from sumi.frontier.pacing import INFINITY, NOT_IN_THIS_RUN, USUAL_WAITS
 from sumi.outcomes import MEANINGS, Ending, Outcome
-from sumi.ports import FrontierStats
+from sumi.policy import PacingPolicy
+from sumi.ports import Frontier, FrontierStats, HostWait
 
 EVERY_SECONDS = 0.25
 # Long enough to smooth bursts, short enough to notice that a site slowed down.
 RATE_WINDOW_SECONDS = 20.0
+# Asking costs a look at every host: it is asked again only after a while, or when there is much more to do.
+LOOK_SECONDS = 10.0
+MUCH_MORE = 1.5
+# Less than this is not worth a sentence before the start.
+WORTH_A_NOTE_SECONDS = 60.0
+WORTH_A_NOTE_DELAY = 0.1
+WORTH_TELLING_SECONDS = 10.0
+# With thousands of hosts some are always left alone; ``sumi status`` knows of all.
+MOST_NAMED = 50
+MORE = "more hosts are left alone; sumi status names them and says until when"
+# What each of the usual waits is called where it is the only thing that a run waits for.
+_IN_WORDS = {
+    "spacing": "is asked at its own pace",
+    "retry": "has only pages left that failed before",
+    "sitemaps first": "has sitemaps to be read first",
+}
+DelayOf = Callable[[str], float]  # seconds between requests to a host
 
 
 class Tally:
@@ -114,13 +132,114 @@ def by_ending(outcomes: dict[Outcome, int]) -> dict[Ending, int]:
     return totals
 
 
-def balanced(stats: FrontierStats, *, over_cap: bool, over_budget: int, suspended: int = 0) -> dict[str, int]:
-    """Outcomes by name that add up to everything ever discovered, what is still waiting included."""
-    outcomes = Counter({str(outcome): count for outcome, count in stats.outcomes.items()})
-    if over_cap:
-        over_budget = suspended = 0
-    rest = Outcome.OVER_CAP if over_cap else Outcome.PENDING
-    outcomes[Outcome.OVER_BUDGET] += over_budget
-    outcomes[Outcome.RATE_LIMITED] += suspended
-    outcomes[rest] += stats.pending - over_budget - suspended
-    return {str(name): count for name, count in outcomes.items() if count}
+class Estimate:
+    """How long the rest takes at least: what politeness alone costs, whatever the network can do."""
+
+    def __init__(self, frontier: Frontier, on_look: Callable[[Sequence[HostWait], float], None]) -> None:
+        """``on_look``: whom else the waiting hosts concern, at the times when they are looked at anyway."""
+        self._frontier = frontier
+        self._on_look = on_look
+        self._seconds = 0.0
+        self._looked_at = float("-inf")
+        self._pending_then = 0
+        self.left_out = 0  # pages of hosts that are not asked any more in this run
+
+    def forget(self) -> None:
+        """What was seen: the hosts are looked at anew."""
+        self._looked_at = float("-inf")
+
+    async def least_seconds(
+        self, stats: FrontierStats, max_pages: int, delay_of: DelayOf, now: float
+    ) -> float:
+        if now - self._looked_at >= LOOK_SECONDS or stats.pending > MUCH_MORE * self._pending_then:
+            waits = await self._frontier.waiting_hosts(now)
+            wanted = max_pages - stats.captured if max_pages else stats.pending
+            self._seconds = least_seconds(waits, wanted, delay_of, now)
+            self.left_out = sum(wait.pending for wait in waits if wait.why in NOT_IN_THIS_RUN)
+            self._on_look(waits, now)
+            self._looked_at, self._pending_then = now, stats.pending
+        return max(0.0, self._seconds - (now - self._looked_at))
+
+
+def least_seconds(waits: Sequence[HostWait], wanted: int, delay_of: DelayOf, now: float) -> float:
+    """The longest queue at its host's pace, from when that may be asked again; less where fewer pages are
+    wanted than are waiting."""
+    busy = [wait for wait in waits if wait.why not in NOT_IN_THIS_RUN]
+    delays = [delay_of(wait.host) for wait in busy]
+    paced = zip(busy, delays, strict=True)
+    longest = max((_pause_of(wait, now) + wait.pending * delay for wait, delay in paced), default=0.0)
+    if wanted >= sum(wait.pending for wait in busy):
+        return longest
+    if not all(delays):
+        return 0.0
+    return min(longest, wanted / sum(1 / delay for delay in delays))
+
+
+def _pause_of(wait: HostWait, now: float) -> float:
+    """Beyond what is usual between two requests."""
+    is_held = wait.why not in USUAL_WAITS and wait.ready_at < INFINITY
+    return max(0.0, wait.ready_at - now) if is_held else 0.0
+
+
+def pace_notes(
+    waits: Sequence[HostWait], pacing: PacingPolicy, requests_per_page: int = 1
+) -> tuple[str, ...]:
+    """What a user should know before a long wait begins: how long it is, or the pace while nobody knows."""
+    if pacing.delay < WORTH_A_NOTE_DELAY:
+        return ()
+    pace = (
+        f"one request every {pacing.delay:g} s"
+        if pacing.delay >= 1
+        else f"{1 / pacing.delay:.3g} requests a second"
+    )
+    per_page = requests_per_page * pacing.delay
+    many = f", {requests_per_page} for a page" if requests_per_page > 1 else ""
+    busiest = max(waits, key=lambda wait: wait.pending, default=None)
+    if busiest is None or busiest.pending * per_page < WORTH_A_NOTE_SECONDS:
+        return (f"{pace} to a host{many}: {3600 / per_page:,.0f} pages an hour at most",)
+    least = _in_words(busiest.pending * per_page)
+    return (f"{pace} to {busiest.host}{many}: {busiest.pending:,} pages take at least {least}",)
+
+
+def _in_words(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{seconds / 3600:.1f} h"
+
+
+class HoldNews:
+    """Says that a host is left alone for long, why and until when: or a run that waits seems to hang."""
+
+    def __init__(self, tell: Listener) -> None:
+        self._tell = tell
+        self._told: dict[str, float] = {}  # host -> until when, as told
+        self._said_more = False
+
+    def look(self, waits: Iterable[HostWait], now: float) -> None:
+        for wait in waits:
+            if wait.ready_at == INFINITY or not self._is_news(wait, now):
+                continue
+            if len(self._told) < MOST_NAMED or wait.host in self._told:
+                self._told[wait.host] = wait.ready_at
+                self._tell(_host_waits(wait))
+            elif not self._said_more:
+                self._said_more = True
+                self._tell(Warned(MORE))
+
+    def _is_news(self, wait: HostWait, now: float) -> bool:
+        is_pause = wait.why == "retry" or wait.why not in USUAL_WAITS
+        return (
+            is_pause
+            and wait.ready_at - now > WORTH_TELLING_SECONDS
+            and wait.ready_at > self._told.get(wait.host, 0.0)
+        )
+
+
+def first_to_end(waits: Sequence[HostWait], now: float) -> HostWaits | None:
+    """What a run waits for in which every host is left alone; None where that is not long."""
+    ahead = [wait for wait in waits if wait.why not in NOT_IN_THIS_RUN and wait.ready_at < INFINITY]
+    first = min(ahead, key=lambda wait: wait.ready_at, default=None)
+    return None if first is None or first.ready_at - now <= WORTH_TELLING_SECONDS else _host_waits(first)
+
+
+def _host_waits(wait: HostWait) -> HostWaits:
+    return HostWaits(wait.host, _IN_WORDS.get(wait.why, wait.why), wait.ready_at, wait.pending)

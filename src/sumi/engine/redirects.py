@@ -3,7 +3,6 @@
 import msgspec
 
 from sumi.engine.acquire import Redirected
-from sumi.engine.cookie_walls import CookieWalls
 from sumi.engine.endings import Endings
 from sumi.engine.found_links import Onward
 from sumi.engine.io import Io
@@ -21,6 +20,8 @@ from sumi.urls import normalize, rules_for, spelled, split
 SPELLING = Preset.MIRROR
 # A page that only sends its reader on holds no more than a sentence of its own.
 REFRESH_PAGE_CHARACTERS = 500
+# One that sets the cookie and one that shows the page. A wall that wants a second cookie gets a third.
+MOST_LOOKS = 3
 
 
 class Redirects:
@@ -136,3 +137,21 @@ def _kind_behind(lease: Lease, target: str) -> Kind:
 
 def _loop(target: str) -> Verdict:
     return Verdict(Outcome.REDIRECT_LOOP, f"redirects in a circle by way of {target}")
+
+
+class CookieWalls:
+    """Pages that send their reader back to themselves with a cookie: worth another look, but only so many."""
+
+    def __init__(self) -> None:
+        self._looks: dict[str, int] = {}
+
+    def opens(self, lease: Lease, response: Response) -> bool:
+        """Whether to ask again, now with a cookie. To who keeps none it is a circle in the end."""
+        looks = self._looks.get(lease.url, 0) + 1
+        if response.header("set-cookie") is None or looks >= MOST_LOOKS:
+            return False
+        self._looks[lease.url] = looks
+        return True
+
+    def settled(self, url: str) -> None:
+        self._looks.pop(url, None)

@@ -10,10 +10,9 @@ import re
 import msgspec
 
 from sumi.engine.answers import REDIRECTS, host_report, location_of
-from sumi.engine.hosts_in_use import HostsInUse
 from sumi.engine.io import Io
 from sumi.engine.limits import LimitsInForce
-from sumi.engine.robots_redirects import RobotsHops
+from sumi.engine.robots_redirects import HostsInUse, RobotsHops
 from sumi.events import RobotsRead, Warned
 from sumi.frontier.retry import retry_delay
 from sumi.model import Candidate, Hop, Kind, Request, Response

@@ -4,11 +4,11 @@ The turn that is spent belongs to the site whose robots.txt it is. If the redire
 host is held, and is asked once nobody has been asking it for as long as its own requests are apart.
 """
 
+from collections import Counter
 from collections.abc import Callable
 
 import msgspec
 
-from sumi.engine.hosts_in_use import HostsInUse
 from sumi.ports import Frontier
 from sumi.urls import host_key
 
@@ -20,6 +20,29 @@ ANSWER_SECONDS = 10.0
 # take, one goes ahead.
 PATIENCE_SECONDS = 120.0
 LONGEST_WINDOW = 2**6  # delays
+
+
+class HostsInUse:
+    """Which hosts are being asked right now. For requests that are nobody's turn: see ``robots_hops``."""
+
+    def __init__(self) -> None:
+        self._busy: Counter[str] = Counter()
+        self._idle_since: dict[str, float] = {}  # only of hosts that somebody asked about
+
+    def enter(self, host: str) -> None:
+        self._busy[host] += 1
+
+    def leave(self, host: str, now: float) -> None:
+        self._busy[host] -= 1
+        if not self._busy[host]:
+            del self._busy[host]
+        if host in self._idle_since:
+            self._idle_since[host] = now
+
+    def idle_since(self, host: str, now: float) -> float | None:
+        """None while it is in use. What was before the first question is not known: then it is now."""
+        since = self._idle_since.setdefault(host, now)
+        return None if host in self._busy else since
 
 
 class _Trail(msgspec.Struct):

@@ -3,14 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 
-from sumi.engine.acquire import acquire, let_go
+from sumi.engine.acquire import Heads, acquire, let_go
 from sumi.engine.changed_rules import apply_changed_rules
-from sumi.engine.control import Control
+from sumi.engine.control import Control, RunState
 from sumi.engine.digestion import Digestion
 from sumi.engine.gate import Gate
-from sumi.engine.head_check import Heads
 from sumi.engine.io import Io
-from sumi.engine.lifecycle import RunState
 from sumi.engine.limits import Limits, LimitsInForce
 from sumi.engine.native_markdown import Ladder
 from sumi.engine.progress import Tally

@@ -16,7 +16,7 @@ import pycurl
 
 # Connections kept for reuse over all hosts: a polite crawl of a thousand hosts comes back to each of them
 # after a second, and would otherwise dial anew for every page. One in four of the files that we may have open
-# is set aside for them (see sumi.engine.descriptors).
+# is set aside for them (see sumi.assembly.parts).
 _SHARE_OF_DESCRIPTORS = 4
 _MOST_KEPT = 2048
 

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from sumi.errors import SumiError
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested, digest
-from sumi.workers.child import WORKER_COMMAND, with_limits
 from sumi.workers.framing import FrameSizeError
-from sumi.workers.process import DigestProcess, Job, Stage
+from sumi.workers.process import WORKER_COMMAND, DigestProcess, Job, Stage, with_limits
 from sumi.workers.worker import OUT_OF_MEMORY
 
 # The page being worked on and the next one: a worker need not wait for the event loop between two pages. More

@@ -1,25 +1,155 @@
-"""One digest worker at the crawler's end: the conversation with it, and the pages it was given."""
+"""One digest worker, at the crawler's end: its process, the conversation with it, the pages it was given."""
 
 import asyncio
+import os
 import signal
 import socket
+import subprocess
+import sys
+import tempfile
 from collections import deque
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from enum import Enum, auto
-from typing import NamedTuple, Protocol, cast
+from typing import IO, NamedTuple, Protocol, cast
 
 import msgspec
 
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
-from sumi.workers.child import Child
-from sumi.workers.early_child import early_or_new
 from sumi.workers.framing import Answer, FrameReader, FrameSizeError, encode_frame
+from sumi.workers.worker import TALLY_BYTES
 
+# -P: a file in the folder where the crawl was started must not be taken for one of our modules.
+WORKER_COMMAND = (sys.executable, "-P", "-m", "sumi.workers.worker")
+# Between the closed socket and the end of the process. Whoever needs longer is killed; a crash is faster.
+_EXIT_GRACE = 1.0
+_LAST_WORDS_BYTES = 4096
+_LAST_WORDS_SHOWN = 200
+# What an interpreter needs to start. Whatever else is in our environment, passwords above all, a process that
+# reads hostile pages has no use for.
+_NEEDED = frozenset({"PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH"})
+_NEEDED_PREFIXES = ("PYTHON", "LC_", "COVERAGE_")
 # More than a socket's buffer holds after the sender is gone.
 _MOST_UNREAD = 4 * 1024 * 1024
 _decoder = msgspec.msgpack.Decoder(Answer)
+
+
+def with_limits(command: Sequence[str], cpu_seconds: float, memory_bytes: int) -> tuple[str, ...]:
+    return (*command, str(float(cpu_seconds)), str(memory_bytes))
+
+
+class Child:
+    """A running worker. Its standard streams are the three things it has: socket, tally and last words."""
+
+    def __init__(self, process: subprocess.Popen[bytes], tally: IO[bytes], last_words: IO[bytes]) -> None:
+        self._process = process
+        self._tally = tally
+        self._last_words = last_words
+
+    @classmethod
+    def spawn(cls, command: Sequence[str]) -> tuple["Child", socket.socket]:
+        """The child and our end of its socket. Raises OSError: no such program, no process to be had."""
+        with ExitStack() as on_failure:
+            ours, theirs = socket.socketpair()
+            on_failure.enter_context(ours)
+            tally = on_failure.enter_context(_scratch_file("tally"))
+            last_words = on_failure.enter_context(_scratch_file("last-words"))
+            with theirs:
+                # Its own session: a Ctrl-C in the terminal is for the crawler alone.
+                process = subprocess.Popen(  # noqa: S603 - the command is ours
+                    command,
+                    stdin=theirs.fileno(),
+                    stdout=tally,
+                    stderr=last_words,
+                    start_new_session=True,
+                    env=_environment(),
+                )
+            ours.setblocking(False)
+            on_failure.pop_all()
+        return cls(process, tally, last_words), ours
+
+    @property
+    def begun(self) -> int:
+        """Pages it ever began with, by its own tally."""
+        return int.from_bytes(os.pread(self._tally.fileno(), TALLY_BYTES, 0), "big")
+
+    def last_words(self) -> str:
+        """The last line it wrote to its standard error; short and printable, for it may quote a page."""
+        descriptor = self._last_words.fileno()
+        start = max(0, os.fstat(descriptor).st_size - _LAST_WORDS_BYTES)
+        lines = os.pread(descriptor, _LAST_WORDS_BYTES, start).decode("utf-8", "replace").strip().splitlines()
+        words = lines[-1].strip()[:_LAST_WORDS_SHOWN] if lines else ""
+        return "".join(character if character.isprintable() else "?" for character in words)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def wait(self) -> None:
+        """For the end of one that was killed."""
+        self._process.wait()
+
+    async def reap(self) -> int:
+        """Wait for its end, and see to it. Polled, because a child watcher is a thread on some Pythons; the
+        wait is short, and there is one per worker."""
+        waited, pause = 0.0, 0.001
+        while (returncode := self._process.poll()) is None:
+            if waited > _EXIT_GRACE:
+                self.kill()
+            await asyncio.sleep(pause)
+            waited, pause = waited + pause, min(2 * pause, 0.05)
+        return returncode
+
+    def close(self) -> None:
+        self._tally.close()
+        self._last_words.close()
+
+
+def _scratch_file(name: str) -> IO[bytes]:
+    """A nameless file shared with the child; in memory if possible: a full disk must not matter."""
+    if hasattr(os, "memfd_create"):
+        return open(os.memfd_create(f"sumi-{name}"), "w+b", buffering=0)
+    return tempfile.TemporaryFile(buffering=0)
+
+
+def _environment() -> dict[str, str]:
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in _NEEDED or name.startswith(_NEEDED_PREFIXES)
+    }
+
+
+# A worker takes as long to start as this process takes to import the rest of itself. So a command starts one
+# as soon as it knows that there will be pages, and the first pool that wants such a worker takes it over. One
+# that nobody wanted is dismissed at the end, and would end by itself if we did.
+_waiting: dict[tuple[str, ...], tuple[Child, socket.socket]] = {}
+
+
+@contextmanager
+def worker_started_early(processes: int | None, cpu_seconds: float, memory_bytes: int) -> Iterator[None]:
+    """For the time of a run with these settings."""
+    command = with_limits(WORKER_COMMAND, cpu_seconds, memory_bytes)
+    if processes != 0:
+        with suppress(OSError):  # the pool will meet it again, and says so
+            _waiting[command] = Child.spawn(command)
+    try:
+        yield
+    finally:
+        if (unwanted := _waiting.pop(command, None)) is not None:
+            _dismiss(*unwanted)
+
+
+def early_or_new(command: Sequence[str]) -> tuple[Child, socket.socket]:
+    """Raises OSError: no such program, no process to be had."""
+    return _waiting.pop(tuple(command), None) or Child.spawn(command)
+
+
+def _dismiss(child: Child, connection: socket.socket) -> None:
+    connection.close()
+    child.kill()
+    child.wait()
+    child.close()
 
 
 class Stage(Enum):

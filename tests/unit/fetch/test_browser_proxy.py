@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 from sumi.fetch.browser.identity import new_identity
 from sumi.fetch.credentials import basic_auth
 from sumi.fetch.filtering_proxy import Clients, FilteringProxy, Pass

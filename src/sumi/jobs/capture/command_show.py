@@ -84,7 +84,7 @@ def _as_text(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[str]:
 
 def _nearly_the_same(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[list[str]]:
     """Pages whose texts differ in a few words, group by group. All of them are kept."""
-    from sumi.engine.findings import near_duplicates
+    from sumi.engine.summary import near_duplicates
 
     hashes = database.simhashes(job.id)
     for group in near_duplicates(array("Q", (simhash for _, simhash in hashes))):

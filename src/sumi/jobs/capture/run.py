@@ -13,17 +13,15 @@ from sumi.assembly.parts import (
     affordable,
     connected,
     open_store,
+    raise_limit,
     run_loop,
     teller,
 )
 from sumi.assembly.run import JobRun, Setting
-from sumi.engine.clock import SystemClock
 from sumi.engine.completeness import PARTIAL
-from sumi.engine.control import Control, obeying_signals
-from sumi.engine.descriptors import raise_limit
+from sumi.engine.control import Control, RunState, obeying_signals
 from sumi.engine.disk_watch import refuse_without_room
-from sumi.engine.io import Io
-from sumi.engine.lifecycle import RunState
+from sumi.engine.io import Io, SystemClock
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, PageDeferred, RunStarted, StateChanged, Summary
 from sumi.jobs.capture.asking import Asking

@@ -7,12 +7,10 @@ from pathlib import Path
 import apsw
 import msgspec
 
-from sumi.assembly.parts import affordable, connected, new_fetcher, run_loop, teller
+from sumi.assembly.parts import affordable, connected, new_fetcher, raise_limit, run_loop, teller
 from sumi.assembly.run import JobRun, Setting
-from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control, obeying_signals
-from sumi.engine.descriptors import raise_limit
-from sumi.engine.io import Io
+from sumi.engine.io import Io, SystemClock
 from sumi.errors import SumiError, UsageError, without_passwords
 from sumi.events import Listener, Summary, Warned
 from sumi.files.blobs import FolderBlobs

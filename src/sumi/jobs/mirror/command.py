@@ -83,7 +83,7 @@ def run_reported(
 ) -> Summary:
     """Run the job to its end with ``reporter`` listening; ``read_settings`` gives the limits of a reload."""
     # Imported here because the engine brings the network and the parser, which --help does not need.
-    from sumi.workers.early_child import worker_started_early
+    from sumi.workers.process import worker_started_early
 
     _ignore_questions()
     try:

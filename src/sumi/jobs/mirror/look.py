@@ -4,9 +4,8 @@ import random
 from collections.abc import Sequence
 
 from sumi.assembly.parts import new_digester, new_fetcher, run_loop, teller
-from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control, obeying_signals
-from sumi.engine.io import Io
+from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Crawl
 from sumi.errors import Interrupted
 from sumi.events import Listener

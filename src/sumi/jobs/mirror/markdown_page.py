@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import msgspec
 
-from sumi.engine.page_facts import page_facts
+from sumi.engine.facts import page_facts
 from sumi.files.front_matter import front_matter
 from sumi.files.plain_text import iso_utc
 from sumi.model import PageFacts, Response, Timing

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.engine.clock import SystemClock
+from sumi.engine.io import SystemClock
 from sumi.engine.revisit import revision_of
 from sumi.jobs.mirror.links import local_links
 from sumi.jobs.mirror.local_links import LocalLinks

@@ -13,15 +13,14 @@ from sumi.assembly.parts import (
     affordable,
     connected,
     open_store,
+    raise_limit,
     run_loop,
     teller,
 )
 from sumi.assembly.run import JobRun, Setting, say_if_long
-from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control, obeying_signals
-from sumi.engine.descriptors import raise_limit
 from sumi.engine.disk_watch import refuse_without_room, room_notes
-from sumi.engine.io import Io
+from sumi.engine.io import Io, SystemClock
 from sumi.events import Event, Listener, Progress, Summary
 from sumi.jobs.mirror.fresh_start import empty, refuse_to_empty, was_being_emptied
 from sumi.jobs.mirror.late_assets import EarlierAssets, forget_assets, retry_passed_over

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from sumi.assembly.parts import run_loop, teller
-from sumi.engine.clock import SystemClock
 from sumi.engine.completeness import STATUSES
 from sumi.engine.control import Controls, obeying_signals
+from sumi.engine.io import SystemClock
 from sumi.errors import StorageFailed, SumiError, UsageError
 from sumi.events import Listener, Summary, Warned
 from sumi.jobs.mirror.recipe import mirror_job

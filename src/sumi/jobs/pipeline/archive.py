@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from sumi.engine.page_facts import page_facts
+from sumi.engine.facts import page_facts
 from sumi.files.warc import WarcFile
 from sumi.jobs.pipeline.ledger_copies import LedgerCopies
 from sumi.jobs.pipeline.page_rows import settled_record

@@ -51,7 +51,7 @@ def run(arguments: Sequence[str]) -> int:
 def run_crawler(options: argparse.Namespace, config: "CrawlConfig", *, unified: bool) -> int:
     def crawl(reporter: "Reporter") -> "Summary":
         # Imported here because the engine brings the network and the parser, which --help does not need.
-        from sumi.workers.early_child import worker_started_early
+        from sumi.workers.process import worker_started_early
 
         limits = ParseLimits()
         with worker_started_early(options.processes, limits.cpu_seconds, limits.memory_bytes):

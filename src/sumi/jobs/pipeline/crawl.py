@@ -11,15 +11,14 @@ from sumi.assembly.parts import (
     affordable,
     connected,
     open_store,
+    raise_limit,
     run_loop,
     teller,
 )
 from sumi.assembly.run import JobRun, Setting
-from sumi.engine.clock import SystemClock
 from sumi.engine.control import Control, obeying_signals
-from sumi.engine.descriptors import raise_limit
 from sumi.engine.disk_watch import refuse_without_room
-from sumi.engine.io import Io
+from sumi.engine.io import Io, SystemClock
 from sumi.errors import StateError
 from sumi.events import Listener, Summary
 from sumi.jobs.pipeline.archive import Archive

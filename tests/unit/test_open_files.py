@@ -6,26 +6,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine import descriptors
+from sumi.assembly import parts
 
 
 @given(st.integers(-1, 1 << 20), st.integers(0, 64))
 def test_requests_fit_into_what_is_left(limit: int, processes: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(resource, "getrlimit", lambda _: (limit, limit))
-        count = descriptors.affordable_requests(processes)
+        count = parts.affordable_requests(processes)
     assert count >= 1
     if count > 1 and limit > 0:
-        taken = limit // 8 + limit // 4 + descriptors.RESERVED + 4 * processes
-        assert taken + count * descriptors.PER_REQUEST <= limit
+        taken = limit // 8 + limit // 4 + parts.RESERVED + 4 * processes
+        assert taken + count * parts.PER_REQUEST <= limit
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
         ((256, 4096), (4096, 4096)),
-        ((256, -1), (descriptors.ENOUGH, -1)),
-        ((1024, 1 << 20), (descriptors.ENOUGH, 1 << 20)),
+        ((256, -1), (parts.ENOUGH, -1)),
+        ((1024, 1 << 20), (parts.ENOUGH, 1 << 20)),
         ((20_000, 20_000), None),
         ((-1, -1), None),
     ],
@@ -36,5 +36,5 @@ def test_the_limit_is_raised_as_far_as_is_useful(
     raised: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "getrlimit", lambda _: before)
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append(limits))
-    descriptors.raise_limit()
+    parts.raise_limit()
     assert raised == ([] if after is None else [after])
