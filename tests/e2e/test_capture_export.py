@@ -10,8 +10,7 @@ import msgspec
 import pytest
 
 from sumi.capture import CaptureFolder
-from sumi.jobs.capture.export_formats import ExportedPage, ExportForm, export
-from sumi.jobs.capture.export_pages import exported_pages
+from sumi.jobs.capture.export import ExportedPage, ExportForm, export, exported_pages
 from tests.commands import RunSumi
 from tests.e2e.captures import FAST, linked
 from tests.folder_site import FolderSite, folder_site

@@ -12,8 +12,8 @@ from urllib.request import urlopen
 import pytest
 
 from sumi import __version__
+from sumi.cli.demo import tree_lines
 from sumi.cli.demo_server import serving
-from sumi.cli.tree import tree_lines
 
 ROOT = Path(__file__).parents[2]
 # The first is what settings are made of, so commands that have some load it.

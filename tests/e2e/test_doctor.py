@@ -5,9 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sumi.cli.crash_site import TrialPage
-from sumi.cli.crash_trial import examine
-from sumi.cli.doctor_versions import as_numbers, version_checks
+from sumi.cli.crash_trial import TrialPage, examine
+from sumi.cli.doctor import as_numbers, version_checks
 from sumi.policy import StateBackend
 from tests.commands import RunSumi
 

@@ -1,9 +1,19 @@
 """``sumi doctor``: is this machine, and this disk, fit to crawl on? With --crash, by proof."""
 
+import os
+import platform
+import re
+import resource
+import statistics
 import sys
-from collections.abc import Sequence
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
+from sumi import __version__
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
 from sumi.errors import UsageError
@@ -37,7 +47,7 @@ def build_parser() -> SentenceParser:
         help="Only with state kept in files, sqlite or lmdb. Default: each in turn.",
     )
     parser.add_argument("--kills", metavar="N", type=int, default=10, help="How often. Default: 10.")
-    parser.add_argument("--seed", metavar="N", type=int, default=1, help="Of chance. Default: 1.")
+    parser.add_argument("--seed", metavar="N", type=int, default=1, help="Random seed. Default: 1.")
     return parser
 
 
@@ -56,10 +66,6 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _examine(folder: Path, out: Sink) -> int:
-    from sumi.cli.doctor_browser import browser_checks
-    from sumi.cli.doctor_disk import disk_lines
-    from sumi.cli.doctor_versions import version_checks
-
     checks = [*version_checks(), *browser_checks()]
     out.line("versions")
     for check in checks:
@@ -80,3 +86,193 @@ def _prove(folder: Path, state: StateBackend, kills: int, seed: int, out: Sink) 
     verdict = "the promise is BROKEN here" if faults else "nothing lost, nothing twice"
     out.line(f"verdict on {state}: {verdict}")
     return _NOT_FINE if faults else _FINE
+
+
+# ── versions, each against the oldest that is good enough ───────────────────────────────────────────────────
+
+_NUMBER = re.compile(r"\d+")
+_FLOOR = re.compile(r">=\s*([\d.]+)")
+_NAME = re.compile(r"[\w.-]+")
+
+# Libraries that come inside others, so that no package manager looks after them.
+_LIBCURL_FLOOR = "8.4.0"  # before: a heap overflow that a redirect can reach
+_EXPAT_FLOOR = "2.6.0"  # before: quadratic time on some documents, which our refusal of DOCTYPE cuts short
+_SQLITE_FLOOR = "3.51.3"  # before: a write-ahead log that two connections can reset under each other
+
+
+class Check(NamedTuple):
+    name: str
+    found: str
+    met: bool
+    remark: str
+
+
+def version_checks() -> list[Check]:
+    return [
+        Check("sumi", __version__, True, ""),
+        Check("python", platform.python_version(), True, f"{platform.system()} {platform.machine()}"),
+        *(_required(line) for line in metadata.requires("sumi") or () if "extra ==" not in line),
+        _check("libcurl", _libcurl(), _LIBCURL_FLOOR),
+        _sqlite(),
+        _expat(),
+    ]
+
+
+def as_numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in _NUMBER.findall(version)[:3])
+
+
+def _required(line: str) -> Check:
+    """One of the package's own requirements, such as ``msgspec>=0.22``."""
+    requirement = line.partition(";")[0]
+    name, floor = _NAME.match(requirement), _FLOOR.search(requirement)
+    assert name is not None
+    try:
+        found = metadata.version(name[0])
+    except metadata.PackageNotFoundError:
+        found = ""
+    return _check(name[0], found, floor[1] if floor else "0")
+
+
+def _check(name: str, found: str, floor: str) -> Check:
+    if not found:
+        return Check(name, "missing", False, f"needed: {floor} or newer")
+    met = as_numbers(found) >= as_numbers(floor)
+    return Check(name, found, met, "" if met else f"too old: {floor} or newer is needed")
+
+
+def _libcurl() -> str:
+    try:
+        import pycurl
+    except ImportError:
+        return ""
+    return str(pycurl.version_info()[1])
+
+
+def _sqlite() -> Check:
+    try:
+        apsw = __import__("apsw")
+    except ImportError:
+        return Check("sqlite", "not installed", True, "only --state sqlite needs it")
+    return _check("sqlite", str(apsw.sqlite_lib_version()), _SQLITE_FLOOR)
+
+
+def _expat() -> Check:
+    import pyexpat
+
+    found = pyexpat.EXPAT_VERSION.removeprefix("expat_")
+    check = _check("expat", found, _EXPAT_FLOOR)
+    # Python brings it, so a user can hardly change it; sitemaps with a DOCTYPE are refused for that reason.
+    return check._replace(met=True, remark="" if check.met else f"{_EXPAT_FLOOR} or newer is better")
+
+
+# ── a browser: only --render needs one, so nothing about it is ever wrong ───────────────────────────────────
+
+_ONLY = "only --render needs it"
+
+
+def browser_checks() -> list[Check]:
+    return [_package("playwright"), _package("cryptography"), _browser()]
+
+
+def _package(name: str) -> Check:
+    try:
+        return Check(name, metadata.version(name), True, "")
+    except metadata.PackageNotFoundError:
+        return Check(name, "not installed", True, f"{_ONLY}: pip install 'sumi[render]'")
+
+
+def _browser() -> Check:
+    from sumi.fetch.browser.find import browser_version, installed_browser
+
+    path = installed_browser()
+    if path is None:
+        return Check("browser", "none found", True, f"{_ONLY}: Chromium or Chrome, by apt or from its makers")
+    return Check("browser", browser_version(path) or "silent", True, path)
+
+
+# ── the disk, tried out in files of our own ─────────────────────────────────────────────────────────────────
+
+_TRIES = 9
+_GIB = 1024**3
+# Locks and syncs on these are whatever the server makes of them.
+_REMOTE = ("nfs", "cifs", "smb", "9p", "fuse", "afs", "ceph", "gluster")
+
+
+def disk_lines(folder: Path) -> Iterator[str]:
+    kind = file_system(folder)
+    remote = ": over a network or in user space, where locks may not hold" if kind.startswith(_REMOTE) else ""
+    yield f"file system     {kind}{remote}"
+    yield from _room_lines(folder)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".sumi-doctor-", dir=folder) as name:
+            own = Path(name)
+            yield f"fsync           {_fsync_seconds(own) * 1000:.1f} ms for 4 KiB, the median of {_TRIES}"
+            yield f"syncfs          {_syncfs_words(own)}"
+            yield f"names           {_case_words(own)}"
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder}: {error.strerror}; choose another folder") from None
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    yield f"open files      {_limit(soft)}, can be raised to {_limit(hard)}"
+
+
+def file_system(folder: Path) -> str:
+    """The type of the file system that holds a folder, as the kernel names it."""
+    try:
+        mounts = Path("/proc/self/mountinfo").read_text()
+    except OSError:
+        return "unknown"
+    where = folder.resolve()
+    best, kind = -1, "unknown"
+    for line in mounts.splitlines():
+        place, _, after = line.partition(" - ")
+        point = Path(place.split()[4].replace("\\040", " "))
+        if where.is_relative_to(point) and len(point.parts) > best:
+            best, kind = len(point.parts), after.split()[0]
+    return kind
+
+
+def _room_lines(folder: Path) -> Iterator[str]:
+    from sumi.engine.disk_watch import room_at, shortage
+
+    room = room_at(folder)
+    if room is None:
+        return
+    yield f"free            {room.free_bytes / _GIB:.1f} GiB of {room.total_bytes / _GIB:.1f} GiB"
+    if room.total_inodes:
+        yield f"free inodes     {room.free_inodes:,} of {room.total_inodes:,}"
+    lacking = shortage(room, None)
+    if lacking:
+        yield f"too little      {lacking} (see --min-free)"
+
+
+def _fsync_seconds(folder: Path) -> float:
+    seconds = []
+    with (folder / "synced").open("wb", buffering=0) as file:
+        for _ in range(_TRIES):
+            file.write(b"\0" * 4096)
+            started = time.perf_counter()
+            os.fsync(file.fileno())
+            seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds)
+
+
+def _syncfs_words(folder: Path) -> str:
+    from sumi.files.safe_files import SafeFolder
+
+    files = SafeFolder(folder)
+    try:
+        files.sync()
+        return "works, for a batch of pages at once" if files.syncs_at_once else "none; each file is synced"
+    finally:
+        files.close()
+
+
+def _case_words(folder: Path) -> str:
+    (folder / "Case").touch()
+    same = (folder / "cASE").exists()
+    return "upper and lower case are the same" if same else "upper and lower case differ"
+
+
+def _limit(value: int) -> str:
+    return "no limit" if value < 0 else f"{value:,}"

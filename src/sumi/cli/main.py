@@ -7,8 +7,8 @@ import importlib
 import io
 import signal
 import sys
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol, cast
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from sumi import __version__
 from sumi.console.parser import CommandLineError, SentenceParser
@@ -17,8 +17,8 @@ from sumi.errors import ConfigError, SumiError
 
 
 class Command(NamedTuple):
-    name: str  # one word, or two: of a family such as "crawl run" each has its own module and its own help
-    module: str
+    name: str  # one word, or two: each of a family such as "crawl run" has its own help
+    module: str  # with build_parser and run; "module:verb" for one with verb_parser and run_verb
     summary: str
 
 
@@ -50,19 +50,21 @@ COMMANDS: tuple[Command, ...] = (
     Command("map diff", "jobs.map.command_diff", "what changed on a map between two runs"),
     # After its own commands, which would otherwise be taken for configurations.
     Command("map", "jobs.map.command", "the web around chosen domains: pages, links and distances"),
-    Command("capture list", "jobs.capture.command_list", "the captured jobs, and how they stand"),
-    Command("capture show", "jobs.capture.command_show", "one captured job: its pages, and what failed"),
+    Command("capture list", "jobs.capture.command_jobs:list", "the captured jobs, and how they stand"),
+    Command("capture show", "jobs.capture.command_jobs:show", "one captured job: its pages, and what failed"),
     Command(
         "capture export",
-        "jobs.capture.command_export",
+        "jobs.capture.command_jobs:export",
         "a captured job as Markdown, JSON lines or a ZIP",
     ),
-    Command("capture delete", "jobs.capture.command_delete", "a captured job and its pages go"),
-    Command("capture pause", "jobs.capture.command_pause", "the running capture waits"),
-    Command("capture resume", "jobs.capture.command_resume", "a capture goes on, after a pause or an end"),
+    Command("capture delete", "jobs.capture.command_jobs:delete", "a captured job and its pages go"),
+    Command("capture pause", "jobs.capture.command_jobs:pause", "the running capture waits"),
+    Command(
+        "capture resume", "jobs.capture.command_jobs:resume", "a capture goes on, after a pause or an end"
+    ),
     Command(
         "capture cancel",
-        "jobs.capture.command_cancel",
+        "jobs.capture.command_jobs:cancel",
         "the running capture ends, with everything saved",
     ),
     # After its own commands, which would otherwise be taken for URLs.
@@ -95,14 +97,11 @@ _INTERRUPTED = 3
 _ABORTED = 4
 
 
-class CommandModule(Protocol):
-    """What a command's module offers."""
+class Loaded(NamedTuple):
+    """A command whose module is imported."""
 
-    @staticmethod
-    def build_parser() -> SentenceParser: ...
-
-    @staticmethod
-    def run(arguments: Sequence[str]) -> int: ...
+    build_parser: Callable[[], SentenceParser]
+    run: Callable[[Sequence[str]], int]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -158,8 +157,11 @@ def _family_parser(word: str, family: Sequence[Command]) -> SentenceParser:
     )
 
 
-def load_command(command: Command) -> CommandModule:
-    return cast("CommandModule", importlib.import_module(f"sumi.{command.module}"))
+def load_command(command: Command) -> Loaded:
+    name, _, verb = command.module.partition(":")
+    module = importlib.import_module(f"sumi.{name}")
+    names = (f"{verb}_parser", f"run_{verb}") if verb else ("build_parser", "run")
+    return Loaded(*(getattr(module, each) for each in names))
 
 
 def _dispatch(words: list[str]) -> int:
@@ -182,7 +184,7 @@ def _dispatch(words: list[str]) -> int:
     raise parser.complaint(_unknown_command(words[0]))
 
 
-def _run(command: CommandModule, words: list[str]) -> int:
+def _run(command: Loaded, words: list[str]) -> int:
     """From here on Ctrl-C is an exception, so that what a command holds is let go. Once it is done, Ctrl-C is
     nothing: the interpreter is leaving, and would show where it was."""
     is_ours = signal.getsignal(signal.SIGINT) is signal.SIG_DFL  # set by our entry point

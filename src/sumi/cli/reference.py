@@ -3,12 +3,15 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from sumi.cli.main import COMMANDS, Command, load_command
-from sumi.cli.reference_crawl import crawl_configuration_page
 from sumi.console.summary import EXIT_CODES
+from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.config_file import DEFAULT_WORKSPACE
+from sumi.jobs.pipeline.config_keys import KEYS, PERMISSIONS, SECTIONS, Key
 from sumi.outcomes import MEANINGS, Ending
 from sumi.settings import GROUPS, SETTINGS, Setting
 
@@ -117,10 +120,56 @@ def cli_page() -> str:
     return _joined(lines)
 
 
+_CRAWL_HEAD = """\
+The keys of a crawl's YAML file, for `sumi crawl`, `sumi scrape`, `sumi run` and `sumi workspace`. The
+[guide](../guides/crawl-configuration.md) says how they work together. Paths start at the workspace and stay
+within it, and `{run_id}` in them stands for the name of the run."""
+
+_WITHOUT = {"user_agent": "it has to be given", "run_id": "when the run starts"}
+
+
+def crawl_configuration_page() -> str:
+    lines = ["# Crawl configuration", "", _NOTICE, "", _CRAWL_HEAD]
+    for section in ("", *SECTIONS):
+        title = f"`{section}`" if section else "Top level"
+        lines += ["", f"## {title}", "", "| key | meaning | takes | default |", "| --- | --- | --- | --- |"]
+        lines += [_key_row(key) for key in KEYS if key.section == section]
+    return _joined(lines)
+
+
+def _key_row(key: Key) -> str:
+    takes = f"a list, each item {key.kind.expects}" if key.kind.many else key.kind.expects
+    cells = (f"`{key.dotted}`", key.help, takes, _key_default(key))
+    return f"| {' | '.join(map(_cell, cells))} |"
+
+
+def _key_default(key: Key) -> str:
+    if key.is_path:
+        others = "".join(f"; `{path}` for {backend}" for backend, path in key.for_backend)
+        return f"`{key.default}`{others}"
+    if key.dotted == "workspace":
+        return f"`{DEFAULT_WORKSPACE}`"
+    owner = SECTIONS[key.section] if key.section else CrawlConfig
+    (field,) = (each for each in msgspec.structs.fields(owner) if each.name == key.name)
+    return _shown(key, field.default)
+
+
+def _shown(key: Key, value: object) -> str:
+    if isinstance(value, bool):
+        return "`true`" if value else "`false`"
+    if key.kind is PERMISSIONS and isinstance(value, int):
+        return f'`"0o{value:o}"`'
+    if isinstance(value, float):
+        return f"`{value:g}`"
+    if value is msgspec.NODEFAULT:
+        return _WITHOUT[key.name]
+    return "none" if value in (None, ()) else f"`{value}`"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "reference/settings.md": settings_page,
     "reference/cli.md": cli_page,
-    "reference/crawl-configuration.md": partial(crawl_configuration_page, _NOTICE),
+    "reference/crawl-configuration.md": crawl_configuration_page,
     "concepts/outcomes.md": outcomes_page,
 }
 

@@ -10,11 +10,11 @@ from sumi.console.narration import Verbosity
 from sumi.console.options import add_settings, given_flags
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import choose_reporter
-from sumi.console.summary import ABORTED, INTERRUPTED
+from sumi.console.summary import ABORTED, COMPLETE, INTERRUPTED, WITH_FAILURES
 from sumi.console.terminal import Sink
-from sumi.jobs.capture.named_job import EXIT_CODES
 from sumi.jobs.capture.settings import CAPTURE_SETTINGS, CaptureSettings, load_capture_settings
 
+_EXIT_CODES = {"completed": COMPLETE, "completed_with_errors": WITH_FAILURES}
 _EXAMPLES = """\
 examples:
   sumi capture https://docs.example.org/guide           what lies under /guide, into ./captures
@@ -80,4 +80,4 @@ def run_reported(settings: CaptureSettings, options: argparse.Namespace, job_id:
         reporter.close()
     if captured.summary.status == "aborted":
         return ABORTED
-    return EXIT_CODES.get(captured.job.status, INTERRUPTED)
+    return _EXIT_CODES.get(captured.job.status, INTERRUPTED)

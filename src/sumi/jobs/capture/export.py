@@ -1,21 +1,26 @@
-"""A captured job for programs and for people: Markdown files in a folder or a ZIP, one file, JSON lines.
+"""A captured job as files for others: Markdown files in a folder or a ZIP, one Markdown file, JSON lines.
 
-Pages come one by one and nothing is held but their names, so that a job of any size can be exported.
+Another format is a member of ``ExportForm``, a function that writes it and a row of ``_FILES``. Pages come
+one by one and nothing is held but their names, so a job of any size can be exported.
 """
 
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
 import msgspec
 
-from sumi.errors import UsageError
+from sumi.errors import StateDamaged, UsageError
 from sumi.files.front_matter import front_matter
 from sumi.files.plain_text import iso_utc, markdown_text, markdown_url
 from sumi.files.safe_files import SafeFolder
 from sumi.urls.paths import PathAllocator
+
+if TYPE_CHECKING:
+    from sumi.jobs.capture.database import CaptureDatabase
+    from sumi.jobs.capture.rows import CaptureJob
 
 
 class ExportForm(StrEnum):
@@ -23,6 +28,11 @@ class ExportForm(StrEnum):
     MARKDOWN = "markdown"
     JSONL = "jsonl"
     ZIP = "zip"
+
+    @property
+    def suffix(self) -> str:
+        """Of the file's name; a folder has none."""
+        return "" if self is ExportForm.FOLDER else _FILES[self].suffix
 
 
 class ExportedPage(msgspec.Struct, frozen=True):
@@ -38,26 +48,37 @@ class ExportedPage(msgspec.Struct, frozen=True):
     content: str
 
 
-def fetched_time(at: float) -> str:
-    return iso_utc(at)
+Pages: TypeAlias = Callable[[], Iterable[ExportedPage]]
 
 
-def export(form: ExportForm, target: Path, pages: Callable[[], Iterable[ExportedPage]]) -> int:
-    """How many pages were written. ``pages`` is asked as often as a form needs them, and has to say the same
-    every time. A file is there whole or not at all."""
+def exported_pages(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[ExportedPage]:
+    for page in database.pages(job.id):
+        text = database.content(page.text)
+        if text is None:
+            raise StateDamaged(f"the text of {page.url} is missing or damaged: capture it with --skip-cache")
+        yield ExportedPage(
+            url=page.url,
+            title=page.title,
+            alternate_urls=database.alternates(job.id, page),
+            base_url=job.base_urls[page.base],
+            depth=page.depth,
+            content_hash=page.text,
+            fetched_at=iso_utc(page.fetched_at),
+            content=text.decode("utf-8", "replace"),
+        )
+
+
+def export(form: ExportForm, target: Path, pages: Pages) -> int:
+    """How many pages were written. A format that needs the pages twice calls ``pages`` twice, and must be
+    given the same ones. A file is there whole or not at all."""
     if form is ExportForm.FOLDER:
         return _write_folder(target, pages())
     if target.is_dir():
         raise UsageError(f"{target} is a folder, and the form {form} is one file: name one with --output")
-    writers = {
-        ExportForm.MARKDOWN: _write_one_file,
-        ExportForm.JSONL: _write_lines,
-        ExportForm.ZIP: _write_zip,
-    }
     folder = SafeFolder(target.parent)
     try:
         with folder.stream_atomic(target.name) as file:
-            return writers[form](file, pages)
+            return _FILES[form].write(file, pages)
     finally:
         folder.close()
 
@@ -76,7 +97,7 @@ def _write_folder(target: Path, pages: Iterable[ExportedPage]) -> int:
     return written
 
 
-def _write_zip(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) -> int:
+def _write_zip(file: BinaryIO, pages: Pages) -> int:
     written = 0
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, data in _files(pages()):
@@ -85,7 +106,7 @@ def _write_zip(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) -> i
     return written
 
 
-def _write_lines(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) -> int:
+def _write_jsonl(file: BinaryIO, pages: Pages) -> int:
     written = 0
     for page in pages():
         file.write(msgspec.json.encode(page) + b"\n")
@@ -93,7 +114,7 @@ def _write_lines(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) ->
     return written
 
 
-def _write_one_file(file: BinaryIO, pages: Callable[[], Iterable[ExportedPage]]) -> int:
+def _write_markdown(file: BinaryIO, pages: Pages) -> int:
     file.write(b"# Contents\n\n")
     file.writelines(
         f"{number}. [{_heading(page)}](#page-{number})\n".encode("utf-8", "replace")
@@ -124,3 +145,15 @@ def _files(pages: Iterable[ExportedPage]) -> Iterator[tuple[str, bytes]]:
 
 def _heading(page: ExportedPage) -> str:
     return markdown_text(page.title or page.url)
+
+
+class _File(NamedTuple):
+    suffix: str
+    write: Callable[[BinaryIO, Pages], int]
+
+
+_FILES = {
+    ExportForm.MARKDOWN: _File(".md", _write_markdown),
+    ExportForm.JSONL: _File(".jsonl", _write_jsonl),
+    ExportForm.ZIP: _File(".zip", _write_zip),
+}

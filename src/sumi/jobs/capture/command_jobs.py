@@ -1,0 +1,320 @@
+"""``sumi capture list``, ``show``, ``export``, ``delete``, ``pause``, ``resume`` and ``cancel``."""
+
+import argparse
+import os
+import sys
+import time
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sumi.console.options import add_settings, given_flags
+from sumi.console.parser import SentenceParser
+from sumi.console.terminal import Sink, printable
+from sumi.errors import UsageError
+from sumi.jobs.capture.command import add_reporting, run_reported
+from sumi.jobs.capture.export import ExportForm
+from sumi.jobs.capture.settings import RESUME_SETTINGS, STORE, resumed_settings, store_given
+
+if TYPE_CHECKING:
+    from sumi.jobs.capture.database import CaptureDatabase
+    from sumi.jobs.capture.folder import CaptureFolder
+    from sumi.jobs.capture.rows import CaptureJob
+
+_DELETE = "sumi capture delete"
+
+
+def _parser(verb: str, description: str, examples: str, *, job: str | None = None) -> SentenceParser:
+    """``job``: which one is meant where none is named; "" if one must be, None if the verb takes none."""
+    named = {None: "", "": " JOB"}.get(job, " [JOB]")
+    parser = SentenceParser(
+        prog=f"sumi capture {verb}",
+        usage=f"sumi capture {verb} [options]{named}",
+        description=description,
+        epilog=f"examples:\n{examples}",
+    )
+    if job is not None:
+        default = f" Default: {job}." if job else ""
+        text = f"The job, by its id or a beginning of it.{default}"
+        parser.add_argument("job", metavar="JOB", nargs="?" if job else None, help=text)
+    return parser
+
+
+# ── which job ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _capture_folder(options: argparse.Namespace) -> "CaptureFolder":
+    """Wherever it was said: by the flag, or by the variable as for sumi capture itself."""
+    from sumi.jobs.capture.folder import CaptureFolder
+
+    return CaptureFolder(Path(store_given(given_flags(options, (STORE,)), os.environ)))
+
+
+def _chosen_job(folder: "CaptureFolder", database: "CaptureDatabase", job_id: str | None) -> "CaptureJob":
+    """The last one, if none is named."""
+    if job_id is not None:
+        return folder.job(database, job_id)
+    jobs = folder.jobs(database)
+    if not jobs:
+        raise UsageError(f"{folder.path} holds no job yet: begin one with sumi capture URL")
+    return jobs[-1]
+
+
+def _running_job(folder: "CaptureFolder", job_id: str | None) -> "CaptureJob":
+    """The one that is going on, in whichever process; UsageError if it is not."""
+    with folder.looking() as database:
+        active = folder.active(database)
+        wanted = active if job_id is None else folder.job(database, job_id)
+    if active is None or wanted is None or wanted.id != active.id:
+        which = "no capture" if wanted is None else f"{wanted.id} ({wanted.status})"
+        raise UsageError(f"{which} is running in {folder.path}; sumi capture list shows all jobs")
+    return active
+
+
+# ── list ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+_LIST_EXAMPLES = """\
+  sumi capture list
+  sumi capture list --store docs --json | jq -r .id
+"""
+
+
+def list_parser() -> SentenceParser:
+    words = "The jobs of a folder of captures, oldest first, and how they stand."
+    parser = _parser("list", words, _LIST_EXAMPLES)
+    add_settings(parser, (STORE,))
+    parser.add_argument("--json", action="store_true", help="One JSON object per job.")
+    return parser
+
+
+def run_list(arguments: Sequence[str]) -> int:
+    options = list_parser().parse_all(arguments)
+    folder = _capture_folder(options)
+    with folder.looking() as database:
+        jobs = folder.jobs(database)
+    out = Sink(sys.stdout)
+    for job in jobs:
+        if options.json:
+            out.line(msgspec.json.encode(job).decode())
+            continue
+        counts = f"{job.pages_processed:>7,} pages {job.pages_failed:>5,} failed"
+        bases = ", ".join(map(printable, job.base_urls))
+        out.line(f"{job.id}  {job.status:<21} {_moment(job.created)} {counts}  {bases}")
+    return 0
+
+
+def _moment(at: float | None) -> str:
+    return "-" if at is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
+# ── show ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+_SHOW_EXAMPLES = """\
+  sumi capture show                       the last job
+  sumi capture show 20260301-1200 --json  the job, then a line per page and per failure
+"""
+
+
+def show_parser() -> SentenceParser:
+    words = "How a job stands, its pages with all their URLs, near-duplicates, and what failed."
+    parser = _parser("show", words, _SHOW_EXAMPLES, job="the last one")
+    add_settings(parser, (STORE,))
+    parser.add_argument("--json", action="store_true", help="JSON: the job, its pages, groups, failures.")
+    return parser
+
+
+def run_show(arguments: Sequence[str]) -> int:
+    options = show_parser().parse_all(arguments)
+    folder = _capture_folder(options)
+    out = Sink(sys.stdout)
+    with folder.looking() as database:
+        job = _chosen_job(folder, database, options.job)
+        for line in _as_json(database, job) if options.json else _as_text(database, job):
+            out.line(line)
+    return 0
+
+
+def _as_json(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[str]:
+    yield msgspec.json.encode({"kind": "job", **msgspec.structs.asdict(job)}).decode()
+    for page in database.pages(job.id):
+        alternates = {"alternate_urls": database.alternates(job.id, page)}
+        row = {"kind": "page", **msgspec.structs.asdict(page), **alternates}
+        del row["asked_with"]  # for the cache alone, and made from what may be a password
+        yield msgspec.json.encode(row).decode()
+    for urls in _nearly_the_same(database, job):
+        yield msgspec.json.encode({"kind": "near_duplicates", "urls": urls}).decode()
+    for failure in database.failures(job.id):
+        yield msgspec.json.encode({"kind": "failure", **msgspec.structs.asdict(failure)}).decode()
+
+
+def _as_text(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[str]:
+    counts = database.count_by_base(job.id)
+    levels = database.count_by_level(job.id)
+    yield f"job       {job.id}"
+    yield f"status    {job.status}"
+    yield f"begun     {_moment(job.started)}, ended {_moment(job.ended)}"
+    waiting = f"{job.queue_size:,} waiting"
+    yield f"pages     {job.pages_processed:,} captured, {job.pages_failed:,} failed, {waiting}"
+    yield f"cache     {', '.join(f'{count:,} {level}' for level, count in levels.items()) or '-'}"
+    for number, base in enumerate(job.base_urls):
+        yield f"base      {printable(base)}: {counts.get(number, 0):,} pages"
+    yield ""
+    for page in database.pages(job.id):
+        yield f"{printable(page.url)}  {printable(page.title or '')}".rstrip()
+        for url in database.alternates(job.id, page)[1:]:
+            yield f"  also at {printable(url)}"
+    for urls in _nearly_the_same(database, job):
+        yield "nearly the same text:"
+        yield from (f"  {printable(url)}" for url in urls)
+    for failure in database.failures(job.id):
+        yield f"failed: {printable(failure.url)}: {printable(failure.error)}"
+
+
+def _nearly_the_same(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[list[str]]:
+    """Pages whose texts differ in a few words, group by group. All of them are kept."""
+    from sumi.engine.summary import near_duplicates
+
+    hashes = database.simhashes(job.id)
+    for group in near_duplicates(array("Q", (simhash for _, simhash in hashes))):
+        yield [hashes[place][0] for place in group]
+
+
+# ── export ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+_EXPORT_EXAMPLES = """\
+  sumi capture export                                    the last job, as a folder of Markdown files
+  sumi capture export JOB --format markdown -o docs.md   one file with a table of contents
+  sumi capture export JOB --format jsonl -o docs.jsonl
+"""
+
+
+def export_parser() -> SentenceParser:
+    words = "Writes the pages of a job as Markdown files, one Markdown file, JSON lines or a ZIP."
+    parser = _parser("export", words, _EXPORT_EXAMPLES, job="the last one")
+    add_settings(parser, (STORE,))
+    *most, last = (form.value for form in ExportForm)
+    parser.add_argument(
+        "--format", choices=[*most, last], default="folder", metavar="FORM",
+        help=f"{', '.join(most)} or {last}. Default: folder.",
+    )  # fmt: skip
+    parser.add_argument("-o", "--output", metavar="PATH", help="Where to. Default: named after the job.")
+    return parser
+
+
+def run_export(arguments: Sequence[str]) -> int:
+    options = export_parser().parse_all(arguments)
+    # Imported here: what --help does not need.
+    from sumi.jobs.capture.export import export, exported_pages
+    from sumi.state.recognize import refuse_to_replace
+
+    form = ExportForm(options.format)
+    folder = _capture_folder(options)
+    # Of one moment: a job that goes on meanwhile would otherwise have more pages than its contents tell of.
+    with folder.looking() as database, database.snapshot():
+        job = _chosen_job(folder, database, options.job)
+        target = Path(options.output or f"{job.id}{form.suffix}")
+        refuse_to_replace(target)
+        pages = export(form, target, lambda: exported_pages(database, job))
+    are = "page is" if pages == 1 else "pages are"
+    print(f"{pages:,} {are} in {printable(str(target))}", file=sys.stderr)
+    return 0
+
+
+# ── delete ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def delete_parser() -> SentenceParser:
+    words = "Deletes a job, its pages, and the contents that no other job has."
+    parser = _parser("delete", words, "  sumi capture delete 20260301-120000-3f1a\n", job="")
+    add_settings(parser, (STORE,))
+    return parser
+
+
+def run_delete(arguments: Sequence[str]) -> int:
+    options = delete_parser().parse_all(arguments)
+    folder = _capture_folder(options)
+    with folder.looking() as database:
+        folder.job(database, options.job)  # nothing is made where there are no captures
+    with folder.working(_DELETE) as database:
+        job = folder.job(database, options.job)
+        with folder.alone_with(job.id, _DELETE):
+            database.delete_job(job.id)
+            folder.forget_home(job.id)
+    print(f"{job.id} is deleted", file=sys.stderr)
+    return 0
+
+
+# ── pause, resume, cancel ──────────────────────────────────────────────────────────────────────────────────
+
+_PAUSE_EXAMPLES = """\
+  sumi capture pause            pages in flight are finished, the rest waits
+  sumi capture resume           go on
+"""
+_CANCEL_EXAMPLES = """\
+  sumi capture cancel           its pages in flight are finished; it is then interrupted
+"""
+_RESUME_EXAMPLES = """\
+  sumi capture resume                     the last job: end its pause, or go on with it here
+  sumi capture resume JOB --rate-limit 1  go on with other manners
+"""
+
+
+def pause_parser() -> SentenceParser:
+    words = "Pauses the capture that is running in another process."
+    parser = _parser("pause", words, _PAUSE_EXAMPLES, job="the one that is running")
+    add_settings(parser, (STORE,))
+    return parser
+
+
+def run_pause(arguments: Sequence[str]) -> int:
+    options = pause_parser().parse_all(arguments)
+    folder = _capture_folder(options)
+    job = _running_job(folder, options.job)
+    folder.pause_flag(job.id).touch(mode=0o644)
+    print(f"{job.id} will pause within a second", file=sys.stderr)
+    return 0
+
+
+def cancel_parser() -> SentenceParser:
+    words = "Ends the capture that is running in another process; what it has is kept."
+    parser = _parser("cancel", words, _CANCEL_EXAMPLES, job="the one that is running")
+    add_settings(parser, (STORE,))
+    return parser
+
+
+def run_cancel(arguments: Sequence[str]) -> int:
+    options = cancel_parser().parse_all(arguments)
+    folder = _capture_folder(options)
+    job = _running_job(folder, options.job)
+    folder.stop_flag(job.id).touch(mode=0o644)
+    print(f"{job.id} will end as soon as its pages in flight are done", file=sys.stderr)
+    return 0
+
+
+def resume_parser() -> SentenceParser:
+    words = (
+        "Lets a paused capture go on, or takes up one that was interrupted or had failures. Passwords, "
+        "headers and proxies are not stored: give them again."
+    )
+    parser = _parser("resume", words, _RESUME_EXAMPLES, job="the last one")
+    add_settings(parser, RESUME_SETTINGS)
+    add_reporting(parser)
+    return parser
+
+
+def run_resume(arguments: Sequence[str]) -> int:
+    options = resume_parser().parse_all(arguments)
+    flags = given_flags(options, RESUME_SETTINGS)
+    folder = _capture_folder(options)
+    with folder.looking() as database:
+        job = _chosen_job(folder, database, options.job)
+    if job.is_under_way and folder.is_stopping(job.id):
+        raise UsageError(f"{job.id} is being cancelled: take it up again once it has ended")
+    if job.is_under_way:
+        folder.pause_flag(job.id).unlink(missing_ok=True)
+        print(f"{job.id} goes on within a second", file=sys.stderr)
+        return 0
+    return run_reported(resumed_settings(job.settings, flags, os.environ), options, job.id)
