@@ -185,8 +185,8 @@ async def _waiting(url: str, store: Snapshot, now: float) -> WaitingHost | None:
 
 async def _unknown(url: str, state: Path, store: Snapshot) -> Explanation:
     from sumi.engine.gate import Prospect, foretell
-    from sumi.jobs.mirror.note import recall_settings
     from sumi.jobs.mirror.recipe import mirror_job
+    from sumi.jobs.mirror.saved_settings import recall_settings
     from sumi.jobs.pipeline.note import recall_role
 
     settings = await recall_settings(store)

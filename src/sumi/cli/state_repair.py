@@ -8,8 +8,8 @@ from pathlib import Path
 from sumi.engine.io import SystemClock
 from sumi.engine.revisit import to_be_made_again
 from sumi.errors import OutputRefused, StateDamaged
-from sumi.jobs.mirror.note import recall_settings
 from sumi.jobs.mirror.output import MarkdownTree
+from sumi.jobs.mirror.saved_settings import recall_settings
 from sumi.jobs.pipeline.note import recall_role
 from sumi.state.finding import Finding
 from sumi.state.journal.salvage import salvage

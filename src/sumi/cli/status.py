@@ -97,7 +97,7 @@ def run(arguments: Sequence[str]) -> int:
 async def _look(state: Path) -> JobStatus:
     from sumi.engine.completeness import noted_standing
     from sumi.jobs.map.store.view import TerrainView
-    from sumi.jobs.mirror.note import recall_settings
+    from sumi.jobs.mirror.saved_settings import recall_settings
     from sumi.jobs.pipeline.note import Role, recall_role
     from sumi.state.recognize import lock_owner
 

@@ -17,13 +17,13 @@ from sumi.events import Progress
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.mirror.assets import AssetFolder, is_whole_asset
 from sumi.jobs.mirror.changes import changes_to_count, end_update
-from sumi.jobs.mirror.checkpoint import Standing, checkpoint_json, progress_json, running, stopped
 from sumi.jobs.mirror.contents import PARTS, write_contents
 from sumi.jobs.mirror.gone_pages import GonePages
 from sumi.jobs.mirror.job_logs import FAILED_LOG, PROCESSED, failed_line, processed_line, rewritten_logs
 from sumi.jobs.mirror.manifest import Mirror, write_manifest
 from sumi.jobs.mirror.markdown_page import compose_page, is_whole
-from sumi.jobs.mirror.placeholders import Placeholders
+from sumi.jobs.mirror.missing_pages import Placeholders
+from sumi.jobs.mirror.progress_files import Standing, checkpoint_json, progress_json, running, stopped
 from sumi.jobs.mirror.raw_pages import RawPages
 from sumi.jobs.mirror.survey import DONE, Survey, is_here, told_of
 from sumi.model import Lease, PageFacts, Response

@@ -11,8 +11,8 @@ from sumi.engine.revisit import revision_of
 from sumi.jobs.mirror.links import local_links
 from sumi.jobs.mirror.local_links import LocalLinks
 from sumi.jobs.mirror.markdown_page import recompose_page
-from sumi.jobs.mirror.note import recall_settings
 from sumi.jobs.mirror.output import MarkdownTree
+from sumi.jobs.mirror.saved_settings import recall_settings
 from sumi.jobs.mirror.survey import pages_here
 from sumi.model import Kind, PageFacts
 from sumi.parse.page.digest import DigestRequest, PageDigest

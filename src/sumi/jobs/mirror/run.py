@@ -22,14 +22,14 @@ from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import refuse_without_room, room_notes
 from sumi.engine.io import Io, SystemClock
 from sumi.events import Event, Listener, Progress, Summary
+from sumi.jobs.mirror.file_names import misnamed, remove_old_names, remove_strays, rename_pages
 from sumi.jobs.mirror.fresh_start import empty, refuse_to_empty, was_being_emptied
 from sumi.jobs.mirror.late_assets import EarlierAssets, forget_assets, retry_passed_over
 from sumi.jobs.mirror.links import link_pages
-from sumi.jobs.mirror.names import misnamed, remove_old_names, remove_strays, rename_pages
-from sumi.jobs.mirror.note import recall_settings, remember_settings
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.overview import write_overview
 from sumi.jobs.mirror.recipe import mirror_home, mirror_job
+from sumi.jobs.mirror.saved_settings import recall_settings, remember_settings
 from sumi.jobs.mirror.update import begin_update
 from sumi.outcomes import Outcome
 from sumi.ports import Clock
