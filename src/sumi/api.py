@@ -12,10 +12,10 @@ from sumi.jobs.map.config import MapConfig
 from sumi.jobs.map.config_file import load_map_config
 from sumi.jobs.map.run import MapRequest
 from sumi.jobs.map.run import map_terrain as _map_terrain
-from sumi.jobs.mirror.dry_run import list_site as _list_site
-from sumi.jobs.mirror.dry_run import plan_site as _plan_site
 from sumi.jobs.mirror.listing import Listing
+from sumi.jobs.mirror.listing import list_site as _list_site
 from sumi.jobs.mirror.plan import Plan
+from sumi.jobs.mirror.plan import plan_site as _plan_site
 from sumi.jobs.mirror.run import mirror as _mirror
 from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.config_file import load_crawl_config

@@ -186,10 +186,10 @@ async def _waiting(url: str, store: Snapshot, now: float) -> WaitingHost | None:
 async def _unknown(url: str, state: Path, store: Snapshot) -> Explanation:
     from sumi.engine.gate import Prospect, foretell
     from sumi.jobs.mirror.recipe import mirror_job
-    from sumi.jobs.mirror.saved_settings import recall_settings
+    from sumi.jobs.mirror.saved_settings import load_saved_settings
     from sumi.jobs.pipeline.note import recall_role
 
-    settings = await recall_settings(store)
+    settings = await load_saved_settings(store)
     prospect = Prospect(None, "the job's settings are not on record")
     if await recall_role(store, state) is not None:
         prospect = Prospect(None, "sumi crawl validate-policy --config FILE says it")

@@ -9,7 +9,7 @@ from sumi.engine.io import SystemClock
 from sumi.engine.revisit import to_be_made_again
 from sumi.errors import OutputRefused, StateDamaged
 from sumi.jobs.mirror.output import MarkdownTree
-from sumi.jobs.mirror.saved_settings import recall_settings
+from sumi.jobs.mirror.saved_settings import load_saved_settings
 from sumi.jobs.pipeline.note import recall_role
 from sumi.state.finding import Finding
 from sumi.state.journal.salvage import salvage
@@ -72,7 +72,7 @@ def _quarantine(home: Path, stray: str) -> Path:
 
 
 async def _rebuild(home: Path, store: MemoryStore, clock: SystemClock) -> None:
-    settings = await recall_settings(store)
+    settings = await load_saved_settings(store)
     source = settings.url if settings is not None else await _seed(store)
     tree = MarkdownTree(home.parent, home.name, source, clock)
     try:

@@ -97,13 +97,13 @@ def run(arguments: Sequence[str]) -> int:
 async def _look(state: Path) -> JobStatus:
     from sumi.engine.completeness import noted_standing
     from sumi.jobs.map.store.view import TerrainView
-    from sumi.jobs.mirror.saved_settings import recall_settings
+    from sumi.jobs.mirror.saved_settings import load_saved_settings
     from sumi.jobs.pipeline.note import Role, recall_role
     from sumi.state.recognize import lock_owner
 
     process, now = lock_owner(state), time.time()
     async with looking_at(state) as store:
-        settings = await recall_settings(store)
+        settings = await load_saved_settings(store)
         usual = Role(_usual_job(state), state.parent)
         job, home = await recall_role(store, state) or usual
         stats = await store.stats()

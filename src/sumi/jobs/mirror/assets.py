@@ -1,20 +1,28 @@
 """``_assets/``: images and files as they came, under names that say what they are.
 
-A name is made of what the URL calls it, of the URL's hash, and of an extension that the content vouches for:
-every URL has its own, the same for ever. A content that several URLs have is on the disk once.
+A file name consists of the URL's last part, the URL's hash and an extension that fits the content: each URL
+has its own name, the same for ever. Content that several URLs share is on the disk once.
 """
 
+import asyncio
 import re
 import unicodedata
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from hashlib import sha256
+from typing import TypeAlias
 from urllib.parse import unquote
 
 from sumi.files.safe_files import SafeFolder
-from sumi.model import Kind, PageFacts, Response
+from sumi.jobs.mirror.markdown_page import HEAD_END
+from sumi.jobs.mirror.survey import pages_here
+from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
-from sumi.parse.page.file_types import file_extension, image_extension, url_extension
-from sumi.ports import Ledger, UrlRecord
+from sumi.parse.markdown.link_targets import image_targets
+from sumi.parse.page.file_types import file_extension, image_extension, named_like_a_file, url_extension
+from sumi.policy import Preset
+from sumi.ports import Frontier, Ledger, Remains, Settlement, TakeIn, UrlRecord
+from sumi.settings import MirrorSettings
+from sumi.urls import normalize
 
 FOLDER = "_assets"
 KINDS = ("images", "files")
@@ -25,19 +33,27 @@ HASH_CHARACTERS = 16
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+|\.{2,}")
 _IMAGES = frozenset({"png", "jpg", "gif", "webp", "avif", "heic", "bmp", "ico", "tif", "svg"})
 
+# Set once the assets of all pages in the mirror are queued; cleared by a run without assets.
+NOTE = "mirror.assets_taken_up"
+BATCH = 500
+# Outcomes that a link to an image may have while images are not wanted.
+NOT_YET_WANTED = frozenset({Outcome.OUT_OF_SCOPE, Outcome.EXCLUDED, Outcome.UNLISTED, Outcome.TOO_DEEP})
+
+ReadPage: TypeAlias = Callable[[PageFacts], bytes | None]
+
 NO_IMAGE = Verdict(Outcome.NOT_AN_ASSET, "an image was expected, and what came is none")
 A_PAGE = Verdict(Outcome.NOT_AN_ASSET, "a file was expected, and a web page came")
 
 
 async def assets_here(ledger: Ledger) -> AsyncIterator[UrlRecord]:
-    """Every image and file that is kept, those included that an unfinished update has yet to ask for."""
+    """Every stored image and file, including those that an unfinished update has yet to request."""
     async for record in ledger.records(HERE):
         if record.facts.asset and record.facts.path is not None:
             yield record
 
 
 class AssetFolder:
-    """Knows which contents are here, so that each is on the disk once, under as many names as it has URLs."""
+    """Knows the stored contents, so that each is on the disk once, under one name per URL."""
 
     def __init__(self, files: SafeFolder, home: str, most_bytes: int) -> None:
         self._files = files
@@ -47,10 +63,10 @@ class AssetFolder:
         self._named: set[str] = set()
         self._bytes = 0
 
-    async def recall(self, ledger: Ledger) -> None:
+    async def load(self, ledger: Ledger) -> None:
         self._contents, self._named, self._bytes = {}, set(), 0
         if not any(self._files.names(f"{self._folder}/{kind}") for kind in KINDS):
-            return  # most mirrors have none, and need not be looked through for them
+            return  # most mirrors have none, and the search is slow
         async for record in assets_here(ledger):
             self._note(record.facts)
 
@@ -79,7 +95,7 @@ class AssetFolder:
         return facts
 
     def sweep(self) -> None:
-        """Remove what no record names any more."""
+        """Remove files that no record names."""
         for kind in KINDS:
             folder = f"{self._folder}/{kind}"
             for name in self._files.names(folder):
@@ -101,7 +117,7 @@ class AssetFolder:
             self._bytes += facts.size or 0
 
     def _has(self, path: str, facts: PageFacts) -> bool:
-        """Read, because an update may have put something else there, and a power cut nothing but zeros."""
+        """Reads the file: an update may have replaced it, and a power cut leaves zeros."""
         data = self._files.read_bytes(path)
         return data is not None and is_whole_asset(data, facts)
 
@@ -111,7 +127,7 @@ def is_whole_asset(data: bytes, facts: PageFacts) -> bool:
 
 
 def asset_name(url: str, extension: str) -> str:
-    """``logo-0123456789abcdef.png``: no name that means anything to any system, none that is hidden."""
+    """``logo-0123456789abcdef.png``: never a hidden file, nor a name that some system reserves."""
     last = url.partition("#")[0].partition("?")[0].rpartition("/")[2]
     name = unicodedata.normalize("NFC", unquote(last, errors="replace"))
     own = url_extension(url)
@@ -124,3 +140,83 @@ def asset_name(url: str, extension: str) -> str:
 
 def _place(extension: str) -> str:
     return "images" if extension in _IMAGES else "files"
+
+
+class EarlierAssets:
+    """Implements ``sumi.ports.Source``: images and files of pages that were mirrored without assets."""
+
+    more_to_come = False
+
+    def __init__(self, ledger: Ledger, frontier: Frontier, read_page: ReadPage) -> None:
+        self._ledger = ledger
+        self._frontier = frontier
+        self._read_page = read_page
+
+    async def recall(self, take_in: TakeIn) -> None:
+        if await self._ledger.get_note(NOTE):
+            return
+        skipped = [record.url async for record in self._ledger.records({Outcome.NOT_HTML})]
+        await self._frontier.requeue(skipped, 0.0)
+        async for batch in _batches(self._candidates()):
+            await take_in(batch)
+        await self._ledger.put_note(NOTE, "yes")
+
+    async def feed(self, take_in: TakeIn) -> None:
+        return
+
+    def at_hand(self, lease: Lease) -> Response | None:
+        return None
+
+    def remains(self) -> Remains:
+        return Remains()
+
+    def signed(self, settlement: Settlement) -> Settlement:
+        return settlement
+
+    async def _candidates(self) -> AsyncIterator[Candidate]:
+        async for record in self._ledger.records({Outcome.UNLISTED}):
+            if record.kind is Kind.PAGE and named_like_a_file(record.url):
+                yield Candidate(record.url, Hop.EMBED, Kind.FILE, record.depth, record.referrer)
+        async for page in pages_here(self._ledger):
+            for url in _images_in(self._read_page(page.facts) or b""):
+                known = await self._ledger.record(url)
+                if known is None or known.outcome in NOT_YET_WANTED:
+                    yield Candidate(url, Hop.EMBED, Kind.IMAGE, page.depth, page.url)
+            await asyncio.sleep(0)
+
+
+async def forget_assets(ledger: Ledger) -> None:
+    """After a run without assets, the next run with assets looks through all pages again."""
+    if await ledger.get_note(NOTE):
+        await ledger.put_note(NOTE, "")
+
+
+async def retry_passed_over(
+    ledger: Ledger, frontier: Frontier, before: MirrorSettings | None, now: MirrorSettings, at: float
+) -> None:
+    """Request again what did not fit into smaller limits. Call it before the new limits are saved."""
+    if before is None or not now.assets:
+        return
+    fits = set()
+    if now.max_asset_size > before.max_asset_size:
+        fits.add(Outcome.ASSET_TOO_LARGE)
+    if now.max_assets_total > before.max_assets_total:
+        fits.add(Outcome.ASSETS_FULL)
+    urls = [record.url async for record in ledger.records(fits)] if fits else []
+    await frontier.requeue(urls, at)
+
+
+def _images_in(page: bytes) -> Iterable[str]:
+    body = page.partition(HEAD_END)[2].decode("utf-8", "replace")
+    urls = (normalize(target, Preset.MIRROR) for target in image_targets(body) if "://" in target)
+    return dict.fromkeys(filter(None, urls))
+
+
+async def _batches(candidates: AsyncIterator[Candidate]) -> AsyncIterator[list[Candidate]]:
+    batch: list[Candidate] = []
+    async for candidate in candidates:
+        batch.append(candidate)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    yield batch

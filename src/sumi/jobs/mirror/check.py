@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 
 from sumi.jobs.mirror.assets import assets_here, is_whole_asset
-from sumi.jobs.mirror.job_logs import PROCESSED, processed_line
 from sumi.jobs.mirror.manifest import relative_to_home
 from sumi.jobs.mirror.markdown_page import is_whole
-from sumi.jobs.mirror.saved_settings import recall_settings
+from sumi.jobs.mirror.progress_files import PROCESSED, processed_line
+from sumi.jobs.mirror.saved_settings import load_saved_settings
 from sumi.jobs.mirror.survey import DONE, pages_here
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
@@ -56,7 +56,7 @@ class _Check:
         self._files: dict[str, str] = {}  # by path as a case-insensitive disk sees it: the URL
 
     async def findings(self, deep: bool) -> AsyncIterator[Finding]:
-        settings = await recall_settings(self._store)
+        settings = await load_saved_settings(self._store)
         async for words in ledger_violations(self._store, settings.max_pages if settings else 0):
             yield Finding(words)
         async for finding in self._pages(deep):

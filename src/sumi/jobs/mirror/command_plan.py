@@ -56,7 +56,7 @@ def run(arguments: Sequence[str]) -> int:
     if not 1 <= options.sample <= 1000:
         parser.error("--sample takes a number from 1 to 1000")
     settings = load_settings(given_flags(options), os.environ, options.config)
-    from sumi.jobs.mirror.dry_run import run_plan
+    from sumi.jobs.mirror.plan import run_plan
 
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=0, quiet=options.quiet)

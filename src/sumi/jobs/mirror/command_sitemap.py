@@ -57,8 +57,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def print_listing(settings: MirrorSettings, form: str, *, quiet: bool) -> int:
-    from sumi.jobs.mirror.dry_run import run_listing
-    from sumi.jobs.mirror.listing import ListFormat, written
+    from sumi.jobs.mirror.listing import ListFormat, run_listing, written
 
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=0, quiet=quiet)

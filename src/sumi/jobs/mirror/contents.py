@@ -1,7 +1,9 @@
 """``_index.md``: the table of contents of a mirror, as nested lists that follow the folders.
 
-A list that nobody would scroll through is split: folders of many pages have a file of their own under
-``_index/``, and a folder of very many pages side by side is cut into parts.
+Long lists are split: a folder with many pages gets its own file under ``_index/``, and a folder with very
+many pages side by side is cut into parts. An output folder with more than one site gets an overview,
+``_index.md`` and ``_manifest.json`` at its root, made from the sites' own manifests so that it also lists
+the sites of earlier commands.
 """
 
 import re
@@ -9,25 +11,34 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import lru_cache
+from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeAlias
 
-from sumi.files.plain_text import markdown_target, markdown_text, markdown_url
+import msgspec
+
+from sumi.files.plain_text import escape_marks, markdown_target, markdown_text, markdown_url
+from sumi.files.safe_files import SafeFolder
 from sumi.jobs.mirror.manifest import Mirror, relative_to_home
 from sumi.jobs.mirror.survey import STEP, Entry, Survey
 from sumi.urls.paths import INDEX, PATH_FOLDERS
 
 CONTENTS = "_index.md"
 PARTS = "_index"
-# A text of so many lines is still read and searched in one piece.
+# Up to this many lines are comfortable to read and search in one file.
 IN_ONE_FILE = 2000
-# Beyond that, no list has more lines than this: what is longer is split.
+# Beyond that, a list with more lines than this is split.
 IN_ONE_LIST = 500
-# Fewer titles can end alike by chance; of more, so many do because the site puts its name there.
+# Fewer titles can end alike by chance; if this share of more titles does, it is the site's name.
 _TITLES_THAT_TELL = 10
 _SHARE_THAT_TELLS = 0.8
 _SEPARATOR = re.compile(r"\s+(?:[|·•—–-]|::?|»)\s+")
 _NUMBER = re.compile(r"[0-9]+")
 _PART_NAME = 40
+OVERVIEW_VERSION = "1"
+MANIFEST = "_manifest.json"
+# A manifest's head has one line per key; outcomes and counts take a kilobyte or two.
+HEAD_BYTES = 64 * 1024
+_LISTS_BEGIN = b'\n"pages": ['
 OpenFile: TypeAlias = Callable[[str], AbstractContextManager[BinaryIO]]
 
 
@@ -55,7 +66,7 @@ class _Part(NamedTuple):
 
 
 def in_order(entries: list[Entry]) -> list[Entry]:
-    """As a reader would look for them, without the site's name in each title."""
+    """In the order a reader expects, without the site's name in each title."""
     return _without_site_name(sorted(entries, key=_as_a_reader_would))
 
 
@@ -65,7 +76,7 @@ def _as_a_reader_would(entry: Entry) -> str:
 
 @lru_cache(maxsize=4096)  # the folders of a site are met again with every page in them
 def _name_in_order(name: str) -> str:
-    """Numbers by their value, upper and lower case alike; each name kept together by itself."""
+    """A sort key: numbers by value, case ignored; entries of one name stay together."""
     return f"{_NUMBER.sub(_by_value, name.casefold())}\1{name}{STEP}"
 
 
@@ -75,7 +86,7 @@ def _by_value(number: re.Match[str]) -> str:
 
 
 def _without_site_name(entries: list[Entry]) -> list[Entry]:
-    """What most titles end with is the site's name, which says nothing in a list of its pages."""
+    """An ending that most titles share is the site's name, which is noise in a list of its pages."""
     endings = Counter(_ending(entry.title) for entry in entries if entry.title)
     titled = endings.total()
     ending, times = endings.most_common(1)[0] if endings else ("", 0)
@@ -90,7 +101,7 @@ def _ending(title: str) -> str:
 
 
 def write_contents(open_file: OpenFile, mirror: Mirror, found: Survey) -> set[str]:
-    """Write the contents, and the files that they are split into; the names of those, in the home folder."""
+    """Write the contents and the files they are split into; returns the names of those files."""
     failed = f", {found.failed:,} failed" if found.failed else ""
     skipped = f", {found.skipped:,} skipped" if found.skipped else ""
     entries = in_order(found.entries)
@@ -163,7 +174,7 @@ class _Contents:
     def _refer_to_run(
         self, file: BinaryIO, up: str, run: list[_Group], offset: int, level: int, indent: int
     ) -> None:
-        """To a part of a list that is too long, by the names at its ends."""
+        """Link to a part of a long list by its first and last names."""
         ends = f"{markdown_text(run[0].name, 60)} … {markdown_text(run[-1].name, 60)}"
         start, stop = run[0].first, run[-1].end
         part = self._part(run[0].name, ends, start, stop, offset, level)
@@ -189,7 +200,7 @@ class _Contents:
 
     def _name(self, index: int, offset: int, level: int) -> str:
         folder = self._entries[index].folder
-        # No path of ours is deeper; a stranger's ends here rather than at the interpreter's recursion limit.
+        # Our paths are never deeper; a foreign one ends here, not at the interpreter's recursion limit.
         end = folder.find(STEP, offset) if level <= PATH_FOLDERS else -1
         return folder[offset:] if end < 0 else folder[offset:end]
 
@@ -200,7 +211,7 @@ class _Contents:
 
 
 def _runs(groups: list[_Group]) -> list[list[_Group]]:
-    """Neighbours that together make a list of the right length; whoever is as long is alone."""
+    """Neighbours that together make a list of the right length; a long group stands alone."""
     runs: list[list[_Group]] = []
     room = 0
     for group in groups:
@@ -218,3 +229,75 @@ def _target_of(part: _Part, up: str) -> str:
 
 def _pages(number: int) -> str:
     return "1 page" if number == 1 else f"{number:,} pages"
+
+
+class Site(msgspec.Struct, frozen=True):
+    """The head of a site's manifest, and where it is."""
+
+    source_url: str
+    crawl_started: str | None = None
+    crawl_completed: str | None = None
+    successful: int = 0
+    failed: int = 0
+    skipped: int = 0
+    discovered: int = 0
+    folder: str = ""
+
+
+class _Overview(msgspec.Struct, frozen=True):
+    version: str
+    total_pages: int
+    sites: list[Site]
+
+
+def write_overview(root: Path) -> None:
+    """Only for more than one site: a single one has an index of its own."""
+    files = SafeFolder(root)
+    try:
+        with files.alone():  # other processes may mirror other sites into this folder
+            sites = read_sites(files)
+            if len(sites) > 1:
+                files.write_atomic(CONTENTS, _overview_index(sites).encode())
+                files.write_atomic(MANIFEST, _overview_manifest(sites))
+    finally:
+        files.close()
+
+
+def read_sites(files: SafeFolder) -> list[Site]:
+    sites = []
+    for name in sorted(files.names("")):
+        if not name.startswith((".", "_")) and files.is_folder(name):
+            head = files.read_bytes(f"{name}/{MANIFEST}", HEAD_BYTES)
+            site = None if head is None else _site(head)
+            if site is not None:
+                sites.append(msgspec.structs.replace(site, folder=name))
+    return sites
+
+
+def _site(start: bytes) -> Site | None:
+    head, lists, _ = start.partition(_LISTS_BEGIN)
+    try:
+        return msgspec.json.decode(head.rstrip(b",\n") + b"}", type=Site) if lists else None
+    except msgspec.MsgspecError:
+        return None  # not our file
+
+
+def _overview_manifest(sites: list[Site]) -> bytes:
+    overview = _Overview(OVERVIEW_VERSION, sum(site.successful for site in sites), sites)
+    text = msgspec.json.format(msgspec.json.encode(overview), indent=1).decode()
+    return "".join(f"{escape_marks(line)}\n" for line in text.splitlines()).encode()
+
+
+def _overview_index(sites: list[Site]) -> str:
+    total = sum(site.successful for site in sites)
+    lines = [f"# {len(sites)} sites", "", f"{total:,} pages in all.", ""]
+    lines += ["| site | pages | failed | skipped | state |", "| --- | ---: | ---: | ---: | --- |"]
+    lines += [_row(site) for site in sites]
+    return "\n".join(lines) + "\n"
+
+
+def _row(site: Site) -> str:
+    name = f"[{markdown_text(site.folder)}]({markdown_target(f'{site.folder}/{CONTENTS}')})"
+    state = f"done {site.crawl_completed}" if site.crawl_completed else "unfinished"
+    counts = f"{site.successful:,} | {site.failed:,} | {site.skipped:,}"
+    return f"| {name} {markdown_url(site.source_url).replace('|', '%7C')} | {counts} | {state} |"

@@ -1,21 +1,102 @@
-"""After a crawl: links to what is here, pages or images and files, are pointed at it."""
+"""After a crawl: links that work offline, to the files of mirrored pages and to stored images and files.
 
+A link to what the mirror does not have points at the web, even if it pointed at a file before. So the same
+pass can run any number of times and always leaves the links as they should be today.
+"""
+
+import posixpath
+import re
+from hashlib import sha256
+from urllib.parse import unquote, urldefrag
+
+import msgspec
+
+from sumi.files.plain_text import markdown_target
 from sumi.jobs.mirror.assets import assets_here
-from sumi.jobs.mirror.local_links import LocalLinks
+from sumi.jobs.mirror.markdown_page import HEAD_END
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.survey import pages_here
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
-from sumi.ports import Frontier, Ledger
+from sumi.parse.markdown.link_targets import replace_targets
+from sumi.policy import Preset
+from sumi.ports import Frontier, Ledger, UrlRecord
+from sumi.urls import normalize
 
 BATCH = 500
 MOVED = frozenset({Outcome.REDIRECTED, Outcome.DUPLICATE, Outcome.GONE})
+_HASH_LINE = re.compile(rb'^sha256: "[0-9a-f]*"$', re.MULTILINE)
+# Our relative paths have no scheme; a link with one, or an empty link, is not ours.
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|\Z")
+MAX_HOPS = 32  # redirects in a row; this also ends a loop
+
+
+class LocalLinks:
+    """The file of each URL. Paths are relative to the output root."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, str] = {}
+        self._urls: dict[str, str] = {}
+
+    def learn(self, record: UrlRecord, *, wanted: bool = True) -> None:
+        """A page or asset that has or had a file. If not ``wanted``, links to it point at the web."""
+        facts = record.facts
+        if facts.path is not None:
+            if wanted:
+                self._paths[record.url] = facts.path
+            self._urls[facts.path] = record.url
+        if facts.was_path is not None:
+            self._urls.setdefault(facts.was_path, record.url)
+
+    def learn_aliases(self, targets: dict[str, str]) -> None:
+        """URLs that redirect to a mirrored page, perhaps through others, or are duplicates of one."""
+        for url in targets:
+            path = self._paths.get(_end_of(url, targets))
+            if path is not None:
+                self._paths.setdefault(url, path)
+
+    def applied(self, data: bytes, facts: PageFacts) -> tuple[bytes, PageFacts]:
+        """A page's file with its links up to date, and the facts to record for it."""
+        head, end, body = data.partition(HEAD_END)
+        if facts.path is None or not end:
+            return data, facts
+        folder = posixpath.dirname(facts.path)
+        text = replace_targets(body.decode("utf-8", "replace"), lambda target: self._link(target, folder))
+        new_body = text.encode("utf-8", "replace")
+        digest = sha256(new_body).hexdigest()
+        new = _HASH_LINE.sub(b'sha256: "%s"' % digest.encode(), head, count=1) + end + new_body
+        return new, msgspec.structs.replace(facts, size=len(new), sha256=digest)
+
+    def _link(self, target: str, folder: str) -> str | None:
+        address, fragment = urldefrag(target)
+        suffix = f"#{fragment}" if fragment else ""
+        if _SCHEME.match(address):
+            url = normalize(address, Preset.MIRROR) if address.startswith(("http:", "https:")) else None
+            path = None if url is None else self._paths.get(url)
+            return None if path is None else markdown_target(posixpath.relpath(path, folder)) + suffix
+        path = posixpath.normpath(posixpath.join(folder, unquote(address)))
+        url = self._urls.get(path)
+        if url is None or self._paths.get(url) == path:
+            return None
+        # The URL has another file by now, as an image does whose content changed.
+        new = self._paths.get(url)
+        if new is not None:
+            return markdown_target(posixpath.relpath(new, folder)) + suffix
+        return f"<{url}{suffix}>" if set(url) & set(" ()<>") else url + suffix
+
+
+def _end_of(url: str, targets: dict[str, str]) -> str:
+    for _ in range(MAX_HOPS):
+        if url not in targets:
+            break
+        url = targets[url]
+    return url
 
 
 async def link_pages(
     ledger: Ledger, frontier: Frontier, tree: MarkdownTree, *, to_pages: bool, to_assets: bool
 ) -> int:
-    """Bring every file's links in line with what is here; how many files were rewritten."""
+    """Update the links in every page; returns how many files were rewritten."""
     links = await local_links(ledger, to_pages=to_pages, to_assets=to_assets)
     rewritten = 0
     amended: dict[str, PageFacts] = {}
@@ -27,7 +108,7 @@ async def link_pages(
         if new != data:
             tree.replace_page(facts, new)
             rewritten += 1
-        if facts != record.facts:  # also if a run was killed between writing the file and saying so
+        if facts != record.facts:  # also after a kill between writing the file and recording it
             amended[record.url] = facts
         if len(amended) >= BATCH:
             await _amend(amended, frontier, tree)
@@ -38,7 +119,7 @@ async def link_pages(
 
 async def _amend(amended: dict[str, PageFacts], frontier: Frontier, tree: MarkdownTree) -> None:
     if amended:
-        await tree.sync()  # or a power cut could leave a record whose file did not arrive
+        await tree.sync()  # or a power cut could leave a record without its file
         await frontier.amend(amended)
 
 
@@ -48,7 +129,7 @@ async def local_links(ledger: Ledger, *, to_pages: bool, to_assets: bool) -> Loc
     async for record in pages_here(ledger):
         links.learn(record, wanted=to_pages)
         if record.facts.source is not None:
-            targets[record.facts.source] = record.url  # a site's own Markdown links to such
+            targets[record.facts.source] = record.url  # a site's own Markdown links to these
     async for record in assets_here(ledger):
         links.learn(record, wanted=to_assets)
     async for record in ledger.records(MOVED):

@@ -1,12 +1,23 @@
-"""The pages that a site's sitemaps list, for people and for programs."""
+"""``sumi sitemap``: read a site's sitemaps, not its pages, and list what a mirror would take."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
 
+from sumi.assembly.parts import run_loop
+from sumi.engine.control import Control
+from sumi.events import Listener
 from sumi.files.plain_text import markdown_text, markdown_url, one_line
+from sumi.jobs.mirror.dry_run import NoOutput, look_at
+from sumi.jobs.mirror.recipe import mirror_job
+from sumi.model import Candidate, Hop, Kind
 from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.policy import FollowLinks
 from sumi.ports import Ledger
+from sumi.recipe import Job
+from sumi.settings import MirrorSettings
+from sumi.urls import origin
 
 
 class ListFormat(StrEnum):
@@ -30,7 +41,38 @@ class Listing(msgspec.Struct, frozen=True):
     site: str
     sitemaps: list[ReadSitemap]
     pages: list[ListedPage]
-    left_out: dict[str, int]  # listed, but not what a mirror with these settings would take; by outcome
+    left_out: dict[str, int]  # listed, but a mirror with these settings would not take them; by outcome
+
+
+def run_listing(settings: MirrorSettings, listeners: Sequence[Listener]) -> Listing:
+    """The pages that the site's sitemaps list. Blocking; raises SumiError."""
+    return run_loop(list_site(settings, listeners, Control()))
+
+
+async def list_site(settings: MirrorSettings, listeners: Sequence[Listener], control: Control) -> Listing:
+    store = await look_at(listing_job(settings), NoOutput(), listeners, control, settings.processes)
+    return await read_listing(settings.url, store)
+
+
+def listing_job(settings: MirrorSettings) -> Job:
+    job = mirror_job(settings)
+    # Requested first, so that robots.txt is read; its Sitemap lines and the other usual places follow.
+    first = Candidate(f"{origin(settings.url)}/sitemap.xml", Hop.GUESS, Kind.SITEMAP, referrer=settings.url)
+    # The page that a mirror starts from is listed only if a sitemap lists it, like any other.
+    sitemaps = (seed for seed in job.recipe.seeds if seed.kind is Kind.SITEMAP)
+    recipe = msgspec.structs.replace(
+        job.recipe,
+        job="sitemap",
+        seeds=(*sitemaps, first),
+        follow_links=FollowLinks.NEVER,
+        list_only=True,
+        max_pages=0,
+        markdown=False,
+        keep_raw=False,
+        trust_dates=False,
+    )
+    frontier = msgspec.structs.replace(job.frontier, max_pages=0)
+    return msgspec.structs.replace(job, recipe=recipe, frontier=frontier)
 
 
 async def read_listing(site: str, ledger: Ledger) -> Listing:

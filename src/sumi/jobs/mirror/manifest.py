@@ -12,8 +12,8 @@ import msgspec
 
 from sumi.files.plain_text import escape_marks, iso_utc, one_line
 from sumi.jobs.mirror.assets import assets_here
-from sumi.jobs.mirror.changes import Changes
 from sumi.jobs.mirror.survey import FAILED, SKIPPED, Survey, pages_here
+from sumi.jobs.mirror.update import Changes
 from sumi.model import Kind
 from sumi.outcomes import MEANINGS, Outcome
 from sumi.ports import FrontierStats, Ledger, UrlRecord

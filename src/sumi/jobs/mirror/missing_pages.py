@@ -1,18 +1,25 @@
-"""``_failed/`` and ``_skipped/``: a small page for each URL that was asked for and has no page of its own."""
+"""What stands in for pages that a mirror lacks.
+
+``_failed/`` and ``_skipped/`` hold a placeholder for each URL that was requested and has no page; ``_gone/``
+holds the last copy of pages that the site has removed.
+"""
 
 from hashlib import sha256
 
 from sumi.files.front_matter import front_matter
 from sumi.files.plain_text import iso_utc, markdown_text, markdown_url
 from sumi.files.safe_files import SafeFolder
+from sumi.model import PageFacts
 from sumi.outcomes import MEANINGS, Ending, Outcome, Verdict
+from sumi.ports import Ledger
+from sumi.urls.paths import PathAllocator
 
 _FOLDERS = {Ending.FAILED: "_failed", Ending.PASSED_OVER: "_skipped"}
 _RULE_CHARACTERS = 1000
 
 
 class Placeholders:
-    """Knows by heart which ones exist, as most pages never had one and are not to pay for the others."""
+    """Remembers which placeholders exist: most pages never had one, and need no look at the disk."""
 
     def __init__(self, files: SafeFolder, home: str) -> None:
         self._files = files
@@ -22,7 +29,7 @@ class Placeholders:
         }
 
     def put(self, url: str, verdict: Verdict, at: float) -> None:
-        """Say why there is no page. A sitemap that was only guessed and a URL that is done need no saying."""
+        """Write why there is no page; nothing for guessed sitemaps and URLs that are done."""
         folder = self._folders.get(verdict.ending)
         if folder is None or verdict.outcome is Outcome.ABSENT:
             return
@@ -32,7 +39,6 @@ class Placeholders:
         self._present.add(path)
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
         return bool(self._present)
 
     def remove(self, url: str) -> None:
@@ -64,3 +70,47 @@ def _compose(url: str, verdict: Verdict, at: float) -> bytes:
         what.advice,
     ]
     return (head + "\n" + "\n\n".join(filter(None, paragraphs)) + "\n").encode()
+
+
+ENDINGS = frozenset({Outcome.GONE, Outcome.REDIRECTED})
+
+
+class GonePages:
+    """Files of pages that the site no longer has, so that nothing is lost."""
+
+    def __init__(self, files: SafeFolder, home: str) -> None:
+        self._files = files
+        self._folder = f"{home}/_gone"
+        self._here: dict[str, str] = {}  # by URL: where its file was
+
+    async def load(self, ledger: Ledger, names: PathAllocator) -> None:
+        """Move what a killed run had settled but not moved yet."""
+        self._here = {}
+        present = bool(self._files.names(self._folder))
+        # An update requests removed pages again; while they wait, their files stay here.
+        async for record in ledger.records(ENDINGS | {Outcome.PENDING} if present else ENDINGS):
+            if present and record.facts.was_path is not None:
+                self._here[record.url] = record.facts.was_path
+            if record.outcome in ENDINGS:
+                self.settle(record.url, record.facts, names)
+
+    def settle(self, url: str, facts: PageFacts, names: PathAllocator) -> None:
+        """Move the file of a removed page out of the tree, unless another page uses its path by now."""
+        path = facts.was_path
+        if path is None or names.is_anothers(path, url):
+            return
+        data = self._files.read_bytes(path)
+        if data is not None:
+            self._files.write_atomic(self._place(path), data)
+            if not facts.asset:  # the sweep at the end removes assets that no URL shares
+                self._files.remove(path)
+            self._here[url] = path
+
+    def returned(self, url: str) -> None:
+        """The site has the page again, perhaps under another name."""
+        path = self._here.pop(url, None)
+        if path is not None:
+            self._files.remove(self._place(path))
+
+    def _place(self, path: str) -> str:
+        return f"{self._folder}/{path}"

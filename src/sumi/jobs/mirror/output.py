@@ -16,16 +16,25 @@ import msgspec
 from sumi.events import Progress
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.mirror.assets import AssetFolder, is_whole_asset
-from sumi.jobs.mirror.changes import changes_to_count, end_update
 from sumi.jobs.mirror.contents import PARTS, write_contents
-from sumi.jobs.mirror.gone_pages import GonePages
-from sumi.jobs.mirror.job_logs import FAILED_LOG, PROCESSED, failed_line, processed_line, rewritten_logs
 from sumi.jobs.mirror.manifest import Mirror, write_manifest
 from sumi.jobs.mirror.markdown_page import compose_page, is_whole
-from sumi.jobs.mirror.missing_pages import Placeholders
-from sumi.jobs.mirror.progress_files import Standing, checkpoint_json, progress_json, running, stopped
+from sumi.jobs.mirror.missing_pages import GonePages, Placeholders
+from sumi.jobs.mirror.progress_files import (
+    FAILED_LOG,
+    PROCESSED,
+    Standing,
+    checkpoint_json,
+    failed_line,
+    processed_line,
+    progress_json,
+    rewritten_logs,
+    running,
+    stopped,
+)
 from sumi.jobs.mirror.raw_pages import RawPages
 from sumi.jobs.mirror.survey import DONE, Survey, is_here, told_of
+from sumi.jobs.mirror.update import changes_to_count, end_update
 from sumi.model import Lease, PageFacts, Response
 from sumi.outcomes import Ending, Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
@@ -61,8 +70,8 @@ class MarkdownTree:
                 tell_logs(record)
                 if is_here(record) and record.facts.path is not None:
                     self._paths.restore(record.url, record.facts.path)
-        await self._gone.recall(ledger, self._paths)
-        await self._assets.recall(ledger)
+        await self._gone.load(ledger, self._paths)
+        await self._assets.load(ledger)
         await self._remove_stale_placeholders(ledger)
 
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
@@ -160,7 +169,7 @@ class MarkdownTree:
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
         await self._recall_start(ledger)
-        await self._assets.recall(ledger)
+        await self._assets.load(ledger)
         self._assets.sweep()
         self._survey = await self._look_through(ledger)
         with self._files.stream_atomic(self._own("_manifest.json")) as file:

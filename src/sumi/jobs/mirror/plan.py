@@ -1,4 +1,4 @@
-"""Before a mirror: how many pages, how long, how large, and what to expect of them, from a small sample."""
+"""``sumi plan``: the pages of a mirror, its time and its size, estimated from a sample."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,8 +7,11 @@ from statistics import fmean
 
 import msgspec
 
-from sumi.jobs.mirror.listing import ListedPage, Listing, ReadSitemap
-from sumi.jobs.mirror.nothing import NoOutput
+from sumi.assembly.parts import run_loop
+from sumi.engine.control import Control
+from sumi.events import Listener
+from sumi.jobs.mirror.dry_run import NoOutput, look_at
+from sumi.jobs.mirror.listing import ListedPage, Listing, ReadSitemap, list_site
 from sumi.jobs.mirror.recipe import mirror_job
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import MEANINGS, Ending, Outcome
@@ -22,9 +25,9 @@ from sumi.robots import parse_robots, product_token, robots_verdict
 from sumi.settings import MirrorSettings
 from sumi.urls import origin
 
-# A page is a file in a folder of its own, and its stored body the same; a folder takes a block too.
+# A page is a file in its own folder, and so is its stored body; a folder takes a block too.
 BLOCK = 4096
-SAMPLE_DEPTH = 2  # where no sitemap lists the pages, the first ones that links lead to are looked at
+SAMPLE_DEPTH = 2  # without a sitemap, the sample is the first pages that links lead to
 
 
 class SampledPage(msgspec.Struct, frozen=True):
@@ -39,8 +42,8 @@ class SampledPage(msgspec.Struct, frozen=True):
 
 
 class RobotsPlan(msgspec.Struct, frozen=True):
-    meaning: str  # what its robots.txt, or the lack of it, means to us
-    rules_for: str  # whom the rules that hold for us name; "" for no rules
+    meaning: str  # what its robots.txt, or the lack of one, means for us
+    rules_for: str  # the agent that our rules name; "" for no rules
     crawl_delay: float | None
     content_signals: tuple[str, ...]
     sitemaps: int
@@ -52,7 +55,7 @@ class Plan(msgspec.Struct, frozen=True):
     would_fetch: int | None  # at most --max-pages of them
     sitemaps: list[ReadSitemap]
     left_out: dict[str, int]
-    unlisted: int  # pages that the sample links to and no sitemap lists; a mirror leaves them out by default
+    unlisted: int  # pages the sample links to that no sitemap lists; a mirror leaves them out by default
     robots: RobotsPlan
     sampled: list[SampledPage]
     failed: dict[str, int]  # of the sample, by outcome
@@ -64,8 +67,23 @@ class Plan(msgspec.Struct, frozen=True):
     inodes: int | None
 
 
+def run_plan(settings: MirrorSettings, size: int, listeners: Sequence[Listener]) -> Plan:
+    """Look at a site before mirroring it: its sitemaps and ``size`` of its pages. Blocking."""
+    return run_loop(plan_site(settings, size, listeners, Control()))
+
+
+async def plan_site(
+    settings: MirrorSettings, size: int, listeners: Sequence[Listener], control: Control
+) -> Plan:
+    listing = await list_site(settings, listeners, control)
+    sample = SampleOutput()
+    job = sampling_job(settings, listing.pages, size)
+    store = await look_at(job, sample, listeners, Control(), settings.processes)
+    return await make_plan(settings, job, listing, sample, store)
+
+
 class SampleOutput(NoOutput):
-    """Looks at each page and forgets it."""
+    """Measures each page and drops it."""
 
     def __init__(self) -> None:
         self.pages: list[SampledPage] = []
@@ -87,7 +105,7 @@ class SampleOutput(NoOutput):
 
 
 def sampling_job(settings: MirrorSettings, listed: Sequence[ListedPage], size: int) -> Job:
-    """A few pages, spread over the list; where there is none, the first ones that links lead to."""
+    """A few pages spread over the list; without a list, the first that links lead to."""
     job = mirror_job(settings)
     step = max(1, ceil(len(listed) / size))
     urls = [page.url for page in listed[::step]] or [settings.url]

@@ -1,17 +1,26 @@
-"""``_checkpoint.json`` and ``_progress.json``: where a job stands, for those who look from outside.
+"""A mirror's progress for people and scripts.
 
-Resuming needs neither: the stored state decides.
+``_checkpoint.json`` and ``_progress.json`` say where the job stands; ``_processed.txt`` and ``_failed.log``
+list URLs.
+
+Resuming reads none of them: the stored state decides. The logs get a line per URL while the job runs and are
+rewritten from the ledger at every start and end, which repairs what a kill tore.
 """
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
 from sumi.events import Progress
-from sumi.files.plain_text import iso_utc, one_line
-from sumi.outcomes import MEANINGS, Ending
-from sumi.ports import FrontierStats
+from sumi.files.plain_text import iso_utc, one_line, visible
+from sumi.files.safe_files import SafeFolder
+from sumi.jobs.mirror.survey import DONE, FAILED
+from sumi.outcomes import MEANINGS, Ending, Verdict
+from sumi.ports import FrontierStats, UrlRecord
 
 RUNNING = "running"
-FINISHED = "finished"  # whether that is all, the summary and sumi status say
+FINISHED = "finished"  # whether it is complete, the summary and sumi status say
 INTERRUPTED = "interrupted"
 
 _HINTS = {
@@ -22,7 +31,7 @@ _HINTS = {
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """Counts of URLs by how they ended, and what they mean for the job."""
+    """Counts of URLs by how they ended, and the job's status."""
 
     status: str
     done: int
@@ -81,3 +90,35 @@ def progress_json(standing: Standing, at: float, progress: Progress | None = Non
 
 def _pretty(fields: dict[str, object]) -> bytes:
     return msgspec.json.format(msgspec.json.encode(fields), indent=2) + b"\n"
+
+
+PROCESSED = "_processed.txt"
+FAILED_LOG = "_failed.log"
+
+
+@contextmanager
+def rewritten_logs(files: SafeFolder, home: str) -> Iterator[Callable[[UrlRecord], None]]:
+    """Write both logs anew from the records that the block passes on."""
+    with (
+        files.stream_atomic(f"{home}/{PROCESSED}") as processed,
+        files.stream_atomic(f"{home}/{FAILED_LOG}") as failed,
+    ):
+
+        def log(record: UrlRecord) -> None:
+            if record.outcome in DONE:
+                processed.write(processed_line(record.url))
+            elif record.outcome in FAILED:
+                verdict = Verdict(record.outcome, record.rule)
+                failed.write(failed_line(record.url, verdict, record.at or 0.0))
+
+        yield log
+
+
+def processed_line(url: str) -> bytes:
+    return visible(url).encode() + b"\n"
+
+
+def failed_line(url: str, verdict: Verdict, at: float) -> bytes:
+    """Time, URL and error, separated by tabs; none of them contains a tab or a newline."""
+    error = f"{verdict.outcome.value}: {verdict.rule or MEANINGS[verdict.outcome].meaning}"
+    return "\t".join((iso_utc(at), visible(url), visible(error))).encode() + b"\n"

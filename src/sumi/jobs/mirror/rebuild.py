@@ -8,11 +8,10 @@ import msgspec
 
 from sumi.engine.io import SystemClock
 from sumi.engine.revisit import revision_of
-from sumi.jobs.mirror.links import local_links
-from sumi.jobs.mirror.local_links import LocalLinks
+from sumi.jobs.mirror.links import LocalLinks, local_links
 from sumi.jobs.mirror.markdown_page import recompose_page
 from sumi.jobs.mirror.output import MarkdownTree
-from sumi.jobs.mirror.saved_settings import recall_settings
+from sumi.jobs.mirror.saved_settings import load_saved_settings
 from sumi.jobs.mirror.survey import pages_here
 from sumi.model import Kind, PageFacts
 from sumi.parse.page.digest import DigestRequest, PageDigest
@@ -60,7 +59,7 @@ class Rebuild:
 
     async def pages(self) -> AsyncIterator[Rebuilt]:
         """Every page, some at once, in the order of discovery; what is derived is written at the end."""
-        settings = await recall_settings(self._store)
+        settings = await load_saved_settings(self._store)
         source = "" if settings is None else settings.url
         if settings is not None and (settings.rewrite_links or settings.assets):
             self._links = await local_links(

@@ -22,14 +22,14 @@ from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import refuse_without_room, room_notes
 from sumi.engine.io import Io, SystemClock
 from sumi.events import Event, Listener, Progress, Summary
+from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_passed_over
+from sumi.jobs.mirror.contents import write_overview
 from sumi.jobs.mirror.file_names import misnamed, remove_old_names, remove_strays, rename_pages
 from sumi.jobs.mirror.fresh_start import empty, refuse_to_empty, was_being_emptied
-from sumi.jobs.mirror.late_assets import EarlierAssets, forget_assets, retry_passed_over
 from sumi.jobs.mirror.links import link_pages
 from sumi.jobs.mirror.output import MarkdownTree
-from sumi.jobs.mirror.overview import write_overview
 from sumi.jobs.mirror.recipe import mirror_home, mirror_job
-from sumi.jobs.mirror.saved_settings import recall_settings, remember_settings
+from sumi.jobs.mirror.saved_settings import load_saved_settings, save_settings
 from sumi.jobs.mirror.update import begin_update
 from sumi.outcomes import Outcome
 from sumi.ports import Clock
@@ -104,9 +104,9 @@ class _Mirroring:
     async def run(self, job: Job, control: Control) -> Summary:
         settings, store, tree = self._settings, self._store, self._tree
         place = Setting(settings.url, settings.output, self._home, settings.min_free, settings.durability)
-        before = await recall_settings(store)
+        before = await load_saved_settings(store)
         await retry_passed_over(store, store, before, settings, self._io.clock.now())
-        await remember_settings(store, settings)
+        await save_settings(store, settings)
         unread = [record.url async for record in store.records({Outcome.OVER_CAP})]
         await store.requeue(unread, self._io.clock.now())  # sitemaps: pages have been taken since
         if not settings.assets:
@@ -125,7 +125,7 @@ class _Mirroring:
         changed = self._read_settings() if self._read_settings is not None else self._settings
         # Only limits are taken over: what else the file says now is for the next start.
         kept = msgspec.structs.replace(self._settings, max_pages=changed.max_pages)
-        await remember_settings(self._store, kept)
+        await save_settings(self._store, kept)
         return _job_for(changed)
 
     async def _complete(self) -> None:
@@ -170,7 +170,7 @@ async def _opened(
         must_reach = settings.update or not store.resumed
         async with connected(job, store, tree, clock, heard, settings.processes, must_reach=must_reach) as io:
             if settings.assets:
-                io = replace(io, assets=tree, source=EarlierAssets(store, store, tree))  # noqa: PLW2901 - the same, and more
+                io = replace(io, assets=tree, source=EarlierAssets(store, store, tree.read_page))  # noqa: PLW2901 - the same, and more
             yield io, store, tree
     finally:
         tree.close()

@@ -1,7 +1,6 @@
-"""What a mirror's ledger remembers of its settings: enough to say later what the job would take.
+"""The settings that a mirror saves in its ledger: enough to say later which URLs the job would take.
 
-Only what decides about URLs is kept. Where the job connects from and with what credentials is nobody's
-business but the run's.
+Only what decides about URLs is saved, never how the job connects or its credentials.
 """
 
 import msgspec
@@ -28,24 +27,24 @@ KEPT = (
     "assets",
     "max_asset_size",
     "max_assets_total",
-    "min_fidelity",  # what counts as complete is decided by it
+    "min_fidelity",  # decides what counts as complete
 )
 
 
-async def remember_settings(ledger: Ledger, settings: MirrorSettings) -> None:
-    """Noted at every start and every reload; a note that would say the same again is not written."""
-    before = await recall_settings(ledger)
+async def save_settings(ledger: Ledger, settings: MirrorSettings) -> None:
+    """Called at every start and reload; writes only what changed."""
+    before = await load_saved_settings(ledger)
     kept = {name: getattr(settings, name) for name in KEPT}
     if before is not None and before.url == settings.url:
-        # The largest limit that ever held: pages taken under it stay when a later run asks for fewer.
+        # The largest limit so far: its pages stay when a later run asks for fewer.
         kept["max_pages"] = _larger_cap(before.max_pages, settings.max_pages)
     note = msgspec.json.encode(kept).decode()
     if note != await ledger.get_note(NOTE):
         await ledger.put_note(NOTE, note)
 
 
-async def recall_settings(ledger: Ledger) -> MirrorSettings | None:
-    """None for state that was written before there was such a note, or is not a mirror's."""
+async def load_saved_settings(ledger: Ledger) -> MirrorSettings | None:
+    """None for state of older versions and of other jobs."""
     note = await ledger.get_note(NOTE)
     if note is None:
         return None

@@ -4,7 +4,7 @@ say of the whole."""
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
-from sumi.jobs.mirror.changes import Changes
+from sumi.jobs.mirror.update import Changes
 from sumi.model import Kind
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import Ledger, UrlRecord

@@ -1,15 +1,21 @@
-"""A mirror brought up to date: everything that is here is asked for again, if it may have changed."""
+"""``--update``: request everything in the mirror again if it may have changed, and count what did.
+
+The ledger stores when an update began and ended, so that an interrupted one resumes instead of starting over,
+and its report covers all of it.
+"""
 
 from collections.abc import Callable
 
+import msgspec
+
 from sumi.engine.revisit import to_be_made_again
-from sumi.jobs.mirror.changes import Update, last_update, note_update
-from sumi.model import PageFacts
+from sumi.model import Kind, PageFacts
 from sumi.outcomes import Outcome
 from sumi.ports import Frontier, Ledger, UrlRecord
 
+NOTE = "update"
 BATCH = 1000
-# What may be another one today: pages, the lists they were found by, and what was not there.
+# What may have changed: pages, the sitemaps that list them, and what was missing.
 ASKED_AGAIN = frozenset(
     {
         Outcome.CAPTURED,
@@ -29,10 +35,59 @@ ASKED_AGAIN = frozenset(
 )
 
 
+class Update(msgspec.Struct, frozen=True, omit_defaults=True):
+    began: float
+    ended: float | None = None
+
+
+class Changes(msgspec.Struct):
+    """How many pages an update added, changed and so on."""
+
+    since: float
+    added: int = 0
+    changed: int = 0
+    gone: int = 0
+    moved: int = 0
+    unchanged: int = 0
+    not_checked: int = 0  # the server did not answer; the copies stay
+
+    def take(self, record: UrlRecord) -> None:
+        facts = record.facts
+        if record.kind is not Kind.PAGE or facts.asset:
+            return
+        changed = (facts.changed_at or 0.0) >= self.since
+        match record.outcome:
+            case Outcome.CAPTURED | Outcome.UNCHANGED | Outcome.DUPLICATE:
+                if (facts.first_captured or 0.0) >= self.since:
+                    self.added += 1
+                elif changed:
+                    self.changed += 1
+                else:
+                    self.unchanged += 1
+            case Outcome.STALE:
+                self.not_checked += 1
+            case Outcome.GONE:
+                self.gone += changed
+            case Outcome.REDIRECTED:
+                self.moved += changed and facts.was_path is not None
+
+    def sentence(self) -> str:
+        parts = [
+            f"{self.added:,} added",
+            f"{self.changed:,} changed",
+            f"{self.moved:,} moved",
+            f"{self.gone:,} gone",
+            f"{self.unchanged:,} unchanged",
+        ]
+        if self.not_checked:
+            parts.append(f"{self.not_checked:,} could not be checked and were kept as they are")
+        return "update: " + ", ".join(parts)
+
+
 async def begin_update(
     ledger: Ledger, frontier: Frontier, now: float, is_whole: Callable[[UrlRecord], bool]
 ) -> None:
-    """Queue what is to be asked again, unless an interrupted update goes on. Lost files are made anew."""
+    """Queue what to request again, unless an interrupted update resumes. Lost files are fetched in full."""
     last = await last_update(ledger)
     if last is not None and last.ended is None:
         return
@@ -45,5 +100,29 @@ async def begin_update(
     await frontier.amend(lost)
     for start in range(0, len(urls), BATCH):
         await frontier.requeue(urls[start : start + BATCH], now)
-    # Last: killed before, the update has not begun, and the rest is queued by the next attempt.
+    # Last: after a kill before this line the update has not begun, and the next attempt queues the rest.
     await note_update(ledger, Update(now))
+
+
+async def end_update(ledger: Ledger, now: float) -> None:
+    """Call it when nothing is pending."""
+    last = await last_update(ledger)
+    if last is not None and last.ended is None:
+        await note_update(ledger, Update(last.began, now))
+
+
+async def last_update(ledger: Ledger) -> Update | None:
+    note = await ledger.get_note(NOTE)
+    return None if note is None else msgspec.json.decode(note, type=Update)
+
+
+async def changes_to_count(ledger: Ledger) -> Changes | None:
+    """An empty count since the last update; None for a mirror that was never updated."""
+    last = await last_update(ledger)
+    if last is None:
+        return None
+    return Changes(last.began)
+
+
+async def note_update(ledger: Ledger, update: Update) -> None:
+    await ledger.put_note(NOTE, msgspec.json.encode(update).decode())
