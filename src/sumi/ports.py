@@ -395,7 +395,7 @@ class Spool(Protocol):
 
 
 # Queues pages, known ones again, unless the gate refuses them: one answer each, None for accepted.
-TakeIn: TypeAlias = Callable[[Sequence[Candidate]], Awaitable[Sequence[Verdict | None]]]
+Enqueue: TypeAlias = Callable[[Sequence[Candidate]], Awaitable[Sequence[Verdict | None]]]
 
 
 class Remains(msgspec.Struct, frozen=True):
@@ -414,11 +414,11 @@ class Source(Protocol):
         """While it is so, a crawl with nothing left to do waits."""
         ...
 
-    async def recall(self, take_in: TakeIn) -> None:
+    async def resume(self, enqueue: Enqueue) -> None:
         """Before the first visit: what an earlier run had taken in comes again, with what came with it."""
         ...
 
-    async def feed(self, take_in: TakeIn) -> None:
+    async def feed(self, enqueue: Enqueue) -> None:
         """Runs beside the crawl until cancelled."""
         ...
 

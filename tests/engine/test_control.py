@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.control import MOVES, Attendant, Control, FlagFiles, IllegalMove, RunState, Wish, moved
+from sumi.engine.control import MOVES, Control, ControlLoop, FlagFiles, IllegalMove, RunState, Wish, moved
 from sumi.engine.io import Io
 from sumi.engine.limits import Limits
 from sumi.errors import ConfigError
@@ -182,7 +182,7 @@ async def answers(
 
     for request in requests:
         request(control)
-    task = asyncio.create_task(Attendant(crawl, io, control, read).grant_wishes())
+    task = asyncio.create_task(ControlLoop(crawl, io, control, read).grant_wishes())
     while len(told) < len(requests):
         await asyncio.sleep(0)
     task.cancel()

@@ -129,11 +129,11 @@ def test_judging_a_huge_sitemap_lets_others_have_their_turn() -> None:
     async def run() -> tuple[int, tuple[Judged, ...]]:
         from sumi.engine.gate import Gate
         from sumi.engine.limits import LimitsInForce
-        from sumi.engine.robots_cache import RobotsDesk
+        from sumi.engine.robots_cache import RobotsCache
 
         world = World(web_of({}), recipe_for([SEED]))
         limits = LimitsInForce(world.recipe)
-        gate = Gate(world.recipe, world.io, RobotsDesk(world.recipe, world.io, limits), limits)
+        gate = Gate(world.recipe, world.io, RobotsCache(world.recipe, world.io, limits), limits)
         judging = asyncio.ensure_future(
             gate.judge(Candidate(f"https://a.test/{n}") for n in range(10 * BATCH + 1))
         )

@@ -113,7 +113,7 @@ class Mirror:
 
     def reopened(self) -> MarkdownTree:
         self.tree = MarkdownTree(self.root, HOME, SITE, self.clock)
-        run(self.tree.recall(self.ledger))
+        run(self.tree.load(self.ledger))
         return self.tree
 
     def capture(self, url: str, markdown: str = "text\n", **meta: Any) -> PageFacts:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import sumi.engine
-from sumi.engine.limits import Limits, LimitsInForce, Places
+from sumi.engine.limits import BaseQuota, Limits, LimitsInForce
 from sumi.engine.run import Crawl
 from sumi.events import Progress
 from sumi.model import Candidate, Hop, Kind
@@ -74,19 +74,19 @@ def test_a_base_may_have_as_many_pages_as_the_limit_of_today_says() -> None:
     bases = ("https://d.org/a", "https://d.org/b")
     recipe = Recipe("capture", (), Preset.CAPTURE, Scope(bases=bases), "sumi", pages_per_base=1)
     limits = LimitsInForce(recipe)
-    places = Places(recipe, limits)
-    places.recall("https://d.org/a/1")
+    quota = BaseQuota(recipe, limits)
+    quota.restore("https://d.org/a/1")
     page = Candidate("https://d.org/a/2")
-    refusal = places.refusal(page)
+    refusal = quota.refusal(page)
     assert refusal is not None
     assert refusal.rule == "https://d.org/a has its 1 pages"
-    assert not places.claim(page)
+    assert not quota.claim(page)
     limits.replace(Limits(1, FrontierPolicy(), pages_per_base=2))
-    assert places.refusal(page) is None
-    assert places.claim(page)
-    assert not places.claim(Candidate("https://d.org/a/3"))
+    assert quota.refusal(page) is None
+    assert quota.claim(page)
+    assert not quota.claim(Candidate("https://d.org/a/3"))
     limits.replace(Limits(1, FrontierPolicy()))
-    assert places.claim(Candidate("https://d.org/a/3"))
+    assert quota.claim(Candidate("https://d.org/a/3"))
 
 
 def test_nobody_in_the_engine_reads_a_limit_from_the_recipe() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.limits import LimitsInForce, Places
+from sumi.engine.limits import BaseQuota, LimitsInForce
 from sumi.model import Candidate, Hop, Kind
 from sumi.outcomes import Outcome
 from sumi.policy import Preset
@@ -86,10 +86,10 @@ def test_sitemaps_are_read_of_the_bases_sites_only() -> None:
     assert scope.judge(Candidate("https://other.org/sitemap.xml", Hop.GUESS, Kind.SITEMAP)) is not None
 
 
-def _places(limit: int) -> Places:
+def _quota(limit: int) -> BaseQuota:
     bases = ("https://d.org/a", "https://d.org/b")
     recipe = Recipe("capture", (), Preset.CAPTURE, Scope(bases=bases), "sumi", pages_per_base=limit)
-    return Places(recipe, LimitsInForce(recipe))
+    return BaseQuota(recipe, LimitsInForce(recipe))
 
 
 @given(
@@ -100,21 +100,21 @@ def test_no_base_ever_has_more_pages_and_claims_than_its_limit(
     limit: int, steps: list[tuple[str, int, str]]
 ) -> None:
     """Each step claims a place for a page, or ends the page that holds one."""
-    places = _places(limit)
+    quota = _quota(limit)
     held: dict[str, str] = {}
     kept: dict[str, str] = {}
     for base, number, ending in steps:
         url = f"https://d.org/{base}/{number}"
         if url in held:
-            places.settled(url, kept=ending == "kept")
+            quota.settled(url, kept=ending == "kept")
             del held[url]
             if ending == "kept":
                 kept[url] = base
         elif url not in kept:
             full = sum(one == base for one in kept.values()) >= limit
-            assert (places.refusal(Candidate(url)) is not None) is full
+            assert (quota.refusal(Candidate(url)) is not None) is full
             free = sum(one == base for one in (*held.values(), *kept.values())) < limit
-            assert places.claim(Candidate(url)) is free
+            assert quota.claim(Candidate(url)) is free
             if free:
                 held[url] = base
         for one in "ab":
@@ -123,16 +123,16 @@ def test_no_base_ever_has_more_pages_and_claims_than_its_limit(
 
 def test_whoever_finds_no_place_waits_until_a_page_has_met_its_end() -> None:
     async def main() -> None:
-        places = _places(1)
+        quota = _quota(1)
         first, second = Candidate("https://d.org/a/1"), Candidate("https://d.org/a/2")
-        assert places.claim(first)
-        assert not places.claim(second)
-        waiting = asyncio.create_task(places.wait(second))
+        assert quota.claim(first)
+        assert not quota.claim(second)
+        waiting = asyncio.create_task(quota.wait(second))
         await asyncio.sleep(0)
         assert not waiting.done()
-        places.settled(first.url, kept=False)
+        quota.settled(first.url, kept=False)
         await waiting
-        assert places.claim(second), "a duplicate gives its place back"
-        await places.wait(Candidate("https://d.org/b/1"))
+        assert quota.claim(second), "a duplicate gives its place back"
+        await quota.wait(Candidate("https://d.org/b/1"))
 
     asyncio.run(main())

@@ -9,7 +9,7 @@ import msgspec
 
 from sumi.assembly.parts import Store
 from sumi.engine.completeness import Findings, note_standing, typed_in_vain
-from sumi.engine.control import Attendant, Control, FlagFiles, RunState
+from sumi.engine.control import Control, ControlLoop, FlagFiles, RunState
 from sumi.engine.disk_watch import DiskWatch
 from sumi.engine.io import Io
 from sumi.engine.limits import Limits
@@ -35,7 +35,7 @@ MANY_URLS = 300_000
 class RestorableOutput(Output, Protocol):
     """An output whose files can be brought in line with the store, and checked against it."""
 
-    async def recall(self, ledger: Ledger) -> None:
+    async def load(self, ledger: Ledger) -> None:
         """Before anything is accepted: running copies are written anew, names given before are taken up."""
         ...
 
@@ -90,7 +90,7 @@ class JobRun:
     async def run(self) -> Summary:
         """To its end or to a stop; raises SumiError for what the user should hear about."""
         self._control.watch(self._tell_of_state)
-        await self._output.recall(self._store)
+        await self._output.load(self._store)
         await self._recover()
         await self._announce()
         crawl = Crawl(self._job.recipe, self._io, self._control, self._setting.durability)
@@ -135,7 +135,7 @@ class JobRun:
     async def _attended(self, crawl: Crawl) -> None:
         """The crawl, and beside it whoever listens to the user."""
         flags = FlagFiles(self._setting.home, self._job.recipe.job, self._control)
-        attendant = Attendant(crawl, self._io, self._control, self._read_limits)
+        attendant = ControlLoop(crawl, self._io, self._control, self._read_limits)
         beside = asyncio.gather(attendant.attend(flags), self._disk.watch(self._io.clock))
         try:
             await crawl.run()

@@ -7,9 +7,9 @@ import msgspec
 from sumi.engine.answers import REDIRECTS, host_report, location_of, verdict_on
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
-from sumi.engine.native_markdown import FULL_TEXT, HTML, Ladder, Way
+from sumi.engine.native_markdown import FULL_TEXT, HTML, NativeMarkdown, Way
 from sumi.engine.revisit import Revisits
-from sumi.engine.robots_cache import RobotsDesk, Turn
+from sumi.engine.robots_cache import RobotsCache, Turn
 from sumi.frontier.freshness import is_conditional
 from sumi.model import ASSETS, Kind, Lease, Request, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
@@ -115,37 +115,43 @@ def wrong_type(answer: Response) -> Verdict | None:
 
 
 async def acquire(
-    lease: Lease, gate: Gate, desk: RobotsDesk, revisits: Revisits, heads: Heads, ladder: Ladder, io: Io
+    lease: Lease,
+    gate: Gate,
+    robots: RobotsCache,
+    revisits: Revisits,
+    heads: Heads,
+    native: NativeMarkdown,
+    io: Io,
 ) -> Acquired:
-    if not ladder.active:
-        return await _acquire(lease, Way(lease.target), gate, desk, revisits, heads, io)
-    async with ladder.turn(lease):
-        way = ladder.way(lease, await revisits.before(lease))
-        acquired = await _acquire(lease, way, gate, desk, revisits, heads, io)
+    if not native.active:
+        return await _acquire(lease, Way(lease.target), gate, robots, revisits, heads, io)
+    async with native.turn(lease):
+        way = native.way(lease, await revisits.before(lease))
+        acquired = await _acquire(lease, way, gate, robots, revisits, heads, io)
         if way.rung == FULL_TEXT and way.at_hand is None:
-            acquired = await _part_of_full_text(lease, acquired, ladder)
+            acquired = await _part_of_full_text(lease, acquired, native)
     if way.rung != HTML and isinstance(acquired, Fetched | Redirected | Ended):
         return msgspec.structs.replace(acquired, way=way)
     return acquired
 
 
-async def _part_of_full_text(lease: Lease, acquired: Acquired, ladder: Ladder) -> Acquired:
+async def _part_of_full_text(lease: Lease, acquired: Acquired, native: NativeMarkdown) -> Acquired:
     """Nothing, if nothing was asked for: it was not this page's turn, or the page is known to be fresh."""
     if not isinstance(acquired, Fetched | Redirected | Ended) or acquired.report is None:
         return acquired
-    part = await ladder.taken(lease, acquired.response if isinstance(acquired, Fetched) else None)
+    part = await native.taken(lease, acquired.response if isinstance(acquired, Fetched) else None)
     return acquired if part is None else classify(Request(lease.target), part, acquired.report)
 
 
 async def _acquire(
-    lease: Lease, way: Way, gate: Gate, desk: RobotsDesk, revisits: Revisits, heads: Heads, io: Io
+    lease: Lease, way: Way, gate: Gate, robots: RobotsCache, revisits: Revisits, heads: Heads, io: Io
 ) -> Acquired:
-    if not gate.places.claim(lease.candidate) and gate.refuses_now(lease.candidate) is None:
+    if not gate.quota.claim(lease.candidate) and gate.refuses_now(lease.candidate) is None:
         return Crowded()
     held = way.at_hand or io.source.at_hand(lease)
     if held is not None and gate.refuses_now(lease.candidate) is None:
         return classify(Request(lease.target, await revisits.validators(lease)), held, None)
-    refusal = gate.refuses_now(lease.candidate) or await desk.consult(way.target, lease.host)
+    refusal = gate.refuses_now(lease.candidate) or await robots.consult(way.target, lease.host)
     if isinstance(refusal, Turn):
         return refusal
     refusal = refusal or await gate.needless_now(lease.candidate)
@@ -162,7 +168,7 @@ async def _acquire(
     most = SITEMAP_BYTES + 1 if lease.candidate.kind is Kind.SITEMAP else None
     request = Request(way.target, (*validators, *way.headers), most, method=method, plain=plain)
     answer = await io.fetcher.fetch(request)
-    report = host_report(answer, desk.crawl_delay(way.target))
+    report = host_report(answer, robots.crawl_delay(way.target))
     if only_head and not concludes(answer):
         heads.answered(lease)
         return Turn(io.clock.now() + heads.pause_after(answer), report, head_answered=True)

@@ -62,7 +62,7 @@ class ContentIndex:
             self._first.pop(int(key, 16), None)
         in_flight.set()
 
-    def recall(self, key: str, url: str) -> None:
+    def restore(self, key: str, url: str) -> None:
         self._first.setdefault(int(key, 16), url)
 
 
@@ -74,16 +74,16 @@ class Contents:
         self._revisits = revisits
         self._index = ContentIndex()
 
-    async def recall(self) -> None:
+    async def load(self) -> None:
         """Take up what earlier runs learnt about traps and contents."""
         async for record in self._io.ledger.records(CAME):
             if record.kind is not Kind.PAGE:
                 continue
-            self._gate.traps.recall(record.url, record.at or 0.0, record.facts)
+            self._gate.traps.restore(record.url, record.at or 0.0, record.facts)
             if record.outcome in KEPT:
-                self._gate.places.recall(record.url)
+                self._gate.quota.restore(record.url)
             if record.outcome in KEPT and record.facts.content_key is not None:
-                self._index.recall(record.facts.content_key, record.url)
+                self._index.restore(record.facts.content_key, record.url)
 
     async def keep(self, lease: Lease, response: Response, digest: PageDigest) -> tuple[Verdict, PageFacts]:
         """Write the page unless it is there already; what is to be recorded of it."""

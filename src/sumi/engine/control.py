@@ -239,7 +239,7 @@ class Crawling(Protocol):
     async def retune(self, limits: Limits) -> None: ...
 
 
-class Attendant:
+class ControlLoop:
     def __init__(
         self, crawl: Crawling, io: Io, control: Control, read_limits: Callable[[], Awaitable[Limits]]
     ) -> None:

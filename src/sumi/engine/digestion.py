@@ -13,14 +13,14 @@ from sumi.engine.assets import Assets
 from sumi.engine.contents import KEPT, Contents
 from sumi.engine.endings import Endings
 from sumi.engine.facts import bare_facts
-from sumi.engine.found_links import Onward, Sitemaps
+from sumi.engine.found_links import FoundLinks, Sitemaps
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
-from sumi.engine.native_markdown import Held, Ladder, Way, as_markdown, is_markdown
+from sumi.engine.native_markdown import Held, NativeMarkdown, Way, as_markdown, is_markdown
 from sumi.engine.redirects import Redirects, only_sends_on
 from sumi.engine.revisit import Revisits
 from sumi.engine.robots_cache import Turn
-from sumi.engine.soft_errors import Scrutiny
+from sumi.engine.soft_errors import SoftErrors
 from sumi.events import PageDeferred, Warned
 from sumi.frontier.retry import retry_delay
 from sumi.model import ASSETS, Hop, Kind, Lease, Response
@@ -42,36 +42,38 @@ _ELSEWHERE: Final = {
 
 
 class Digestion:
-    def __init__(self, recipe: Recipe, io: Io, gate: Gate, revisits: Revisits, ladder: Ladder) -> None:
+    def __init__(
+        self, recipe: Recipe, io: Io, gate: Gate, revisits: Revisits, native: NativeMarkdown
+    ) -> None:
         self._recipe = recipe
         self._io = io
         self._gate = gate
         self._revisits = revisits
-        self._scrutiny = Scrutiny(io, gate)
+        self._soft_errors = SoftErrors(io, gate)
         self._contents = Contents(recipe, io, gate, revisits)
         self._assets = Assets(recipe, io, gate, revisits)
         self._endings = Endings(io, revisits, self._assets)
-        self._onward = Onward(recipe, io, gate, self._assets)
-        self._redirects = Redirects(recipe, io, self._endings, self._onward)
-        self._sitemaps = Sitemaps(io, gate, self._onward, revisits)
-        self._ladder = ladder
+        self._links = FoundLinks(recipe, io, gate, self._assets)
+        self._redirects = Redirects(recipe, io, self._endings, self._links)
+        self._sitemaps = Sitemaps(io, gate, self._links, revisits)
+        self._native = native
         self._spellings = OtherSpellings(recipe)
 
-    async def recall(self) -> None:
+    async def load(self) -> None:
         """Take up what earlier runs learnt about traps and contents."""
-        await self._contents.recall()
-        await self._ladder.recall()
+        await self._contents.load()
+        await self._native.load()
 
     def settled(self, unit: Settlement | Deferral, accepted: bool) -> None:
         """What became of a unit that ``conclude`` made."""
         kept = accepted and isinstance(unit, Settlement) and unit.verdict.outcome in KEPT
-        self._gate.places.settled(unit.lease.url, kept=kept)
+        self._gate.quota.settled(unit.lease.url, kept=kept)
         self._revisits.settled(unit.lease.url)
         if isinstance(unit, Settlement):
             self._contents.settled(unit, accepted)
             self._redirects.settled(unit.lease.url)
             self._spellings.settled(unit.lease.url)
-            self._ladder.settled(unit.lease.url)
+            self._native.settled(unit.lease.url)
 
     async def conclude(self, lease: Lease, acquired: Acquired) -> Settlement | Deferral:
         unit = await self._concluded(lease, acquired)
@@ -94,7 +96,7 @@ class Digestion:
                     head_answered=acquired.head_answered,
                 )
             case Crowded():
-                await self._gate.places.wait(lease.candidate)
+                await self._gate.quota.wait(lease.candidate)
                 return Deferral(lease, self._now(), self._now())
             case Ended():
                 return await self._ended(lease, acquired)
@@ -107,7 +109,7 @@ class Digestion:
 
     async def _ended(self, lease: Lease, ended: Ended) -> Settlement | Deferral:
         outcome = ended.verdict.outcome
-        challenge = await self._scrutiny.of_error(lease, ended.response) if ended.response else None
+        challenge = await self._soft_errors.of_error(lease, ended.response) if ended.response else None
         if challenge is not None:
             return await self._endings.without_content(lease, challenge, ended.response)
         other = self._spellings.next_for(lease, outcome)
@@ -131,8 +133,8 @@ class Digestion:
         if isinstance(acquired, Ended) and acquired.verdict.outcome is Outcome.UNCHANGED:
             return await self._ended(lease, acquired)
         response = acquired.response if isinstance(acquired, Fetched) else None
-        if self._ladder.holds(lease.url):
-            better = await self._ladder.compared(lease, way, response)
+        if self._native.holds(lease.url):
+            better = await self._native.compared(lease, way, response)
             if better is None:
                 return self._once_more(lease)
             if isinstance(better, Held):
@@ -147,7 +149,7 @@ class Digestion:
     ) -> Settlement | Deferral:
         request = msgspec.structs.replace(self._request(lease, response), content_type=as_markdown(response))
         digest = await self._io.digester.digest(request)
-        if isinstance(digest, Undigested) or not (compared or self._ladder.believes(lease, response, digest)):
+        if isinstance(digest, Undigested) or not (compared or self._native.believes(lease, response, digest)):
             return await self._missed(lease)
         settlement = await self._page(lease, response, digest)
         if isinstance(settlement, Deferral) or settlement.facts.path is None:
@@ -157,7 +159,7 @@ class Digestion:
         return msgspec.structs.replace(settlement, facts=facts)
 
     async def _missed(self, lease: Lease) -> Deferral:
-        await self._ladder.missed(lease)
+        await self._native.missed(lease)
         return self._once_more(lease)
 
     def _once_more(self, lease: Lease) -> Deferral:
@@ -184,12 +186,12 @@ class Digestion:
         if lease.candidate.kind is Kind.PROBE:
             return self._endings.probed(lease, response, digest)
         held = Held(request, response, digest)
-        if self._ladder.active and await self._ladder.wants_markdown_of(lease, held):
+        if self._native.active and await self._native.wants_markdown_of(lease, held):
             return self._once_more(lease)
         return await self._page(lease, response, digest)
 
     async def _page(self, lease: Lease, response: Response, digest: PageDigest) -> Settlement | Deferral:
-        objection = await self._scrutiny.of_page(lease, response, digest)
+        objection = await self._soft_errors.of_page(lease, response, digest)
         if isinstance(objection, Deferral):
             return objection
         if objection is not None:
@@ -198,13 +200,13 @@ class Digestion:
             address = digest.addresses.get(digest.refresh, "")
             return await self._redirects.refreshed(lease, response, digest.refresh, address)
         verdict, facts = await self._contents.keep(lease, response, digest)
-        found = await self._onward.links(lease, digest)
-        links = self._onward.recorded((*digest.links, digest.refresh, digest.canonical))
+        found = await self._links.links(lease, digest)
+        links = self._links.recorded((*digest.links, digest.refresh, digest.canonical))
         return Settlement(lease, verdict, self._now(), facts, found, links)
 
     async def _navigation(self, lease: Lease, response: Response, digest: PageDigest) -> Settlement:
-        more = await self._onward.navigation(lease, digest)
-        pages = await self._onward.judged(digest.links, lease, Hop.LINK, spelled=digest.addresses)
+        more = await self._links.navigation(lease, digest)
+        pages = await self._links.judged(digest.links, lease, Hop.LINK, spelled=digest.addresses)
         rule = f"{len(digest.links)} pages, {len(digest.navigation)} files with more"
         verdict = Verdict(Outcome.SITEMAP_CUT if digest.cut else Outcome.READ, rule)
         return Settlement(lease, verdict, self._now(), bare_facts(response, None), more + pages)
@@ -238,7 +240,7 @@ class Digestion:
             dates=self._revisits.wants_dates,
             vocabulary=self._gate.traps.watches(lease.url),
             assets=bool(recipe.asset_bytes),
-            alternate=self._ladder.active,
+            alternate=self._native.active,
             # A map shows which page links to which, and data is no page.
             navigation=recipe.take_links and not recipe.record_links,
         )

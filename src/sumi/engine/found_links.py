@@ -23,7 +23,7 @@ SITEMAP_NESTING = 5
 NESTED_TOO_DEEPLY = Verdict(Outcome.TOO_DEEP, f"more than {SITEMAP_NESTING} sitemap indexes lead to it")
 
 
-class Onward:
+class FoundLinks:
     def __init__(self, recipe: Recipe, io: Io, gate: Gate, assets: Assets) -> None:
         self._recipe = recipe
         self._frontier = io.frontier
@@ -94,10 +94,10 @@ class Onward:
 class Sitemaps:
     """A sitemap that was read: its pages, and the sitemaps that an index names."""
 
-    def __init__(self, io: Io, gate: Gate, onward: Onward, revisits: Revisits) -> None:
+    def __init__(self, io: Io, gate: Gate, links: FoundLinks, revisits: Revisits) -> None:
         self._io = io
         self._gate = gate
-        self._onward = onward
+        self._links = links
         self._revisits = revisits
 
     async def read(self, lease: Lease, response: Response, digest: PageDigest) -> Settlement:
@@ -106,8 +106,8 @@ class Sitemaps:
         if needless is not None:
             return Settlement(lease, needless, self._io.clock.now(), bare_facts(response, None))
         self._revisits.listed(digest.modified)
-        pages = await self._onward.judged(digest.links, lease, Hop.MANIFEST, spelled=digest.addresses)
-        files = await self._onward.judged(digest.sitemaps, lease, Hop.MANIFEST, Kind.SITEMAP)
+        pages = await self._links.judged(digest.links, lease, Hop.MANIFEST, spelled=digest.addresses)
+        files = await self._links.judged(digest.sitemaps, lease, Hop.MANIFEST, Kind.SITEMAP)
         if files and await self._indexes_above(lease.candidate) >= SITEMAP_NESTING:
             files = tuple(Judged(each.candidate, each.refusal or NESTED_TOO_DEEPLY) for each in files)
         taken = f"{len(digest.links)} pages, {len(digest.sitemaps)} sitemaps"

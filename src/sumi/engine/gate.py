@@ -11,8 +11,8 @@ from itertools import islice
 import msgspec
 
 from sumi.engine.io import Io
-from sumi.engine.limits import LimitsInForce, Places
-from sumi.engine.robots_cache import RobotsDesk
+from sumi.engine.limits import BaseQuota, LimitsInForce
+from sumi.engine.robots_cache import RobotsCache
 from sumi.frontier.novelty import SessionWatch, TemplateWatch
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import MEANINGS, Ending, Outcome, Verdict
@@ -37,27 +37,27 @@ LISTED_HOSTS_NOTE = "hosts whose sitemaps list pages"
 
 
 class Gate:
-    def __init__(self, recipe: Recipe, io: Io, desk: RobotsDesk, limits: LimitsInForce) -> None:
+    def __init__(self, recipe: Recipe, io: Io, robots: RobotsCache, limits: LimitsInForce) -> None:
         self._recipe = recipe
         self.limits = limits
         self._frontier = io.frontier
         self._ledger = io.ledger
-        self._desk = desk
+        self._robots = robots
         self.traps = TrapWatch(recipe.traps)
         self._caps = CapLedger(recipe.caps)
-        self.places = Places(recipe, limits)
+        self.quota = BaseQuota(recipe, limits)
         self._listings = Listings(recipe, io)
         # Which pages are wanted does not bind the one that was named, from which they are found; and a seed
         # may redirect to another path of its host: the user asked for what it leads to.
         self._denying = Scope(deny=recipe.scope.deny)
         self._seed_scope = msgspec.structs.replace(recipe.scope, paths=(), include=())
 
-    async def recall(self) -> None:
+    async def load(self) -> None:
         """What earlier runs learnt and counted."""
-        await self._listings.recall()
-        await self._recall_caps()
+        await self._listings.load()
+        await self._load_caps()
 
-    async def _recall_caps(self) -> None:
+    async def _load_caps(self) -> None:
         """Count again what earlier runs asked for; what waits gets the places that are left, in its order."""
         if not self._recipe.caps.limits_anything:
             return
@@ -89,7 +89,7 @@ class Gate:
             self._malformed(candidate)
             or self._outside(candidate)
             or self.traps.refusal(candidate)
-            or self.places.refusal(candidate)
+            or self.quota.refusal(candidate)
             or (self._caps.refusal(candidate.url) if candidate.kind is Kind.PAGE else None)
         )
 
@@ -104,7 +104,7 @@ class Gate:
 
     def permission(self, url: str) -> tuple[str, tuple[str, ...]]:
         """What robots.txt says to a page that it lets be fetched, and its Content-Signal lines."""
-        return self._desk.permission(url)
+        return self._robots.permission(url)
 
     def _refusal(self, candidate: Candidate) -> Verdict | None:
         refusal = self._rule_against(candidate)
@@ -147,10 +147,10 @@ class Gate:
 
     def _denied(self, candidate: Candidate) -> Verdict | None:
         """By robots.txt, which is about what is requested: this spelling, or the other one."""
-        refusal = self._desk.known_refusal(candidate.target)
+        refusal = self._robots.known_refusal(candidate.target)
         if refusal is None or not candidate.address:
             return refusal
-        return self._desk.known_refusal(candidate.url)
+        return self._robots.known_refusal(candidate.url)
 
     def _unlisted(self, candidate: Candidate) -> Verdict | None:
         if candidate.hop not in LINKED or self._recipe.follow_links is FollowLinks.ALWAYS:
@@ -199,7 +199,7 @@ class TrapWatch:
         self._sessions.observe(url, digest.simhash)
         return self._templates.observe(url, digest.vocabulary, known_content=known_content)
 
-    def recall(self, url: str, at: float, facts: PageFacts) -> None:
+    def restore(self, url: str, at: float, facts: PageFacts) -> None:
         self._sessions.observe(url, int(facts.simhash, 16) if facts.simhash else None)
         self._templates.recall(url, at, facts.fruitless)
 
@@ -214,7 +214,7 @@ class Listings:
         self._hosts: set[str] = set()
         self._noted = 0
 
-    async def recall(self) -> None:
+    async def load(self) -> None:
         if not self._matters:
             return
         noted = await self._ledger.get_note(LISTED_HOSTS_NOTE)

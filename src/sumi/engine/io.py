@@ -12,6 +12,7 @@ from sumi.ports import (
     AssetKeeper,
     Clock,
     Digester,
+    Enqueue,
     Fetcher,
     Frontier,
     Ledger,
@@ -19,7 +20,6 @@ from sumi.ports import (
     Remains,
     Settlement,
     Source,
-    TakeIn,
 )
 
 
@@ -51,10 +51,10 @@ class _NoSource:
 
     more_to_come = False
 
-    async def recall(self, take_in: TakeIn) -> None:
+    async def resume(self, enqueue: Enqueue) -> None:
         return
 
-    async def feed(self, take_in: TakeIn) -> None:
+    async def feed(self, enqueue: Enqueue) -> None:
         return
 
     def at_hand(self, lease: Lease) -> Response | None:

@@ -47,7 +47,7 @@ class LimitsInForce:
         return self._now.frontier.pacing
 
 
-class Places:
+class BaseQuota:
     """How many pages each base URL may still have: kept and in flight together never exceed its limit.
 
     A page takes a place before it is fetched, and gives it back if nothing new comes of it: a duplicate, a
@@ -68,7 +68,7 @@ class Places:
     def _limit(self) -> int:
         return self._limits.pages_per_base if len(self._bases) > 1 else 0
 
-    def recall(self, url: str) -> None:
+    def restore(self, url: str) -> None:
         """An earlier run kept this page."""
         if len(self._bases) > 1:
             self._kept[self._charged(url)] += 1

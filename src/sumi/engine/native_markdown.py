@@ -1,4 +1,4 @@
-"""The source ladder: a site's own Markdown instead of its HTML, where it has some that is at least as good.
+"""The source native: a site's own Markdown instead of its HTML, where it has some that is at least as good.
 
 A few pages are asked for both ways, each request on a polite turn of its own, and the two are held against
 each other. Only if the site's Markdown was as good every time are the other pages asked for that way alone.
@@ -39,7 +39,7 @@ MOST_GROWTH, GROWTH_FLOOR = 2, 2000
 LEAST_CHARACTERS = 200
 # In a row, after which a site is no longer asked for Markdown.
 MOST_MISSES = 3
-NOTE = "ladder.rungs"
+NOTE = "native.rungs"
 # Each may be as large as a page may be, and stays in memory until the run ends.
 MOST_SITES = 4
 # Nothing else of the file's headers: its validators would be taken for the page's.
@@ -73,7 +73,7 @@ class _Site(msgspec.Struct):
     bodies: set[bytes] = msgspec.field(default_factory=set)
 
 
-class Ladder:
+class NativeMarkdown:
     def __init__(self, recipe: Recipe, io: Io) -> None:
         self._choice = recipe.source
         self._follow_links = recipe.follow_links
@@ -88,7 +88,7 @@ class Ladder:
     def active(self) -> bool:
         return self._choice is not SourceChoice.HTML
 
-    async def recall(self) -> None:
+    async def load(self) -> None:
         """What earlier runs found out about the site."""
         note = await self._io.ledger.get_note(NOTE)
         for site, rung in (msgspec.json.decode(note, type=dict[str, str]) if note else {}).items():

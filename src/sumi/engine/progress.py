@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sumi.engine.io import Io
 from sumi.engine.limits import LimitsInForce
-from sumi.engine.robots_cache import RobotsDesk
+from sumi.engine.robots_cache import RobotsCache
 from sumi.events import HostWaits, Listener, Progress, Warned
 from sumi.frontier.pacing import INFINITY, NOT_IN_THIS_RUN, USUAL_WAITS
 from sumi.outcomes import MEANINGS, Ending, Outcome
@@ -34,11 +34,11 @@ _IN_WORDS = {
 DelayOf = Callable[[str], float]  # seconds between requests to a host
 
 
-class Tally:
-    def __init__(self, io: Io, desk: RobotsDesk, limits: LimitsInForce) -> None:
+class ProgressMeter:
+    def __init__(self, io: Io, robots: RobotsCache, limits: LimitsInForce) -> None:
         self._io = io
         self._limits = limits
-        self._desk = desk
+        self._robots = robots
         self._news = HoldNews(io.tell)
         self._estimate = Estimate(io.frontier, self._news.look)
         self._waits_for: HostWaits | None = None
@@ -106,7 +106,7 @@ class Tally:
         """At the rate of the last seconds, but never sooner than politeness allows. None while nothing is
         done and little is known: what there is to do is still being found out."""
         most = self._limits.max_pages
-        least = await self._estimate.least_seconds(stats, most, self._desk.page_delay, now)
+        least = await self._estimate.least_seconds(stats, most, self._robots.page_delay, now)
         seconds = max(self._left(stats) / rate if rate else 0.0, least)
         return round(seconds, 1) if rate or least >= WORTH_A_NOTE_SECONDS else None
 

@@ -4,7 +4,7 @@ import msgspec
 
 from sumi.engine.acquire import Redirected
 from sumi.engine.endings import Endings
-from sumi.engine.found_links import Onward
+from sumi.engine.found_links import FoundLinks
 from sumi.engine.io import Io
 from sumi.events import Warned
 from sumi.model import ASSETS, Candidate, Hop, Kind, Lease, Response
@@ -25,11 +25,11 @@ MOST_LOOKS = 3
 
 
 class Redirects:
-    def __init__(self, recipe: Recipe, io: Io, endings: Endings, onward: Onward) -> None:
+    def __init__(self, recipe: Recipe, io: Io, endings: Endings, links: FoundLinks) -> None:
         self._recipe = recipe
         self._io = io
         self._endings = endings
-        self._onward = onward
+        self._links = links
         self._walls = CookieWalls()
 
     def settled(self, url: str) -> None:
@@ -53,7 +53,7 @@ class Redirects:
             return await self._endings.without_content(lease, _loop(target), response, target)
         self._warn_if_the_seed_leads_astray(lease.candidate, target)
         kind = _kind_behind(lease, target)
-        found = await self._onward.judged([target], lease, Hop.REDIRECT, kind, {target: to.address})
+        found = await self._links.judged([target], lease, Hop.REDIRECT, kind, {target: to.address})
         too_many = [j.refusal for j in found if j.refusal and j.refusal.outcome is Outcome.TOO_MANY_REDIRECTS]
         verdict = (
             too_many[0] if too_many else Verdict(Outcome.REDIRECTED, f"HTTP {response.status} → {target}")
@@ -61,7 +61,7 @@ class Redirects:
         settlement = await self._endings.without_content(lease, verdict, response, target)
         if too_many:
             return settlement
-        return msgspec.structs.replace(settlement, found=found, links=self._onward.recorded([target]))
+        return msgspec.structs.replace(settlement, found=found, links=self._links.recorded([target]))
 
     async def refreshed(
         self, lease: Lease, response: Response, target: str, address: str
@@ -71,7 +71,7 @@ class Redirects:
             return await self._within_itself(lease, address or target, response)
         if await self._leads_in_a_circle(lease.candidate, target):
             return await self._endings.without_content(lease, _loop(target), response, target)
-        found = await self._onward.judged([target], lease, Hop.REDIRECT, spelled={target: address})
+        found = await self._links.judged([target], lease, Hop.REDIRECT, spelled={target: address})
         verdict = Verdict(Outcome.REDIRECTED, f"meta refresh → {target}")
         settlement = await self._endings.without_content(lease, verdict, response, target)
         return msgspec.structs.replace(settlement, found=found)

@@ -12,7 +12,7 @@ import msgspec
 from sumi.engine.answers import REDIRECTS, host_report, location_of
 from sumi.engine.io import Io
 from sumi.engine.limits import LimitsInForce
-from sumi.engine.robots_redirects import HostsInUse, RobotsHops
+from sumi.engine.robots_redirects import HostsInUse, RobotsRedirects
 from sumi.events import RobotsRead, Warned
 from sumi.frontier.retry import retry_delay
 from sumi.model import Candidate, Hop, Kind, Request, Response
@@ -82,7 +82,7 @@ class Turn(msgspec.Struct, frozen=True):
     head_answered: bool = False
 
 
-class RobotsDesk:
+class RobotsCache:
     def __init__(self, recipe: Recipe, io: Io, limits: LimitsInForce) -> None:
         self._recipe = recipe
         self._policy = recipe.robots
@@ -96,7 +96,7 @@ class RobotsDesk:
         self._unheard: set[str] = set()  # sites whose denial no page has been told yet
         self._crawl_delays: dict[str, float] = {}  # by host
         self.in_use = HostsInUse()
-        self._hops = RobotsHops(io.frontier, self.in_use, self.host_delay)
+        self._redirects = RobotsRedirects(io.frontier, self.in_use, self.host_delay)
 
     def known_refusal(self, url: str) -> Verdict | None:
         """What is already known to be forbidden; unknown is not a refusal."""
@@ -153,12 +153,12 @@ class RobotsDesk:
             return Turn(not_before=self._io.clock.now())
         done = self._asking[site] = asyncio.Event()
         try:
-            return await self._recall(site) or await self._ask(site, host)
+            return await self._stored(site) or await self._ask(site, host)
         finally:
             del self._asking[site]
             done.set()
 
-    async def _recall(self, site: str) -> Turn | None:
+    async def _stored(self, site: str) -> Turn | None:
         """What an earlier run wrote down still stands. Its sitemaps are handed on again: that run may have
         been killed between writing down robots.txt and writing down what it named."""
         record = None if site in self._rulings else await self._io.ledger.get_robots(site)
@@ -178,13 +178,13 @@ class RobotsDesk:
         return self._sitemaps(record.origin, record) if wanted else ()
 
     async def _ask(self, site: str, host: str) -> Turn:
-        until = self._rest_of(site) or await self._hops.wait_for(site, host, self._io.clock.now())
+        until = self._rest_of(site) or await self._redirects.wait_for(site, host, self._io.clock.now())
         if until is not None:
             return Turn(until)
         # One byte more than may be read, so that the parser can tell a cut file from a whole one.
-        request = Request(self._hops.current(site), max_bytes=self._policy.max_bytes + 1, plain=True)
+        request = Request(self._redirects.current(site), max_bytes=self._policy.max_bytes + 1, plain=True)
         answer = await self._io.fetcher.fetch(request)
-        await self._hops.asked(site, host, answer.timing.reached, self._io.clock.now())
+        await self._redirects.asked(site, host, answer.timing.reached, self._io.clock.now())
         if isinstance(answer, Response) and answer.status in REDIRECTS:
             return await self._follow(site, answer)
         if isinstance(answer, Trouble) or not _reached(answer.status):
@@ -205,8 +205,8 @@ class RobotsDesk:
 
     async def _follow(self, site: str, answer: Response) -> Turn:
         # To be requested, not to be told from others: the job's idea of what makes a page is of no concern.
-        target = normalize(location_of(answer), Preset.MIRROR, self._hops.current(site))
-        if not self._hops.follow(site, target, self._policy.max_redirects):
+        target = normalize(location_of(answer), Preset.MIRROR, self._redirects.current(site))
+        if not self._redirects.follow(site, target, self._policy.max_redirects):
             # Beyond the limit the file counts as unavailable, which allows.
             return await self._conclude(site, 404, b"", self._report(site, answer))
         return Turn(not_before=self._io.clock.now(), report=self._report(site, answer))
@@ -247,7 +247,7 @@ class RobotsDesk:
         trouble: str = "",
         age: float | None = None,
     ) -> Turn:
-        self._hops.forget(site)
+        self._redirects.forget(site)
         self._attempts.pop(site, None)
         self._rested.discard(site)
         now = self._io.clock.now()

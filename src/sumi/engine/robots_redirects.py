@@ -51,7 +51,7 @@ class _Trail(msgspec.Struct):
     waiting_since: float | None = None
 
 
-class RobotsHops:
+class RobotsRedirects:
     def __init__(self, frontier: Frontier, in_use: HostsInUse, delay_of: Callable[[str], float]) -> None:
         self._frontier = frontier
         self._in_use = in_use

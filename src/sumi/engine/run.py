@@ -10,10 +10,10 @@ from sumi.engine.digestion import Digestion
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
 from sumi.engine.limits import Limits, LimitsInForce
-from sumi.engine.native_markdown import Ladder
-from sumi.engine.progress import Tally
+from sumi.engine.native_markdown import NativeMarkdown
+from sumi.engine.progress import ProgressMeter
 from sumi.engine.revisit import Revisits
-from sumi.engine.robots_cache import RobotsDesk
+from sumi.engine.robots_cache import RobotsCache
 from sumi.engine.settler import Settler
 from sumi.engine.visit import LeaseKeeper
 from sumi.errors import UsageError
@@ -39,15 +39,15 @@ class Crawl:
         self._io = io
         self._control = control
         self._limits = LimitsInForce(recipe)
-        self._desk = RobotsDesk(recipe, io, self._limits)
-        self._gate = Gate(recipe, io, self._desk, self._limits)
+        self._robots = RobotsCache(recipe, io, self._limits)
+        self._gate = Gate(recipe, io, self._robots, self._limits)
         self._revisits = Revisits(io.ledger, active=recipe.revisit, trust_dates=recipe.trust_dates)
         self._heads = Heads(active=recipe.head_first, pause=recipe.retry.first_delay)
-        self._ladder = Ladder(recipe, io)
-        self._digestion = Digestion(recipe, io, self._gate, self._revisits, self._ladder)
+        self._native = NativeMarkdown(recipe, io)
+        self._digestion = Digestion(recipe, io, self._gate, self._revisits, self._native)
         self._settler = Settler(io, durability, in_flight=lambda: len(self._visits))
         self._leases = LeaseKeeper(io.frontier, io.clock)
-        self._tally = Tally(io, self._desk, self._limits)
+        self._progress = ProgressMeter(io, self._robots, self._limits)
         self._visits: set[asyncio.Task[None]] = set()
         self._failed: list[asyncio.Task[None]] = []
         self._wake = control.changed
@@ -58,19 +58,19 @@ class Crawl:
 
     async def run(self) -> None:
         """Returns when there is nothing left to do or the control said stop; raises if the disk fails."""
-        await self._digestion.recall()
-        await self._gate.recall()
+        await self._digestion.load()
+        await self._gate.load()
         await apply_changed_rules(self._recipe, self._io, self._gate)
         await self._plant_seeds()
-        await self._io.source.recall(self.take_in)
-        feeding = self._io.source.feed(self.take_in)
+        await self._io.source.resume(self.enqueue)
+        feeding = self._io.source.feed(self.enqueue)
         keeping = (self._settler.keep_synced(), self._leases.keep(), feeding)
         keepers = [asyncio.create_task(keep) for keep in keeping]
         try:
             while not self._control.stopping and not (await self._finished() and await self._last_chance()):
                 await self._start_visits()
                 self._raise_failures(*keepers)
-                await self._tally.tell()
+                await self._progress.tell()
                 await self._wait()
             await self._drain()
         finally:
@@ -78,7 +78,7 @@ class Crawl:
             await self._settler.at_rest()
         self._raise_failures(*keepers)
         await self._settler.sync()
-        await self._tally.tell(force=True)
+        await self._progress.tell(force=True)
         self._control.end()
 
     async def _plant_seeds(self) -> None:
@@ -90,7 +90,7 @@ class Crawl:
             self._io.tell(Warned(f"passed over, though it was asked for: {_why_refused(item)}"))
         await self._io.frontier.add(judged)
 
-    async def take_in(self, candidates: Sequence[Candidate]) -> list[Verdict | None]:
+    async def enqueue(self, candidates: Sequence[Candidate]) -> list[Verdict | None]:
         """Pages from outside, known ones again. Those that wait already go on waiting."""
         judged = await self._gate.judge(candidates)
         news = await self._io.frontier.add(judged)
@@ -122,16 +122,16 @@ class Crawl:
                 self._io.tell(Warned(f"{lease.url}: its lease ran out meanwhile, so this result was dropped"))
             elif isinstance(unit, Settlement):
                 await self._announce(unit)
-            await self._tally.visited(lease.host, in_vain=_is_in_vain(unit))
+            await self._progress.visited(lease.host, in_vain=_is_in_vain(unit))
             await self._wake_if_due()
 
     async def _concluded(self, lease: Lease) -> Settlement | Deferral:
         """The body is let go of at the end: a settlement is waited for without it."""
         acquired = await acquire(
-            lease, self._gate, self._desk, self._revisits, self._heads, self._ladder, self._io
+            lease, self._gate, self._robots, self._revisits, self._heads, self._native, self._io
         )
         await self._io.frontier.release_host(lease, acquired.report)
-        self._desk.in_use.leave(lease.host, self._io.clock.now())
+        self._robots.in_use.leave(lease.host, self._io.clock.now())
         await self._wake_if_due()
         unit = await self._digestion.conclude(lease, acquired)
         let_go(acquired)
@@ -141,7 +141,7 @@ class Crawl:
         lease, verdict, facts = unit.lease, unit.verdict, unit.facts
         self._heads.settled(lease.url)
         await self._io.output.settled(lease, verdict, unit.at, facts)
-        self._tally.settled(lease.host)
+        self._progress.settled(lease.host)
         if verdict.ending is Ending.FAILED and lease.candidate.kind is Kind.PAGE:
             self._give_up_if_wanted(f"{lease.url} failed ({verdict.rule})")
         self._io.tell(
@@ -153,7 +153,7 @@ class Crawl:
         if not self._control.leasing or free <= 0:
             return
         for lease in await self._io.frontier.lease(free, self._io.clock.now()):
-            self._desk.in_use.enter(lease.host)
+            self._robots.in_use.enter(lease.host)
             task = asyncio.create_task(self.visit(lease), name=lease.url)
             self._visits.add(task)
             task.add_done_callback(self._visit_done)
@@ -199,7 +199,7 @@ class Crawl:
         self._is_full = not self._control.leasing or len(self._visits) >= self._limits.concurrency
         due = None if self._is_full else await self._io.frontier.next_ready(now)
         if not self._visits:
-            await self._tally.idle_until(due)
+            await self._progress.idle_until(due)
         latest = now + LOOK_UP_SECONDS
         self._looked_up, self._waits_until = now, latest if due is None else min(due, latest)
         await self._io.clock.wait(self._wake, self._waits_until)

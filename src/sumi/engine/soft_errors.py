@@ -27,7 +27,7 @@ MOST_FOLDERS = 8
 MOST_LOOKS = 5
 
 
-class Scrutiny:
+class SoftErrors:
     def __init__(self, io: Io, gate: Gate) -> None:
         self._io = io
         self._gate = gate

@@ -16,7 +16,7 @@ from sumi.jobs.capture.rows import CacheLevel, CapturedPage
 from sumi.model import Hop, Kind, Lease, Request, Response, Timing
 from sumi.outcomes import Trouble
 from sumi.policy import RenderMode
-from sumi.ports import Clock, Fetcher, Remains, Settlement, TakeIn
+from sumi.ports import Clock, Enqueue, Fetcher, Remains, Settlement
 
 OK = 200
 NOT_MODIFIED = 304
@@ -136,10 +136,10 @@ class CacheSource:
         self._clock = clock
         self.visited: dict[str, CacheLevel] = {}  # pages in flight
 
-    async def recall(self, take_in: TakeIn) -> None:
+    async def resume(self, enqueue: Enqueue) -> None:
         """Whatever was taken in is in the frontier."""
 
-    async def feed(self, take_in: TakeIn) -> None:
+    async def feed(self, enqueue: Enqueue) -> None:
         """Pages lead to one another."""
 
     def at_hand(self, lease: Lease) -> Response | None:

@@ -188,7 +188,7 @@ class CaptureOutput:
 
     # ── in line with the ledger ────────────────────────────────────────────────────────────────────────
 
-    async def recall(self, ledger: Ledger) -> None:
+    async def load(self, ledger: Ledger) -> None:
         """A kill may have come between settling a page and telling of it here."""
         known = self._database.page_urls(self.job.id)
         present: set[str] = set()

@@ -23,7 +23,7 @@ class TerrainOutput:
         self._database = database
         self._contents = contents
 
-    async def recall(self, ledger: Ledger) -> None:
+    async def load(self, ledger: Ledger) -> None:
         """Nothing here is a copy of what the database holds."""
 
     def has_whole(self, facts: PageFacts) -> bool:

@@ -20,7 +20,7 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.parse.markdown.link_targets import image_targets
 from sumi.parse.page.file_types import file_extension, image_extension, named_like_a_file, url_extension
 from sumi.policy import Preset
-from sumi.ports import Frontier, Ledger, Remains, Settlement, TakeIn, UrlRecord
+from sumi.ports import Enqueue, Frontier, Ledger, Remains, Settlement, UrlRecord
 from sumi.settings import MirrorSettings
 from sumi.urls import normalize
 
@@ -152,16 +152,16 @@ class EarlierAssets:
         self._frontier = frontier
         self._read_page = read_page
 
-    async def recall(self, take_in: TakeIn) -> None:
+    async def resume(self, enqueue: Enqueue) -> None:
         if await self._ledger.get_note(NOTE):
             return
         skipped = [record.url async for record in self._ledger.records({Outcome.NOT_HTML})]
         await self._frontier.requeue(skipped, 0.0)
         async for batch in _batches(self._candidates()):
-            await take_in(batch)
+            await enqueue(batch)
         await self._ledger.put_note(NOTE, "yes")
 
-    async def feed(self, take_in: TakeIn) -> None:
+    async def feed(self, enqueue: Enqueue) -> None:
         return
 
     def at_hand(self, lease: Lease) -> Response | None:

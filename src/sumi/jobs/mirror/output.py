@@ -61,7 +61,7 @@ class MarkdownTree:
         self._assets = AssetFolder(self._files, home, most_asset_bytes)
         self._survey = Survey()  # as of the last ``finish``
 
-    async def recall(self, ledger: Ledger) -> None:
+    async def load(self, ledger: Ledger) -> None:
         """Take up what the ledger knows: the path of every page, the time of the first start, the logs."""
         await self._recall_start(ledger)
         self._paths = PathAllocator()

@@ -47,7 +47,7 @@ class Archive:
         """When this run began, or the killed one that it goes on with."""
         return self._copies.since
 
-    async def recall(self, ledger: Ledger) -> None:
+    async def load(self, ledger: Ledger) -> None:
         await self._copies.recall(ledger, self.has_whole)
 
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:

@@ -25,7 +25,7 @@ from sumi.jobs.pipeline.spool_lines import PassedOver
 from sumi.jobs.pipeline.spool_reader import SpoolReader
 from sumi.model import Candidate, Hop, Lease, PageFacts, Response, Timing
 from sumi.outcomes import Outcome
-from sumi.ports import Blobs, Clock, Ledger, Remains, Settlement, SpoolLine, SpoolPlace, TakeIn, UrlRecord
+from sumi.ports import Blobs, Clock, Enqueue, Ledger, Remains, Settlement, SpoolLine, SpoolPlace, UrlRecord
 
 # Pages taken from the spool and not settled yet. A few seconds' worth at full speed.
 MOST_WAITING = 2000
@@ -94,22 +94,22 @@ class SpoolSource:
 
     # ── from the spool to the frontier ─────────────────────────────────────────────────────────────────
 
-    async def recall(self, take_in: TakeIn) -> None:
+    async def resume(self, enqueue: Enqueue) -> None:
         """Whatever waits in the frontier came with one of the next lines: no more were taken at a time."""
         for problem in self._spool.problems:
             self._tell(Warned(problem))
         await self._passed_over.recall()
         while not self._held_back and (lines := self._next_lines()):
-            await self._offer(lines, take_in)
+            await self._offer(lines, enqueue)
 
-    async def feed(self, take_in: TakeIn) -> None:
+    async def feed(self, enqueue: Enqueue) -> None:
         while self.more_to_come:
             at_work = self._crawler_at_work()  # asked first: what it wrote last is then seen below
             lines = self._next_lines()
             if not lines and not at_work and self._room > 0:
                 lines = self._spool.take_unended()
                 self.more_to_come = bool(lines)
-            await self._offer(lines, take_in)
+            await self._offer(lines, enqueue)
             if self.more_to_come and (not lines or self._held_back):
                 await self._clock.sleep_until(self._clock.now() + POLL_SECONDS)
 
@@ -128,7 +128,7 @@ class SpoolSource:
             return lines
         return self._spool.take(min(self._room, LINES_AT_ONCE))
 
-    async def _offer(self, lines: Sequence[SpoolLine], take_in: TakeIn) -> None:
+    async def _offer(self, lines: Sequence[SpoolLine], enqueue: Enqueue) -> None:
         batch: list[Candidate] = []
         self._is_offering = True
         for number, line in enumerate(lines):
@@ -149,7 +149,7 @@ class SpoolSource:
             else:
                 item.told = not item.adds
         await self._passed_over.note()
-        await self._queue(batch, take_in)
+        await self._queue(batch, enqueue)
         self._is_offering = False
 
     async def _wanted(self, item: _Item) -> Candidate | None:
@@ -202,10 +202,10 @@ class SpoolSource:
         item.adds = True
         self._added.append(item)
 
-    async def _queue(self, batch: list[Candidate], take_in: TakeIn) -> None:
+    async def _queue(self, batch: list[Candidate], enqueue: Enqueue) -> None:
         if not batch:
             return
-        for candidate, refusal in zip(batch, await take_in(batch), strict=True):
+        for candidate, refusal in zip(batch, await enqueue(batch), strict=True):
             if refusal is not None:
                 _tell_of(self._waiting.pop(candidate.url))
 
