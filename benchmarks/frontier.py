@@ -30,7 +30,7 @@ from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Frontier, HostReport, Judged, Settlement
 from sumi.state.indexed.rows import url_key
 from sumi.state.journal import FilesStore
-from sumi.state.journal.lines import frame
+from sumi.state.journal.journal import frame
 from sumi.state.lmdb import LmdbStore
 from sumi.state.sqlite import SqliteStore
 from sumi.state.sqlite.rows import CACHE_KIB

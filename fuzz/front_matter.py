@@ -3,8 +3,7 @@
 import yaml
 
 from fuzz.inputs import as_lines
-from sumi.files.front_matter import front_matter
-from sumi.files.plain_text import one_line
+from sumi.files.plain_text import front_matter, one_line
 from sumi.jobs.mirror.markdown_page import compose_page
 from sumi.model import Response, Timing
 from sumi.parse.page.digest import PageDigest

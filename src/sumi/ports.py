@@ -380,20 +380,6 @@ class SpoolLine(msgspec.Struct, frozen=True):
     too_long: bool = False  # so that it was not read
 
 
-class Spool(Protocol):
-    """At-least-once hand-over from one process to another: lines stay where they were put."""
-
-    def append(self, lines: Sequence[bytes], now: float) -> None: ...
-
-    def take(self, limit: int) -> list[SpoolLine]:
-        """The next whole lines after those taken before; none if there are none yet."""
-        ...
-
-    def ack(self, place: SpoolPlace) -> None:
-        """What lies before ``place`` in its file is done with; after a restart, taking begins there."""
-        ...
-
-
 # Queues pages, known ones again, unless the gate refuses them: one answer each, None for accepted.
 Enqueue: TypeAlias = Callable[[Sequence[Candidate]], Awaitable[Sequence[Verdict | None]]]
 

@@ -16,11 +16,10 @@ from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Deferral, Judged, RobotsRecord, Settlement
-from sumi.state.carry import carry_over
 from sumi.state.journal import FilesStore
 from sumi.state.lmdb import LmdbStore
 from sumi.state.memory import MemoryStore
-from sumi.state.migrate import migrate
+from sumi.state.migrate import carry_over, migrate
 from sumi.state.sqlite import SqliteStore
 
 NOW = 1000.0

@@ -162,7 +162,7 @@ def test_damage_anywhere_in_the_journal_is_named_saved_and_made_good(mirrored: M
 
 
 def test_a_journal_that_contradicts_itself_is_found(mirrored: Mirrored) -> None:
-    from sumi.state.journal.lines import frame, unframe
+    from sumi.state.journal.journal import frame, unframe
 
     lines = mirrored.journal.read_bytes().splitlines(keepends=True)
     number = next(n for n, line in enumerate(lines) if b'"outcome":"captured"' in line)

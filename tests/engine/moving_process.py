@@ -15,9 +15,8 @@ from sumi.model import Candidate, Hop, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Deferral, Judged, Settlement, UrlRecord
-from sumi.state.folder import backend_to_use
+from sumi.state.folder import backend_named, backend_to_use
 from sumi.state.growing import GrowingStore
-from sumi.state.recognize import backend_named
 
 POLICY: Final = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100))
 STEPS: Final = frozenset({"os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"})

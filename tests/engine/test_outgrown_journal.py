@@ -15,9 +15,8 @@ from sumi.model import Candidate, Hop, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Judged, Settlement
-from sumi.state.folder import backend_to_use
+from sumi.state.folder import backend_to_use, open_snapshot
 from sumi.state.growing import GrowingStore
-from sumi.state.recognize import open_snapshot
 from sumi.state.sqlite import SqliteStore
 from tests.commands import ROOT, sumi_environment
 from tests.engine.world import HAIR, UNPACED, Answer, OpenStore, Web, crawled, recipe_for

@@ -11,7 +11,7 @@ import pytest
 
 from sumi.model import PageFacts
 from sumi.ports import UrlRecord
-from sumi.state.recognize import LOOKING, backend_named
+from sumi.state.folder import LOOKING, backend_named
 from tests.site import running_site
 from tests.torture.disk_log import HARMS, Event, Harm, Sync, Write, after_power_cut, kept, lost
 from tests.torture.earlier_files import harm_packs, put_back, without_raw_page

@@ -5,8 +5,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sumi.files.front_matter import front_matter
-from sumi.files.plain_text import markdown_text, one_line, quoted, visible
+from sumi.files.plain_text import front_matter, markdown_text, one_line, quoted, visible
 
 HOSTILE = [
     "plain",

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.errors import StateDamaged
-from sumi.state.journal.journal import Journal, Place
-from sumi.state.journal.lines import frame, unframe
+from sumi.state.journal.journal import Journal, Place, frame, unframe
 
 
 def read_all(folder: Path) -> list[bytes]:

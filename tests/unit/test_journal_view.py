@@ -12,9 +12,8 @@ from sumi.model import Candidate
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged
 from sumi.state.journal import FilesStore
-from sumi.state.journal.journal import Journal
+from sumi.state.journal.journal import BadLine, Journal, JournalView
 from sumi.state.journal.salvage import damages
-from sumi.state.journal.view import BadLine, JournalView
 from sumi.state.lock import FolderLock, lock_owner
 
 PAYLOADS = [b'{"n":%d}' % number for number in range(20)]

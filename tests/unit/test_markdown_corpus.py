@@ -9,8 +9,7 @@ import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from sumi.files.front_matter import front_matter
-from sumi.files.plain_text import markdown_text, one_line
+from sumi.files.plain_text import front_matter, markdown_text, one_line
 from sumi.model import Kind
 from sumi.parse.page.digest import DigestRequest, PageDigest, digest
 from sumi.policy import Preset

@@ -10,9 +10,9 @@ from sumi.model import Candidate
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged, Stored
 from sumi.state import migrate as migration
+from sumi.state import sqlite
 from sumi.state.journal import FilesStore
 from sumi.state.migrate import migrate
-from sumi.state.recognize import BACKENDS
 
 NOW = 1000.0
 URLS = 2500  # several batches
@@ -55,7 +55,7 @@ def test_killed_between_any_two_batches(
             self.left -= 1
             await super().restore(items)
 
-    monkeypatch.setitem(BACKENDS, "sqlite", Dying)
+    monkeypatch.setattr(sqlite, "SqliteStore", Dying)
     with pytest.raises(Killed):
         asyncio.run(migrate(source, target, "sqlite", NOW))
     assert contents(source) == before

@@ -5,7 +5,7 @@ from hashlib import sha256
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.files.front_matter import front_matter
+from sumi.files.plain_text import front_matter
 from sumi.jobs.mirror.markdown_page import is_whole
 from sumi.model import PageFacts
 

@@ -20,7 +20,7 @@ from sumi.fetch.http import HttpFetcher
 from sumi.policy import Durability, FrontierPolicy, ParseLimits, StateBackend
 from sumi.ports import Clock, Digester, Fetcher, Output
 from sumi.recipe import Job
-from sumi.state.folder import backend_to_use
+from sumi.state.folder import backend_named, backend_to_use
 from sumi.state.growing import GrowingStore, forget_journal
 from sumi.state.journal import FilesStore
 from sumi.state.journal.journal import journal_bytes
@@ -46,7 +46,6 @@ SHARE_OF_IDLE = 4
 ENOUGH = 8192
 T = TypeVar("T")
 if TYPE_CHECKING:
-    from sumi.state.indexed import FolderStore
     from sumi.state.indexed.store import IndexedStore
 
 
@@ -66,25 +65,10 @@ def open_store(
         tell(Busy(f"reading the state of this job, {size / 1024**2:,.0f} MB"))
     if backend is None and found is StateBackend.FILES:
         return GrowingStore(folder, policy, now, durability, tell, lock=lock)
-    store = _store_class(found)(folder, policy, now, durability, lock)
+    store = backend_named(found)(folder, policy, now, durability, lock)
     if found is not StateBackend.FILES:
         forget_journal(folder)
     return store
-
-
-def _store_class(backend: StateBackend) -> "type[FilesStore | FolderStore]":
-    """A database is imported if it is used: all take a sixth of the time until the first request."""
-    match backend:
-        case StateBackend.FILES:
-            return FilesStore
-        case StateBackend.SQLITE:
-            from sumi.state.sqlite import SqliteStore
-
-            return SqliteStore
-        case StateBackend.LMDB:
-            from sumi.state.lmdb import LmdbStore
-
-            return LmdbStore
 
 
 @asynccontextmanager

@@ -27,7 +27,7 @@ from sumi.jobs.mirror.markdown_page import HEAD_END
 from sumi.outcomes import Outcome
 from sumi.policy import StateBackend
 from sumi.state.check import ledger_violations
-from sumi.state.recognize import STATE_FOLDER, open_snapshot
+from sumi.state.folder import STATE_FOLDER, open_snapshot
 
 _PAGES = 200
 # Slow enough that ten runs, each cut short, do not finish the site between them.

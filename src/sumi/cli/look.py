@@ -9,7 +9,7 @@ from sumi.ports import Snapshot
 
 
 def open_state(state: Path, now: float) -> Snapshot:
-    from sumi.state.recognize import LOOKING, open_snapshot
+    from sumi.state.folder import LOOKING, open_snapshot
 
     if state.is_file():  # the database of a map, which stands for itself
         from sumi.jobs.map.store.view import TerrainView

@@ -18,7 +18,7 @@ from sumi.console.terminal import Sink, printable
 from sumi.errors import StateLocked, UsageError
 
 if TYPE_CHECKING:
-    from sumi.state.finding import Finding
+    from sumi.state.check import Finding
     from sumi.state.lock import FolderLock
 
 WHOLE, VIOLATED = 0, 1

@@ -6,9 +6,9 @@ from sumi.errors import StateDamaged
 from sumi.jobs.mirror.check import mirror_findings
 from sumi.jobs.pipeline.archive_check import archive_findings
 from sumi.jobs.pipeline.note import recall_role
-from sumi.state.finding import Finding
+from sumi.state.check import Finding
+from sumi.state.folder import backend_of, open_snapshot
 from sumi.state.journal.salvage import damages
-from sumi.state.recognize import backend_of, open_snapshot
 
 
 async def check_state(state: Path, now: float, *, deep: bool) -> list[Finding]:

@@ -11,11 +11,11 @@ from sumi.errors import OutputRefused, StateDamaged
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.saved_settings import load_saved_settings
 from sumi.jobs.pipeline.note import recall_role
-from sumi.state.finding import Finding
+from sumi.state.check import Finding
+from sumi.state.folder import LOOKING, backend_named, backend_of
 from sumi.state.journal.salvage import salvage
 from sumi.state.lock import FolderLock
 from sumi.state.memory import MemoryStore
-from sumi.state.recognize import LOOKING, backend_named, backend_of
 
 QUARANTINE = "_quarantine"
 

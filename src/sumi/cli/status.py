@@ -99,7 +99,7 @@ async def _look(state: Path) -> JobStatus:
     from sumi.jobs.map.store.view import TerrainView
     from sumi.jobs.mirror.saved_settings import load_saved_settings
     from sumi.jobs.pipeline.note import Role, recall_role
-    from sumi.state.recognize import lock_owner
+    from sumi.state.lock import lock_owner
 
     process, now = lock_owner(state), time.time()
     async with looking_at(state) as store:

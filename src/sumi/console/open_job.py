@@ -12,7 +12,7 @@ from sumi.ports import Snapshot
 
 def stored_jobs(place: str) -> list[Path]:
     """State folders in, or below, what was typed; at least one."""
-    from sumi.state.recognize import CAPTURES, state_folders
+    from sumi.state.folder import CAPTURES, state_folders
 
     found = state_folders(Path(place))
     if not found and (Path(place) / CAPTURES).is_file():
@@ -24,7 +24,7 @@ def stored_jobs(place: str) -> list[Path]:
 
 def refuse_captures(states: list[Path]) -> list[Path]:
     """The same states, unless one is a capture's: what is done with a mirror's files is nothing for it."""
-    from sumi.state.recognize import CAPTURES
+    from sumi.state.folder import CAPTURES
 
     for state in states:
         home = state.resolve().parent
@@ -47,14 +47,14 @@ def only_job(place: str) -> Path:
 
 def _as_typed(state: Path) -> Path:
     """How people name a job: a mirror by its home, of a workspace's jobs each by its own folder."""
-    from sumi.state.recognize import STATE_FOLDER
+    from sumi.state.folder import STATE_FOLDER
 
     return state.parent if state.name == STATE_FOLDER else state
 
 
 @asynccontextmanager
 async def looking_at(state: Path) -> AsyncIterator[Snapshot]:
-    from sumi.state.recognize import open_snapshot
+    from sumi.state.folder import open_snapshot
 
     store = open_snapshot(state, time.time())
     try:

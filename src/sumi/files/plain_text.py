@@ -67,3 +67,10 @@ def iso_utc(at: float) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
+
+
+def front_matter(**fields: str | None) -> str:
+    """A block of YAML with its ``---`` lines; fields without a value are left out. Every value is a quoted
+    string, so that none becomes a key, a tag or the end of the block."""
+    lines = [f"{key}: {quoted(one_line(value))}\n" for key, value in fields.items() if value is not None]
+    return "".join(("---\n", *lines, "---\n"))

@@ -3,10 +3,22 @@
 from collections import Counter
 from collections.abc import AsyncIterator
 
+import msgspec
+
 from sumi.outcomes import Outcome
 from sumi.ports import Snapshot, UrlRecord
 
 _ROBOTS = "/robots.txt"  # what it names was found by it, but it is no page and has no record
+
+
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that is wrong with a job's state or files, and what would put it right."""
+
+    words: str
+    damaged: bool = False  # the state itself: save what is good of it
+    requeue: str | None = None  # this page's file is to be made again
+    stray: str | None = None  # this file belongs to nobody
+    stale: bool = False  # a derived file is to be written again
 
 
 async def ledger_violations(

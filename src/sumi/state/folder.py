@@ -1,16 +1,31 @@
-"""Which backend a state folder belongs to: ``format.json``, read before anything else is touched."""
+"""Which backend a state folder belongs to: ``format.json``, read before anything else is touched.
+
+``open_snapshot`` opens one to look: without the lock, changing nothing.
+"""
 
 import ctypes
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from sumi.errors import StateError
+from sumi.errors import StateError, UsageError
 from sumi.files.faults import explained
-from sumi.policy import StateBackend
+from sumi.policy import FrontierPolicy, PacingPolicy, StateBackend
+from sumi.ports import Snapshot
+
+if TYPE_CHECKING:
+    from sumi.state.indexed import FolderStore
+    from sumi.state.journal import FilesStore
 
 FORMAT_NAME = "format.json"
+STATE_FOLDER = ".sumi"
+WORKSPACE_STATES = "state"  # in a workspace: the folder with the crawler's and the scraper's
+CAPTURES = "captures.sqlite"  # in a folder of captures: the database of all of them
+# Whoever only looks asks no host for anything: no spacing of its own to report.
+LOOKING = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0))
+_SQLITE = b"SQLite format 3\0"
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 
 
@@ -79,10 +94,70 @@ def _of_another(folder: Path, owner: str, backend: str) -> StateError:
 
 def _read(path: Path) -> tuple[str, object]:
     try:
-        said = msgspec.json.decode(path.read_bytes(), type=dict[str, str | int])
+        said = _decoded(path)
     except (OSError, msgspec.MsgspecError):
         said = {}
     return str(said.get("sumi-state", "something unknown")), said.get("format")
+
+
+def _decoded(path: Path) -> dict[str, str | int]:
+    return msgspec.json.decode(path.read_bytes(), type=dict[str, str | int])
+
+
+def backend_of(folder: Path) -> str:
+    try:
+        marker = _decoded(folder / FORMAT_NAME)
+    except (OSError, msgspec.MsgspecError):
+        raise StateError(f"{folder} does not hold the state of a job: {FORMAT_NAME} cannot be read") from None
+    return str(marker.get("sumi-state"))
+
+
+def open_snapshot(folder: Path, now: float) -> Snapshot:
+    return backend_named(backend_of(folder)).reading(folder, LOOKING, now)
+
+
+def backend_named(name: str) -> "type[FilesStore | FolderStore]":
+    """A library is imported if it is used: all take a sixth of the time until the first request."""
+    match name:
+        case StateBackend.FILES:
+            from sumi.state.journal import FilesStore
+
+            return FilesStore
+        case StateBackend.SQLITE:
+            from sumi.state.sqlite import SqliteStore
+
+            return SqliteStore
+        case StateBackend.LMDB:
+            from sumi.state.lmdb import LmdbStore
+
+            return LmdbStore
+    raise UsageError(f"there is no backend {name}; there are {', '.join(StateBackend)}")
+
+
+def state_folders(place: Path) -> list[Path]:
+    """The state folders that a user may mean by a state folder, a job's home, or an output folder."""
+    if (place / FORMAT_NAME).is_file() or is_database(place):
+        return [place]
+    homes = [place, *sorted(path for path in place.glob("*") if path.is_dir())]
+    states = [*(home / STATE_FOLDER for home in homes), *sorted(place.glob(f"{WORKSPACE_STATES}/*"))]
+    return [state for state in states if (state / FORMAT_NAME).is_file()]
+
+
+def refuse_to_replace(path: Path) -> None:
+    """A database of ours, or what lies beside one: a job may be at work on it."""
+    for suffix in ("", "-wal", "-shm", "-journal", ".lock"):
+        owner = path.with_name(path.name.removesuffix(suffix) or path.name)
+        if path.name.endswith(suffix) and is_database(owner):
+            raise UsageError(f"{path} is a database or part of one, and is not replaced: name another file")
+
+
+def is_database(place: Path) -> bool:
+    """Of a map. Any other file is not the state of a job, rather than a damaged one."""
+    try:
+        with place.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False
 
 
 def own_file(path: str, flags: int) -> int:

@@ -31,11 +31,11 @@ from sumi.ports import (
     Settlement,
     UrlRecord,
 )
-from sumi.state.carry import carry_over, refuse_unless_alike
 from sumi.state.folder import mark_folder, sync_folder
 from sumi.state.journal import FilesStore
 from sumi.state.journal.journal import SEGMENT_NAME
 from sumi.state.lock import FolderLock
+from sumi.state.migrate import carry_over, refuse_unless_alike
 
 if TYPE_CHECKING:
     from sumi.state.sqlite import SqliteStore

@@ -1,20 +1,21 @@
-"""State carried to another backend, whole or not at all.
+"""State carried to another backend, whole or not at all: everything a store holds, in batches, in its order.
 
 The copy is made in a folder beside its destination and renamed when it is complete and on the disk. Killed
 at any point, the source is untouched and the destination is not there yet.
 """
 
+import asyncio
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Protocol
 
-from sumi.errors import UsageError
+from sumi.errors import StateError, UsageError
 from sumi.files.faults import explained
-from sumi.ports import Snapshot
-from sumi.state.carry import carry_over, refuse_unless_alike
+from sumi.ports import Exporter, Frontier, Importer, Ledger, Snapshot, Stored
 from sumi.state.claim import Claim, remove_all_but
-from sumi.state.folder import sync_folder
+from sumi.state.folder import LOOKING, backend_named, backend_of, open_snapshot, sync_folder
 from sumi.state.lock import FolderLock
-from sumi.state.recognize import LOOKING, backend_named, backend_of, open_snapshot
 
 COMMAND = "sumi state migrate"
 
@@ -75,3 +76,57 @@ async def _compare(old: Snapshot, copied: Path, now: float) -> None:
         await refuse_unless_alike(old, copy, now)
     finally:
         await copy.aclose()
+
+
+BATCH = 1000
+
+
+class Source(Snapshot, Exporter, Protocol):
+    """A store to take from."""
+
+
+class Target(Frontier, Ledger, Importer, Protocol):
+    """An empty store to fill."""
+
+
+async def carry_over(source: Source, target: Target) -> int:
+    """Copy and make durable; returns the number of URLs."""
+    async for batch in _batches(source):
+        await target.restore(batch)
+        await asyncio.sleep(0)  # a run may be waiting for this, whose sockets want to be read
+    await target.sync(_no_outputs)
+    return (await target.stats()).known
+
+
+async def refuse_unless_alike(source: Snapshot, copy: Snapshot, now: float) -> None:
+    """Every count must be the same, and every pending URL in some host's queue: one that is in none would
+    never be fetched. Whether sitemaps listed anything decides if links are followed."""
+    for words, one, other in zip(COMPARED, await _traits(source, now), await _traits(copy, now), strict=True):
+        if one != other:
+            raise StateError(
+                f"not carried over: the copy has {other} {words}, the source {one}; please report it"
+            )
+
+
+COMPARED = ("known", "pending", "captured", "listed at all", "as outcomes", "queued by host")
+
+
+async def _traits(store: Snapshot, now: float) -> tuple[object, ...]:
+    stats = await store.stats()
+    queued = {wait.host: wait.pending for wait in await store.waiting_hosts(now)}
+    return stats.known, stats.pending, stats.captured, stats.listed > 0, stats.outcomes, queued
+
+
+async def _batches(source: Source) -> AsyncIterator[list[Stored]]:
+    batch: list[Stored] = []
+    async for item in source.export():
+        batch.append(item)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+async def _no_outputs() -> None:
+    """The files that pages name stay where they are."""

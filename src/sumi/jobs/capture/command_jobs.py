@@ -208,7 +208,7 @@ def run_export(arguments: Sequence[str]) -> int:
     options = export_parser().parse_all(arguments)
     # Imported here: what --help does not need.
     from sumi.jobs.capture.export import export, exported_pages
-    from sumi.state.recognize import refuse_to_replace
+    from sumi.state.folder import refuse_to_replace
 
     form = ExportForm(options.format)
     folder = _capture_folder(options)

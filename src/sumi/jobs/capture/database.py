@@ -4,8 +4,9 @@ Each write is a transaction that outlives the process at once; ``sync`` makes it
 process writes at a time, the one that holds the folder's lock; others may read meanwhile.
 """
 
+import asyncio
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,6 +20,7 @@ from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedP
 from sumi.parse.page.raw import unpacked
 
 SqlValue: TypeAlias = str | int | float | bytes | None
+Write: TypeAlias = Callable[[], None]
 Forms: TypeAlias = Sequence[str | None]  # four; see ``CapturedPage.asked_with``
 
 BUSY_MS = 5000
@@ -133,9 +135,6 @@ class CaptureDatabase:
 
     def count_pages(self, job_id: str) -> int:
         return int(self._rows(sql.COUNT_PAGES, (job_id,))[0][0])
-
-    def count_failures(self, job_id: str) -> int:
-        return int(self._rows(sql.COUNT_FAILURES, (job_id,))[0][0])
 
     def count_by_base(self, job_id: str) -> dict[int, int]:
         return dict(self._rows(sql.COUNT_BASES, (job_id,)))
@@ -283,3 +282,41 @@ def _open(path: Path, *, readonly: bool) -> apsw.Connection:
     db.set_busy_timeout(BUSY_MS)
     db.pragma("mmap_size", 0)  # an I/O error of a mapped file is a signal that ends the process
     return db
+
+
+class TurnWriter:
+    """Makes one transaction of the writes of one turn of the event loop: pages come in bursts, and a
+    transaction takes as long as writing a page's rows does. Whoever asks for a write waits until it is done.
+
+    ``last``: to be written after the others, once a turn.
+    """
+
+    def __init__(self, database: CaptureDatabase, last: Write) -> None:
+        self._database = database
+        self._last = last
+        self._waiting: list[tuple[Write, asyncio.Future[None]]] = []
+
+    async def do(self, write: Write) -> None:
+        """Raises what writing raises; then nothing of this turn was written."""
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            loop.call_soon(self._write_all)
+        written: asyncio.Future[None] = loop.create_future()
+        self._waiting.append((write, written))
+        await written
+
+    def _write_all(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        try:
+            with self._database.transaction():
+                for write, _ in waiting:
+                    write()
+                self._last()
+        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it, whatever it is
+            for _, written in waiting:
+                if not written.done():
+                    written.set_exception(error)
+            return
+        for _, written in waiting:
+            if not written.done():
+                written.set_result(None)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 import msgspec
 
 from sumi.errors import StateDamaged, UsageError
-from sumi.files.front_matter import front_matter
-from sumi.files.plain_text import iso_utc, markdown_text, markdown_url
+from sumi.files.plain_text import front_matter, iso_utc, markdown_text, markdown_url
 from sumi.files.safe_files import SafeFolder
 from sumi.urls.paths import PathAllocator
 

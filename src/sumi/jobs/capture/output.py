@@ -13,10 +13,9 @@ from sumi.engine.facts import page_facts
 from sumi.events import CaptureProgress, Listener
 from sumi.frontier.freshness import vouched_seconds
 from sumi.jobs.capture.cache import CacheSource, PageCache
-from sumi.jobs.capture.database import CaptureDatabase
+from sumi.jobs.capture.database import CaptureDatabase, TurnWriter
 from sumi.jobs.capture.digests import Digested, DigestMemory
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, JobStatus
-from sumi.jobs.capture.turns import TurnWriter
 from sumi.model import Kind, Lease, PageFacts, Response
 from sumi.outcomes import MEANINGS, Ending, Outcome, Verdict
 from sumi.parse.page.digest import PageDigest

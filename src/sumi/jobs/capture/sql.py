@@ -98,7 +98,6 @@ ANY_PAGE: Final = "SELECT 1 FROM pages LIMIT 1"
 PUT_FAILURE: Final = "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?)"
 DROP_FAILURE: Final = "DELETE FROM failures WHERE job = ? AND url = ?"
 FAILURES: Final = "SELECT url, error, at FROM failures WHERE job = ? ORDER BY at, url"
-COUNT_FAILURES: Final = "SELECT count(*) FROM failures WHERE job = ?"
 
 PUT_CONTENT: Final = "INSERT OR IGNORE INTO contents VALUES (?, ?)"
 GET_CONTENT: Final = "SELECT data FROM contents WHERE hash = ?"

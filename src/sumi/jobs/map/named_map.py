@@ -31,7 +31,7 @@ def database_of(place: str) -> Path:
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """The file is there whole at the end, or as it was before."""
     from sumi.files.safe_files import SafeFolder
-    from sumi.state.recognize import refuse_to_replace
+    from sumi.state.folder import refuse_to_replace
 
     refuse_to_replace(path)
     folder = SafeFolder(path.parent, str(os.getpid()))

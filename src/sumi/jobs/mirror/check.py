@@ -17,8 +17,7 @@ from sumi.jobs.mirror.survey import DONE, pages_here
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
 from sumi.ports import Snapshot, UrlRecord
-from sumi.state.check import ledger_violations
-from sumi.state.finding import Finding
+from sumi.state.check import Finding, ledger_violations
 from sumi.urls.paths import page_path
 
 RUNNING = "running"

@@ -5,8 +5,7 @@ from hashlib import sha256
 import msgspec
 
 from sumi.engine.facts import page_facts
-from sumi.files.front_matter import front_matter
-from sumi.files.plain_text import iso_utc
+from sumi.files.plain_text import front_matter, iso_utc
 from sumi.model import PageFacts, Response, Timing
 from sumi.parse.page.digest import PageDigest
 from sumi.ports import UrlRecord

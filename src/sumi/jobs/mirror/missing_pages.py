@@ -6,8 +6,7 @@ holds the last copy of pages that the site has removed.
 
 from hashlib import sha256
 
-from sumi.files.front_matter import front_matter
-from sumi.files.plain_text import iso_utc, markdown_text, markdown_url
+from sumi.files.plain_text import front_matter, iso_utc, markdown_text, markdown_url
 from sumi.files.safe_files import SafeFolder
 from sumi.model import PageFacts
 from sumi.outcomes import MEANINGS, Ending, Outcome, Verdict

@@ -18,9 +18,9 @@ from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.parse.page.raw import unpacked
 from sumi.policy import FetchLimits, Preset
 from sumi.ports import Digester, UrlRecord
+from sumi.state.folder import LOOKING, backend_named, backend_of
 from sumi.state.lock import FolderLock
 from sumi.state.memory import MemoryStore
-from sumi.state.recognize import LOOKING, backend_named, backend_of
 
 # Enough that every worker process has the next page waiting for it.
 AT_ONCE = 32

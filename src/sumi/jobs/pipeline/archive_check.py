@@ -9,8 +9,7 @@ from sumi.jobs.pipeline.note import CRAWLER, SCRAPER, Role
 from sumi.jobs.pipeline.page_rows import KEPT
 from sumi.parse.page.raw import has_frame_of
 from sumi.ports import Snapshot, UrlRecord
-from sumi.state.check import ledger_violations
-from sumi.state.finding import Finding
+from sumi.state.check import Finding, ledger_violations
 
 
 async def archive_findings(role: Role, store: Snapshot, *, deep: bool) -> AsyncIterator[Finding]:

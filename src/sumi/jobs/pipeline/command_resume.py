@@ -42,7 +42,7 @@ def _last_run_id(options: argparse.Namespace) -> str:
     import asyncio
 
     from sumi.jobs.pipeline.scrape import RUN_NOTE, scraper_state
-    from sumi.state.recognize import FORMAT_NAME, open_snapshot
+    from sumi.state.folder import FORMAT_NAME, open_snapshot
 
     state = scraper_state(read_config(options))
 

@@ -7,7 +7,7 @@ import asyncio
 
 import msgspec
 
-from sumi.files.dictionaries import Dictionaries
+from sumi.files.blobs import Dictionaries
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.parse.page.raw import SAMPLE_BYTES, SAMPLES, trained
 from sumi.ports import Digester

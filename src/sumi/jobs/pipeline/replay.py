@@ -18,8 +18,8 @@ from sumi.jobs.pipeline.pages_csv import HEADER, csv_line
 from sumi.jobs.pipeline.parts import indexed
 from sumi.jobs.pipeline.scrape import scraper_state
 from sumi.ports import Snapshot
+from sumi.state.folder import open_snapshot
 from sumi.state.lock import FolderLock
-from sumi.state.recognize import open_snapshot
 
 
 class Replayed(msgspec.Struct, frozen=True):

@@ -21,7 +21,7 @@ MOST_LINE_BYTES = 1024 * 1024
 
 
 class SpoolWriter:
-    """The appending half of ``sumi.ports.Spool``."""
+    """The appending half of a spool."""
 
     def __init__(self, folder: Path, segment_bytes: int, now: float) -> None:
         self._folder = folder

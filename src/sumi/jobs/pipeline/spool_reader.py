@@ -37,7 +37,7 @@ class SpoolRest(msgspec.Struct, frozen=True):
 
 
 class SpoolReader:
-    """The taking half of ``sumi.ports.Spool``, with its bookmark."""
+    """The taking half of a spool, with its bookmark."""
 
     def __init__(self, folder: Path, bookmark: Path) -> None:
         self._folder = folder

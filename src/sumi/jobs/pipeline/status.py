@@ -22,7 +22,8 @@ from sumi.jobs.pipeline.spool_lines import NOTE as PASSED_OVER
 from sumi.jobs.pipeline.spool_lines import lines_passed_over
 from sumi.outcomes import Ending, Outcome
 from sumi.ports import FrontierStats
-from sumi.state.recognize import FORMAT_NAME, lock_owner
+from sumi.state.folder import FORMAT_NAME
+from sumi.state.lock import lock_owner
 
 
 class StoredStatus(msgspec.Struct, frozen=True):

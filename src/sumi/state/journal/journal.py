@@ -1,4 +1,7 @@
-"""An append-only log in numbered segments. A unit is one line; what follows the last sync mark may be torn.
+"""An append-only log in numbered segments. What follows the last sync mark may be torn.
+
+A record is one line, ``<length> <crc32c> <json>\\n``, readable with any pager; length and checksum tell a
+whole record from a torn or damaged one.
 
 Reading stops at the first bad line. If a later line proves that the bad one was once safely on disk (a sync
 mark after it), the file was damaged and reading refuses to go on; otherwise the bad rest is what a crash
@@ -9,17 +12,45 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
-from sumi.errors import StateDamaged, StorageFailed
+import google_crc32c
+
+from sumi.errors import StateDamaged, StateError, StorageFailed
 from sumi.files.faults import explained, storage_failed
 from sumi.state.folder import sync_folder
-from sumi.state.journal.lines import frame, line_length, unframe
 
 USUAL_LINE = 4096  # or shorter: read at once, whatever its length
 SEGMENT_BYTES = 64 * 1024 * 1024
 SEGMENT_NAME = re.compile(r"journal-(\d{6})\.log")
 SYNC_MARK = re.compile(rb'\{"type":"sync","upto":(\d+)\}')
+HEADER_BYTES = 18  # 8 hex digits, space, 8 hex digits, space
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def frame(payload: bytes) -> bytes:
+    return b"%08x %08x %s\n" % (len(payload), google_crc32c.value(payload), payload)
+
+
+def line_length(start: bytes) -> int:
+    """Of the line that begins so, by its own word; 0 if it is none."""
+    try:
+        return int(start[:8], 16) + HEADER_BYTES + 1
+    except ValueError:
+        return 0
+
+
+def unframe(line: bytes) -> bytes | None:
+    """The payload of one line (its newline included), or None if the line is torn or damaged."""
+    if len(line) <= HEADER_BYTES or line[-1:] != b"\n":
+        return None
+    payload = line[HEADER_BYTES:-1]
+    if line[:HEADER_BYTES] != b"%08x %08x " % (len(payload), google_crc32c.value(payload)):
+        return None
+    return payload
 
 
 class Place(int):
@@ -216,3 +247,107 @@ def _mark_of(payload: bytes) -> int | None:
 def _open_for_append(path: Path) -> int:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     return os.open(path, flags, 0o644)
+
+
+class Segment(NamedTuple):
+    number: int
+    path: Path
+    size: int
+
+
+class BadLine(NamedTuple):
+    segment: Segment
+    offset: int
+    is_tail: bool  # nothing that was ever known to be on the disk: a write that a crash left unfinished
+
+    def __str__(self) -> str:
+        return f"{self.segment.path} at byte {self.offset}"
+
+
+class JournalView:
+    """A journal looked at while another process may be writing it: nothing is locked, made, cut or changed.
+
+    It shows what was there when it was opened. A last line that is not whole is just being written, or is
+    what a crash left of it; either way it has not happened.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._segments = list(_segments(folder))
+        self._readers: dict[int, int] = {}
+
+    def replay(self) -> Iterator[tuple[Place, bytes]]:
+        for line in self.lines():
+            if not isinstance(line, BadLine):
+                yield line
+            elif line.is_tail:
+                return
+            else:
+                raise StateDamaged(f"{line}: damaged; sumi state check says more")
+
+    def lines(self) -> Iterator[tuple[Place, bytes] | BadLine]:
+        """Every line, the bad ones too: for those who want to know them all, or save the others."""
+        for segment in self._segments:
+            offset = 0
+            for line in _lines_of(segment):
+                payload = unframe(line)
+                if payload is None:
+                    yield BadLine(segment, offset, self._is_tail(segment, offset))
+                else:
+                    yield Place.of(segment.number, offset), payload
+                offset += len(line)
+
+    def read(self, place: Place) -> bytes:
+        reader = self._reader(place.segment)
+        header = os.pread(reader, 8, place.offset)
+        line = os.pread(reader, int(header, 16) + 19, place.offset) if len(header) == 8 else b""
+        payload = unframe(line)
+        if payload is None:
+            raise StateDamaged(f"the journal is damaged at byte {place.offset} of segment {place.segment}")
+        return payload
+
+    def close(self) -> None:
+        for reader in self._readers.values():
+            os.close(reader)
+        self._readers.clear()
+
+    def _is_tail(self, segment: Segment, offset: int) -> bool:
+        if segment is not self._segments[-1]:
+            return False
+        return Place.of(segment.number, offset) >= self._last_mark
+
+    @cached_property
+    def _last_mark(self) -> int:
+        """Up to where the last segment says that everything reached the disk."""
+        return max(map(synced_upto, _lines_of(self._segments[-1])), default=0)
+
+    def _reader(self, number: int) -> int:
+        if number not in self._readers:
+            path = next(segment.path for segment in self._segments if segment.number == number)
+            with _gone_named(path):
+                self._readers[number] = os.open(path, _READ)
+        return self._readers[number]
+
+
+def _segments(folder: Path) -> Iterator[Segment]:
+    for path in sorted(folder.iterdir()):
+        match = SEGMENT_NAME.fullmatch(path.name)
+        if match is not None and path.is_file() and not path.is_symlink():
+            yield Segment(int(match[1]), path, path.stat().st_size)
+
+
+@contextmanager
+def _gone_named(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise StateError(
+            f"{path} is gone: the state was carried over into a database just now, or removed; look again"
+        ) from None
+
+
+def _lines_of(segment: Segment) -> Iterator[bytes]:
+    with _gone_named(segment.path), segment.path.open("rb") as file:
+        left = segment.size
+        while left > 0 and (line := file.readline(left)):
+            left -= len(line)
+            yield line

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from sumi.state.folder import exchange, sync_folder
-from sumi.state.journal.journal import Journal
+from sumi.state.journal.journal import BadLine, Journal, JournalView
 from sumi.state.journal.records import (
     Added,
     Again,
@@ -33,7 +33,6 @@ from sumi.state.journal.records import (
     decode,
     encode,
 )
-from sumi.state.journal.view import BadLine, JournalView
 from sumi.state.lock import LOCK_NAME
 
 

@@ -25,7 +25,7 @@ from sumi.ports import (
 )
 from sumi.state.entries import State
 from sumi.state.folder import claim_folder
-from sumi.state.journal.journal import Journal, Place
+from sumi.state.journal.journal import Journal, JournalView, Place
 from sumi.state.journal.records import (
     Added,
     Again,
@@ -42,7 +42,6 @@ from sumi.state.journal.records import (
     encode,
 )
 from sumi.state.journal.replay import FilesSnapshot, ReplayedStore
-from sumi.state.journal.view import JournalView
 from sumi.state.lock import FolderLock
 
 BACKEND = "files"
