@@ -81,17 +81,31 @@ class Meaning(NamedTuple):
     ending: Ending
     meaning: str
     advice: str
+    # The properties that code decides by. The sets below are made from them.
+    kept: bool = False  # the job has its content, from now or from before: it counts as a page
+    transient: bool = False  # may pass by itself: worth a retry
+    unreachable: bool = False  # nobody was reached, whatever was asked for
+    by_rule: bool = False  # refused by a rule that the user can change
+    asked_again: bool = False  # may be another matter today: an update asks again
 
 
 MEANINGS: dict[Outcome, Meaning] = {
-    Outcome.CAPTURED: Meaning(Ending.DONE, "Fetched, digested and written.", ""),
+    Outcome.CAPTURED: Meaning(Ending.DONE, "Fetched, digested and written.", "", kept=True, asked_again=True),
     Outcome.UNCHANGED: Meaning(
-        Ending.DONE, "The server said, or its content showed, that nothing changed.", ""
+        Ending.DONE,
+        "The server said, or its content showed, that nothing changed.",
+        "",
+        kept=True,
+        asked_again=True,
     ),
-    Outcome.DUPLICATE: Meaning(Ending.DONE, "Its content is already here under another URL.", ""),
-    Outcome.REDIRECTED: Meaning(Ending.DONE, "It points elsewhere; the target is a URL of its own.", ""),
+    Outcome.DUPLICATE: Meaning(
+        Ending.DONE, "Its content is already here under another URL.", "", asked_again=True
+    ),
+    Outcome.REDIRECTED: Meaning(
+        Ending.DONE, "It points elsewhere; the target is a URL of its own.", "", asked_again=True
+    ),
     Outcome.READ: Meaning(
-        Ending.DONE, "A sitemap, or the data of a menu, whose entries were taken over.", ""
+        Ending.DONE, "A sitemap, or the data of a menu, whose entries were taken over.", "", asked_again=True
     ),
     Outcome.PROBED: Meaning(
         Ending.DONE, "No page: asked for to learn how the site says that a page does not exist.", ""
@@ -100,38 +114,52 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.DONE,
         "It was here, and the site says that it does not exist any more; its file is under _gone/.",
         "",
+        asked_again=True,
     ),
     Outcome.STORED: Meaning(
         Ending.DONE,
         "An image or a file, kept as it came under _assets/; no page, and not counted as one.",
         "",
+        asked_again=True,
     ),
     Outcome.BAD_URL: Meaning(
         Ending.PASSED_OVER, "Not an http(s) URL that can be requested.", "Usually a typing error on the page."
     ),
     Outcome.OUT_OF_SCOPE: Meaning(
-        Ending.PASSED_OVER, "On a host or path that the job does not cover.", "Widen the scope to take it."
+        Ending.PASSED_OVER,
+        "On a host or path that the job does not cover.",
+        "Widen the scope to take it.",
+        by_rule=True,
     ),
     Outcome.EXCLUDED: Meaning(
         Ending.PASSED_OVER,
         "A pattern, or the page types of the job's profile, left it out.",
         "See --include and --exclude, or the scope in the crawl's configuration.",
+        by_rule=True,
     ),
     Outcome.BLACKLISTED: Meaning(
-        Ending.PASSED_OVER, "On a domain that is only counted, never visited.", "See [[blacklist]]."
+        Ending.PASSED_OVER,
+        "On a domain that is only counted, never visited.",
+        "See [[blacklist]].",
+        by_rule=True,
     ),
     Outcome.STUBBED: Meaning(
-        Ending.PASSED_OVER, "On a domain of which addresses are noted, but not visited.", "See [[stub]]."
+        Ending.PASSED_OVER,
+        "On a domain of which addresses are noted, but not visited.",
+        "See [[stub]].",
+        by_rule=True,
     ),
     Outcome.TOO_DEEP: Meaning(
         Ending.PASSED_OVER,
         "Further away than a limit allows: links from the start, or sitemap indexes within each other.",
         "Raise the limit that the rule is about: --max-depth or --trap-hops.",
+        by_rule=True,
     ),
     Outcome.UNLISTED: Meaning(
         Ending.PASSED_OVER,
         "Linked, but not in the site's sitemap, which decides when there is one.",
         "--follow-links takes linked pages too.",
+        by_rule=True,
     ),
     Outcome.LISTED: Meaning(
         Ending.PASSED_OVER, "Found by a run that only lists pages and fetches none.", "sumi mirror takes it."
@@ -143,12 +171,16 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.PASSED_OVER, "Its content type is not one that this job digests.", "Nothing to do."
     ),
     Outcome.ABSENT: Meaning(
-        Ending.PASSED_OVER, "One of the usual places for a sitemap; the site has none there.", ""
+        Ending.PASSED_OVER,
+        "One of the usual places for a sitemap; the site has none there.",
+        "",
+        asked_again=True,
     ),
     Outcome.TRAP: Meaning(
         Ending.PASSED_OVER,
         "One of endless URLs that bring nothing new, by its form or by what its likes brought.",
         "If its pages are wanted, raise the --trap limit that the rule is about.",
+        by_rule=True,
     ),
     Outcome.OVER_CAP: Meaning(
         Ending.PASSED_OVER,
@@ -164,6 +196,7 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.PASSED_OVER,
         "Its repository already has as many pages, or pages of this type, as the caps allow.",
         "Raise the cap that the rule is about: caps.per_repo_max_pages, _issues or _prs.",
+        by_rule=True,
     ),
     Outcome.ASSET_TOO_LARGE: Meaning(
         Ending.PASSED_OVER,
@@ -179,43 +212,61 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.PASSED_OVER,
         "An image or a file was expected, and something else came: a web page, or no image at all.",
         "Usually a dead image of the site.",
+        asked_again=True,
     ),
     Outcome.NOT_FOUND: Meaning(
-        Ending.FAILED, "404 or 410: the page does not exist.", "A dead link of the site."
+        Ending.FAILED, "404 or 410: the page does not exist.", "A dead link of the site.", asked_again=True
     ),
     Outcome.SOFT_404: Meaning(
         Ending.FAILED,
         "It says 200, but shows what the site shows for pages that do not exist.",
         "A dead link of the site.",
+        asked_again=True,
     ),
     Outcome.CHALLENGE: Meaning(
         Ending.FAILED,
         "A bot check or a block page came instead of the content; it was not kept.",
         "Crawl more slowly, or ask the site's owner to let you in.",
+        transient=True,
     ),
     Outcome.FORBIDDEN: Meaning(
         Ending.FAILED,
         "401, 403 or 407: the server wants somebody else.",
         "Give credentials, if you have them.",
+        asked_again=True,
     ),
     Outcome.CLIENT_ERROR: Meaning(Ending.FAILED, "Another 4xx answer.", "See the status in the record."),
     Outcome.SERVER_ERROR: Meaning(
-        Ending.FAILED, "5xx, and again on every retry.", "Run again later: the page is tried again."
+        Ending.FAILED,
+        "5xx, and again on every retry.",
+        "Run again later: the page is tried again.",
+        transient=True,
     ),
     Outcome.RATE_LIMITED: Meaning(
-        Ending.FAILED, "429, and again on every retry.", "Lower the rate and run again."
+        Ending.FAILED, "429, and again on every retry.", "Lower the rate and run again.", transient=True
     ),
     Outcome.DNS_FAILED: Meaning(
-        Ending.FAILED, "The host name did not resolve.", "Check the name, or try later."
+        Ending.FAILED,
+        "The host name did not resolve.",
+        "Check the name, or try later.",
+        transient=True,
+        unreachable=True,
     ),
-    Outcome.CONNECT_FAILED: Meaning(Ending.FAILED, "Nobody accepted the connection.", "Try later."),
+    Outcome.CONNECT_FAILED: Meaning(
+        Ending.FAILED, "Nobody accepted the connection.", "Try later.", transient=True, unreachable=True
+    ),
     Outcome.CONNECTION_LOST: Meaning(
-        Ending.FAILED, "The connection broke before the answer was complete.", "Try later."
+        Ending.FAILED, "The connection broke before the answer was complete.", "Try later.", transient=True
     ),
     Outcome.TLS_FAILED: Meaning(
-        Ending.FAILED, "The certificate is not valid for the host, or the handshake failed.", "See --ca-file."
+        Ending.FAILED,
+        "The certificate is not valid for the host, or the handshake failed.",
+        "See --ca-file.",
+        unreachable=True,
     ),
-    Outcome.TIMED_OUT: Meaning(Ending.FAILED, "Too slow for one of the time limits.", "Try later."),
+    Outcome.TIMED_OUT: Meaning(
+        Ending.FAILED, "Too slow for one of the time limits.", "Try later.", transient=True
+    ),
     Outcome.TOO_LARGE: Meaning(
         Ending.FAILED, "Larger than the size limit; nothing of it was kept.", "Raise --max-body."
     ),
@@ -226,11 +277,13 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.FAILED,
         "The answer was not valid HTTP, or contradicted itself about where it ends.",
         "The server's fault; tell its owner.",
+        transient=True,
     ),
     Outcome.ADDRESS_REFUSED: Meaning(
         Ending.FAILED,
         "The name leads to a private, loopback or otherwise special address.",
         "--allow-private, if that is what you want.",
+        unreachable=True,
     ),
     Outcome.REDIRECT_LOOP: Meaning(Ending.FAILED, "It redirects to itself, directly or in a circle.", ""),
     Outcome.TOO_MANY_REDIRECTS: Meaning(Ending.FAILED, "Redirected too many times in a row.", ""),
@@ -238,6 +291,7 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.FAILED,
         "robots.txt could not be had (server error or no answer), which means: stay away for now.",
         "Run again later.",
+        transient=True,
     ),
     Outcome.PARSE_FAILED: Meaning(
         Ending.FAILED, "Its content could not be digested.", "Please report the page."
@@ -247,20 +301,37 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.FAILED,
         "It came, but the browser crashed over it, took too long or too much memory.",
         "Run again, raise --render-timeout, or take it as it comes with --render none.",
+        transient=True,
     ),
     Outcome.STALE: Meaning(
         Ending.FAILED,
         "It is here from an earlier run, and could not be had again; that copy is kept.",
         "Run again later.",
+        kept=True,
+        transient=True,
     ),
     Outcome.SITEMAP_CUT: Meaning(
         Ending.FAILED,
         "A sitemap, or the data of a menu, of which only the beginning could be read: it is damaged or too "
         "large; the pages that it lists up to there were taken.",
         "Tell its owner; --follow-links finds pages that it does not list.",
+        asked_again=True,
     ),
     Outcome.PENDING: Meaning(Ending.WAITING, "Not done yet.", "Run the same command again to go on."),
 }
+
+
+BY_ENDING: dict[Ending, frozenset[Outcome]] = {
+    ending: frozenset(one for one, meaning in MEANINGS.items() if meaning.ending is ending)
+    for ending in Ending
+}
+KEPT = frozenset(one for one, meaning in MEANINGS.items() if meaning.kept)
+UP_TO_DATE = KEPT & BY_ENDING[Ending.DONE]  # kept, and its server was heard: not stale
+CAME = KEPT | {Outcome.DUPLICATE}  # with content, whatever was then made of it
+TRANSIENT = frozenset(one for one, meaning in MEANINGS.items() if meaning.transient)
+UNREACHABLE = frozenset(one for one, meaning in MEANINGS.items() if meaning.unreachable)
+BY_RULE = frozenset(one for one, meaning in MEANINGS.items() if meaning.by_rule)
+ASKED_AGAIN = frozenset(one for one, meaning in MEANINGS.items() if meaning.asked_again)
 
 
 class Verdict(msgspec.Struct, frozen=True, gc=False):

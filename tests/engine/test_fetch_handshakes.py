@@ -8,9 +8,8 @@ import struct
 import pytest
 import trustme
 
-from sumi.frontier.retry import TRANSIENT
 from sumi.model import Request
-from sumi.outcomes import Outcome, Trouble
+from sumi.outcomes import TRANSIENT, Outcome, Trouble
 from tests.engine.exchanges import Loop, Result, on_both_loops, run, silence, with_fetcher
 from tests.engine.raw_server import serving
 

@@ -12,9 +12,8 @@ from sumi.engine.io import SystemClock
 from sumi.fetch.address_book import KEPT_SECONDS
 from sumi.fetch.http import HttpFetcher
 from sumi.fetch.resolver import Resolution, SystemResolver, Unresolved
-from sumi.frontier.retry import TRANSIENT
 from sumi.model import Request, Response
-from sumi.outcomes import Outcome, Trouble
+from sumi.outcomes import TRANSIENT, Outcome, Trouble
 from sumi.policy import FetchLimits, NetworkPolicy
 from sumi.ports import Clock
 from tests.engine.exchanges import LOOPBACK, OK, Loop, Result, on_both_loops, run

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.frontier.retry import TRANSIENT, retry_delay
-from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.frontier.retry import retry_delay
+from sumi.outcomes import MEANINGS, TRANSIENT, Ending, Outcome
 from sumi.policy import RetryPolicy
 
 POLICY = RetryPolicy(retries=3, first_delay=1.0, max_delay=60.0)

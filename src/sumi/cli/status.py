@@ -18,7 +18,7 @@ from sumi.console.summary import ending_lines, left_out_words
 from sumi.console.terminal import Palette, Sink, duration, printable
 from sumi.events import Summary, WaitingHost
 from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED, USUAL_WAITS
-from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.outcomes import BY_ENDING, UP_TO_DATE, Ending
 from sumi.ports import FrontierStats, HostWait, Snapshot
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ async def _with_bar(store: Snapshot, settings: "MirrorSettings | None", state: s
     if state != "complete" or settings is None or not settings.min_fidelity:
         return state
     scores = FidelityScores(settings.min_fidelity)
-    async for record in store.records((Outcome.CAPTURED, Outcome.UNCHANGED)):
+    async for record in store.records(UP_TO_DATE):
         scores.take(record)
     return "partial" if scores.below else state
 
@@ -153,7 +153,7 @@ def _state(pause_flag: Path, process: int | None, stats: FrontierStats, cap: int
         ended = not stats.pending or bool(cap and stats.captured >= cap)
     if not ended:
         return "interrupted"
-    failed = any(MEANINGS[outcome].ending is Ending.FAILED for outcome in stats.outcomes)
+    failed = not BY_ENDING[Ending.FAILED].isdisjoint(stats.outcomes)
     balanced = sum(stats.outcomes.values()) + stats.pending == stats.known
     return "partial" if stats.pending or failed or not balanced else "complete"
 

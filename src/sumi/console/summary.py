@@ -116,8 +116,8 @@ def ending_lines(summary: Summary, ending: Ending, palette: Palette) -> list[str
 def _hint(outcome: Outcome, summary: Summary) -> str:
     meaning = MEANINGS[outcome]
     if outcome is Outcome.PENDING:
-        return f"{meaning[1]} Run {_how_to_go_on(summary)} to go on."
-    words = " ".join(part for part in meaning[1:] if part)
+        return f"{meaning.meaning} Run {_how_to_go_on(summary)} to go on."
+    words = " ".join(filter(None, (meaning.meaning, meaning.advice)))
     # A map that is finished stays as it is until another run is asked for.
     return words.replace("un again", "un again with --update") if summary.job == "map" else words
 

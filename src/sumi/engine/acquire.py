@@ -12,7 +12,7 @@ from sumi.engine.revisit import Revisits
 from sumi.engine.robots_cache import RobotsCache, Turn
 from sumi.frontier.freshness import is_conditional
 from sumi.model import ASSETS, Kind, Lease, Request, Response
-from sumi.outcomes import Outcome, Trouble, Verdict
+from sumi.outcomes import UNREACHABLE, Outcome, Trouble, Verdict
 from sumi.parse.page.media_type import Form, form_of, is_unspecific
 from sumi.policy import SITEMAP_BYTES
 from sumi.ports import HostReport
@@ -20,15 +20,7 @@ from sumi.ports import HostReport
 PLAIN = ASSETS | {Kind.SITEMAP, Kind.NAVIGATION}
 NO_LOCATION = Verdict(Outcome.BAD_HTTP, "a redirect without a Location")
 # Nobody is there, and another method will not change that.
-NOBODY = frozenset(
-    {
-        Outcome.ADDRESS_REFUSED,
-        Outcome.BAD_URL,
-        Outcome.CONNECT_FAILED,
-        Outcome.DNS_FAILED,
-        Outcome.TLS_FAILED,
-    }
-)
+NOBODY = UNREACHABLE | {Outcome.BAD_URL}
 # Answers that are about the page or about us, and not about the method.
 CONCLUSIVE = REDIRECTS | {404, 410, 429}
 

@@ -13,7 +13,7 @@ from sumi.engine.io import Io
 from sumi.errors import StateError
 from sumi.events import Warned
 from sumi.model import Candidate
-from sumi.outcomes import Outcome
+from sumi.outcomes import BY_RULE, Outcome
 from sumi.policy import Preset
 from sumi.ports import Judged, UrlRecord
 from sumi.recipe import Recipe
@@ -23,21 +23,6 @@ RULES_NOTE = "rules.fingerprint"
 BATCH = 1000
 # Earlier versions took listed pages by the rules of a crawl: what those leave of a URL, these leave as it is.
 _GOES_ON = {Preset.LISTED: (Preset.CRAWL,)}
-
-# Refusals by a rule of the user's own.
-BY_RULE = frozenset(
-    {
-        Outcome.OUT_OF_SCOPE,
-        Outcome.EXCLUDED,
-        Outcome.BLACKLISTED,
-        Outcome.STUBBED,
-        Outcome.TOO_DEEP,
-        Outcome.UNLISTED,
-        Outcome.TRAP,
-        Outcome.OVER_QUOTA,
-    }
-)
-
 
 NOTED = frozenset({Outcome.BLACKLISTED, Outcome.STUBBED})
 

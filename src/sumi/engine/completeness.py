@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from sumi.model import Hop, Kind
-from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.outcomes import BY_ENDING, UP_TO_DATE, Ending, Outcome
 from sumi.ports import FrontierStats, Ledger, Remains, UrlRecord
 
 COMPLETE, LIMITED, PARTIAL, INTERRUPTED, ABORTED = "complete", "limited", "partial", "interrupted", "aborted"
@@ -27,8 +27,8 @@ LEFT_OUT: Final = (
     Outcome.OVER_QUOTA,
 )
 LINKS_DROPPED: Final = "links_dropped"  # besides those: links of pages that have too many
-PAGES_HERE: Final = (Outcome.CAPTURED, Outcome.UNCHANGED, Outcome.DUPLICATE)
-_FOUND_AT_ITS_PLACE: Final = frozenset({*PAGES_HERE, Outcome.REDIRECTED, Outcome.READ, Outcome.PENDING})
+PAGES_HERE: Final = UP_TO_DATE | {Outcome.DUPLICATE}
+_FOUND_AT_ITS_PLACE: Final = PAGES_HERE | {Outcome.REDIRECTED, Outcome.READ, Outcome.PENDING}
 _NOTE: Final = "run.standing"
 _MOST_SEEDS: Final = 10_000  # looked at one by one
 
@@ -128,7 +128,7 @@ def standing(
 
 def _lacks(stats: FrontierStats, outcomes: Mapping[str, int], findings: Findings) -> bool:
     """Whether something that was wanted is not here, or not as whole as was wanted."""
-    failed = sum(count for name, count in outcomes.items() if MEANINGS[Outcome(name)].ending is Ending.FAILED)
+    failed = sum(outcomes.get(one.value, 0) for one in BY_ENDING[Ending.FAILED])
     unaccounted = sum(outcomes.values()) != stats.known
     waiting = outcomes.get(Outcome.PENDING.value, 0)
     unread = findings.remains.unread or findings.remains.behind

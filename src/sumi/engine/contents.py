@@ -14,15 +14,12 @@ from sumi.engine.gate import Gate
 from sumi.engine.io import Io
 from sumi.engine.revisit import Revisits, revision_of, unchanged_facts
 from sumi.model import Kind, Lease, PageFacts, Response
-from sumi.outcomes import Outcome, Verdict
+from sumi.outcomes import CAME, KEPT, Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
 from sumi.ports import Settlement
 from sumi.recipe import Recipe
 
-KEPT = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED, Outcome.STALE})
 SAME_CONTENT = Verdict(Outcome.UNCHANGED, "it came again, with the same content")
-# Pages that came, whatever was then made of them.
-CAME = KEPT | {Outcome.DUPLICATE}
 
 
 class ContentIndex:

@@ -10,7 +10,7 @@ import msgspec
 
 from sumi.engine.acquire import Acquired, Crowded, Ended, Fetched, Redirected
 from sumi.engine.assets import Assets
-from sumi.engine.contents import KEPT, Contents
+from sumi.engine.contents import Contents
 from sumi.engine.endings import Endings
 from sumi.engine.facts import bare_facts
 from sumi.engine.found_links import FoundLinks, Sitemaps
@@ -24,15 +24,13 @@ from sumi.engine.soft_errors import SoftErrors
 from sumi.events import PageDeferred, Warned
 from sumi.frontier.retry import retry_delay
 from sumi.model import ASSETS, Hop, Kind, Lease, Response
-from sumi.outcomes import Outcome, Verdict
+from sumi.outcomes import KEPT, UP_TO_DATE, Outcome, Verdict
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.ports import Deferral, Settlement
 from sumi.recipe import Recipe
 from sumi.urls import rules_for
 from sumi.urls.alternatives import other_name, other_path
 
-# A page that is here and was just heard of.
-ASKED = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED})
 # A path that robots.txt forbids may be allowed without the parameters that are no part of the identity.
 _ELSEWHERE: Final = {
     Outcome.NOT_FOUND: other_path,
@@ -78,7 +76,7 @@ class Digestion:
     async def conclude(self, lease: Lease, acquired: Acquired) -> Settlement | Deferral:
         unit = await self._concluded(lease, acquired)
         response = acquired.response if isinstance(acquired, Fetched | Ended) else None
-        if response is None or not isinstance(unit, Settlement) or unit.verdict.outcome not in ASKED:
+        if response is None or not isinstance(unit, Settlement) or unit.verdict.outcome not in UP_TO_DATE:
             return unit
         return self._revisits.dated(unit, response.timing.started)
 

@@ -16,7 +16,7 @@ from sumi.engine.robots_redirects import HostsInUse, RobotsRedirects
 from sumi.events import RobotsRead, Warned
 from sumi.frontier.retry import retry_delay
 from sumi.model import Candidate, Hop, Kind, Request, Response
-from sumi.outcomes import Outcome, Trouble, Verdict
+from sumi.outcomes import UNREACHABLE, Outcome, Trouble, Verdict
 from sumi.parse.sitemap.reader import usual_places
 from sumi.policy import Preset
 from sumi.ports import HostReport, RobotsRecord
@@ -39,7 +39,6 @@ SHORTEST_LIFETIME = 3600.0
 LONG_CRAWL_DELAY = 10.0
 TOO_MANY = 429
 # What is true of the host as a whole: its pages end by that cause, and are not said to lack a robots.txt.
-CAUSES = frozenset({Outcome.DNS_FAILED, Outcome.CONNECT_FAILED, Outcome.ADDRESS_REFUSED, Outcome.TLS_FAILED})
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 
 
@@ -227,7 +226,7 @@ class RobotsCache:
         status = 0 if isinstance(answer, Trouble) else answer.status
         turn = await self._conclude(site, status, b"", self._report(site, answer), words)
         ruling = self._rulings[site]
-        if cause in CAUSES and not ruling.reachable:
+        if cause in UNREACHABLE and not ruling.reachable:
             self._rulings[site] = msgspec.structs.replace(ruling, denies_as=cause, words=words)
         return turn
 
@@ -236,7 +235,7 @@ class RobotsCache:
         if isinstance(answer, Response):
             return self._silence_of(answer.status)
         cause = answer.verdict.outcome
-        return cause if cause in CAUSES else Outcome.ROBOTS_UNREACHABLE
+        return cause if cause in UNREACHABLE else Outcome.ROBOTS_UNREACHABLE
 
     async def _conclude(
         self,

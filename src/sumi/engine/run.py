@@ -18,9 +18,8 @@ from sumi.engine.settler import Settler
 from sumi.engine.visit import LeaseKeeper
 from sumi.errors import UsageError
 from sumi.events import PageSettled, Warned
-from sumi.frontier.retry import TRANSIENT
 from sumi.model import Candidate, Kind, Lease
-from sumi.outcomes import Ending, Verdict
+from sumi.outcomes import TRANSIENT, Ending, Verdict
 from sumi.policy import Durability, OnError
 from sumi.ports import Deferral, Judged, Settlement
 from sumi.recipe import Recipe

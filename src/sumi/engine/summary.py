@@ -14,7 +14,7 @@ from sumi.engine.completeness import ABORTED, Findings, Standing, standing
 from sumi.events import Summary
 from sumi.frontier.novelty import SAME_BITS
 from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, SUSPENDED
-from sumi.outcomes import Outcome
+from sumi.outcomes import UP_TO_DATE, Outcome
 from sumi.ports import FrontierStats, HostWait, Ledger, UrlRecord
 from sumi.recipe import Recipe
 from sumi.urls import host_key
@@ -176,7 +176,7 @@ async def _pages(ledger: Ledger, fidelity: FidelityScores) -> tuple[list[str], i
     hashes = array("Q")
     unindexed = dropped = 0
     rendered, in_vain = Counter[str](), Counter[str]()
-    async for record in ledger.records((Outcome.CAPTURED, Outcome.UNCHANGED)):
+    async for record in ledger.records(UP_TO_DATE):
         fidelity.take(record)
         dropped += record.facts.links_dropped
         if record.facts.simhash is not None:

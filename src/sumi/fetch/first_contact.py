@@ -2,18 +2,10 @@
 
 from sumi.errors import UsageError
 from sumi.model import Request, Response
-from sumi.outcomes import Outcome, Trouble
+from sumi.outcomes import UNREACHABLE, Outcome, Trouble
 from sumi.ports import Fetcher
 
-UNREACHABLE = frozenset(
-    {
-        Outcome.ADDRESS_REFUSED,
-        Outcome.CONNECT_FAILED,
-        Outcome.DNS_FAILED,
-        Outcome.TIMED_OUT,
-        Outcome.TLS_FAILED,
-    }
-)
+NOT_REACHED = UNREACHABLE | {Outcome.TIMED_OUT}
 ADVICE = {
     Outcome.ADDRESS_REFUSED: "give the address itself as the URL, or --allow-private",
     Outcome.DNS_FAILED: "check the spelling of the host",
@@ -30,7 +22,7 @@ class FirstContact:
 
     async def fetch(self, request: Request) -> Response | Trouble:
         answer = await self._fetcher.fetch(request)
-        if not self._made and isinstance(answer, Trouble) and answer.verdict.outcome in UNREACHABLE:
+        if not self._made and isinstance(answer, Trouble) and answer.verdict.outcome in NOT_REACHED:
             verdict = answer.verdict
             advice = ADVICE.get(verdict.outcome, "check the URL and that the server is up")
             if verdict.outcome is Outcome.ADDRESS_REFUSED and verdict.rule.startswith("port "):

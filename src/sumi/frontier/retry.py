@@ -3,29 +3,11 @@
 import re
 from datetime import UTC, datetime
 
-from sumi.outcomes import Outcome
+from sumi.outcomes import TRANSIENT, UNREACHABLE, Outcome
 from sumi.policy import RetryPolicy
 
-# Trouble that passes. Everything else is an answer, and asking again would only be impolite.
-TRANSIENT = frozenset(
-    {
-        Outcome.SERVER_ERROR,
-        Outcome.RATE_LIMITED,
-        Outcome.DNS_FAILED,
-        Outcome.CONNECT_FAILED,
-        Outcome.CONNECTION_LOST,
-        Outcome.TIMED_OUT,
-        Outcome.BAD_HTTP,
-        Outcome.ROBOTS_UNREACHABLE,
-        Outcome.CHALLENGE,
-        Outcome.STALE,
-        Outcome.RENDER_FAILED,
-    }
-)
-
-
 # What the next run tries again: also what may be another matter with its flags (--allow-private, --ca-file).
-WORTH_ANOTHER_RUN = TRANSIENT | {Outcome.ADDRESS_REFUSED, Outcome.TLS_FAILED}
+WORTH_ANOTHER_RUN = TRANSIENT | UNREACHABLE
 
 
 def retry_delay(outcome: Outcome, attempt: int, policy: RetryPolicy, jitter: float) -> float | None:

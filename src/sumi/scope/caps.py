@@ -9,24 +9,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from sumi.outcomes import Outcome, Verdict
+from sumi.outcomes import BY_RULE, Outcome, Verdict
 from sumi.scope.profiles import ProfileName, shapes_of
 from sumi.urls import split
 from sumi.urls.identity import tidy_escapes
 
 # URLs that ended in these were never asked for, so they take nobody's place.
-NOT_ASKED_FOR: Final = frozenset(
-    {
-        Outcome.BAD_URL,
-        Outcome.OUT_OF_SCOPE,
-        Outcome.EXCLUDED,
-        Outcome.TOO_DEEP,
-        Outcome.UNLISTED,
-        Outcome.ROBOTS_DENIED,
-        Outcome.TRAP,
-        Outcome.OVER_QUOTA,
-    }
-)
+NOT_ASKED_FOR: Final = BY_RULE | {Outcome.BAD_URL, Outcome.ROBOTS_DENIED}
 
 
 class CapPolicy(msgspec.Struct, frozen=True):

@@ -8,7 +8,6 @@ import asyncio
 
 import msgspec
 
-from sumi.engine.contents import CAME, KEPT
 from sumi.engine.facts import page_facts
 from sumi.events import CaptureProgress, Listener
 from sumi.frontier.freshness import vouched_seconds
@@ -17,13 +16,13 @@ from sumi.jobs.capture.database import CaptureDatabase, TurnWriter
 from sumi.jobs.capture.digests import Digested, DigestMemory
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, JobStatus
 from sumi.model import Kind, Lease, PageFacts, Response
-from sumi.outcomes import MEANINGS, Ending, Outcome, Verdict
+from sumi.outcomes import BY_ENDING, CAME, KEPT, Ending, Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
 from sumi.parse.page.raw import packed
 from sumi.ports import Frontier, FrontierStats, Ledger, UrlRecord
 from sumi.scope.bases import BaseUrls
 
-FAILURES = frozenset(outcome for outcome, meaning in MEANINGS.items() if meaning.ending is Ending.FAILED)
+FAILURES = BY_ENDING[Ending.FAILED]
 EMPTY = packed(b"")[0]  # what the text of a page without any is kept under
 
 

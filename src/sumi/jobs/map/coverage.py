@@ -13,7 +13,7 @@ from typing import Final
 import apsw
 import msgspec
 
-from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.outcomes import BY_ENDING, Ending, Outcome
 
 # One row per domain, state, outcome and depth: everything about pages is added up from these. The depth of a
 # page is its smallest, over all quality domains that it was reached from. The outcome is the crawl's own
@@ -29,7 +29,7 @@ _WHY_UNREACHABLE: Final = """
     SELECT domain, min(error_message) FROM pages WHERE state = 'Unreachable' GROUP BY domain
 """
 
-_PASSED_OVER: Final = {one.value for one in Outcome if MEANINGS[one].ending is Ending.PASSED_OVER}
+_PASSED_OVER: Final = BY_ENDING[Ending.PASSED_OVER]
 
 MOST_NAMED: Final = 10  # where the words are notes in a summary
 

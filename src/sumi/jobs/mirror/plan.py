@@ -14,7 +14,7 @@ from sumi.jobs.mirror.dry_run import NoOutput, look_at
 from sumi.jobs.mirror.listing import ListedPage, Listing, ReadSitemap, list_site
 from sumi.jobs.mirror.recipe import mirror_job
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
-from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.outcomes import BY_ENDING, Ending, Outcome
 from sumi.parse.page.digest import PageDigest
 from sumi.parse.page.framework import framework_of
 from sumi.parse.page.javascript import needs_javascript
@@ -170,8 +170,7 @@ async def _unlisted(ledger: Ledger, listing: Listing) -> int:
 
 
 async def _failures(ledger: Ledger) -> dict[str, int]:
-    failed = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.FAILED)
-    refused = failed | {Outcome.NOT_HTML, Outcome.ROBOTS_DENIED}
+    refused = BY_ENDING[Ending.FAILED] | {Outcome.NOT_HTML, Outcome.ROBOTS_DENIED}
     return dict(Counter([record.outcome.value async for record in ledger.records(refused)]))
 
 

@@ -6,19 +6,16 @@ from typing import NamedTuple
 
 from sumi.jobs.mirror.update import Changes
 from sumi.model import Kind
-from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.outcomes import BY_ENDING, KEPT, Ending, Outcome
 from sumi.ports import Ledger, UrlRecord
 from sumi.urls.paths import INDEX
 
-PAGES = frozenset((Outcome.CAPTURED, Outcome.UNCHANGED, Outcome.STALE))
-DONE = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.DONE)
-FAILED = frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.FAILED) - PAGES
+DONE = BY_ENDING[Ending.DONE]
+FAILED = BY_ENDING[Ending.FAILED] - KEPT
 ENDED = frozenset(Outcome) - {Outcome.PENDING}
 # Neither foreign pages, which are legion, nor guesses where a sitemap might be, are missing from the mirror.
 _UNLISTED = frozenset((Outcome.OUT_OF_SCOPE, Outcome.ABSENT))
-SKIPPED = (
-    frozenset(outcome for outcome in Outcome if MEANINGS[outcome].ending is Ending.PASSED_OVER) - _UNLISTED
-)
+SKIPPED = BY_ENDING[Ending.PASSED_OVER] - _UNLISTED
 # Sorts below every character of a file name, so that a folder's own page comes first, then what is inside it,
 # then its neighbours.
 STEP = "\0"
@@ -33,7 +30,7 @@ class Entry(NamedTuple):
 
 async def pages_here(ledger: Ledger) -> AsyncIterator[UrlRecord]:
     """Every page with a file: settled ones, and those that an unfinished update has yet to ask for again."""
-    async for record in ledger.records(PAGES | {Outcome.PENDING} if await _any_again(ledger) else PAGES):
+    async for record in ledger.records(KEPT | {Outcome.PENDING} if await _any_again(ledger) else KEPT):
         if is_here(record):
             yield record
 
@@ -55,7 +52,7 @@ async def told_of(ledger: Ledger) -> AsyncIterator[UrlRecord]:
 
 def is_here(record: UrlRecord) -> bool:
     facts, outcome = record.facts, record.outcome
-    return not facts.asset and (outcome in PAGES or (outcome is Outcome.PENDING and facts.path is not None))
+    return not facts.asset and (outcome in KEPT or (outcome is Outcome.PENDING and facts.path is not None))
 
 
 class Survey:

@@ -10,29 +10,11 @@ import msgspec
 
 from sumi.engine.revisit import to_be_made_again
 from sumi.model import Kind, PageFacts
-from sumi.outcomes import Outcome
+from sumi.outcomes import ASKED_AGAIN, Outcome
 from sumi.ports import Frontier, Ledger, UrlRecord
 
 NOTE = "update"
 BATCH = 1000
-# What may have changed: pages, the sitemaps that list them, and what was missing.
-ASKED_AGAIN = frozenset(
-    {
-        Outcome.CAPTURED,
-        Outcome.UNCHANGED,
-        Outcome.DUPLICATE,
-        Outcome.REDIRECTED,
-        Outcome.READ,
-        Outcome.SITEMAP_CUT,
-        Outcome.ABSENT,
-        Outcome.GONE,
-        Outcome.NOT_FOUND,
-        Outcome.SOFT_404,
-        Outcome.FORBIDDEN,
-        Outcome.STORED,
-        Outcome.NOT_AN_ASSET,
-    }
-)
 
 
 class Update(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -6,7 +6,7 @@ from pathlib import Path
 from sumi.files.blobs import PACKED_SUFFIX, FolderBlobs
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.pipeline.note import CRAWLER, SCRAPER, Role
-from sumi.jobs.pipeline.page_rows import KEPT
+from sumi.outcomes import UP_TO_DATE
 from sumi.parse.page.raw import has_frame_of
 from sumi.ports import Snapshot, UrlRecord
 from sumi.state.check import Finding, ledger_violations
@@ -22,7 +22,7 @@ async def archive_findings(role: Role, store: Snapshot, *, deep: bool) -> AsyncI
         yield Finding(words)
     bodies = _Bodies(role.home)
     try:
-        async for record in store.records(KEPT):
+        async for record in store.records(UP_TO_DATE):
             words = bodies.trouble_with(record, deep=deep)
             if words:
                 yield Finding(f"{record.url}: {record.facts.path} {words}", requeue=record.url)

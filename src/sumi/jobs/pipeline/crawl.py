@@ -27,12 +27,12 @@ from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.layout import layout_of
 from sumi.jobs.pipeline.moved_state import refuse_another_frontier, refuse_another_index
 from sumi.jobs.pipeline.note import CRAWLER, UNIFIED, Role, recall_role, remember_role
-from sumi.jobs.pipeline.page_rows import KEPT
 from sumi.jobs.pipeline.parts import Workshop
 from sumi.jobs.pipeline.recipe import finding_job
 from sumi.jobs.pipeline.seeds import load_seeds
 from sumi.jobs.pipeline.workspace import Belongings, adopt, refuse_half_emptied
 from sumi.model import Candidate, Hop
+from sumi.outcomes import UP_TO_DATE
 from sumi.policy import Durability
 from sumi.ports import Clock
 from sumi.recipe import Job
@@ -172,5 +172,5 @@ async def _begin_as(role: Role, store: Store, state: Path) -> None:
 
 
 async def _queue_again(store: Store, clock: Clock) -> None:
-    urls = [record.url async for record in store.records(KEPT)]
+    urls = [record.url async for record in store.records(UP_TO_DATE)]
     await store.requeue(urls, clock.now())

@@ -11,8 +11,9 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from sumi.jobs.pipeline.page_rows import KEPT, identity, is_kept_page, second_of
+from sumi.jobs.pipeline.page_rows import identity, is_kept_page, second_of
 from sumi.model import PageFacts
+from sumi.outcomes import UP_TO_DATE
 from sumi.ports import Clock, Ledger, UrlRecord
 
 NOTE = "copies.standing"
@@ -127,7 +128,7 @@ class LedgerCopies:
             if copy.name in before.marks
         ]
         batch: list[UrlRecord] = []
-        async for record in ledger.records(KEPT):
+        async for record in ledger.records(UP_TO_DATE):
             if (record.at or 0.0) >= before.started and is_kept_page(record):
                 batch.append(record)
             if len(batch) == BATCH:

@@ -5,10 +5,9 @@ from typing import Final, TypeAlias
 import msgspec
 
 from sumi.model import Kind, Lease, PageFacts
-from sumi.outcomes import Outcome, Verdict
+from sumi.outcomes import UP_TO_DATE, Outcome, Verdict
 from sumi.ports import UrlRecord
 
-KEPT: Final = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED})
 NOT_MODIFIED: Final = 304
 _NOT_MODIFIED_RULE: Final = f"HTTP {NOT_MODIFIED}"
 NOT_MODIFIED_VERDICT: Final = Verdict(Outcome.UNCHANGED, _NOT_MODIFIED_RULE)
@@ -39,7 +38,7 @@ class PageRow(msgspec.Struct, frozen=True):
 
 
 def is_kept_page(record: UrlRecord) -> bool:
-    return record.kind is Kind.PAGE and record.outcome in KEPT
+    return record.kind is Kind.PAGE and record.outcome in UP_TO_DATE
 
 
 def settled_record(lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> UrlRecord:

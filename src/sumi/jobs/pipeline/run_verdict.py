@@ -19,9 +19,8 @@ from sumi.console.summary import (
 )
 from sumi.console.terminal import Palette, printable
 from sumi.events import Summary
-from sumi.jobs.pipeline.page_rows import KEPT
 from sumi.jobs.pipeline.run_crawler import CrawlerProcess
-from sumi.outcomes import Outcome
+from sumi.outcomes import UP_TO_DATE, Outcome
 
 _PLAIN: Final = Palette(colours=False)
 _WORST_FIRST: Final = ("aborted", "interrupted", "partial", "limited", "complete")
@@ -98,8 +97,8 @@ def _joint_outcomes(crawled: Summary | None, scraped: Summary) -> dict[str, int]
     scraper has not heard of yet is pending."""
     outcomes = Counter(scraped.outcomes)
     if crawled is not None:
-        outcomes.update({name: count for name, count in crawled.outcomes.items() if name not in KEPT})
-        handed_over = sum(crawled.outcomes.get(outcome, 0) for outcome in KEPT)
+        outcomes.update({name: count for name, count in crawled.outcomes.items() if name not in UP_TO_DATE})
+        handed_over = sum(crawled.outcomes.get(outcome, 0) for outcome in UP_TO_DATE)
         outcomes[Outcome.PENDING] += max(0, handed_over - scraped.discovered)
     return {str(name): count for name, count in outcomes.items() if count}
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from sumi.model import Candidate, PageFacts
-from sumi.outcomes import Ending, Outcome, Verdict
+from sumi.outcomes import KEPT, Ending, Verdict
 from sumi.policy import FrontierPolicy
 from sumi.ports import Attempt, Deferral, FrontierStats, Judged, Settlement
 from sumi.state.entries import DELAYED, SETTLED, Entry
@@ -11,7 +11,6 @@ from sumi.state.memory.leases import PAGE, SITEMAP, Leases
 
 # What takes a place under max_pages.
 MOST_VERDICTS = 256
-COUNTED = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED, Outcome.STALE})
 
 
 class Settlements(Leases):
@@ -105,7 +104,7 @@ class Settlements(Leases):
 
     @staticmethod
     def _counts(entry: Entry, verdict: Verdict) -> bool:
-        return verdict.outcome in COUNTED and entry.candidate.kind is PAGE
+        return verdict.outcome in KEPT and entry.candidate.kind is PAGE
 
     async def stats(self) -> FrontierStats:
         return FrontierStats(
