@@ -26,7 +26,8 @@ from sumi.model import Kind
 from sumi.parse.commonmark import render
 from sumi.parse.html import parse_html
 from sumi.parse.markdown.convert import page_markdown
-from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
 from sumi.policy import Preset
 
 Extract: TypeAlias = Callable[[bytes], str]

@@ -18,8 +18,7 @@ from typing import Any, Final
 
 from benchmarks.fidelity_converters import CONVERTERS, MISSING, Convert
 from benchmarks.fidelity_corpus import SOURCES, Page, pages, reference
-from sumi.parse.markdown.fidelity import Expected, Fidelity, judge
-from sumi.parse.markdown.inventory import words_of_markdown
+from sumi.parse.markdown.fidelity import Expected, Fidelity, judge, words_of_markdown
 
 RESULTS: Final = Path(__file__).parent / "results"
 WHOLE: Final = ("sumi", "sumi, Markdown alone", "turbohtml")

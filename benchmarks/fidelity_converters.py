@@ -12,7 +12,8 @@ URL: Final = "https://docs.example.org/manual/page.html"
 def _sumi() -> Convert:
     """All that the crawler asks of a page: links, metadata, fingerprint, Markdown and its fidelity."""
     from sumi.model import Kind
-    from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+    from sumi.parse.page.digest import DigestRequest, PageDigest
+    from sumi.parse.page.digester import digest
     from sumi.policy import Preset
 
     def convert(body: bytes) -> str:

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 
 from sumi.parse.html import parse_html
 from sumi.parse.markdown.code_blocks import find_code, prepare_code
-from sumi.parse.markdown.fidelity import Expected
-from sumi.parse.markdown.inventory import holdings_of_tree
+from sumi.parse.markdown.fidelity import Expected, inventory_of_tree
 from sumi.parse.markdown.tables import TableFitter
 
 _DOC: Final = "/usr/share/doc"
@@ -195,10 +194,10 @@ def reference(page: Page) -> Expected | None:
     prepare_code(find_code(document))
     root.resolve_links(_URL)
     fitter = TableFitter(document)
-    holdings = holdings_of_tree(root)
+    inventory = inventory_of_tree(root)
     for table in reversed(list(root.iter_elements("table"))):
         fitter.fit(table)
-    return Expected(fitter.counted(holdings), root, 0) if len(holdings.text.split()) > 20 else None
+    return Expected(fitter.counted(inventory), root, 0) if len(inventory.text.split()) > 20 else None
 
 
 def _evenly(source: Source, most: int) -> Iterator[Page]:

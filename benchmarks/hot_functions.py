@@ -31,7 +31,8 @@ def digest_to_links() -> Callable[[], object]:
 
 
 def _digest(markdown: bool) -> Callable[[], object]:
-    from sumi.parse.page.digest import DigestRequest, digest
+    from sumi.parse.page.digest import DigestRequest
+    from sumi.parse.page.digester import digest
 
     html = page_html(7, 200).encode()
     url = f"{ORIGIN}/guide/part-00/topic-0007.html"

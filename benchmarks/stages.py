@@ -18,10 +18,10 @@ from sumi.model import Candidate, Kind, Lease, Response, Timing
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.html import parse_html
 from sumi.parse.markdown.convert import page_markdown
-from sumi.parse.page.charset import charset_label
 from sumi.parse.page.digest import DigestRequest, PageDigest
-from sumi.parse.page.links import page_links
+from sumi.parse.page.digester import page_links
 from sumi.parse.page.metadata import read_metadata
+from sumi.parse.page.text import charset_label
 from sumi.policy import FetchLimits, FrontierPolicy, PacingPolicy, Preset
 from sumi.ports import HostReport, Judged, Settlement
 from sumi.state.journal import FilesStore

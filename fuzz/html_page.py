@@ -9,10 +9,9 @@ from markdown_it.token import Token
 
 from fuzz.inputs import as_choice, as_text
 from sumi.model import Kind
-from sumi.parse.page.bodies import digest_page
-from sumi.parse.page.charset import clean
 from sumi.parse.page.digest import DigestRequest, PageDigest
-from sumi.parse.page.harmless import harmless
+from sumi.parse.page.digester import digest_page
+from sumi.parse.page.text import clean, harmless
 from sumi.policy import Preset
 
 _URL = "https://example.com/docs/page.html"

@@ -2,7 +2,8 @@
 
 import dataclasses
 
-from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.page.digester import digest
 from sumi.recipe import Recipe
 from tests.engine.world import Answer, Web, World
 

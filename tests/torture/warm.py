@@ -20,7 +20,7 @@ _PRELOADED = [
     *(f"sumi.jobs.mirror.{part}" for part in ("command_rebuild", "rebuild")),
     *(f"sumi.cli.{name}" for name in ("state", "state_check", "state_repair", "status", "explain")),
 ]
-_FORKS.set_forkserver_preload([*_PRELOADED, "sumi.parse.page.bodies", "sumi.state.migrate", "uvloop"])
+_FORKS.set_forkserver_preload([*_PRELOADED, "sumi.parse.page.digester", "sumi.state.migrate", "uvloop"])
 
 _UNTRACED = "TracerPid:\t0\n"
 

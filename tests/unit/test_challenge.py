@@ -4,7 +4,8 @@ import pytest
 
 from sumi.model import Kind
 from sumi.parse.page.challenge import challenge_error, challenge_header, challenge_page
-from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
 from sumi.policy import Preset
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.jobs.mirror.assets import asset_name
-from sumi.parse.page.file_types import KEPT_EXTENSIONS, file_extension, image_extension, named_like_a_file
+from sumi.parse.page.media_type import KEPT_EXTENSIONS, file_extension, image_extension, named_like_a_file
 from sumi.urls.alternatives import TWIN_FORMS, form_between, twin_of
 
 ACTIVE = [

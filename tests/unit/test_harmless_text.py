@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.model import Kind
-from sumi.parse.page.digest import DigestRequest, PageDigest, digest
-from sumi.parse.page.harmless import harmless
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
+from sumi.parse.page.text import harmless
 from sumi.policy import Preset
 
 HARM = re.compile(

@@ -9,7 +9,8 @@ from markdown_it import MarkdownIt
 from fuzz.html_page import check_body
 from sumi.model import Kind
 from sumi.parse.html import Document, Element, Node, Text, parse_html
-from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
 from sumi.policy import Preset
 from sumi.urls import PRESETS, LinkNormalizer
 from tests.corpora import html5lib_cases as corpus

@@ -3,7 +3,8 @@
 import pytest
 
 from sumi.model import Kind
-from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
 from sumi.policy import Preset
 
 BY = "https://creativecommons.org/licenses/by/4.0/"

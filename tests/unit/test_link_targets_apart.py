@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from sumi.model import Kind
 from sumi.parse.markdown.link_targets import image_targets, replace_targets
-from sumi.parse.page.bodies import digest_page
 from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest_page
 from sumi.policy import Preset
 
 

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from sumi.frontier import listed_dates
 from sumi.frontier.listed_dates import ListedDates
 from sumi.model import Kind
-from sumi.parse.page.digest import DigestRequest, PageDigest, digest
-from sumi.parse.sitemap.dates import latest_moment
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
+from sumi.parse.sitemap.reader import latest_moment
 from sumi.policy import Preset
 
 SITEMAPS = st.lists(

@@ -11,7 +11,8 @@ from markdown_it.token import Token
 
 from sumi.files.plain_text import front_matter, markdown_text, one_line
 from sumi.model import Kind
-from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
 from sumi.policy import Preset
 from tests.corpora import hostile_text
 

@@ -10,7 +10,8 @@ from markdown_it import MarkdownIt
 
 from sumi.model import Kind
 from sumi.parse.html import Document, Element, collapse, parse_html
-from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
 from sumi.policy import Preset
 from sumi.urls import normalize
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from sumi.model import Kind
 from sumi.outcomes import Outcome
 from sumi.parse.page import navigation
-from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.page.digester import digest
 from sumi.parse.page.navigation import Navigation, read_navigation
 from sumi.policy import Preset
 

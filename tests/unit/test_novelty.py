@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sumi.engine.summary import near_duplicates
 from sumi.frontier.novelty import SessionWatch, TemplateWatch, nearly_same, session_of, template_of
 from sumi.model import Kind
-from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
 from sumi.parse.page.fingerprint import simhash, vocabulary, words_of
 from sumi.policy import Preset
 from tests.site.truth import site

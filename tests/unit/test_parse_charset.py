@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.model import Kind
-from sumi.parse.page.charset import charset_label, decode_text
-from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
+from sumi.parse.page.text import charset_label, decode_text
 from sumi.policy import Preset
 
 RUSSIAN = "<title>Привет, мир: как дела сегодня</title>"

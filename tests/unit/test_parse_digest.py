@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from sumi.model import Kind
 from sumi.outcomes import Outcome
-from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.page.digester import digest
 from sumi.policy import Preset
 
 URL = "https://e.org/d/p"
@@ -128,7 +129,7 @@ def test_an_unforeseen_fault_costs_the_page_only(monkeypatch: pytest.MonkeyPatch
     def broken(*_: object) -> str:
         raise IndexError("out of range")
 
-    monkeypatch.setattr("sumi.parse.page.bodies.page_markdown", broken)
+    monkeypatch.setattr("sumi.parse.page.digester.page_markdown", broken)
     result = ask(b"<p>x")
     assert isinstance(result, Undigested)
     assert result.verdict.outcome is Outcome.PARSE_FAILED

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from sumi.parse.html import parse_html, to_markdown
-from sumi.parse.markdown.emphasis import emphasis_renderers
+from sumi.parse.markdown.inline import emphasis_renderers
 
 READER = MarkdownIt("commonmark")
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from sumi.model import Kind
 from sumi.parse.html import body_of, parse_html
-from sumi.parse.markdown import inventory as holdings
+from sumi.parse.markdown import fidelity
 from sumi.parse.markdown.convert import page_markdown
-from sumi.parse.markdown.fidelity import Expected, Fidelity, judge
-from sumi.parse.markdown.inventory import words_of_markdown
-from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+from sumi.parse.markdown.fidelity import Expected, Fidelity, judge, words_of_markdown
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
 from sumi.policy import Preset
 
 PAGE = """<main><h1>Locks</h1><p>A lock has <b>two</b> keys, see <a href=/keys>Keys</a> and
@@ -219,5 +219,5 @@ def test_a_large_page_is_judged_too() -> None:
 def test_words_are_counted_alike_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "one two\nthree four-five\n\nsix " * 50
     whole = words_of_markdown(text)
-    monkeypatch.setattr(holdings, "_AT_ONCE", 10)
+    monkeypatch.setattr(fidelity, "_AT_ONCE", 10)
     assert words_of_markdown(text) == whole

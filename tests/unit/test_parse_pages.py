@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from sumi.model import Kind
-from sumi.parse.page.digest import DigestRequest, PageDigest, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
 from sumi.policy import Preset
 
 PAGES = Path(__file__).parent.parent / "pages"

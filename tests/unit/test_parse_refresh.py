@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.model import Kind
-from sumi.parse.page.digest import DigestRequest, PageDigest, digest
-from sumi.parse.page.refresh import Refresh, parse_refresh
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
+from sumi.parse.page.metadata import Refresh, parse_refresh
 from sumi.policy import Preset
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sumi.parse.page.refresh import Refresh, parse_refresh
+from sumi.parse.page.metadata import Refresh, parse_refresh
 
 
 @pytest.mark.parametrize(

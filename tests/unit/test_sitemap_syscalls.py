@@ -15,7 +15,8 @@ from tests.corpora import hostile_sitemaps
 READER = """
 import os, sys
 from sumi.model import Kind
-from sumi.parse.page.digest import DigestRequest, digest
+from sumi.parse.page.digest import DigestRequest
+from sumi.parse.page.digester import digest
 from sumi.policy import Preset
 
 def read(body):

@@ -10,7 +10,7 @@ from sumi.engine.revisit import Revisits, unchanged_facts
 from sumi.model import ASSETS, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
-from sumi.parse.page.file_types import named_like_a_file
+from sumi.parse.page.media_type import named_like_a_file
 from sumi.ports import Judged
 from sumi.recipe import Recipe
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sumi.errors import SumiError
 from sumi.outcomes import Outcome, Verdict
-from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.workers.framing import FrameSizeError
 from sumi.workers.process import WORKER_COMMAND, DigestProcess, Job, Stage, with_limits
 from sumi.workers.worker import OUT_OF_MEMORY
@@ -206,6 +206,8 @@ class InProcessDigester:
     """A Digester without isolation, for a single page and for tests: the caller's process takes the risk."""
 
     async def digest(self, request: DigestRequest) -> PageDigest | Undigested:
+        from sumi.parse.page.digester import digest  # loads the parser, which a crawl leaves to its workers
+
         try:
             return digest(request)
         except MemoryError:

@@ -19,7 +19,7 @@ from typing import BinaryIO, TypeAlias
 import msgspec
 
 from sumi.outcomes import Outcome, Verdict
-from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested, digest
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.workers.framing import HEADER_BYTES, READY_FRAME, Answer, FrameSizeError, encode_frame, payload_size
 
 Digest: TypeAlias = Callable[[DigestRequest], PageDigest | Undigested]
@@ -136,7 +136,7 @@ def main(arguments: list[str]) -> None:
     cpu_seconds, memory_bytes = arguments
     confine(int(memory_bytes))
     gc.disable()  # imports make much that stays; to look for what does not is a twentieth of them
-    import sumi.parse.page.bodies  # noqa: F401 - loaded at the first page otherwise, and a broken install is no page's fault
+    from sumi.parse.page.digester import digest  # loads the parser, which only this process needs
 
     serve(digest, float(cpu_seconds))
 

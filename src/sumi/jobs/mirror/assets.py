@@ -18,7 +18,7 @@ from sumi.jobs.mirror.survey import pages_here
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.markdown.link_targets import image_targets
-from sumi.parse.page.file_types import file_extension, image_extension, named_like_a_file, url_extension
+from sumi.parse.page.media_type import file_extension, image_extension, named_like_a_file, url_extension
 from sumi.policy import Preset
 from sumi.ports import Enqueue, Frontier, Ledger, Remains, Settlement, UrlRecord
 from sumi.settings import MirrorSettings

@@ -18,6 +18,7 @@ from sumi.parse.html import (
 )
 from sumi.parse.markdown import blocks, formulas, inline
 from sumi.parse.markdown.article import Signs, find_signs
+from sumi.parse.markdown.blocks import Tabs, find_tabs, label_panels
 from sumi.parse.markdown.chrome import (
     CHROME_TAGS,
     Part,
@@ -27,19 +28,25 @@ from sumi.parse.markdown.chrome import (
     shows_code,
 )
 from sumi.parse.markdown.code_blocks import CodeParts, find_code, prepare_code
-from sumi.parse.markdown.content import Bulk, SoftChrome, content_root, find_soft_chrome, is_hard_chrome
-from sumi.parse.markdown.emphasis import came_out_as_tags, emphasis_renderers
-from sumi.parse.markdown.fidelity import Expected
-from sumi.parse.markdown.inventory import Holdings, holdings_of_tree
-from sumi.parse.markdown.named import Names, read_names
-from sumi.parse.markdown.nesting import (
+from sumi.parse.markdown.content import (
+    Bulk,
+    Names,
+    SoftChrome,
+    content_root,
+    find_soft_chrome,
+    is_hard_chrome,
+    read_names,
+)
+from sumi.parse.markdown.fidelity import Expected, Inventory, inventory_of_tree
+from sumi.parse.markdown.inline import (
+    came_out_as_tags,
     came_out_with_blank_blocks,
+    emphasis_renderers,
     empty_blank_blocks,
     keep_tags_in_line,
     release_blocks,
 )
 from sumi.parse.markdown.tables import TableFitter
-from sumi.parse.markdown.tabs import Tabs, find_tabs, label_panels
 
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _SMALL_PARTS: Final = (
@@ -111,9 +118,9 @@ def page_markdown(document: Document, base: str) -> Conversion:
     inline.drop_unusable_addresses(root)
     if title:
         root.insert(0, new_element("h1", title))
-    holdings = holdings_of_tree(root)
-    holdings = _reshape(root, found, holdings)
-    return Conversion(keep_tags_in_line(_converted(root)), Expected(holdings, root, bulk.words_beside))
+    inventory = inventory_of_tree(root)
+    inventory = _reshape(root, found, inventory)
+    return Conversion(keep_tags_in_line(_converted(root)), Expected(inventory, root, bulk.words_beside))
 
 
 def _converted(root: Element) -> str:
@@ -171,8 +178,8 @@ def _take_off_chrome(bulk: Bulk, found: _Findings) -> None:
         _SETTLERS[element.tag](element)
 
 
-def _reshape(root: Element, found: _Findings, holdings: Holdings) -> Holdings:
-    """Everything that must not be converted as it is; and the holdings with what tables were found to be."""
+def _reshape(root: Element, found: _Findings, inventory: Inventory) -> Inventory:
+    """Everything that must not be converted as it is; and the inventory with what tables were found to be."""
     for item in found.numbered:
         blocks.plain_number(item)
     for element in list(root.iter_elements(_RESHAPED)):
@@ -181,10 +188,10 @@ def _reshape(root: Element, found: _Findings, holdings: Holdings) -> Holdings:
             reshape(element)
     inline.link_from_code(root)
     if not found.fitter.has_any:
-        return holdings
+        return inventory
     for table in reversed(list(root.iter_elements("table"))):
         found.fitter.fit(table)
-    return found.fitter.counted(holdings)
+    return found.fitter.counted(inventory)
 
 
 def _settle_small_parts(parts: list[Element], bulk: Bulk) -> None:

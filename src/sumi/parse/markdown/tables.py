@@ -6,15 +6,99 @@ tables or headings, and the ones that highlighters put line numbers in.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Final, TypeAlias
 
-from sumi.parse.html import Document, Element, element_children, new_element
+from sumi.parse.html import Document, Element, Node, Text, element_children, new_element
 from sumi.parse.markdown.blocks import is_lone_meaning
-from sumi.parse.markdown.cells import FLATTENED, flatten
 from sumi.parse.markdown.chrome import Part, part_of
-from sumi.parse.markdown.inventory import Grids, Holdings, code_text
+from sumi.parse.markdown.fidelity import Grids, Inventory, code_text
+
+_BREAKING_TAGS: Final = ("p", "div", "li", "dd", "dt", "pre", "blockquote")
+_NEAR: Final = 8  # siblings looked at for text; without a bound, cells of empty blocks would cost the square
+_LISTS: Final = ("ul", "ol", "dl")
+_CELLS: Final = ("td", "th")
+_ENDING_A_LINE: Final = frozenset((*_BREAKING_TAGS, *_LISTS, "br", "table"))
+FLATTENED: Final = (*_BREAKING_TAGS, *_LISTS)
+
+
+def flatten(holders: Iterable[Element]) -> None:
+    """Blocks in cells become lines parted by ``<br>``. The holders are cells, or a table that has blocks
+    nowhere else, which is a single walk."""
+    for holder in holders:
+        for block in list(holder.iter_elements(FLATTENED)):
+            _FLATTENERS.get(block.tag, _as_line)(block)
+
+
+def _as_line(block: Element) -> None:
+    if _follows_text(block):
+        block.insert_before(new_element("br"))
+    if block.tag != "pre" and _is_followed_by_text(block):
+        block.insert_after(new_element("br"))
+    block.tag = "span"
+
+
+def _item_as_line(item: Element) -> None:
+    _first_block(item).insert(0, Text("• "))
+    _as_line(item)
+
+
+def _first_block(item: Element) -> Element:
+    """The paragraph that the item begins with, or itself: a bullet must not stand on a line of its own."""
+    first = _first_shown(item.children)
+    return first if isinstance(first, Element) and first.tag in ("p", "div") else item
+
+
+def _code_as_lines(pre: Element) -> None:
+    """A code span per line: a span folds line ends, and would lose what they mean in code."""
+    for line_break in list(pre.iter_elements("br")):
+        line_break.replace_with(Text("\n"))
+    lines = pre.text.strip("\n").split("\n")
+    pre.clear()
+    for number, line in enumerate(lines):
+        if number:
+            pre.append(new_element("br"))
+        if line.strip():
+            pre.append(new_element("code", line))
+    _as_line(pre)
+
+
+def _as_lines(items: Element) -> None:
+    items.tag = "span"
+
+
+_FLATTENERS: Final = {"li": _item_as_line, "pre": _code_as_lines, **dict.fromkeys(_LISTS, _as_lines)}
+
+
+def _follows_text(block: Element) -> bool:
+    """Whether anything stands before it in the cell: itself first in a first wrapper is still first."""
+    node = block
+    while True:
+        shown = _first_shown(node.previous_siblings)
+        if shown is not None:
+            return not (isinstance(shown, Element) and shown.tag == "br")
+        parent = node.parent
+        if not isinstance(parent, Element) or parent.tag in _CELLS:
+            return False
+        node = parent
+
+
+def _is_followed_by_text(block: Element) -> bool:
+    shown = _first_shown(block.next_siblings)
+    return shown is not None and not (isinstance(shown, Element) and shown.tag in _ENDING_A_LINE)
+
+
+def _first_shown(nodes: Iterable[Node]) -> Node | None:
+    """The nearest one that is seen."""
+    return next(filter(_is_shown, islice(nodes, _NEAR)), None)
+
+
+def _is_shown(node: Node) -> bool:
+    if isinstance(node, Text):
+        return bool(node.data.strip())
+    return isinstance(node, Element) and (node.tag in ("img", "br") or bool(node.text.strip()))
+
 
 # Filling up spans and short rows makes cells; a page gets this many, then its tables are taken apart.
 _MAX_FILLED: Final = 20_000
@@ -79,15 +163,15 @@ class TableFitter:
             has_caption = next(table.iter_elements("caption"), None) is not None
             flatten(chain.from_iterable(cells for _, cells in grid) if has_caption else (table,))
 
-    def counted(self, holdings: Holdings) -> Holdings:
+    def counted(self, inventory: Inventory) -> Inventory:
         """With the tables. What is in cells is a line there, and neither a block nor an item."""
         if not self._tables:
-            return holdings
-        return holdings._replace(
+            return inventory
+        return inventory._replace(
             grids=Grids(self._tables, self._rows, self._cells),
-            code=holdings.code - self._code if self._code else holdings.code,
-            languages=holdings.languages - self._languages,
-            items=holdings.items - self._items,
+            code=inventory.code - self._code if self._code else inventory.code,
+            languages=inventory.languages - self._languages,
+            items=inventory.items - self._items,
         )
 
     def _count(self, lengths: list[int]) -> None:

@@ -1,9 +1,12 @@
-"""One body in, everything the engine wants to know about it out, from a single parse."""
+"""What the engine asks about a body, and the answer. ``digester`` does the work, in a worker process.
+
+The crawler's own process knows these types and never loads the parser.
+"""
 
 import msgspec
 
 from sumi.model import Kind
-from sumi.outcomes import Outcome, Verdict
+from sumi.outcomes import Verdict
 from sumi.policy import Preset
 
 
@@ -74,28 +77,3 @@ class Undigested(msgspec.Struct, frozen=True):
     """The body could not be digested: not HTML, beyond a limit, or it broke the parser."""
 
     verdict: Verdict
-
-
-def digest(request: DigestRequest) -> PageDigest | Undigested:
-    """Never raises for what a body contains. MemoryError passes: only the end of the process cures that."""
-    # Imported here because the crawler's own process knows these types but never loads the parser.
-    from sumi.parse.page.bodies import digest_navigation, digest_page, digest_sitemap
-
-    others = {Kind.SITEMAP: digest_sitemap, Kind.NAVIGATION: digest_navigation}
-    read = others.get(request.kind, digest_page)
-    try:
-        return _with_raw(read(request), request) if request.raw else read(request)
-    except MemoryError:
-        raise
-    except Exception as error:  # noqa: BLE001 - the one edge where an unforeseen fault costs one page, not the crawl
-        return Undigested(Verdict(Outcome.PARSE_FAILED, f"{type(error).__name__}: {error}"[:500]))
-
-
-def _with_raw(digest: PageDigest | Undigested, request: DigestRequest) -> PageDigest | Undigested:
-    if isinstance(digest, Undigested):
-        return digest
-    from sumi.parse.page.raw import name_of, packed
-
-    body = request.body
-    name, frame = packed(body, request.dictionary) if request.pack else (name_of(body), b"")
-    return msgspec.structs.replace(digest, raw=frame, raw_sha256=name)

@@ -1,4 +1,4 @@
-"""What a page says between the lines: under which licence it stands, and that it is not really there."""
+"""What a page says between the lines: its licence, and that it does not really exist."""
 
 import re
 from collections.abc import Iterable

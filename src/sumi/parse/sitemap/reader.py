@@ -4,14 +4,91 @@ Read as a stream in bounded memory; nothing raises. A broken file gives what cou
 sentence about the rest.
 """
 
+import codecs
+import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
 import msgspec
 
-from sumi.parse.sitemap.content import SitemapContent
 from sumi.parse.sitemap.gunzip import Unpacker
-from sumi.parse.sitemap.listing import Listing, StopReading
+from sumi.parse.sitemap.listing import LineSitemap, Listing, StopReading
+from sumi.parse.sitemap.xml import HTML_PROBLEM, XmlSitemap, sniff_encoding
 from sumi.policy import SITEMAP_BYTES
+from sumi.urls import LinkNormalizer
+
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+# A day begins and ends at another time for everybody: the last moment that it is anywhere on Earth.
+_FURTHEST_WEST: Final = timedelta(hours=12)
+_DAY_ENDS: Final = timedelta(days=1) + _FURTHEST_WEST
+_HEAD = 1024  # enough to tell the forms apart
+# Only what an XML parser would not find out by itself: a page that is no XML.
+_HTML = re.compile(r"\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+# Its version and encoding are settled by now, and a wrong one would end the reading.
+_DECLARATION = re.compile(r"\s*<\?xml\s[^<>]*>")
+# Where the XML begins if a program printed a warning in front of it.
+_XML_START = re.compile(r"<\?xml\s|<(?:[\w-]{1,40}:)?(?:urlset|sitemapindex|rss|feed)[\s>]")
+
+
+class SitemapContent:
+    """Unpacked bytes in, addresses into the listing. Tells the formats apart by their first bytes. Raises
+    StopReading where it has to give up."""
+
+    def __init__(self, listing: Listing) -> None:
+        self._listing = listing
+        self._head = b""
+        self._decoder: codecs.IncrementalDecoder | None = None
+        self._reader: XmlSitemap | LineSitemap | None = None
+        self._is_html = False
+
+    @property
+    def format(self) -> str:
+        if self._is_html:
+            return "html"
+        return self._reader.format if self._reader else ""
+
+    def problems(self) -> list[str]:
+        return self._reader.problems() if isinstance(self._reader, LineSitemap) else []
+
+    def feed(self, data: bytes) -> None:
+        if self._reader and self._decoder:
+            self._reader.feed(self._decoder.decode(data))
+            return
+        self._head = (self._head + data).lstrip()
+        if len(self._head) >= _HEAD:
+            self._begin()
+
+    def close(self) -> None:
+        if self._reader is None:
+            if not self._head:
+                raise StopReading("an empty file")
+            self._begin()
+        if self._reader and self._decoder:
+            self._reader.feed(self._decoder.decode(b"", True))
+            self._reader.close()
+
+    def _begin(self) -> None:
+        head, self._head = self._head, b""
+        self._decoder = codecs.getincrementaldecoder(sniff_encoding(head))("replace")
+        text = self._decoder.decode(head).lstrip("\ufeff")
+        if _HTML.match(text, 0, _HEAD):
+            self._is_html = True
+            raise StopReading(HTML_PROBLEM)
+        start = 0 if text.lstrip().startswith("<") else _xml_start(text)
+        if start < 0:
+            self._reader = LineSitemap(self._listing)
+            self._reader.feed(text)
+        else:
+            declaration = _DECLARATION.match(text, start)
+            self._reader = XmlSitemap(self._listing)
+            self._reader.feed(text[declaration.end() if declaration else start :])
+
+
+def _xml_start(text: str) -> int:
+    found = _XML_START.search(text, 0, _HEAD)
+    return found.start() if found else -1
+
 
 DEFAULT_MAX_ENTRIES = 200_000
 
@@ -112,6 +189,33 @@ def read_sitemap(
     reader = SitemapReader(base_url, max_entries=max_entries, max_bytes=max_bytes)
     reader.feed(body)
     return reader.close()
+
+
+def dated_pages(entries: list[SitemapEntry], pages: LinkNormalizer) -> tuple[list[str], dict[str, float]]:
+    """The pages, and when those were changed that the sitemap dates, with one date each."""
+    dates: dict[str, float | None] = {}
+    for entry in entries:
+        when = latest_moment(entry.lastmod) if entry.lastmod else None
+        for url in pages.many((entry.url_raw,)):
+            dates[url] = when if dates.setdefault(url, when) == when else None
+    return list(dates), {url: when for url, when in dates.items() if when is not None}
+
+
+def latest_moment(lastmod: str) -> float | None:
+    """The latest time, in seconds since the epoch, that a W3C date can mean; None if it is none.
+
+    Less than a day (``2026-11``) says too little to go by.
+    """
+    text = lastmod.strip()
+    try:
+        when = datetime.fromisoformat(text)
+        if _DAY.match(text):
+            when += _DAY_ENDS
+        elif when.tzinfo is None:
+            when += _FURTHEST_WEST
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def called_like_a_sitemap(path: str) -> bool:

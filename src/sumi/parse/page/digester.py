@@ -1,40 +1,33 @@
-"""Digestion of the kinds of bodies there are. ``sumi.parse.page.digest`` is the way in."""
+"""One body in, everything the engine wants to know about it out, from a single parse."""
 
 import hashlib
-from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable
+from itertools import chain, islice
+from typing import Final, NamedTuple
 
 import msgspec
 
+from sumi.model import Kind
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.commonmark import render
-from sumi.parse.html import Document, count_nodes, is_deeper_than, parse_html, to_plain_text
+from sumi.parse.html import Document, Element, count_nodes, is_deeper_than, parse_html, to_plain_text
 from sumi.parse.markdown.convert import page_markdown
 from sumi.parse.markdown.fidelity import Expected, Fidelity, judge
 from sumi.parse.markdown.link_targets import image_targets, replace_targets
 from sumi.parse.page.challenge import challenge_page
-from sumi.parse.page.charset import charset_label, clean, decode_text
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.parse.page.fingerprint import simhash, vocabulary, words_of
-from sumi.parse.page.harmless import harmless
-from sumi.parse.page.links import download_hrefs, markdown_href, page_links
 from sumi.parse.page.media_type import Form, form_of
-from sumi.parse.page.metadata import Metadata, read_metadata
-from sumi.parse.page.refresh import REDIRECT_SECONDS
+from sumi.parse.page.metadata import REDIRECT_SECONDS, Metadata, read_metadata
 from sumi.parse.page.signals import licenses_of, looks_missing
-from sumi.parse.sitemap.dates import latest_moment
+from sumi.parse.page.text import charset_label, clean, decode_text, harmless
 from sumi.policy import Preset
 from sumi.urls import PRESETS, LinkNormalizer, normalize, rules_for, spelled
-
-if TYPE_CHECKING:
-    from sumi.parse.sitemap.reader import SitemapEntry
 
 # Markdown is about half as long as its page; beyond this it is a bomb that grows by being indented.
 _GROWTH: Final = 4
 _GROWTH_FLOOR: Final = 1024 * 1024
 _INDENT_PER_LEVEL: Final = 2  # at most, in characters per line
-
-
 # Of a body so long the tree takes ten times as much, and so does that of its Markdown, read again to be
 # judged: the first is gone by then. Of shorter ones it is kept, as what only it can tell is seldom asked.
 _LARGE_BODY: Final = 512 * 1024
@@ -68,6 +61,27 @@ _NOT_WRITTEN: Final = _Written(None)
 _DEGRADED: Final = Fidelity(0.0, ["structure: kept as plain text"])
 
 
+def digest(request: DigestRequest) -> PageDigest | Undigested:
+    """Never raises for what a body contains. MemoryError passes: only the end of the process cures that."""
+    read = _READERS.get(request.kind, digest_page)
+    try:
+        return _with_raw(read(request), request) if request.raw else read(request)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the one edge where an unforeseen fault costs one page, not the crawl
+        return Undigested(Verdict(Outcome.PARSE_FAILED, f"{type(error).__name__}: {error}"[:500]))
+
+
+def _with_raw(digest: PageDigest | Undigested, request: DigestRequest) -> PageDigest | Undigested:
+    if isinstance(digest, Undigested):
+        return digest
+    from sumi.parse.page.raw import name_of, packed  # most jobs do without
+
+    body = request.body
+    name, frame = packed(body, request.dictionary) if request.pack else (name_of(body), b"")
+    return msgspec.structs.replace(digest, raw=frame, raw_sha256=name)
+
+
 def digest_page(request: DigestRequest) -> PageDigest | Undigested:
     if request.full_text:
         from sumi.parse.page.llms_full import parts_by_page
@@ -81,7 +95,7 @@ def digest_page(request: DigestRequest) -> PageDigest | Undigested:
 
 
 def digest_sitemap(request: DigestRequest) -> PageDigest | Undigested:
-    from sumi.parse.sitemap.reader import read_sitemap
+    from sumi.parse.sitemap.reader import dated_pages, read_sitemap
 
     sitemap = read_sitemap(request.body, request.url)
     if sitemap.problem and not sitemap.entries and not sitemap.children:
@@ -90,7 +104,7 @@ def digest_sitemap(request: DigestRequest) -> PageDigest | Undigested:
     files = LinkNormalizer(PRESETS[Preset.MIRROR], request.url)
     pages = LinkNormalizer(rules_for(request.preset, request.keep_params), request.url)
     if request.dates:
-        links, modified = _dated(sitemap.entries, pages)
+        links, modified = dated_pages(sitemap.entries, pages)
     else:
         links, modified = pages.many(entry.url_raw for entry in sitemap.entries), {}
     return PageDigest(
@@ -101,16 +115,6 @@ def digest_sitemap(request: DigestRequest) -> PageDigest | Undigested:
         problem=sitemap.problem,
         cut=sitemap.cut,
     )
-
-
-def _dated(entries: "list[SitemapEntry]", pages: LinkNormalizer) -> tuple[list[str], dict[str, float]]:
-    """The pages, and when those were changed that the sitemap dates, with one date each."""
-    dates: dict[str, float | None] = {}
-    for entry in entries:
-        when = latest_moment(entry.lastmod) if entry.lastmod else None
-        for url in pages.many((entry.url_raw,)):
-            dates[url] = when if dates.setdefault(url, when) == when else None
-    return list(dates), {url: when for url, when in dates.items() if when is not None}
 
 
 def digest_navigation(request: DigestRequest) -> PageDigest | Undigested:
@@ -129,6 +133,9 @@ def digest_navigation(request: DigestRequest) -> PageDigest | Undigested:
         cut=navigation.cut,
         problem="its navigation data could not be read to the end" if navigation.cut else "",
     )
+
+
+_READERS: Final = {Kind.SITEMAP: digest_sitemap, Kind.NAVIGATION: digest_navigation}  # of what is no page
 
 
 def _digest_markdown(request: DigestRequest) -> PageDigest:
@@ -331,3 +338,57 @@ def _too_much(document: Document, request: DigestRequest, allowed: int) -> str:
 
 def _fingerprint(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def page_links(
+    document: Document, normalizer: LinkNormalizer, limit: int, also: Iterable[str] = ()
+) -> tuple[list[str], int]:
+    """Distinct URLs in document order, at most ``limit``; and how many more there were.
+    ``also`` are hrefs that the page names elsewhere than in its links.
+
+    Once the limit is reached hrefs are counted and not resolved: a page of a million links must not cost a
+    million resolutions.
+    """
+    hrefs = dict.fromkeys(chain(_hrefs(document), also))
+    if len(hrefs) <= limit:
+        return normalizer.many(hrefs), 0
+    waiting = iter(hrefs)
+    found: dict[str, None] = {}
+    dropped = 0
+    while len(found) < limit and (batch := list(islice(waiting, limit))):
+        for url in normalizer.many(batch):
+            if len(found) < limit:
+                found[url] = None
+            elif url not in found:
+                dropped += 1
+    return list(found), dropped + sum(1 for _ in waiting)
+
+
+def markdown_href(document: Document) -> str | None:
+    """Where the page says that it is to be had as Markdown."""
+    for link in document.select("link[type]"):
+        if link.attr("type") == "text/markdown" and "alternate" in (link.attr("rel") or "").lower().split():
+            return link.attr("href")
+    return None
+
+
+def download_hrefs(document: Document) -> list[str]:
+    """What the page itself calls something to save; see ``_hrefs``."""
+    return [link.attr("href") or "" for link in document.select("a[download]") if link.attr("href")]
+
+
+def _hrefs(document: Document) -> list[str]:
+    links = _links(document)
+    if document.select_one("a[download]") is not None or document.select_one("area[download]") is not None:
+        # An address to save as a file is not a page, whatever its type turns out to be.
+        links = [link for link in links if link.attr("download") is None]
+    hrefs = [link.attr("href") or "" for link in links]
+    hrefs.extend(frame.attr("src") or "" for frame in document.find_all("frame"))
+    return hrefs
+
+
+def _links(document: Document) -> list[Element]:
+    """In the order of the page, which costs a walk over it where the links are of two kinds."""
+    if document.find("area") is None:
+        return document.select("a[href]")
+    return document.select("a[href], area[href]")
