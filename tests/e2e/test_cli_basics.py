@@ -135,7 +135,7 @@ def test_without_a_command_the_help_is_shown_as_an_error() -> None:
         ),
         (
             ["mirror"],
-            "sumi: error: no URL given; as an example: sumi mirror https://docs.example.org",
+            "sumi: error: no URL given; for example: sumi mirror https://docs.example.org",
         ),
     ],
 )

@@ -229,7 +229,7 @@ def test_an_error_holds_nothing_of_a_password(
         "https://example.org/a@b.html cannot be read",
         "write to me@example.org",
         "host:80/@user",
-        "mirror: no URL given; as an example: sumi mirror https://docs.example.org",
+        "mirror: no URL given; for example: sumi mirror https://docs.example.org",
     ],
 )
 def test_what_is_no_password_stays(text: str) -> None:

@@ -149,7 +149,7 @@ def test_a_file_that_is_no_configuration_is_said_so(tmp_path: Path, text: str, p
 
 def test_a_binary_file_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(ConfigError, match="not a text in UTF-8"):
+    with pytest.raises(ConfigError, match="not valid UTF-8"):
         load_settings({"url": URL}, {}, str(tmp_path / "site.toml"))
 
 

@@ -44,9 +44,9 @@ _IN_THE_WAY = frozenset((errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO))
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
 _ADVICE = {
     errno.EROFS: "make the disk writable again",
-    errno.EACCES: "see to its permissions",
-    errno.EPERM: "see to its permissions",
-    errno.ENOENT: "put its folder back, or leave it away to start over",
+    errno.EACCES: "check its permissions",
+    errno.EPERM: "check its permissions",
+    errno.ENOENT: "put its folder back, or run again to start over",
     errno.EMFILE: "raise the limit on open files (ulimit -n), or lower --concurrency",
     errno.ENFILE: "close other programs",
 }

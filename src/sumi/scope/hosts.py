@@ -99,7 +99,7 @@ def canonical_domain_pattern(text: str) -> str:
     wildcard = _WILDCARD if text.startswith(_WILDCARD) else ""
     name, port = split_authority(canonical_host_pattern(text).removeprefix(_WILDCARD))
     if port is not None:
-        raise UsageError(f"Domain {text!r} has a port, but a domain is all ports of a host: leave it away.")
+        raise UsageError(f"Domain {text!r} has a port, but a domain covers all ports of a host: remove it.")
     url = normalize(f"https://{name}/", Preset.MAP)
     return wildcard + (split(url).host if url is not None else name)
 

@@ -1,7 +1,7 @@
-"""Kinds of setting values: how each is written, what it is checked for, what to say when it is wrong.
+"""Kinds of setting values: how to parse and check each, and the message when it is wrong.
 
-What knows about URLs and patterns is imported where a value is parsed: it takes as long to load as all else
-that ``--help`` of a command needs.
+Modules about URLs and patterns are imported where a value is parsed: they take as long to load as everything
+else that ``--help`` needs.
 """
 
 import ipaddress
@@ -18,15 +18,15 @@ from sumi.policy import Preset
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 _SIZE_UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": KIB, "mib": MIB, "gib": GIB}
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([a-z]*)", re.ASCII)
-# What may stand without a scheme: a host, perhaps a port, perhaps a path. "mailto:me@x.org" may not.
+# May omit the scheme: a host, perhaps a port and a path. "mailto:me@x.org" may not.
 _BARE_URL = re.compile(r"(?:[^\s/:@?#\\\[\]]+|\[[0-9a-f:.]+\])(?::\d{1,5})?(?:[/?#].*)?", re.IGNORECASE)
 _RESOLVE = re.compile(r"([^\s:/@*\[\]]+):(\d{1,5}):(\[[^\[\]]+\]|[^\[\]:]+)", re.ASCII)
 EMAIL = re.compile(r"[^@\s<>();,]+@[^@\s<>();,]+\.[^@\s<>();,]+", re.ASCII)
 _LONGEST_SELECTOR = 1000
 _AGENT = re.compile(r"[A-Za-z_-][\x20-\x7e]{0,255}")
-_USERINFO = re.compile(r"(https?://)([^/?#]*)@")  # of a URL as the standard writes it
+_USERINFO = re.compile(r"(https?://)([^/?#]*)@")  # in a serialized URL
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)[ \t]*")
-# Fields that say how a message is framed or whom it is for are the client's own business.
+# Fields that frame or route a message belong to the HTTP client.
 _NOT_OURS = frozenset(
     {
         *("connection", "content-length", "expect", "host", "keep-alive", "te", "trailer", "upgrade"),
@@ -40,16 +40,16 @@ _PROXY = re.compile(
 
 
 class Kind(NamedTuple):
-    """What values a setting takes. ``parse`` raises ValueError, or UsageError where it has more to say;
+    """What values a setting takes. ``parse`` raises ValueError, or UsageError with a message of its own;
     ``expects`` completes "must be …"."""
 
     expects: str
     parse: Callable[[str], object]
     placeholder: str
-    natives: tuple[type, ...] = (str,)  # types of a configuration file that are taken, besides lists
+    natives: tuple[type, ...] = (str,)  # types accepted in a configuration file, besides lists
     many: bool = False
     switch: bool = False
-    spaced: bool = False  # a value may contain blanks, so several in a variable stand on a line each
+    spaced: bool = False  # a value may contain spaces, so a variable has one value per line
 
 
 def split_resolve(entry: str) -> tuple[str, int, str]:
@@ -93,7 +93,7 @@ def split_header(entry: str) -> tuple[str, str]:
     if match is None:
         raise UsageError("must be a header such as 'Accept-Language: en'")
     if match[1].lower() in _NOT_OURS:
-        raise UsageError(f"must not set {match[1]}, which is not a header to choose freely")
+        raise UsageError(f"must not set {match[1]}: sumi sets that header itself")
     return match[1], match[2]
 
 
@@ -117,7 +117,7 @@ def split_proxy(entry: str) -> tuple[str, str, int, str | None, str | None]:
 
 
 def _parse_url(text: str) -> str:
-    """Keeps a ``user:password@``; whoever takes the value sets it aside."""
+    """Keeps a ``user:password@``; the caller splits it off."""
     from sumi.urls.whatwg import serialized
 
     text = text.strip()
@@ -125,7 +125,7 @@ def _parse_url(text: str) -> str:
         text = f"https://{text}"
     url = _normalized(text)
     if url is None and "@" in text:
-        raise UsageError("must be an http or https address; it is not repeated here, for its password")
+        raise UsageError("must be an http or https address; it is not shown here because of its password")
     if url is None:
         raise ValueError(text)
     userinfo = split_userinfo(serialized(text) or "")[1]
@@ -174,7 +174,7 @@ def _parse_file(text: str) -> str:
 
 
 def _parse_selector(text: str) -> str:
-    """Only the browser knows what is a selector; it is asked before the first page."""
+    """Only the browser can check a selector; it does so before the first page."""
     if not text.strip() or len(text) > _LONGEST_SELECTOR or not text.isprintable():
         raise ValueError(text)
     return text.strip()

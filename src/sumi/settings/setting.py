@@ -7,7 +7,7 @@ import msgspec
 from sumi.settings.kinds import Kind, size_text
 from sumi.settings.mirror import MirrorSettings
 
-TAKE, PACE, NETWORK, LIMITS = "What to take", "How gently", "Network", "Limits"
+TAKE, PACE, NETWORK, LIMITS = "What to take", "Politeness", "Network", "Limits"
 RENDERING, OUTPUT = "Rendering", "Output and state"
 GROUPS = (TAKE, PACE, NETWORK, RENDERING, LIMITS, OUTPUT)
 

@@ -35,7 +35,7 @@ def load_sites(
         raise UsageError("both url and urls are given; put all of them under urls")
     urls = tuple(several) if isinstance(several, tuple) and several else (one,) if one is not None else ()
     if not urls:
-        raise UsageError("no URL given; as an example: sumi mirror https://docs.example.org")
+        raise UsageError("no URL given; for example: sumi mirror https://docs.example.org")
     return [msgspec.convert({**values, "url": url}, MirrorSettings) for url in dict.fromkeys(urls)]
 
 

@@ -17,5 +17,5 @@ SETTINGS: tuple[Setting, ...] = (
     *output.ROWS,
 )
 
-# Of the mirror command, which takes several: each becomes the ``url`` of settings of its own.
-URLS = Setting("urls", many(URL), TAKE, "The sites, or parts of them under a path, one after the other.")
+# The mirror command takes several sites; each becomes the ``url`` of its own settings.
+URLS = Setting("urls", many(URL), TAKE, "Sites, or parts of them under a path, mirrored in turn.")

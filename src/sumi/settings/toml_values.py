@@ -22,11 +22,11 @@ def read_toml(path: Path, argument: str) -> dict[str, object]:
         reason = error.strerror if isinstance(error, OSError) else "not a file name"
         raise UsageError(f"{argument} {str(path)!r} cannot be read: {reason}") from None
     if len(raw) > MAX_CONFIG_BYTES:
-        raise ConfigError([f"{path}: larger than 1 MiB, so hardly a configuration file"])
+        raise ConfigError([f"{path}: larger than 1 MiB: not a configuration file?"])
     try:
         return tomllib.loads(raw.decode())
     except UnicodeDecodeError:
-        raise ConfigError([f"{path}: not a text in UTF-8"]) from None
+        raise ConfigError([f"{path}: not valid UTF-8"]) from None
     except (ValueError, RecursionError) as error:
         raise ConfigError([f"{path}: not valid TOML: {error}"]) from None
 

@@ -65,7 +65,7 @@ def _document(events: Iterator[yaml.Event]) -> Node:
     node = Mapping(1, []) if first is None else _node(first, events, 0)
     extra = next(events, None)
     if extra is not None:
-        raise NotReadable(_line(extra), "a second document begins; a configuration is one")
+        raise NotReadable(_line(extra), "a second document begins; use one document")
     return Mapping(1, []) if isinstance(node, Scalar) and node.empty else node
 
 
@@ -73,12 +73,16 @@ def _plain_events(text: str) -> Iterator[yaml.Event]:
     values = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise NotReadable(_line(event), "anchors (&) and aliases (*) are not used here; write it out")
+            raise NotReadable(
+                _line(event), "anchors (&) and aliases (*) are not supported; write the value out"
+            )
         if getattr(event, "tag", None) is not None:
-            raise NotReadable(_line(event), f"the tag {event.tag[:_SHOWN]!r} is not used here; leave it away")
+            raise NotReadable(_line(event), f"the tag {event.tag[:_SHOWN]!r} is not supported; remove it")
         values += isinstance(event, yaml.NodeEvent)
         if values > _MOST_VALUES:
-            raise NotReadable(_line(event), f"more than {_MOST_VALUES:,} values, so hardly a configuration")
+            raise NotReadable(
+                _line(event), f"more than {_MOST_VALUES:,} values, too many for a configuration"
+            )
         if isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
             yield event
 
@@ -108,7 +112,7 @@ def _pairs(events: Iterator[yaml.Event], depth: int) -> Iterator[tuple[Scalar, N
             return
         key = _node(event, events, depth + 1)
         if not isinstance(key, Scalar):
-            raise NotReadable(key.line, "a key must be a word")
+            raise NotReadable(key.line, "a key must be a plain word")
         yield key, _node(next(events), events, depth + 1)
 
 

@@ -262,7 +262,7 @@ _RESUME_VARIABLES = frozenset(
 def _bases(given: object) -> list[str]:
     bases = [given] if isinstance(given, str) else list(given) if isinstance(given, list | tuple) else []
     if not bases:
-        raise UsageError("no URL given; as an example: sumi capture https://docs.example.org/guide")
+        raise UsageError("no URL given; for example: sumi capture https://docs.example.org/guide")
     for base in bases:
         if not isinstance(base, str) or _canonical(base) is None:
             raise UsageError(

@@ -180,11 +180,11 @@ def _text_of(path: Path) -> str:
         reason = error.strerror if isinstance(error, OSError) else "not a file name"
         raise UsageError(f"configuration file {str(path)!r} cannot be read: {reason}") from None
     if len(raw) > MAX_BYTES:
-        raise ConfigError([f"{path}: larger than {MAX_BYTES // 1024} KiB, so hardly a configuration file"])
+        raise ConfigError([f"{path}: larger than {MAX_BYTES // 1024} KiB: not a configuration file?"])
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ConfigError([f"{path}: not a text in UTF-8"]) from None
+        raise ConfigError([f"{path}: not valid UTF-8"]) from None
 
 
 def _default_path(key: Key, values: Values) -> str:

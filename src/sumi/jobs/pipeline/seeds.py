@@ -59,4 +59,4 @@ def _text_of(path: Path) -> str:
             f"the seeds in {path} cannot be read: {error.strerror}; sumi workspace configure makes one"
         ) from None
     except UnicodeDecodeError:
-        raise UsageError(f"{path} is not a text in UTF-8") from None
+        raise UsageError(f"{path} is not valid UTF-8") from None

@@ -9,52 +9,52 @@ ROWS: tuple[Setting, ...] = (
         "retries",
         whole(0, 20, "attempts"),
         NETWORK,
-        "Further attempts after a failure that may pass.",
+        "Further attempts after a temporary failure.",
         "attempts",
     ),
     Setting(
         "on-error",
         choice(OnError),
         NETWORK,
-        "A page that failed: skip it, retry passing failures once everything else is done, or abort the run "
+        "When a page fails: skip it, retry temporary failures once everything else is done, or abort the run "
         "with everything saved.",
     ),
     Setting(
         "cookies",
         SWITCH,
         NETWORK,
-        "Keep the cookies that a site sets, in memory and for this run, and send them back to it.",
+        "Send a site's cookies back to it. They stay in memory and end with the run.",
     ),
     Setting(
         "auth",
         AUTH,
         NETWORK,
-        "Basic authentication for the URL's own scheme, host and port, never for others. Rather a variable "
-        "than a flag: other users of the machine can see flags.",
+        "Basic authentication, sent only to the URL's own scheme, host and port. Prefer the environment "
+        "variable: other users of the machine can see flags.",
     ),
     Setting(
         "header",
         many(HEADER),
         NETWORK,
-        "A further header for the URL's own scheme, host and port, never for others. Repeatable.",
+        "An extra header, sent only to the URL's own scheme, host and port. Repeatable.",
     ),
     Setting(
         "header-for",
         many(HEADER_FOR),
         NETWORK,
-        "A further header for another site that the job covers, never for others. Repeatable.",
+        "An extra header for another site that the job covers, sent only to that site. Repeatable.",
     ),
     Setting(
         "proxy",
         many(PROXY),
         NETWORK,
-        "Go through this proxy. Repeatable: hosts are spread over them, and one that fails is rested.",
+        "Use this proxy. Repeatable: hosts are spread over the proxies, and one that fails is rested.",
     ),
     Setting(
         "trust-proxy-dns",
         SWITCH,
         NETWORK,
-        "Let the proxy resolve names. Where they lead is then not checked by anybody.",
+        "Let the proxy resolve names. Private addresses are then not checked.",
     ),
     Setting(
         "allow-private",
@@ -72,7 +72,7 @@ ROWS: tuple[Setting, ...] = (
         "ca-file",
         FILE,
         NETWORK,
-        "Trust the certificate authorities in this PEM file, besides the system's.",
+        "Also trust the certificate authorities in this PEM file.",
         otherwise="only the system's",
     ),
 )

@@ -9,22 +9,22 @@ ROWS: tuple[Setting, ...] = (
         "output",
         FOLDER,
         OUTPUT,
-        "Where the Markdown and the state of the run go.",
+        "Folder for the Markdown and the state of the run.",
         short="o",
     ),
-    Setting("fresh", SWITCH, OUTPUT, "Start over instead of going on where the last run stopped."),
+    Setting("fresh", SWITCH, OUTPUT, "Start over instead of resuming the last run."),
     Setting(
         "update",
         SWITCH,
         OUTPUT,
-        "Bring a finished mirror up to date: only what changed is fetched and rewritten; pages that are gone "
-        "move to _gone/.",
+        "Update a finished mirror: fetch and rewrite only what changed; pages that the site removed move to "
+        "_gone/.",
     ),
     Setting(
         "trust-lastmod",
         SWITCH,
         OUTPUT,
-        "In an update, leave out pages whose date in the sitemap is the one that it was before.",
+        "In an update, skip pages whose date in the sitemap has not changed.",
     ),
     Setting(
         "rewrite-links",
@@ -36,29 +36,29 @@ ROWS: tuple[Setting, ...] = (
         "raw",
         SWITCH,
         OUTPUT,
-        "Keep the pages as they came, compressed, so that sumi rebuild can make the Markdown again.",
+        "Keep the original pages, compressed, so that sumi rebuild can make the Markdown again.",
     ),
     Setting(
         "state",
         choice(StateBackend),
         OUTPUT,
-        "What the state is kept in: files are readable text and fastest for one site; sqlite and lmdb keep "
-        "memory small over millions of URLs.",
-        otherwise="what it is kept in already; a new mirror begins with files and goes on with sqlite once "
-        "it knows 100,000 URLs",
+        "Storage of the state: files is readable text and fastest for one site; sqlite and lmdb need little "
+        "memory even with millions of URLs.",
+        otherwise="the storage it already has; a new mirror starts with files and moves to sqlite at 100,000 "
+        "URLs",
     ),
     Setting(
         "durability",
         choice(Durability),
         OUTPUT,
-        "batch survives the death of the process; strict survives a power cut too, and is slower.",
+        "batch survives a crash of the process; strict survives a power cut too, and is slower.",
     ),
     Setting(
         "min-free",
         size(0, 1024 * GIB),
         OUTPUT,
-        "Do not start, and stop in good order, with less room on the disk, or with a twentieth of its inodes "
-        "left; 0 for no such check.",
+        "Do not start, or stop cleanly, when the disk has less free space or less than a twentieth of its "
+        "inodes free; 0 for no check.",
         "bytes",
         otherwise="1GiB or a twentieth of the disk, whichever is more, but at most 10GiB",
     ),
@@ -66,7 +66,7 @@ ROWS: tuple[Setting, ...] = (
         "processes",
         whole(0, 64, "processes"),
         OUTPUT,
-        "Worker processes that turn pages into Markdown; 0 does it within the crawling process.",
+        "Worker processes that convert pages to Markdown; 0 converts them in the crawling process.",
         "processes",
         otherwise="by the number of cores",
     ),

@@ -1,4 +1,4 @@
-"""How gently: how often a host is asked, and who is asking."""
+"""Politeness: how often to request from a host, and under which name."""
 
 from sumi.policy import RobotsOnError
 from sumi.settings.kinds import AGENT, CONTACT, RATE, SWITCH, choice, whole
@@ -10,23 +10,25 @@ ROWS: tuple[Setting, ...] = (
         "rate-limit",
         RATE,
         PACE,
-        "Requests to one host for robots.txt, sitemaps and, unless set apart, pages; 0 for no limit.",
-        "requests/s and host",
+        "Request rate per host, for robots.txt, sitemaps and pages; 0 for no limit.",
+        "requests/s per host",
     ),
     Setting(
         "content-rate-limit",
         RATE,
         PACE,
-        "The same for pages only.",
-        "requests/s and host",
+        "Request rate per host for pages only.",
+        "requests/s per host",
         otherwise="the rate limit",
     ),
-    Setting("concurrency", whole(1, 1024, "requests"), PACE, "Requests at once over all hosts.", "requests"),
+    Setting(
+        "concurrency", whole(1, 1024, "requests"), PACE, "Concurrent requests over all hosts.", "requests"
+    ),
     Setting(
         "per-host",
         whole(1, 256, "requests"),
         PACE,
-        "Requests at once to one host.",
+        "Concurrent requests to one host.",
         "requests",
         otherwise="1 with a rate limit, else the concurrency",
     ),
@@ -34,7 +36,7 @@ ROWS: tuple[Setting, ...] = (
         "max-requests-per-host",
         whole(0, 1_000_000_000, "requests"),
         PACE,
-        "Ask one host at most so often in one run, robots.txt and retries included; 0 for no limit.",
+        "At most N requests to one host per run, robots.txt and retries included; 0 for no limit.",
         "requests",
     ),
     Setting("respect-robots", SWITCH, PACE, "Obey robots.txt. The summary says so when this is off."),
@@ -42,13 +44,13 @@ ROWS: tuple[Setting, ...] = (
         "robots-on-error",
         choice(RobotsOnError),
         PACE,
-        "What a robots.txt that cannot be had means: as RFC 9309 says, stay away, or go ahead.",
+        "When robots.txt cannot be fetched: do what RFC 9309 says, stay away, or go ahead.",
     ),
     Setting(
         "user-agent",
         AGENT,
         PACE,
-        "The name to crawl under; robots.txt rules for that name are the ones obeyed.",
+        "The name to crawl under; robots.txt rules for this name apply.",
         otherwise=f"sumi/VERSION (+{HOME_PAGE})",
     ),
     Setting(

@@ -1,4 +1,4 @@
-"""Rendering: pages shown to a browser."""
+"""Rendering: pages that a browser loads."""
 
 from sumi.policy import RenderMode
 from sumi.settings.kinds import GIB, MIB, PROGRAM, SELECTOR, choice, decimal, many, size, whole
@@ -9,14 +9,14 @@ ROWS: tuple[Setting, ...] = (
         "render",
         choice(RenderMode),
         RENDERING,
-        "Show pages to a Chromium: none, those that say nothing without JavaScript (auto), or all, until "
-        "their scripts have run (fast), all has come (balanced), or been scrolled to as well (thorough).",
+        "Render pages in Chromium: none, only those that are empty without JavaScript (auto), or all, until "
+        "scripts have run (fast), everything has loaded (balanced) or been scrolled into view (thorough).",
     ),
     Setting(
         "wait-for",
         many(SELECTOR),
         RENDERING,
-        "Wait until something on the rendered page matches, for at most 10 seconds. Repeatable.",
+        "Wait up to 10 seconds until something on the rendered page matches. Repeatable.",
     ),
     Setting(
         "browser",
@@ -30,14 +30,14 @@ ROWS: tuple[Setting, ...] = (
         "render-timeout",
         decimal(1, 600, "seconds"),
         RENDERING,
-        "For rendering one page; a browser that is not done by then is ended, and the page tried again.",
+        "Time to render one page; after it the browser is ended and the page tried again.",
         "seconds",
     ),
     Setting(
         "render-memory",
         size(256 * MIB, 64 * GIB),
         RENDERING,
-        "Memory of one browser; one that takes more is ended, and the page tried again.",
+        "Memory of one browser; one that needs more is ended and the page tried again.",
         "bytes",
     ),
 )

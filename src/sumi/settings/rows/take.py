@@ -1,4 +1,4 @@
-"""What to take: which pages of a site, and what counts as one that is fit to keep."""
+"""What to take: which pages of a site, and which are good enough to keep."""
 
 from sumi.policy import SourceChoice
 from sumi.settings.kinds import (
@@ -23,14 +23,16 @@ ROWS: tuple[Setting, ...] = (
         TAKE,
         "The site, or the part of it under a path.",
     ),
-    Setting("follow-links", SWITCH, TAKE, "Take linked pages too where a sitemap lists the site's pages."),
+    Setting("follow-links", SWITCH, TAKE, "Also take linked pages when a sitemap lists the site's pages."),
     Setting(
         "include",
         many(PATTERN),
         TAKE,
-        "Only pages whose path matches, and the URL that is given. Repeatable.",
+        "Take only pages whose path matches, and the given URL. Repeatable.",
     ),
-    Setting("exclude", many(PATTERN), TAKE, "No pages whose path matches; wins over --include. Repeatable."),
+    Setting(
+        "exclude", many(PATTERN), TAKE, "Skip pages whose path matches; wins over --include. Repeatable."
+    ),
     Setting(
         "hosts",
         many(HOST_PATTERN),
@@ -47,14 +49,14 @@ ROWS: tuple[Setting, ...] = (
         "max-pages",
         whole(0, 1_000_000_000, "pages"),
         TAKE,
-        "Stop after so many captured pages; 0 for no limit.",
+        "Stop after this many captured pages; 0 for no limit.",
         "pages",
     ),
     Setting(
         "max-depth",
         whole(0, 10_000, "links"),
         TAKE,
-        "How many links away from the start a page may be.",
+        "The most links between the start and a page.",
         "links",
         otherwise="no limit",
     ),
@@ -62,49 +64,49 @@ ROWS: tuple[Setting, ...] = (
         "source",
         choice(SourceChoice),
         TAKE,
-        "What pages are made from: their HTML, or the site's own Markdown where it is at least as good; auto "
-        "looks for it where pages say that there is some and a sitemap lists them, markdown everywhere.",
+        "Make pages from their HTML, or from the site's own Markdown if it is at least as good: auto looks "
+        "for it if pages announce it and a sitemap lists them, markdown looks everywhere.",
     ),
     Setting(
         "assets",
         SWITCH,
         TAKE,
-        "Also keep the images that pages show, from any host, and the files that they link to within the "
-        "scope, and link to them locally.",
+        "Also store the images of pages, from any host, and linked files within the scope, and link to them "
+        "locally.",
     ),
     Setting(
         "max-asset-size",
         size(KIB, 4 * GIB),
         TAKE,
-        "With --assets: a larger image or file is passed over.",
+        "With --assets: skip larger images and files.",
         "bytes",
     ),
     Setting(
         "max-assets-total",
         size(0, 1024 * GIB),
         TAKE,
-        "With --assets: what all of them together may take; what would go beyond is passed over.",
+        "With --assets: total size of images and files; skip what exceeds it.",
         "bytes",
     ),
     Setting(
         "drop-duplicates",
         SWITCH,
         TAKE,
-        "Of pages with the same title and text write only the first; the others are recorded as duplicates.",
+        "Write only the first of pages with the same title and text; record the others as duplicates.",
     ),
     Setting(
         "min-fidelity",
         FIDELITY,
         TAKE,
-        "The least share of a page that its Markdown must hold. Pages below are kept and listed, and the run "
-        "ends with exit code 1; 0 for no bar.",
+        "The share of a page that its Markdown must contain. Pages below it are kept and listed, and the run "
+        "ends with exit code 1; 0 for no check.",
     ),
     Setting(
         "trap-pages",
         whole(0, 1_000_000, "pages"),
         TAKE,
-        "URLs that differ in dates, ids or parameters are cut after so many pages without a new word; "
-        "0 for never.",
+        "Stop following URLs that differ only in dates, ids or parameters after this many pages without a "
+        "new word; 0 for never.",
         "pages",
     ),
     Setting(
@@ -118,21 +120,21 @@ ROWS: tuple[Setting, ...] = (
         "trap-repeats",
         whole(0, 10_000, "times"),
         TAKE,
-        "A path that repeats a segment more often, or a query that repeats itself, is a trap; 0 for neither.",
+        "A path that repeats a segment more often, or a repetitive query, is a trap; 0 for no limit.",
         "times",
     ),
     Setting(
         "trap-parameters",
         whole(0, 10_000, "parameters"),
         TAKE,
-        "A query of more parameters is a trap; 0 for no limit.",
+        "A query with more parameters is a trap; 0 for no limit.",
         "parameters",
     ),
     Setting(
         "trap-hops",
         whole(0, 1_000_000, "links"),
         TAKE,
-        "A page that is more links away from the start is a trap; 0 for no limit.",
+        "A page more links away from the start is a trap; 0 for no limit.",
         "links",
     ),
 )
