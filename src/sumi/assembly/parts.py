@@ -14,7 +14,7 @@ import msgspec
 
 from sumi.engine.io import Io
 from sumi.events import Busy, Event, Listener
-from sumi.fetch.browser.wiring import rendering
+from sumi.fetch.browser.rendering import rendering
 from sumi.fetch.first_contact import FirstContact
 from sumi.fetch.http import HttpFetcher
 from sumi.policy import Durability, FrontierPolicy, ParseLimits, StateBackend

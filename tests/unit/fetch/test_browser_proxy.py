@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.engine.io import SystemClock
+from sumi.fetch.browser.filtering_proxy import Clients, FilteringProxy, Pass
 from sumi.fetch.browser.identity import new_identity
+from sumi.fetch.browser.proxy_wire import answer_bytes, parse_request
 from sumi.fetch.credentials import basic_auth
-from sumi.fetch.filtering_proxy import Clients, FilteringProxy, Pass
-from sumi.fetch.filtering_proxy_wire import answer_bytes, parse_request
 from sumi.fetch.http import HttpFetcher
 from sumi.fetch.resolver import Resolution
 from sumi.fetch.trackers import is_tracker

@@ -4,11 +4,11 @@ import msgspec
 
 from sumi.fetch.browser.chromium import Chromium, Launcher
 from sumi.fetch.browser.fetcher import RenderingFetcher
+from sumi.fetch.browser.filtering_proxy import Clients, FilteringProxy
 from sumi.fetch.browser.identity import new_identity
 from sumi.fetch.browser.pool import TabPool
 from sumi.fetch.browser.stage import Stage, set_stage
 from sumi.fetch.browser.tab import Tab
-from sumi.fetch.filtering_proxy import Clients, FilteringProxy
 from sumi.fetch.http import HttpFetcher
 from sumi.policy import FetchLimits, NetworkPolicy, RenderPolicy
 from sumi.ports import Clock, Fetcher

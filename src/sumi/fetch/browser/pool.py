@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from sumi.errors import BrowserUnavailable, UsageError
 from sumi.fetch.browser.chromium import Chromium, Launcher
+from sumi.fetch.browser.filtering_proxy import FilteringProxy
 from sumi.fetch.browser.tab import Lost, Snapshot, Tab
-from sumi.fetch.filtering_proxy import FilteringProxy
 from sumi.model import Response
 from sumi.outcomes import Outcome, Verdict
 

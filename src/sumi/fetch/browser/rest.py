@@ -9,7 +9,7 @@ import asyncio
 
 from playwright.async_api import JSHandle, Page
 
-from sumi.fetch.browser.snapshot import LOOK, WATCH
+from sumi.fetch.browser.page_scripts import LOOK, WATCH
 from sumi.fetch.browser.traffic import Traffic
 
 _LOOK_MS = 100  # between two looks

@@ -11,10 +11,10 @@ from playwright.async_api import BrowserContext, Page
 
 from sumi.fetch.browser.chromium import Chromium
 from sumi.fetch.browser.failures import FAILURES
-from sumi.fetch.browser.snapshot import WITHOUT_WEBRTC
+from sumi.fetch.browser.filtering_proxy import FilteringProxy, Pass
+from sumi.fetch.browser.page_scripts import WITHOUT_WEBRTC
 from sumi.fetch.browser.sub_requests import SubRequests
 from sumi.fetch.browser.traffic import Traffic
-from sumi.fetch.filtering_proxy import FilteringProxy, Pass
 from sumi.fetch.target import parse_target
 from sumi.model import Response
 from sumi.policy import RenderPolicy

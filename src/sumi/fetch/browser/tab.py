@@ -6,8 +6,8 @@ from typing import NamedTuple, TypeAlias
 
 from sumi.fetch.browser.chromium import Chromium
 from sumi.fetch.browser.failures import FAILURES, tells_of_a_death, words_of
+from sumi.fetch.browser.page_scripts import IS_SELECTOR, SCRIPT
 from sumi.fetch.browser.races import first_of
-from sumi.fetch.browser.snapshot import IS_SELECTOR, SCRIPT
 from sumi.fetch.browser.stage import Stage
 from sumi.fetch.browser.waiting import MOVING, Patience, go, is_stuck, settle
 from sumi.model import Response

@@ -5,9 +5,9 @@ import asyncio
 from playwright.async_api import Page
 from playwright.async_api import TimeoutError as WaitedInVain
 
+from sumi.fetch.browser.page_scripts import HEIGHT, SCROLL
 from sumi.fetch.browser.races import first_of
 from sumi.fetch.browser.rest import comes_to_rest
-from sumi.fetch.browser.snapshot import HEIGHT, SCROLL
 from sumi.fetch.browser.traffic import Traffic
 from sumi.policy import RenderMode, RenderPolicy
 

@@ -14,8 +14,7 @@ import ssl
 from contextlib import suppress
 from typing import NamedTuple
 
-from sumi.fetch.browser.shelf import Shelf
-from sumi.fetch.filtering_proxy_wire import (
+from sumi.fetch.browser.proxy_wire import (
     HEAD_BYTES,
     NEEDS_PASS,
     TUNNEL_OPEN,
@@ -23,6 +22,7 @@ from sumi.fetch.filtering_proxy_wire import (
     answer_bytes,
     read_request,
 )
+from sumi.fetch.browser.shelf import Shelf
 from sumi.fetch.target import Origin
 from sumi.fetch.trackers import is_tracker
 from sumi.model import Request, Response
