@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from benchmarks.measuring import Cost, run_measured
 from benchmarks.serving import free_port, served
-from sumi.fetch.browser.find import browser_version, find_browser
+from sumi.fetch.browser.rendering import browser_version, find_browser
 
 RESULTS = Path(__file__).parent / "results"
 TABS = (1, 2, 4)

@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-from sumi.fetch.browser.find import installed_browser
+from sumi.fetch.browser.rendering import installed_browser
 
 BROWSER = installed_browser()
 needs_browser = pytest.mark.skipif(

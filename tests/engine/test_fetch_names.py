@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from sumi.engine.io import SystemClock
-from sumi.fetch.address_book import KEPT_SECONDS
 from sumi.fetch.http import HttpFetcher
-from sumi.fetch.resolver import Resolution, SystemResolver, Unresolved
+from sumi.fetch.resolver import KEPT_SECONDS, Resolution, SystemResolver, Unresolved
 from sumi.model import Request, Response
 from sumi.outcomes import TRANSIENT, Outcome, Trouble
 from sumi.policy import FetchLimits, NetworkPolicy

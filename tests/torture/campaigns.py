@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from sumi.fetch.browser.find import installed_browser
+from sumi.fetch.browser.rendering import installed_browser
 from tests.torture import beside, browser_kills, stalls
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.errors import UsageError
-from sumi.fetch.credentials import CredentialBook, basic_auth
+from sumi.fetch.headers import CredentialBook, basic_auth
 from sumi.fetch.target import Target, parse_target
 from sumi.jobs.mirror.recipe import mirror_job
 from sumi.policy import Credential, Secret

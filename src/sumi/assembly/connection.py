@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from urllib.parse import unquote
 
 from sumi.errors import UsageError
-from sumi.fetch.credentials import basic_auth
 from sumi.fetch.guard import open_host_for
+from sumi.fetch.headers import basic_auth
 from sumi.fetch.target import parse_target
 from sumi.policy import (
     Credential,

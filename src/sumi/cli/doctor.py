@@ -183,7 +183,7 @@ def _package(name: str) -> Check:
 
 
 def _browser() -> Check:
-    from sumi.fetch.browser.find import browser_version, installed_browser
+    from sumi.fetch.browser.rendering import browser_version, installed_browser
 
     path = installed_browser()
     if path is None:

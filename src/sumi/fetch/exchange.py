@@ -13,10 +13,9 @@ from sumi.fetch.decode import undo_codings
 from sumi.fetch.guard import AddressGuard
 from sumi.fetch.headers import all_values
 from sumi.fetch.incoming import DROPPED, Incoming
-from sumi.fetch.kept_connections import KeptConnections, Look
+from sumi.fetch.kept_connections import KeptConnections, Look, follows
 from sumi.fetch.route import Route
 from sumi.fetch.stall import StallClock
-from sumi.fetch.surplus import follows
 from sumi.fetch.transfer import Transfer
 from sumi.fetch.trust import Authorities
 from sumi.frontier.retry import retry_after_seconds

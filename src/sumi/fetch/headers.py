@@ -1,7 +1,11 @@
-"""Header fields out and in."""
+"""Header fields out and in, and the credentials that go to one origin only."""
 
+import base64
 import re
 from typing import TypeAlias
+
+from sumi.fetch.target import Origin, Target
+from sumi.policy import Credential, Secret
 
 Fields: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -69,3 +73,24 @@ def declared_length(fields: Fields) -> int:
 def declares_the_impossible(fields: Fields) -> bool:
     """A Content-Length beyond all bounds. curl would drop it, and take whatever comes for the whole body."""
     return any(_TOO_MANY_DIGITS.match(value) for value in all_values(fields, "content-length"))
+
+
+def basic_auth(origin: Origin, user_and_password: str) -> Credential:
+    encoded = base64.b64encode(user_and_password.encode()).decode("ascii")
+    return Credential(origin, "Authorization", Secret(f"Basic {encoded}"))
+
+
+class CredentialBook:
+    """Each credential is sent to its origin and nowhere else, and shown nowhere at all."""
+
+    def __init__(self, credentials: tuple[Credential, ...]) -> None:
+        self._fields: dict[Origin, Fields] = {}
+        for origin, name, value in credentials:
+            self._fields[origin] = (*self._fields.get(origin, ()), (name, value.reveal()))
+
+    def __bool__(self) -> bool:
+        return bool(self._fields)
+
+    def fields_for(self, target: Target) -> Fields:
+        """Nothing as soon as scheme, host or port is another one."""
+        return self._fields.get(target.origin, ())

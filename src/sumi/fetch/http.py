@@ -6,14 +6,12 @@ body is cut there and is no failure. Otherwise a body beyond the limits is one, 
 
 from sumi.errors import UsageError
 from sumi.fetch.cookies import CookieJar
-from sumi.fetch.credentials import CredentialBook
 from sumi.fetch.exchange import Exchanges, ProxyFailed
 from sumi.fetch.guard import AddressGuard
-from sumi.fetch.headers import request_lines
-from sumi.fetch.navigator import Navigator, ProxyLost
+from sumi.fetch.headers import CredentialBook, request_lines
 from sumi.fetch.proxies import ProxyRotation
 from sumi.fetch.resolver import Resolver, SystemResolver
-from sumi.fetch.route import Route
+from sumi.fetch.route import Navigator, ProxyLost, Route
 from sumi.fetch.target import Target, parse_target
 from sumi.model import Request, Response, Timing
 from sumi.outcomes import Outcome, Trouble, Verdict

@@ -1,12 +1,12 @@
 """The answer while it comes in: counted, capped, and given up at the first limit it breaks."""
 
+import re
 from collections.abc import Callable
 from typing import Final
 
 import pycurl
 
 from sumi.fetch.budget import Claim
-from sumi.fetch.contradictions import contradiction
 from sumi.fetch.decode import content_codings
 from sumi.fetch.headers import (
     Fields,
@@ -17,9 +17,38 @@ from sumi.fetch.headers import (
     status_of,
     version_of,
 )
-from sumi.fetch.surplus import asks_again, speaks_of_surplus, was_refused
+from sumi.fetch.kept_connections import asks_again, speaks_of_surplus, was_refused
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FetchLimits
+
+_VERSIONS = (b"HTTP/1.1", b"HTTP/1.0", b"HTTP/2", b"HTTP/3")
+# curl does not know a name with a blank behind it; others do.
+_MISSPELLED = re.compile(rb"^(?:content-length|transfer-encoding)[ \t]+:", re.IGNORECASE | re.MULTILINE)
+_BOTH = Verdict(Outcome.BAD_HTTP, "Content-Length together with Transfer-Encoding")
+_CODED = Verdict(Outcome.BAD_ENCODING, "a transfer coding other than chunked")
+
+
+def contradiction(head: list[bytes], fields: Fields, *, expects_body: bool) -> Verdict | None:
+    """What is wrong with a complete head, the status line first; None for one with a single reading.
+
+    A head may say two things about where its answer ends. A reader who believes one half reads another page
+    than one who believes the other, and on a kept connection the next page as well (RFC 9112, section 6.3).
+    """
+    if head[0].split(None, 1)[0] not in _VERSIONS:
+        return Verdict(Outcome.BAD_HTTP, "a status line of no version of HTTP")
+    if len(head) > 1 and head[1][:1] in (b" ", b"\t"):
+        return Verdict(Outcome.BAD_HTTP, "a header that continues none")
+    if not expects_body:
+        return None
+    if _MISSPELLED.search(b"".join(head)):
+        return Verdict(Outcome.BAD_HTTP, "a blank behind the name of a header that says where the body ends")
+    codings = all_values(fields, "transfer-encoding")
+    if not codings:
+        return None
+    if all_values(fields, "content-length"):
+        return _BOTH
+    return None if [coding.lower() for coding in codings] == ["chunked"] else _CODED
+
 
 _BLANK = (b"\r\n", b"\n")
 _SWITCHING_PROTOCOLS = 101

@@ -11,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.engine.io import SystemClock
-from sumi.fetch.browser.filtering_proxy import Clients, FilteringProxy, Pass
-from sumi.fetch.browser.identity import new_identity
+from sumi.fetch.browser.filtering_proxy import Clients, FilteringProxy, Pass, is_tracker, new_identity
 from sumi.fetch.browser.proxy_wire import answer_bytes, parse_request
-from sumi.fetch.credentials import basic_auth
+from sumi.fetch.headers import basic_auth
 from sumi.fetch.http import HttpFetcher
 from sumi.fetch.resolver import Resolution
-from sumi.fetch.trackers import is_tracker
 from sumi.model import Response, Timing
 from sumi.policy import FetchLimits, NetworkPolicy
 from tests.unit.test_guard import NEVER, PRIVATE

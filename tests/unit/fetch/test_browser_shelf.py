@@ -2,7 +2,7 @@
 
 import pytest
 
-from sumi.fetch.browser.shelf import Shelf
+from sumi.fetch.browser.filtering_proxy import Shelf
 from sumi.model import Response, Timing
 
 URL = "http://site.test/app.js"

@@ -1,15 +1,17 @@
 """Browsers: how they start, what is switched off in them, and how they end if they do not listen."""
 
 import asyncio
+import fcntl
 import logging
 import os
 import secrets
 import shutil
+import tempfile
 from contextlib import suppress
+from pathlib import Path
 
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
-from sumi.fetch.browser.failures import FAILURES
 from sumi.fetch.browser.process_tree import (
     argument_of,
     children,
@@ -19,7 +21,63 @@ from sumi.fetch.browser.process_tree import (
     private_bytes,
     processes_are_seen,
 )
-from sumi.fetch.browser.scratch import Scratch
+
+# What calls to a browser raise: Playwright's errors, and what event loops say of a driver that has died.
+FAILURES = (Error, OSError, RuntimeError)  # the last is uvloop's, for a pipe that nobody reads any more
+_OF_THE_DEAD = ("crash", "has been closed", "connection closed", "disconnected", "handler is closed")
+
+
+def words_of(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
+def tells_of_a_death(error: BaseException) -> bool:
+    said = str(error).lower()
+    return any(word in said for word in _OF_THE_DEAD)
+
+
+_PREFIX = "sumi-browser-"
+_LOCK = "lock"
+
+
+class Scratch:
+    """A folder for what browsers need while they run. It goes with the run; one that a killed run left, with
+    the next.
+
+    It belongs to whoever holds the lock on the file in it, and the kernel takes a lock back when its holder
+    dies.
+    """
+
+    def __init__(self) -> None:
+        clear_abandoned()
+        self.path = tempfile.mkdtemp(prefix=_PREFIX)
+        # Named only once it is locked: a folder without that name is not taken for an abandoned one.
+        draft = Path(self.path, "lock.new")
+        self._lock = os.open(draft, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        draft.rename(Path(self.path, _LOCK))
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._lock)
+
+
+def clear_abandoned() -> None:
+    """Of this user only: nobody else's folders are touched, nor followed where links lead."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if folder.lstat().st_uid == os.getuid() and not folder.is_symlink() and _is_abandoned(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_abandoned(folder: Path) -> bool:
+    lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.close(lock)
+    return True
+
 
 _START_SECONDS = 30.0
 _ANSWER_SECONDS = 5.0  # for a driver that is asked next to nothing

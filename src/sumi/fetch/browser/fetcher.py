@@ -6,13 +6,17 @@ for once, however it is then read.
 
 import msgspec
 
+from sumi.fetch.browser.chromium import Chromium, Launcher
+from sumi.fetch.browser.filtering_proxy import Clients, FilteringProxy, new_identity
 from sumi.fetch.browser.pool import TabPool
-from sumi.fetch.browser.tab import Snapshot
+from sumi.fetch.browser.stage import Stage, set_stage
+from sumi.fetch.browser.tab import Snapshot, Tab
+from sumi.fetch.http import HttpFetcher
 from sumi.model import Request, Response, Timing
 from sumi.outcomes import Trouble
 from sumi.parse.page.javascript import needs_javascript
 from sumi.parse.page.media_type import Form, form_of
-from sumi.policy import RenderMode
+from sumi.policy import FetchLimits, NetworkPolicy, RenderMode, RenderPolicy
 from sumi.ports import Clock, Fetcher
 
 _HTML = ("content-type", "text/html; charset=utf-8")
@@ -65,3 +69,21 @@ def _is_page(answer: Response) -> bool:
     if not 200 <= answer.status < 300:
         return False
     return form_of(answer.header("content-type") or "", answer.body)[0] is Form.HTML
+
+
+def browser_behind(
+    http: Fetcher, path: str, policy: RenderPolicy, limits: FetchLimits, network: NetworkPolicy, clock: Clock
+) -> RenderingFetcher:
+    anonymous = msgspec.structs.replace(network, cookies=False, credentials=())
+    identity = new_identity()
+    clients = Clients(own=http, others=HttpFetcher(limits, anonymous, clock))
+    proxy = FilteringProxy(clients, limits, identity.context)
+
+    async def stage_in(chromium: Chromium) -> Stage:
+        return await set_stage(chromium, proxy, policy, network.user_agent)
+
+    def make_tab(chromium: Chromium) -> Tab:
+        return Tab(chromium, stage_in, policy, limits.body_bytes)
+
+    pool = TabPool(policy.tabs, Launcher(path, identity.key_hash), proxy, make_tab)
+    return RenderingFetcher(http, policy.mode, pool, clock)

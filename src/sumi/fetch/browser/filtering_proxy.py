@@ -9,10 +9,20 @@ no other program on the machine can use it as a relay.
 
 import asyncio
 import base64
+import hashlib
 import secrets
 import ssl
+import tempfile
+from collections import OrderedDict
 from contextlib import suppress
-from typing import NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple, TypeAlias
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from cryptography.x509.oid import NameOID
 
 from sumi.fetch.browser.proxy_wire import (
     HEAD_BYTES,
@@ -22,13 +32,148 @@ from sumi.fetch.browser.proxy_wire import (
     answer_bytes,
     read_request,
 )
-from sumi.fetch.browser.shelf import Shelf
 from sumi.fetch.target import Origin
-from sumi.fetch.trackers import is_tracker
 from sumi.model import Request, Response
 from sumi.outcomes import Trouble
 from sumi.policy import FetchLimits
 from sumi.ports import Fetcher
+
+# Hosts that watch readers and bring nothing that a page consists of; a crawler is no reader.
+
+# The usual ones only, by registrable domain. A longer list blocks little more and must be kept up to date.
+_DOMAINS: Final = frozenset(
+    {
+        *("google-analytics.com", "googletagmanager.com", "googletagservices.com", "googlesyndication.com"),
+        *(
+            "doubleclick.net",
+            "googleadservices.com",
+            "adservice.google.com",
+            "facebook.net",
+            "connect.facebook.com",
+        ),
+        *(
+            "hotjar.com",
+            "hotjar.io",
+            "clarity.ms",
+            "bat.bing.com",
+            "segment.com",
+            "segment.io",
+            "mixpanel.com",
+        ),
+        *("amplitude.com", "heapanalytics.com", "heap.io", "fullstory.com", "mouseflow.com", "crazyegg.com"),
+        *(
+            "matomo.cloud",
+            "plausible.io",
+            "usefathom.com",
+            "simpleanalyticscdn.com",
+            "umami.is",
+            "posthog.com",
+        ),
+        *("newrelic.com", "nr-data.net", "scorecardresearch.com", "quantserve.com", "chartbeat.com"),
+        *("chartbeat.net", "adnxs.com", "criteo.com", "criteo.net", "taboola.com", "outbrain.com"),
+        *(
+            "amazon-adsystem.com",
+            "cloudflareinsights.com",
+            "statcounter.com",
+            "mc.yandex.ru",
+            "hs-analytics.net",
+        ),
+    }
+)
+
+
+def is_tracker(host: str) -> bool:
+    """Whether a host, in lower case, is one of them or lies below one."""
+    labels = host.rstrip(".").split(".")
+    return any(".".join(labels[start:]) in _DOMAINS for start in range(len(labels) - 1))
+
+
+_MOST_BYTES = 64 * 1024 * 1024
+_KEPT_STATUS = 200
+_KEPT_TYPES = frozenset({"text/javascript", "application/javascript", "application/x-javascript", "text/css"})
+
+Key: TypeAlias = tuple[bool, str]  # whether asked for with what the user confided, and the URL
+
+
+class Shelf:
+    """Scripts and style sheets of a run, in memory: every page of a site asks for the same few.
+
+    Each page has a browser context of its own, so without this a site would send its application once per
+    page.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Key, Response] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, key: Key) -> Response | None:
+        kept = self._kept.get(key)
+        if kept is not None:
+            self._kept.move_to_end(key)
+        return kept
+
+    def put(self, key: Key, response: Response) -> None:
+        if not _may_be_kept(response) or key in self._kept:
+            return
+        self._kept[key] = response
+        self._bytes += len(response.body)
+        while self._bytes > _MOST_BYTES:
+            self._bytes -= len(self._kept.popitem(last=False)[1].body)
+
+
+def _may_be_kept(response: Response) -> bool:
+    """The server's word on caching is kept where it says no; a run is short enough for the rest."""
+    media_type = (response.header("content-type") or "").partition(";")[0].strip().lower()
+    control = (response.header("cache-control") or "").lower()
+    asked_not_to = any(word in control for word in ("no-store", "no-cache", "private", "max-age=0"))
+    depends = any(word in (response.header("vary") or "").lower() for word in ("*", "origin", "cookie"))
+    personal = response.header("set-cookie") is not None
+    fit = response.status == _KEPT_STATUS and media_type in _KEPT_TYPES
+    return fit and not (asked_not_to or depends or personal)
+
+
+_LASTS = timedelta(days=365)
+
+
+class Identity(NamedTuple):
+    """What the proxy shows the browser when it speaks for a site over TLS.
+
+    The proxy ends the browser's TLS itself: so a custom authority, a proxy further on and the rules about
+    headers hold for what scripts ask for, too, and the certificates of sites are checked by the one client
+    that always does it. The browser is told to believe one key, which is made anew for every run, exists in
+    this process only and never leaves it.
+    """
+
+    context: ssl.SSLContext  # for the server's side
+    key_hash: str  # by which the browser knows it: SHA-256 of the public key, in Base64
+
+
+def new_identity() -> Identity:
+    key = ec.generate_private_key(ec.SECP256R1())
+    public = key.public_key()
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "sumi")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, public, x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + _LASTS)
+        .sign(key, hashes.SHA256())
+    )
+    private_pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    known_by = hashlib.sha256(public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).digest()
+    context = _context(private_pem + certificate.public_bytes(Encoding.PEM))
+    return Identity(context, base64.b64encode(known_by).decode("ascii"))
+
+
+def _context(pem: bytes) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with tempfile.NamedTemporaryFile() as file:  # OpenSSL takes a key from a file only; others cannot read it
+        file.write(pem)
+        file.flush()
+        context.load_cert_chain(file.name)
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
 
 # What reads. A script that means to change or delete something gets no answer.
 _METHODS = frozenset({"GET", "HEAD", "POST"})

@@ -1,9 +1,59 @@
-"""Puts a browser behind any job's fetcher; the one place that a job has to know of."""
+"""Finds a browser and puts it behind a job's fetcher. Loads Playwright only where pages are rendered."""
+
+import os
+import shutil
+import subprocess
 
 from sumi.errors import UsageError
-from sumi.fetch.browser.find import find_browser
 from sumi.policy import FetchLimits, NetworkPolicy, RenderMode, RenderPolicy
 from sumi.ports import Clock, Fetcher
+
+# The headless ones first: the same engine without the rest of a browser, in half the memory.
+NAMES = (
+    *("chromium-headless-shell", "chrome-headless-shell"),
+    *("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"),
+)
+PLACES = (
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+_VERSION_SECONDS = 20.0
+
+
+def find_browser(given: str | None) -> str:
+    """The path of a Chromium. Raises UsageError, saying how to come by one."""
+    if given is not None:
+        found = shutil.which(given)
+        if found is None:
+            raise UsageError(
+                f"--browser {given!r} is not a program that can be run; name a Chromium or Chrome"
+            )
+        return found
+    found = installed_browser()
+    if found is None:
+        raise UsageError(
+            "--render needs Chromium or Chrome, and none was found; install one (on Debian: apt install "
+            "chromium-headless-shell), name it with --browser, or leave --render out"
+        )
+    return found
+
+
+def installed_browser() -> str | None:
+    named = (shutil.which(name) for name in NAMES)
+    placed = (place for place in PLACES if os.access(place, os.X_OK))
+    return next((path for path in (*named, *placed) if path is not None), None)
+
+
+def browser_version(path: str) -> str:
+    """As the browser itself says it; "" if it says nothing."""
+    try:
+        done = subprocess.run(  # noqa: S603 - a path that the user or the system's own PATH gave
+            [path, "--version"], capture_output=True, text=True, timeout=_VERSION_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    words = done.stdout.split()
+    return next((word for word in words if word[:1].isdigit()), "")
 
 
 def rendering(
@@ -17,7 +67,7 @@ def rendering(
         return fetcher
     path = find_browser(policy.browser)
     try:
-        from sumi.fetch.browser.assembled import browser_behind
+        from sumi.fetch.browser.fetcher import browser_behind
     except ImportError:
         raise UsageError(
             "--render needs packages that are not installed (playwright, cryptography): "

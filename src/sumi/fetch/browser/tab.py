@@ -4,12 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeAlias
 
-from sumi.fetch.browser.chromium import Chromium
-from sumi.fetch.browser.failures import FAILURES, tells_of_a_death, words_of
+from sumi.fetch.browser.chromium import FAILURES, Chromium, tells_of_a_death, words_of
 from sumi.fetch.browser.page_scripts import IS_SELECTOR, SCRIPT
-from sumi.fetch.browser.races import first_of
 from sumi.fetch.browser.stage import Stage
-from sumi.fetch.browser.waiting import MOVING, Patience, go, is_stuck, settle
+from sumi.fetch.browser.waiting import MOVING, Patience, first_of, go, is_stuck, settle
 from sumi.model import Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import RenderPolicy

@@ -1,15 +1,68 @@
 """How long a page is given to become what its reader would see: the meaning of fast, balanced, thorough."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
-from playwright.async_api import Page
+from playwright.async_api import JSHandle, Page
 from playwright.async_api import TimeoutError as WaitedInVain
 
-from sumi.fetch.browser.page_scripts import HEIGHT, SCROLL
-from sumi.fetch.browser.races import first_of
-from sumi.fetch.browser.rest import comes_to_rest
-from sumi.fetch.browser.traffic import Traffic
+from sumi.fetch.browser.page_scripts import HEIGHT, LOOK, SCROLL, WATCH
+from sumi.fetch.browser.stage import Traffic
 from sumi.policy import RenderMode, RenderPolicy
+
+_Result = TypeVar("_Result")
+
+
+async def first_of(*works: Coroutine[Any, Any, _Result]) -> _Result:
+    """What the first to end returned or raised; of those that end together, the first as named."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return next(task for task in tasks if task.done()).result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+_LOOK_MS = 100  # between two looks
+_FRAME_MS = 1000  # for a frame of a page that is not drawn
+# Half a second on a machine that has nothing else to do: as long a silence as browsers' own tools call idle.
+_STILL_LOOKS = 5
+
+
+async def comes_to_rest(page: Page, traffic: Traffic, most: float, restless: float) -> bool:
+    """Whether the page comes to rest: nothing asked for, nothing on its way, nothing changing. False after
+    ``most`` seconds, or after ``restless`` in which it only changed and asked for nothing.
+
+    That is counted in looks at the page and not in seconds alone. A look needs everything that could be about
+    to move something (the page's own timers and frames, the browser, its driver and us), so on a busy machine
+    looks take longer, and so does the silence that counts as rest.
+    """
+    try:
+        async with asyncio.timeout(most):
+            watch = await page.evaluate_handle(WATCH)
+            return await _stays_still(watch, traffic, restless)
+    except TimeoutError:
+        return False
+
+
+async def _stays_still(watch: JSHandle, traffic: Traffic, restless: float) -> bool:
+    now = asyncio.get_running_loop().time
+    network = changes = -1
+    still, silent_since = 0, now()
+    while still < _STILL_LOOKS:
+        changed, came = await watch.evaluate(LOOK, [_LOOK_MS, _FRAME_MS])
+        is_silent = traffic.is_silent and network == traffic.moves + came
+        still = still + 1 if is_silent and changes == changed else 0
+        if not is_silent:
+            silent_since = now()
+        elif not still and now() - silent_since > restless:
+            return False
+        network, changes = traffic.moves + came, changed
+    return True
+
 
 _RESTLESS = 2.0  # seconds that a page may change without asking for anything; thorough waits for it longer
 _ANSWER_SECONDS = 2.0  # for a page that is asked next to nothing

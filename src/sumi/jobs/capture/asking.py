@@ -10,8 +10,7 @@ from hashlib import blake2b, scrypt
 from itertools import product
 from typing import Final
 
-from sumi.fetch.credentials import CredentialBook
-from sumi.fetch.headers import Fields
+from sumi.fetch.headers import CredentialBook, Fields
 from sumi.fetch.target import parse_target
 from sumi.model import Response
 from sumi.policy import NetworkPolicy
