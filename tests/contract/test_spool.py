@@ -8,9 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from sumi.jobs.pipeline.bookmark import Bookmark, read_bookmark
-from sumi.jobs.pipeline.spool import SpoolWriter
-from sumi.jobs.pipeline.spool_folder import in_order, look_into, segments
+from sumi.jobs.pipeline.spool import Bookmark, SpoolWriter, in_order, look_into, read_bookmark, segments
 from sumi.jobs.pipeline.spool_reader import SpoolReader, unread_bytes
 from sumi.ports import SpoolLine, SpoolPlace
 

@@ -14,14 +14,15 @@ from warcio.archiveiterator import ArchiveIterator
 
 from sumi.files.growing_file import GrowingFile
 from sumi.files.warc import OPEN_SUFFIX, WarcFile
-from sumi.jobs.pipeline.crawl_metadata import CrawlMetadata
-from sumi.jobs.pipeline.discoveries import Discoveries, read_listing
-from sumi.jobs.pipeline.last_lines import last_lines, without_superseded
-from sumi.jobs.pipeline.listed_metadata import MOST_CHARACTERS, bounded, merged
-from sumi.jobs.pipeline.page_index import IndexRecord, index_records, open_page_index
-from sumi.jobs.pipeline.page_rows import identity
-from sumi.jobs.pipeline.pages_csv import COLUMNS, PagesCsv
-from sumi.jobs.pipeline.trajectory import TrajectoryCsv
+from sumi.jobs.pipeline.discoveries import MOST_CHARACTERS, Discoveries, bounded, merged, read_listing
+from sumi.jobs.pipeline.page_index import (
+    IndexRecord,
+    index_records,
+    last_lines,
+    open_page_index,
+    without_superseded,
+)
+from sumi.jobs.pipeline.pages_csv import COLUMNS, CrawlMetadata, PagesCsv, TrajectoryCsv, identity
 from sumi.model import Hop, Kind, PageFacts, Response, Timing
 from sumi.outcomes import Outcome
 from sumi.ports import UrlRecord

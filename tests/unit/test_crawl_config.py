@@ -14,8 +14,8 @@ from sumi.jobs.pipeline.config import CrawlConfig, CrawlMode
 from sumi.jobs.pipeline.config_file import MAX_BYTES, load_crawl_config
 from sumi.jobs.pipeline.config_keys import KEYS, SECTIONS
 from sumi.jobs.pipeline.config_rules import compliance_banner, crawl_caps, crawl_profile, crawl_scope
-from sumi.jobs.pipeline.layout import default_layout, layout_of
 from sumi.jobs.pipeline.seeds import load_seeds, new_run_id
+from sumi.jobs.pipeline.workspace import default_layout, layout_of
 from sumi.policy import RobotsOnError, StateBackend
 from sumi.scope.caps import CapPolicy
 from sumi.scope.profiles import ProfileName

@@ -123,12 +123,12 @@ async def _explain(url: str, states: list[Path]) -> Explanation:
 
 async def _record_of(url: str, state: Path, store: Snapshot) -> UrlRecord | None:
     """Under the identity that the job gave it: a crawl by policy knows fewer of them than a mirror."""
-    from sumi.jobs.pipeline.note import recall_role
+    from sumi.jobs.pipeline.state import load_role
     from sumi.policy import Preset
     from sumi.urls import crawl_rules, normalize, normalize_with
 
     record = await store.record(url)
-    if record is None and await recall_role(store, state) is not None:
+    if record is None and await load_role(store, state) is not None:
         record = await store.record(normalize_with(url, crawl_rules(())) or url)
     if record is None and _is_map(state):
         record = await store.record(normalize(url, Preset.MAP) or url)
@@ -187,11 +187,11 @@ async def _unknown(url: str, state: Path, store: Snapshot) -> Explanation:
     from sumi.engine.gate import Prospect, foretell
     from sumi.jobs.mirror.recipe import mirror_job
     from sumi.jobs.mirror.saved_settings import load_saved_settings
-    from sumi.jobs.pipeline.note import recall_role
+    from sumi.jobs.pipeline.state import load_role
 
     settings = await load_saved_settings(store)
     prospect = Prospect(None, "the job's settings are not on record")
-    if await recall_role(store, state) is not None:
+    if await load_role(store, state) is not None:
         prospect = Prospect(None, "sumi crawl validate-policy --config FILE says it")
     if settings is not None:
         prospect = await foretell(url, mirror_job(settings).recipe, store)

@@ -164,7 +164,7 @@ async def _repair(
 def _migrate(parser: SentenceParser, options: argparse.Namespace) -> int:
     if len(options.folders) != 2:
         parser.error("migrate takes two folders: FROM and TO")
-    from sumi.jobs.pipeline.index_migrate import is_page_index, migrate_index
+    from sumi.jobs.pipeline.page_index import is_page_index, migrate_index
     from sumi.state.migrate import migrate
 
     given, target = Path(options.folders[0]), Path(options.folders[1])

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from sumi.errors import StateDamaged
 from sumi.jobs.mirror.check import mirror_findings
-from sumi.jobs.pipeline.archive_check import archive_findings
-from sumi.jobs.pipeline.note import recall_role
+from sumi.jobs.pipeline.archive import archive_findings
+from sumi.jobs.pipeline.state import load_role
 from sumi.state.check import Finding
 from sumi.state.folder import backend_of, open_snapshot
 from sumi.state.journal.salvage import damages
@@ -22,7 +22,7 @@ async def check_state(state: Path, now: float, *, deep: bool) -> list[Finding]:
     except StateDamaged as error:
         return [Finding(str(error), damaged=True)]
     try:
-        role = await recall_role(store, state)
+        role = await load_role(store, state)
         if role is not None:
             return [finding async for finding in archive_findings(role, store, deep=deep)]
         return [finding async for finding in mirror_findings(state.parent, store, deep=deep)]

@@ -10,7 +10,7 @@ from sumi.engine.revisit import to_be_made_again
 from sumi.errors import OutputRefused, StateDamaged
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.saved_settings import load_saved_settings
-from sumi.jobs.pipeline.note import recall_role
+from sumi.jobs.pipeline.state import load_role
 from sumi.state.check import Finding
 from sumi.state.folder import LOOKING, backend_named, backend_of
 from sumi.state.journal.salvage import salvage
@@ -42,7 +42,7 @@ async def repair(
                 tell(f"queued again: {finding.words}")
             if finding.stray is not None:
                 tell(f"moved to {_quarantine(home, finding.stray)}: {finding.stray}")
-        if await recall_role(store, state) is None:  # what a crawl's files lack, its next run adds
+        if await load_role(store, state) is None:  # what a crawl's files lack, its next run adds
             await _rebuild(home, store, clock)
             tell("written again: what is derived from the records")
     finally:

@@ -98,14 +98,14 @@ async def _look(state: Path) -> JobStatus:
     from sumi.engine.completeness import noted_standing
     from sumi.jobs.map.store.view import TerrainView
     from sumi.jobs.mirror.saved_settings import load_saved_settings
-    from sumi.jobs.pipeline.note import Role, recall_role
+    from sumi.jobs.pipeline.state import Role, load_role
     from sumi.state.lock import lock_owner
 
     process, now = lock_owner(state), time.time()
     async with looking_at(state) as store:
         settings = await load_saved_settings(store)
         usual = Role(_usual_job(state), state.parent)
-        job, home = await recall_role(store, state) or usual
+        job, home = await load_role(store, state) or usual
         stats = await store.stats()
         waits = await store.waiting_hosts(now)
         is_map = isinstance(store, TerrainView)

@@ -4,19 +4,25 @@ A body is stored under its hash before its page is settled, and is durable befor
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from sumi.engine.facts import page_facts
+from sumi.files.blobs import PACKED_SUFFIX, Dictionaries, FolderBlobs
+from sumi.files.safe_files import SafeFolder
 from sumi.files.warc import WarcFile
 from sumi.jobs.pipeline.ledger_copies import LedgerCopies
-from sumi.jobs.pipeline.page_rows import settled_record
+from sumi.jobs.pipeline.pages_csv import settled_record
+from sumi.jobs.pipeline.state import CRAWLER, SCRAPER, Role
 from sumi.model import Lease, PageFacts, Response
-from sumi.outcomes import Verdict
-from sumi.parse.page.digest import PageDigest
-from sumi.ports import Blobs, FrontierStats, Ledger, UrlRecord
+from sumi.outcomes import UP_TO_DATE, Verdict
+from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.page.raw import SAMPLE_BYTES, SAMPLES, has_frame_of, trained
+from sumi.ports import Blobs, Digester, FrontierStats, Ledger, Snapshot, UrlRecord
+from sumi.state.check import Finding, ledger_violations
 
 
 class Archive:
@@ -48,7 +54,7 @@ class Archive:
         return self._copies.since
 
     async def load(self, ledger: Ledger) -> None:
-        await self._copies.recall(ledger, self.has_whole)
+        await self._copies.load(ledger, self.has_whole)
 
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
         """Store the body, if it was kept; what to record of the page."""
@@ -108,3 +114,132 @@ async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
     except asyncio.CancelledError:
         await asyncio.wait([done])
         raise
+
+
+# ── how bodies are packed: digesters around the one that does the work ───────────────────────────────────
+
+
+class NoPacking:
+    """Implements ``sumi.ports.Digester``. Of bodies that are kept as they came, only the hash is made."""
+
+    def __init__(self, digester: Digester) -> None:
+        self._digester = digester
+
+    async def digest(self, request: DigestRequest) -> PageDigest | Undigested:
+        return await self._digester.digest(msgspec.structs.replace(request, pack=False))
+
+    async def aclose(self) -> None:
+        """The digester around which this is, is its owner's to close."""
+
+
+class TrainedPacking:
+    """Implements ``sumi.ports.Digester``. Most of a page is what it has in common with others: that is learnt
+    from the first of an archive, and only once, as a blob needs the dictionary that it was packed with."""
+
+    def __init__(self, digester: Digester, dictionaries: Dictionaries) -> None:
+        self._digester = digester
+        self._dictionaries = dictionaries
+        self._dictionary = dictionaries.in_use()
+        self._samples: list[bytes] = []
+        self._training: asyncio.Task[None] | None = None
+
+    async def digest(self, request: DigestRequest) -> PageDigest | Undigested:
+        """Raises what a failing disk raised at the dictionary."""
+        if self._training is not None and self._training.done():
+            self._training.result()
+        if request.raw and self._dictionary:
+            request = msgspec.structs.replace(request, dictionary=self._dictionary)
+        result = await self._digester.digest(request)
+        if isinstance(result, PageDigest) and request.raw and self._training is None:
+            self._learn(request.body)
+        return result
+
+    async def aclose(self) -> None:
+        """As above; but what has begun is waited for."""
+        if self._training is not None:
+            await self._training
+
+    def _learn(self, body: bytes) -> None:
+        if self._dictionary:
+            return
+        self._samples.append(body[:SAMPLE_BYTES])
+        if len(self._samples) == SAMPLES:
+            self._training = asyncio.create_task(self._train())
+
+    async def _train(self) -> None:
+        """Durable before anything is packed with it."""
+        samples, self._samples = self._samples, []
+        made = self._dictionaries.in_use()  # by another process of this archive, meanwhile
+        if not made:
+            made = await asyncio.to_thread(trained, samples)
+            if made:
+                self._dictionaries.add(made)
+        await asyncio.to_thread(self._dictionaries.sync)
+        self._dictionary = made
+
+
+# ── does an archive agree with the state of whoever filled it? ───────────────────────────────────────────
+
+
+async def archive_findings(role: Role, store: Snapshot, *, deep: bool) -> AsyncIterator[Finding]:
+    """``deep`` also unpacks every body and compares it with its hash. Bodies that no page names are left from
+    pages that changed, or that a kill undid, and no fault."""
+    # What a scraper is told of was found by pages that it need not have heard of; a crawler that hands
+    # nothing over keeps nothing of a page.
+    told, keeps = role.job == SCRAPER, role.job != CRAWLER
+    async for words in ledger_violations(store, 0, whole_ways=not told, keeps_files=keeps):
+        yield Finding(words)
+    bodies = _Bodies(role.home)
+    try:
+        async for record in store.records(UP_TO_DATE):
+            words = bodies.trouble_with(record, deep=deep)
+            if words:
+                yield Finding(f"{record.url}: {record.facts.path} {words}", requeue=record.url)
+    finally:
+        bodies.close()
+
+
+class _Bodies:
+    """What records name in the archives of a workspace: one, unless ``store.root`` was changed meanwhile."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._workspace = SafeFolder(home)
+        self._folders: list[SafeFolder] = []
+        self._archives: dict[str, FolderBlobs] = {}
+
+    def trouble_with(self, record: UrlRecord, *, deep: bool) -> str:
+        """Empty if nothing was to be kept of the page, or what was is there."""
+        path, digest = record.facts.path, record.facts.raw
+        if path is None or digest is None:
+            return ""
+        status = self._workspace.status(path)
+        if status is None:
+            return "is missing"
+        if not self._has_right_size(path, status.st_size, record.facts.body_bytes):
+            return f"has {status.st_size:,} bytes, which is not what was written"
+        if deep and not self._is_whole(path, digest):
+            return "does not hash to what is recorded"
+        return ""
+
+    def _has_right_size(self, path: str, size: int, body_bytes: int | None) -> bool:
+        if body_bytes is None:  # of a version that did not record it
+            return size > 0
+        if not path.endswith(PACKED_SUFFIX):
+            return size == body_bytes
+
+        def read(start: int, length: int) -> bytes:
+            return self._workspace.read_range(path, start, length) or b""
+
+        return has_frame_of(read, size, body_bytes)
+
+    def close(self) -> None:
+        for folder in (self._workspace, *self._folders):
+            folder.close()
+
+    def _is_whole(self, path: str, digest: str) -> bool:
+        root = path.rsplit("/", 3)[0]  # above aa/bb/<sha256>
+        if root not in self._archives:
+            self._folders.append(SafeFolder(self._home / root))
+            self._archives[root] = FolderBlobs(self._folders[-1], packed=True)
+        return self._archives[root].has_whole(digest)

@@ -14,10 +14,9 @@ def build_parser() -> SentenceParser:
 
 
 def run(arguments: Sequence[str]) -> int:
-    from sumi.jobs.pipeline.moved_state import refuse_another_frontier
-    from sumi.jobs.pipeline.note import CRAWLER
-    from sumi.jobs.pipeline.spool_folder import look_into
+    from sumi.jobs.pipeline.spool import look_into
     from sumi.jobs.pipeline.spool_reader import unread_bytes
+    from sumi.jobs.pipeline.state import CRAWLER, refuse_another_frontier
 
     options = build_parser().parse_all(arguments)
     config = read_config(options)

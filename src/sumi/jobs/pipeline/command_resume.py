@@ -41,7 +41,7 @@ def run(arguments: Sequence[str]) -> int:
 def _last_run_id(options: argparse.Namespace) -> str:
     import asyncio
 
-    from sumi.jobs.pipeline.scrape import RUN_NOTE, scraper_state
+    from sumi.jobs.pipeline.state import RUN_NOTE, scraper_state
     from sumi.state.folder import FORMAT_NAME, open_snapshot
 
     state = scraper_state(read_config(options))

@@ -19,8 +19,7 @@ from sumi.policy import Durability
 if TYPE_CHECKING:
     from sumi.events import Summary
     from sumi.jobs.pipeline.config import CrawlConfig
-    from sumi.jobs.pipeline.run_control import JointControl
-    from sumi.jobs.pipeline.run_crawler import CrawlerProcess
+    from sumi.jobs.pipeline.crawler_process import CrawlerProcess, JointControl
     from sumi.jobs.pipeline.run_report import JointReport
 
 _EXAMPLES = """\
@@ -82,7 +81,7 @@ def _banner(config: "CrawlConfig") -> tuple[str, ...]:
 
 
 def _run_reported(options: argparse.Namespace, config: "CrawlConfig", report: "JointReport") -> int:
-    from sumi.jobs.pipeline.run_verdict import crawler_end, joint_verdict
+    from sumi.jobs.pipeline.run_report import crawler_end, joint_verdict
 
     with _crawler(options, config, report) as (crawler, control):
         summary = _scraped(options, config, report, crawler, control)
@@ -95,8 +94,7 @@ def _run_reported(options: argparse.Namespace, config: "CrawlConfig", report: "J
 def _crawler(
     options: argparse.Namespace, config: "CrawlConfig", report: "JointReport"
 ) -> "Iterator[tuple[CrawlerProcess, JointControl]]":
-    from sumi.jobs.pipeline.run_control import JointControl, signals_heard
-    from sumi.jobs.pipeline.run_crawler import CrawlerProcess
+    from sumi.jobs.pipeline.crawler_process import CrawlerProcess, JointControl, signals_heard
 
     words = ["--config", options.config, "--run-id", config.run_id, "--durability", options.durability]
     words += ["--json", "-q"]  # heard by us, who tell it on
@@ -124,7 +122,7 @@ def _scraped(
 ) -> "Summary":
     # Imported here because the engine brings the network and the parser, which --help does not need.
     from sumi.assembly.parts import run_loop
-    from sumi.jobs.pipeline.run_control import take_turns
+    from sumi.jobs.pipeline.crawler_process import take_turns
     from sumi.jobs.pipeline.scrape import ScrapeOptions, scrape
 
     chosen = ScrapeOptions(

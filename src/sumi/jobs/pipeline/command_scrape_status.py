@@ -16,11 +16,10 @@ def build_parser() -> SentenceParser:
 
 
 def run(arguments: Sequence[str]) -> int:
-    from sumi.jobs.pipeline.note import SCRAPER
-    from sumi.jobs.pipeline.parts import indexed
-    from sumi.jobs.pipeline.scrape import scraper_state
-    from sumi.jobs.pipeline.spool_folder import look_into
+    from sumi.jobs.pipeline.archive_files import indexed
+    from sumi.jobs.pipeline.spool import look_into
     from sumi.jobs.pipeline.spool_reader import unread_bytes
+    from sumi.jobs.pipeline.state import SCRAPER, scraper_state
 
     options = build_parser().parse_all(arguments)
     config = read_config(options)
@@ -41,7 +40,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _bookmark(path: Path) -> str:
-    from sumi.jobs.pipeline.bookmark import read_bookmark
+    from sumi.jobs.pipeline.spool import read_bookmark
 
     mark = read_bookmark(path)
     return "cannot be read" if mark is None else f"{mark.file or 'the start'}, byte {mark.offset}"

@@ -14,7 +14,7 @@ from sumi.errors import UsageError
 from sumi.jobs.pipeline.workspace import Belongings, configure, empty, has_list, job_files, job_locks
 
 if TYPE_CHECKING:
-    from sumi.jobs.pipeline.layout import Layout
+    from sumi.jobs.pipeline.workspace import Layout
     from sumi.state.claim import Claim
 
 _DEFAULT_PLACE = "workspace"
@@ -64,7 +64,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _configure(options: argparse.Namespace) -> int:
     layout = _layout_of(options)
-    new = configure(layout.workspace, _belongings(layout), layout.files)
+    new = configure(layout.workspace, layout.belongings, layout.files)
     out = Sink(sys.stdout)
     out.line(f"{printable(str(layout.workspace))} is ready" + ("" if new else "; nothing was missing"))
     for name in new:
@@ -77,7 +77,7 @@ def _reset(options: argparse.Namespace) -> int:
     place = layout.workspace if options.config is not None else Path(options.folder or _DEFAULT_PLACE)
     # Without a configuration the marker's word is enough, unless it is of a version that did not list files.
     named = options.config is not None or not has_list(place)
-    belongings = _belongings(layout) if named else Belongings((), ())
+    belongings = layout.belongings if named else Belongings((), ())
     with _alone_in(place, belongings) as claims:
         return _emptied(place, belongings, claims, ask=not options.yes)
 
@@ -96,15 +96,11 @@ def _emptied(place: Path, belongings: Belongings, claims: "Sequence[Claim]", *, 
 
 
 def _layout_of(options: argparse.Namespace) -> "Layout":
-    from sumi.jobs.pipeline.layout import configured_layout, default_layout
+    from sumi.jobs.pipeline.workspace import configured_layout, default_layout
 
     if options.config is not None:
         return configured_layout(Path(options.config), time.time())
     return default_layout(Path(options.folder or _DEFAULT_PLACE))
-
-
-def _belongings(layout: "Layout") -> Belongings:
-    return Belongings(layout.folders, layout.written, layout.kept)
 
 
 def _confirmed(question: str) -> bool:

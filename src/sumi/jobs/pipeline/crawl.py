@@ -20,17 +20,23 @@ from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import refuse_without_room
 from sumi.engine.io import Io, SystemClock
 from sumi.errors import StateError
-from sumi.events import Listener, Summary
+from sumi.events import Event, Listener, Progress, Summary
 from sumi.jobs.pipeline.archive import Archive
-from sumi.jobs.pipeline.back_pressure import BackPressure
+from sumi.jobs.pipeline.archive_files import ArchiveFiles
 from sumi.jobs.pipeline.config import CrawlConfig
-from sumi.jobs.pipeline.layout import layout_of
-from sumi.jobs.pipeline.moved_state import refuse_another_frontier, refuse_another_index
-from sumi.jobs.pipeline.note import CRAWLER, UNIFIED, Role, recall_role, remember_role
-from sumi.jobs.pipeline.parts import Workshop
 from sumi.jobs.pipeline.recipe import finding_job
 from sumi.jobs.pipeline.seeds import load_seeds
-from sumi.jobs.pipeline.workspace import Belongings, adopt, refuse_half_emptied
+from sumi.jobs.pipeline.spool_reader import unread_bytes
+from sumi.jobs.pipeline.state import (
+    CRAWLER,
+    UNIFIED,
+    Role,
+    load_role,
+    note_role,
+    refuse_another_frontier,
+    refuse_another_index,
+)
+from sumi.jobs.pipeline.workspace import adopt, layout_of, refuse_half_emptied
 from sumi.model import Candidate, Hop
 from sumi.outcomes import UP_TO_DATE
 from sumi.policy import Durability
@@ -82,8 +88,7 @@ async def crawl(
     refuse_another_frontier(config)
     if options.unified:
         refuse_another_index(config)
-    layout = layout_of(config)
-    adopt(config.workspace, Belongings(layout.folders, layout.written, layout.kept))
+    adopt(config.workspace, layout_of(config).belongings)
     with Claim(config.frontier.db_path, f"sumi {options.command}") as claim:
         refuse_half_emptied(config.workspace)
         refuse_without_room(config.workspace, options.min_free)
@@ -128,31 +133,31 @@ async def _opened(
     tell, now = teller(listeners), clock.now()
     store = open_store(backend, state, job.frontier, now, durability, tell, lock)
     try:
-        workshop = Workshop(config, options.job, _metrics_path(config), clock)
+        files = ArchiveFiles(config, options.job, _metrics_path(config), clock)
         try:
-            archive, pressed = _archive(config, options, workshop, control, clock)
-            heard = (*listeners, *workshop.listeners, *pressed)
+            archive, pressed = _archive(config, options, files, control, clock)
+            heard = (*listeners, *files.listeners, *pressed)
             async with (
                 connected(job, store, archive, clock, heard, options.processes) as io,
-                workshop.packing(io) as io,
+                files.packing(io) as io,
             ):
                 yield io, store, archive
         finally:
-            workshop.close()
+            files.close()
     finally:
         await store.aclose()
 
 
 def _archive(
-    config: CrawlConfig, options: CrawlOptions, workshop: Workshop, control: Control, clock: Clock
+    config: CrawlConfig, options: CrawlOptions, files: ArchiveFiles, control: Control, clock: Clock
 ) -> tuple[Archive, tuple[Listener, ...]]:
     if options.unified:
-        copies = (workshop.index(), workshop.metadata(), *workshop.trajectory())
-        return workshop.archive(copies, options.warc), ()
-    copies = (*workshop.trajectory(), workshop.spool())
+        copies = (files.index(), files.metadata(), *files.trajectory())
+        return files.archive(copies, options.warc), ()
+    copies = (*files.trajectory(), files.spool())
     most = config.spool.max_backlog_gb * 1e9
     pressure = BackPressure(config.spool.dir, config.bookmark.path, most, control, clock)
-    return workshop.archive(copies, options.warc), (pressure,)
+    return files.archive(copies, options.warc), (pressure,)
 
 
 def _metrics_path(config: CrawlConfig) -> Path:
@@ -161,16 +166,46 @@ def _metrics_path(config: CrawlConfig) -> Path:
 
 async def _begin_as(role: Role, store: Store, state: Path) -> None:
     """What one mode has done, the other would take for done and never tell of in its own files."""
-    before = await recall_role(store, state)
+    before = await load_role(store, state)
     if before is not None and before.job != role.job:
         words = {CRAWLER: "sumi crawl run, or sumi run", UNIFIED: "sumi run --unified"}
         raise StateError(
             f"this workspace was begun by {words.get(before.job, before.job)}: go on with that, or give this "
             "crawl a workspace of its own"
         )
-    await remember_role(store, role, state)
+    await note_role(store, role, state)
 
 
 async def _queue_again(store: Store, clock: Clock) -> None:
     urls = [record.url async for record in store.records(UP_TO_DATE)]
     await store.requeue(urls, clock.now())
+
+
+LOOK_SECONDS = 1.0
+
+
+class BackPressure:
+    """Listens to the progress of a crawl, which is told of while it is paused, too."""
+
+    def __init__(self, spool: Path, bookmark: Path, most: float, control: Control, clock: Clock) -> None:
+        self._spool = spool
+        self._bookmark = bookmark
+        self._most = most
+        self._control = control
+        self._clock = clock
+        self._due = 0.0
+        self._pausing = False
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Progress) and self._clock.now() >= self._due:
+            self._due = self._clock.now() + LOOK_SECONDS
+            self.look()
+
+    def look(self) -> None:
+        unread = unread_bytes(self._spool, self._bookmark)
+        if unread > self._most and self._control.leasing:
+            self._pausing = True
+            self._control.pause(f"{unread:,} bytes of the spool are unread: sumi scrape run reads them")
+        elif unread <= self._most and self._pausing:
+            self._pausing = False
+            self._control.resume("the spool has been read")

@@ -3,14 +3,14 @@
 ``metadata`` holds what is needed to take the page over without asking for it again, where its body was kept.
 """
 
+import json
 from collections.abc import Iterator
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from sumi.jobs.pipeline.listed_metadata import bounded
-from sumi.jobs.pipeline.page_rows import NOT_MODIFIED, identity, is_kept_page, second_of, was_not_modified
+from sumi.jobs.pipeline.pages_csv import NOT_MODIFIED, identity, is_kept_page, second_of, was_not_modified
 from sumi.ports import UrlRecord
 
 # A file of another program may say anything: what does not fit is not taken for ours.
@@ -146,7 +146,7 @@ def discovery_of(record: UrlRecord) -> Discovery:
 
 
 class Discoveries:
-    """Implements ``sumi.jobs.pipeline.ledger_copies.LineFormat``."""
+    """Implements ``ledger_copies.LineFormat``."""
 
     header = b""
 
@@ -158,3 +158,36 @@ class Discoveries:
             found = read_listing(line)
             if isinstance(found, Listing) and found.discovery.metadata.timestamp is not UNSET:
                 yield identity(found.discovery.url, found.discovery.metadata.timestamp)
+
+
+# ── what else a line says of its page: kept as JSON text, within a bound ─────────────────────────────────
+
+
+MOST_CHARACTERS: Final = 16 * 1024
+_json_of: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def bounded(value: Any) -> tuple[str, str]:
+    """As JSON, and what had to be left out, in words. Of an object the first keys that fit are kept."""
+    text = _json_of(value)
+    if len(text) <= MOST_CHARACTERS:
+        return text, ""
+    kept: dict[str, Any] = {}
+    room = MOST_CHARACTERS
+    for key, item in value.items() if isinstance(value, dict) else ():
+        size = len(_json_of(key)) + len(_json_of(item)) + 2
+        if size <= room:
+            kept[key] = item
+            room -= size
+    words = f"of its metadata only {MOST_CHARACTERS:,} characters are kept"
+    return _json_of(kept) if kept else "", words
+
+
+def merged(earlier: str, later: str) -> str:
+    if not earlier or not later:
+        return later or earlier
+    before, after = json.loads(earlier), json.loads(later)
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return later
+    # What was said last goes first, so that it is what fits.
+    return bounded({**after, **{key: item for key, item in before.items() if key not in after}})[0]

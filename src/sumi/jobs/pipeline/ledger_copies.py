@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from sumi.jobs.pipeline.page_rows import identity, is_kept_page, second_of
+from sumi.jobs.pipeline.pages_csv import identity, is_kept_page, second_of
 from sumi.model import PageFacts
 from sumi.outcomes import UP_TO_DATE
 from sumi.ports import Clock, Ledger, UrlRecord
@@ -78,7 +78,7 @@ class LedgerCopies:
         """When this run began, or the killed one that it goes on with."""
         return 0.0 if self._standing is None else self._standing.since
 
-    async def recall(self, ledger: Ledger, has_whole: Callable[[PageFacts], bool]) -> None:
+    async def load(self, ledger: Ledger, has_whole: Callable[[PageFacts], bool]) -> None:
         """Complete what the last run left unfinished, and begin this one's.
 
         A page that is not told of yet and whose body a power cut took is left out: it will come again.

@@ -1,4 +1,7 @@
-"""The pages CSV: a row of seventeen columns for every page of an archive.
+"""What an archive tells of each page: a row of the pages CSV, the same as a JSON line of the crawl metadata,
+and an edge of the trajectory.
+
+To add a column, add a field to ``PageRow`` and fill it in ``page_row``.
 
 A row is one line: what could break it is escaped. Spreadsheets run cells that start like a formula, and
 sites choose what is in them, so those cells get an apostrophe in front; the JSON lines are exact.
@@ -7,13 +10,120 @@ sites choose what is in them, so those cells get an apostrophe in front; the JSO
 import csv
 import io
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
 from sumi.files.plain_text import visible
-from sumi.jobs.pipeline.page_rows import PageRow, identity, is_kept_page, page_row
+from sumi.model import Kind, Lease, PageFacts
+from sumi.outcomes import UP_TO_DATE, Outcome, Verdict
 from sumi.ports import UrlRecord
+
+NOT_MODIFIED: Final = 304
+_NOT_MODIFIED_RULE: Final = f"HTTP {NOT_MODIFIED}"
+NOT_MODIFIED_VERDICT: Final = Verdict(Outcome.UNCHANGED, _NOT_MODIFIED_RULE)
+
+Metadata: TypeAlias = dict[str, str | int | tuple[str, ...] | msgspec.Raw]
+
+
+class PageRow(msgspec.Struct, frozen=True):
+    """The names and their order are part of the format."""
+
+    timestamp: int  # when the page was settled, in whole seconds since the epoch
+    url: str
+    page_type: str
+    depth: int
+    referrer: str | None
+    http_status: int | None
+    content_type: str | None
+    encoding: str | None
+    content_sha256: str | None
+    content_bytes: int | None
+    stored_path: str | None
+    etag: str | None
+    last_modified: str | None
+    fetch_latency_ms: int | None
+    retries: int
+    proxy_id: str | None
+    metadata: Metadata
+
+
+def is_kept_page(record: UrlRecord) -> bool:
+    return record.kind is Kind.PAGE and record.outcome in UP_TO_DATE
+
+
+def settled_record(lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> UrlRecord:
+    """The record as the ledger now has it."""
+    page = lease.candidate
+    return UrlRecord(
+        url=page.url,
+        hop=page.hop,
+        kind=page.kind,
+        depth=page.depth,
+        referrer=page.referrer,
+        outcome=verdict.outcome,
+        rule=verdict.rule,
+        at=at,
+        attempts=lease.attempt,
+        facts=facts,
+        address=page.address,
+    )
+
+
+def page_row(record: UrlRecord) -> PageRow:
+    facts = record.facts
+    came = not was_not_modified(record)
+    return PageRow(
+        timestamp=second_of(record),
+        url=record.url,
+        page_type=facts.page_type or "",
+        depth=record.depth,
+        referrer=record.referrer,
+        http_status=facts.status if came else NOT_MODIFIED,
+        content_type=facts.content_type,
+        encoding=facts.charset,
+        content_sha256=facts.raw,
+        content_bytes=facts.body_bytes if came else 0,
+        stored_path=facts.path,
+        etag=facts.etag,
+        last_modified=facts.last_modified,
+        fetch_latency_ms=facts.latency_ms,
+        retries=record.attempts if facts.retries is None else facts.retries,
+        proxy_id=facts.proxy,
+        metadata=_metadata(facts, record.address),
+    )
+
+
+def was_not_modified(record: UrlRecord) -> bool:
+    """The server said so; a page that came again with the same content is another matter."""
+    return record.outcome is Outcome.UNCHANGED and record.rule == _NOT_MODIFIED_RULE
+
+
+def second_of(record: UrlRecord) -> int:
+    return int(record.at or 0.0)
+
+
+def identity(url: str, second: int) -> int:
+    """Of one settlement of one page, small enough to hold for every line of a file."""
+    return hash((url, second))
+
+
+def _metadata(facts: PageFacts, address: str) -> Metadata:
+    known = {
+        "title": facts.title,
+        "language": facts.language,
+        "description": facts.description,
+        "canonical": facts.canonical,
+        "robots_meta": facts.robots_meta,
+        "content_signal": facts.content_signal,
+        "licenses": facts.licenses or None,
+        "links": facts.links,
+        "rendered": facts.rendered,
+        "requested_url": address or None,  # where it is not the page's own
+        "discovery": None if facts.listed is None else msgspec.Raw(facts.listed.encode()),
+    }
+    return {name: value for name, value in known.items() if value is not None}
+
 
 COLUMNS: Final = PageRow.__struct_fields__
 HEADER: Final = (",".join(COLUMNS) + "\n").encode()
@@ -22,7 +132,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class PagesCsv:
-    """Implements ``sumi.jobs.pipeline.ledger_copies.LineFormat``."""
+    """Implements ``ledger_copies.LineFormat``."""
 
     header = HEADER
 
@@ -62,3 +172,50 @@ def _rows(lines: Iterator[bytes]) -> Iterator[list[str]]:
             yield from csv.reader([line.decode()])
         except (UnicodeDecodeError, csv.Error):
             continue
+
+
+class _Identity(msgspec.Struct):
+    url: str
+    timestamp: int
+
+
+_decode = msgspec.json.Decoder(_Identity).decode
+
+
+class CrawlMetadata:
+    """``crawl_metadata.jsonl``: the row as a JSON object, exact. Implements ``ledger_copies.LineFormat``."""
+
+    header = b""
+
+    def line(self, record: UrlRecord) -> bytes | None:
+        return _encode(page_row(record)) if is_kept_page(record) else None
+
+    def identities(self, lines: Iterator[bytes]) -> Iterator[int]:
+        for line in lines:
+            try:
+                known = _decode(line)
+            except msgspec.MsgspecError:
+                continue
+            yield identity(known.url, known.timestamp)
+
+
+TRAJECTORY_COLUMNS: Final = ("timestamp", "source", "target", "hop", "depth", "page_type")
+
+
+class TrajectoryCsv:
+    """An edge to every kept page from the page that linked to it; a seed has no source. Implements
+    ``ledger_copies.LineFormat``."""
+
+    header = (",".join(TRAJECTORY_COLUMNS) + "\n").encode()
+
+    def line(self, record: UrlRecord) -> bytes | None:
+        if not is_kept_page(record) or record.outcome is Outcome.UNCHANGED:
+            return None  # to come again is no step of the way
+        page_type = record.facts.page_type or ""
+        source = record.referrer or ""
+        return joined([second_of(record), source, record.url, record.hop.value, record.depth, page_type])
+
+    def identities(self, lines: Iterator[bytes]) -> Iterator[int]:
+        for row in csv.reader(line.decode("utf-8", "replace") for line in lines):
+            if len(row) == len(TRAJECTORY_COLUMNS) and row[0].isdecimal():
+                yield identity(row[2], int(row[0]))

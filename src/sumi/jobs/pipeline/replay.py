@@ -9,14 +9,12 @@ from sumi.errors import UsageError
 from sumi.events import Listener, Warned
 from sumi.files.blobs import MOST_BODY_BYTES, FolderBlobs
 from sumi.files.safe_files import SafeFolder
+from sumi.jobs.pipeline.archive_files import indexed
 from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.config_rules import page_type_of
-from sumi.jobs.pipeline.moved_state import holds_state, refuse_another_frontier, refuse_another_index
 from sumi.jobs.pipeline.page_index import IndexRecord
-from sumi.jobs.pipeline.page_rows import PageRow, page_row
-from sumi.jobs.pipeline.pages_csv import HEADER, csv_line
-from sumi.jobs.pipeline.parts import indexed
-from sumi.jobs.pipeline.scrape import scraper_state
+from sumi.jobs.pipeline.pages_csv import HEADER, PageRow, csv_line, page_row
+from sumi.jobs.pipeline.state import holds_state, refuse_another_frontier, refuse_another_index, scraper_state
 from sumi.ports import Snapshot
 from sumi.state.folder import open_snapshot
 from sumi.state.lock import FolderLock

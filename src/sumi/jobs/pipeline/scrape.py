@@ -23,15 +23,21 @@ from sumi.engine.io import Io, SystemClock
 from sumi.events import Listener, Summary
 from sumi.files.growing_file import GrowingFile
 from sumi.jobs.pipeline.archive import Archive
+from sumi.jobs.pipeline.archive_files import ArchiveFiles
 from sumi.jobs.pipeline.config import CrawlConfig
-from sumi.jobs.pipeline.layout import default_places
-from sumi.jobs.pipeline.moved_state import holds_state, refuse_another_index
-from sumi.jobs.pipeline.note import SCRAPER, Role, remember_role
 from sumi.jobs.pipeline.pages_csv import HEADER
-from sumi.jobs.pipeline.parts import Workshop
 from sumi.jobs.pipeline.recipe import fetching_job
 from sumi.jobs.pipeline.spool_reader import SpoolReader
 from sumi.jobs.pipeline.spool_source import SpoolSource
+from sumi.jobs.pipeline.state import (
+    RUN_NOTE,
+    SCRAPER,
+    Role,
+    holds_state,
+    note_role,
+    refuse_another_index,
+    scraper_state,
+)
 from sumi.jobs.pipeline.workspace import refuse_half_emptied
 from sumi.policy import Durability, Preset, StateBackend
 from sumi.recipe import Job
@@ -42,9 +48,6 @@ from sumi.state.lock import FolderLock, lock_owner
 from sumi.urls import normalize
 from sumi.urls.whatwg import serialized
 
-RUN_NOTE = "pipeline.run_id"
-_NAMES = (SCRAPER, *(f"{SCRAPER}.{backend}" for backend in StateBackend if backend is not StateBackend.FILES))
-
 
 class ScrapeOptions(msgspec.Struct, frozen=True):
     """What is decided for one run, beside its configuration."""
@@ -54,17 +57,6 @@ class ScrapeOptions(msgspec.Struct, frozen=True):
     processes: int | None = None
     min_free: int | None = None
     durability: Durability = Durability.BATCH
-
-
-def scraper_state(config: CrawlConfig) -> Path:
-    """Beside the crawler's. What is there is used, whatever the crawler's is kept in by now: a scraper that
-    began anew would not know what it has done."""
-    backend = config.frontier.backend
-    suffix = "" if backend is None or backend is StateBackend.FILES else f".{backend}"
-    names = dict.fromkeys((SCRAPER + suffix, *_NAMES))
-    homes = (config.frontier.db_path, *default_places(config.workspace, "frontier.db_path"))
-    places = [home.with_name(name) for home in homes for name in names]
-    return next(filter(holds_state, places), places[0])
 
 
 def _backend(config: CrawlConfig, folder: Path) -> StateBackend | None:
@@ -104,7 +96,7 @@ async def scrape(
         refuse_half_emptied(config.workspace)
         refuse_without_room(config.workspace, options.min_free)
         async with _opened(config, options, job, listeners, at_work, claim.lock) as (io, store, archive):
-            await remember_role(store, Role(SCRAPER, config.workspace), scraper_state(config))
+            await note_role(store, Role(SCRAPER, config.workspace), scraper_state(config))
             await store.put_note(RUN_NOTE, config.run_id)
 
             async def read_job() -> Job:
@@ -139,13 +131,13 @@ async def _opened(
     tell, now, backend = teller(listeners), clock.now(), _backend(config, folder)
     store = open_store(backend, folder, job.frontier, now, durability, tell, lock)
     try:
-        workshop = Workshop(config, SCRAPER, config.metrics.scraper_path, clock)
+        files = ArchiveFiles(config, SCRAPER, config.metrics.scraper_path, clock)
         try:
-            heard = (*listeners, *workshop.listeners)
+            heard = (*listeners, *files.listeners)
             source = SpoolSource(
                 SpoolReader(config.spool.dir, config.bookmark.path),
                 store,
-                workshop.blobs,
+                files.blobs,
                 clock,
                 identify=as_listed,
                 amend=store.amend,
@@ -154,15 +146,15 @@ async def _opened(
                 resumed=store.resumed,
                 tell=teller(heard),
             )
-            copies = (workshop.index(), workshop.pages_csv())
-            archive = workshop.archive(copies, options.warc, [source.settled], source.told)
+            copies = (files.index(), files.pages_csv())
+            archive = files.archive(copies, options.warc, [source.settled], source.told)
             async with (
                 connected(job, store, archive, clock, heard, options.processes) as io,
-                workshop.packing(io) as io,
+                files.packing(io) as io,
             ):
                 yield dataclasses.replace(io, source=source), store, archive
         finally:
-            workshop.close()
+            files.close()
     finally:
         await store.aclose()
 

@@ -6,22 +6,117 @@ is what a kill left of it, which the next appender cuts off.
 """
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from sumi.files.faults import explained
 from sumi.files.growing_file import cut_torn_line, end_of_whole_lines, write_all
-from sumi.jobs.pipeline.spool_folder import segments
-from sumi.state.folder import sync_folder
+from sumi.jobs.pipeline.discoveries import Discoveries
+from sumi.ports import Clock, UrlRecord
+from sumi.state.folder import own_file, sync_folder
+
+# What the crawler calls its own files: the second in which each was begun.
+SEGMENT_NAME: Final = re.compile(r"discoveries-\d{10}\.jsonl\Z", re.ASCII)
+FILE_NAME: Final = re.compile(r"discoveries-[^/]+\.jsonl\Z")
+_NUMBERS: Final = re.compile(r"(\d+)", re.ASCII)
+
+
+class SpoolFolder(msgspec.Struct, frozen=True):
+    sizes: dict[str, int]  # in bytes, by the names of the files, in their order
+    strangers: dict[str, str]  # by name, why it is not read
+
+
+def look_into(folder: Path) -> SpoolFolder:
+    entries: list[os.DirEntry[str]] = []
+    sizes: dict[str, int] = {}
+    strangers: dict[str, str] = {}
+    with explained(folder), suppress(FileNotFoundError):
+        entries += os.scandir(folder)
+    for entry in entries:
+        why = _why_not(entry)
+        if why:
+            strangers[entry.name] = why
+        elif not entry.name.startswith("."):
+            sizes[entry.name] = _size(entry)
+    return SpoolFolder({name: sizes[name] for name in sorted(sizes, key=in_order)}, strangers)
+
+
+def segments(folder: Path) -> list[str]:
+    """Names of the crawler's own files, in the order they were written."""
+    return [name for name in look_into(folder).sizes if SEGMENT_NAME.match(name)]
+
+
+def in_order(name: str) -> tuple[list[str | int], str]:
+    """A key to sort names by. Text and numbers take turns, so that no text is compared with a number."""
+    parts = _NUMBERS.split(name)
+    return [int(part) if number % 2 else part for number, part in enumerate(parts)], name
+
+
+def _why_not(entry: "os.DirEntry[str]") -> str:
+    if entry.name.startswith("."):
+        return ""
+    if not FILE_NAME.match(entry.name) or not entry.name.isprintable():
+        return "it is not called discoveries-*.jsonl"
+    if entry.is_symlink():
+        return "it is a symbolic link"
+    return "" if entry.is_file() else "it is no file"
+
+
+def _size(entry: "os.DirEntry[str]") -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except OSError:  # gone meanwhile
+        return 0
+
+
+class Bookmark(msgspec.Struct, frozen=True):
+    file: str | None = None  # the one read last
+    offset: int = 0
+    others: dict[str, int] | None = None  # None: an earlier version's
+
+    def offsets(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """By file, as far as any was read; ``sizes`` are those of the files that are there."""
+        if self.file is None:
+            return {}
+        if self.others is not None:
+            return {**self.others, self.file: self.offset}
+        before = [name for name in sizes if SEGMENT_NAME.match(name) and name < self.file]
+        return {**{name: sizes[name] for name in before}, self.file: self.offset}
+
+
+def read_bookmark(path: Path) -> Bookmark | None:
+    """None if there is one that cannot be read; the start if there is none."""
+    try:
+        mark = msgspec.json.decode(path.read_bytes(), type=Bookmark)
+    except FileNotFoundError:
+        return Bookmark()
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return None
+    named = {**(mark.others or {}), **({} if mark.file is None else {mark.file: mark.offset})}
+    return mark if all(FILE_NAME.match(name) and at >= 0 for name, at in named.items()) else None
+
+
+def write_bookmark(path: Path, mark: Bookmark) -> None:
+    """A bookmark that is behind does no harm, so it need not outlive a power cut."""
+    draft = path.with_name(f".{path.name}.tmp")
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(draft, "wb", opener=own_file) as file:
+            file.write(msgspec.json.encode(mark) + b"\n")
+        draft.replace(path)
+
 
 # Far more than a discovery takes; a line beyond it is not one of ours.
 MOST_LINE_BYTES = 1024 * 1024
 
 
 class SpoolWriter:
-    """The appending half of a spool."""
+    """Appends lines; ``spool_reader.SpoolReader`` takes them."""
 
     def __init__(self, folder: Path, segment_bytes: int, now: float) -> None:
         self._folder = folder
@@ -88,3 +183,29 @@ def _mended(file: int) -> int:
 
 def _segment_name(number: int) -> str:
     return f"discoveries-{number:010}.jsonl"
+
+
+class SpoolCopy:
+    """The spool as a copy of the ledger: the scraper is told of every kept page once."""
+
+    name = "spool"
+
+    def __init__(self, writer: SpoolWriter, folder: Path, clock: Clock) -> None:
+        self._writer = writer
+        self._folder = folder
+        self._clock = clock
+        self._form = Discoveries()
+        self.mark = writer.segment
+
+    def present(self, mark: str) -> set[int]:
+        known: set[int] = set()
+        for name in segments(self._folder):
+            if name >= mark:
+                with (self._folder / name).open("rb") as lines:  # the writer has mended the last of them
+                    known.update(self._form.identities(lines))
+        return known
+
+    def append(self, records: Sequence[UrlRecord], mark: str) -> None:
+        lines = [line for line in map(self._form.line, records) if line is not None]
+        self._writer.append(lines, self._clock.now())
+        self._writer.sync()

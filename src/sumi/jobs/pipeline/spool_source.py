@@ -17,12 +17,10 @@ from msgspec import UNSET
 
 from sumi.events import Listener, Warned
 from sumi.files.blobs import MOST_BODY_BYTES
-from sumi.jobs.pipeline.discoveries import Discovery, DiscoveryMetadata, Listing, read_listing
-from sumi.jobs.pipeline.listed_metadata import merged
-from sumi.jobs.pipeline.page_rows import NOT_MODIFIED, NOT_MODIFIED_VERDICT
+from sumi.jobs.pipeline.discoveries import Discovery, DiscoveryMetadata, Listing, merged, read_listing
+from sumi.jobs.pipeline.pages_csv import NOT_MODIFIED, NOT_MODIFIED_VERDICT
 from sumi.jobs.pipeline.spool import MOST_LINE_BYTES
-from sumi.jobs.pipeline.spool_lines import PassedOver
-from sumi.jobs.pipeline.spool_reader import SpoolReader
+from sumi.jobs.pipeline.spool_reader import PassedOver, SpoolReader
 from sumi.model import Candidate, Hop, Lease, PageFacts, Response, Timing
 from sumi.outcomes import Outcome
 from sumi.ports import Blobs, Clock, Enqueue, Ledger, Remains, Settlement, SpoolLine, SpoolPlace, UrlRecord
@@ -98,7 +96,7 @@ class SpoolSource:
         """Whatever waits in the frontier came with one of the next lines: no more were taken at a time."""
         for problem in self._spool.problems:
             self._tell(Warned(problem))
-        await self._passed_over.recall()
+        await self._passed_over.load()
         while not self._held_back and (lines := self._next_lines()):
             await self._offer(lines, enqueue)
 

@@ -18,8 +18,7 @@ from sumi.engine.progress import by_ending
 from sumi.errors import UsageError
 from sumi.events import Summary
 from sumi.jobs.pipeline.options import add_config
-from sumi.jobs.pipeline.spool_lines import NOTE as PASSED_OVER
-from sumi.jobs.pipeline.spool_lines import lines_passed_over
+from sumi.jobs.pipeline.spool_reader import PASSED_OVER_NOTE, lines_passed_over
 from sumi.outcomes import Ending, Outcome
 from sumi.ports import FrontierStats
 from sumi.state.folder import FORMAT_NAME
@@ -79,7 +78,7 @@ async def _look(
     process = lock_owner(folder)
     async with looking_at(folder) as store:
         stats = await store.stats()
-        passed = 0 if spool is None else lines_passed_over(await store.get_note(PASSED_OVER))
+        passed = 0 if spool is None else lines_passed_over(await store.get_note(PASSED_OVER_NOTE))
         told = await noted_standing(store, stats) if process is None else None
     if passed:
         files = {**files, "passed over": f"{passed:,} lines of the spool that are no discoveries"}

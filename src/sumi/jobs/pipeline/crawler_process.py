@@ -4,6 +4,7 @@ It has a session of its own. A Ctrl-C in the terminal goes to every process of a
 in ours would hear it twice, once from us: the second one means "at once".
 """
 
+import asyncio
 import json
 import os
 import signal
@@ -11,12 +12,13 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import IO, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import IO, Final, Protocol
 
 import msgspec
 
+from sumi.engine.control import Control
 from sumi.events import Event, RobotsRead, RunStarted, StateChanged, Summary
 
 # A crawler that was asked to stop lets its pages in flight finish, for half a minute at most.
@@ -154,3 +156,76 @@ def _relay(stream: IO[str] | None, hear: Callable[[str], None]) -> threading.Thr
     thread = threading.Thread(target=read, daemon=True)
     thread.start()
     return thread
+
+
+_LOOK_SECONDS = 0.05
+_STOPPING: Final = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
+
+
+class JointControl(Control):
+    hears_signals = True  # see ``signals_heard``
+
+    def __init__(self, crawler: CrawlerProcess) -> None:
+        super().__init__()
+        self._crawler = crawler
+
+    def stop(self, why: str = "") -> None:
+        """By a file or a full disk; for signals, see ``hear``."""
+        super().stop(why)
+        self._crawler.stop()
+
+    def pass_on(self, number: signal.Signals) -> None:
+        """A signal, to the crawler."""
+        if number in _STOPPING:
+            self._crawler.stop(number)
+        else:
+            self._crawler.ask(number)
+
+    def hear(self, number: signal.Signals) -> None:
+        """A signal, for the scraper alone."""
+        match number:
+            case signal.SIGHUP:
+                self.reload()
+            case signal.SIGUSR1:
+                self.show_status()
+            case _:
+                super().stop(_STOPPING[number])
+
+
+@contextmanager
+def signals_heard(control: JointControl) -> Iterator[None]:
+    """For as long as either is at work. Not by the scraper's event loop, as in other jobs: what reaches a
+    loop that is about to end is lost, and the crawler would never hear of it."""
+
+    def obey(number: int, _frame: object) -> None:
+        control.pass_on(signal.Signals(number))
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # the scraper has not begun, or has ended
+            control.hear(signal.Signals(number))
+        else:
+            loop.call_soon_threadsafe(control.hear, signal.Signals(number))
+
+    before = {number: signal.signal(number, obey) for number in (*_STOPPING, signal.SIGHUP, signal.SIGUSR1)}
+    try:
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
+
+
+async def take_turns(control: Control, crawler: CrawlerProcess, delay: float) -> None:
+    """Let a scraper that was paused ask sites while the crawler does not, a delay after its last request:
+    each paced by itself, both together would ask a site twice as fast as was promised to it."""
+    held = True
+    while True:
+        if crawler.is_fetching:
+            if not held:
+                control.pause("the crawler is fetching")
+                held = True
+        elif held:
+            await asyncio.sleep(max(delay, crawler.crawl_delay))
+            if not crawler.is_fetching:
+                control.resume("the crawler is not fetching")
+                held = False
+        await asyncio.sleep(_LOOK_SECONDS)

@@ -1,4 +1,4 @@
-"""What crawling, scraping and doing both at once are put together from: an archive and its files."""
+"""What a crawl, a scrape or both at once write: the archive of bodies, and the copies of the ledger."""
 
 import dataclasses
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -11,26 +11,24 @@ from sumi.files.blobs import FolderBlobs
 from sumi.files.growing_file import GrowingFile
 from sumi.files.safe_files import SafeFolder
 from sumi.files.warc import WarcFile
-from sumi.jobs.pipeline.archive import Archive
+from sumi.jobs.pipeline.archive import Archive, NoPacking, TrainedPacking
 from sumi.jobs.pipeline.config import CrawlConfig, IndexBackend, PackingDictionary
 from sumi.jobs.pipeline.config_rules import page_type_of
-from sumi.jobs.pipeline.crawl_metadata import CrawlMetadata
-from sumi.jobs.pipeline.discoveries import Discoveries
 from sumi.jobs.pipeline.ledger_copies import Copy, FileCopy, LedgerCopies
 from sumi.jobs.pipeline.metrics_csv import MetricsCsv, PageCounts
-from sumi.jobs.pipeline.packing import NoPacking, TrainedPacking
-from sumi.jobs.pipeline.page_index import IndexRecord, PageIndex, index_records, open_page_index
-from sumi.jobs.pipeline.page_rows import identity, is_kept_page, second_of, was_not_modified
-from sumi.jobs.pipeline.pages_csv import PagesCsv
-from sumi.jobs.pipeline.spool import SpoolWriter
-from sumi.jobs.pipeline.spool_folder import segments
-from sumi.jobs.pipeline.trajectory import TrajectoryCsv
+from sumi.jobs.pipeline.page_index import IndexCopy, IndexRecord, index_records, open_page_index
+from sumi.jobs.pipeline.pages_csv import (
+    CrawlMetadata,
+    PagesCsv,
+    TrajectoryCsv,
+)
+from sumi.jobs.pipeline.spool import SpoolCopy, SpoolWriter
 from sumi.ports import Clock, UrlRecord
 
 MEGABYTE = 1_000_000
 
 
-class Workshop:
+class ArchiveFiles:
     """The files of one run, opened together and closed together. ``writer`` is this process's name."""
 
     def __init__(self, config: CrawlConfig, writer: str, metrics: Path, clock: Clock) -> None:
@@ -120,65 +118,9 @@ class Workshop:
         return warc
 
 
-class SpoolCopy:
-    """The spool as a copy of the ledger: the scraper is told of every kept page once."""
-
-    name = "spool"
-
-    def __init__(self, writer: SpoolWriter, folder: Path, clock: Clock) -> None:
-        self._writer = writer
-        self._folder = folder
-        self._clock = clock
-        self._form = Discoveries()
-        self.mark = writer.segment
-
-    def present(self, mark: str) -> set[int]:
-        known: set[int] = set()
-        for name in segments(self._folder):
-            if name >= mark:
-                with (self._folder / name).open("rb") as lines:  # the writer has mended the last of them
-                    known.update(self._form.identities(lines))
-        return known
-
-    def append(self, records: Sequence[UrlRecord], mark: str) -> None:
-        lines = [line for line in map(self._form.line, records) if line is not None]
-        self._writer.append(lines, self._clock.now())
-        self._writer.sync()
-
-
-class IndexCopy:
-    """The page index as a copy of the ledger."""
-
-    name = "index"
-    mark = ""
-
-    def __init__(self, index: PageIndex) -> None:
-        self._index = index
-
-    def present(self, mark: str) -> set[int]:
-        return {identity(record.url, record.timestamp) for record in self._index.present()}
-
-    def append(self, records: Sequence[UrlRecord], mark: str) -> None:
-        kept = [record for record in records if is_kept_page(record) and not was_not_modified(record)]
-        if kept:
-            self._index.put([_index_record(record) for record in kept])
-
-
 def indexed(config: CrawlConfig) -> Iterator[IndexRecord]:
     """What the page index says of each URL."""
     return index_records(config.index.db_path, in_lmdb=config.index.backend is IndexBackend.LMDB)
-
-
-def _index_record(record: UrlRecord) -> IndexRecord:
-    facts = record.facts
-    return IndexRecord(
-        url=record.url,
-        sha256=facts.raw or "",
-        stored_path=facts.path or "",
-        etag=facts.etag,
-        last_modified=facts.last_modified,
-        timestamp=second_of(record),
-    )
 
 
 def _growing(path: str) -> GrowingFile:
