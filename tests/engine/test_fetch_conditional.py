@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.acquire import Ended, Fetched, Redirected, classify
+from sumi.engine.acquisition import Ended, Fetched, Redirected, classify
 from sumi.engine.answers import host_report, verdict_on
 from sumi.fetch.headers import request_lines
 from sumi.frontier.freshness import conditional_headers, is_conditional

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from sumi.engine.acquire import Acquired, Crowded, Ended, Fetched, Redirected
+from sumi.engine.acquisition import Acquired, Crowded, Ended, Fetched, Redirected
 from sumi.engine.assets import Assets
 from sumi.engine.contents import Contents
 from sumi.engine.endings import Endings

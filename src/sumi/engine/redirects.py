@@ -2,7 +2,7 @@
 
 import msgspec
 
-from sumi.engine.acquire import Redirected
+from sumi.engine.acquisition import Redirected
 from sumi.engine.endings import Endings
 from sumi.engine.found_links import FoundLinks
 from sumi.engine.io import Io

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from sumi.engine.acquire import Heads, acquire, let_go
+from sumi.engine.acquisition import Heads, acquire, let_go
 from sumi.engine.changed_rules import apply_changed_rules
 from sumi.engine.control import Control, RunState
 from sumi.engine.digestion import Digestion
