@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.engine.acquisition import Ended, Fetched, Redirected, classify
-from sumi.engine.answers import host_report, verdict_on
+from sumi.engine.answers import verdict_on
 from sumi.fetch.headers import request_lines
 from sumi.frontier.freshness import conditional_headers, is_conditional
 from sumi.model import Request, Response, Timing
@@ -63,7 +63,7 @@ def test_whatever_a_server_said_can_be_sent(etag: str | None, last_modified: str
 
 def answered(status: int, asked: Request, *fields: tuple[str, str]) -> object:
     response = Response(asked.url, status, fields, b"", Timing(0.0, 1.0, 2.0))
-    return classify(asked, response, host_report(response))
+    return classify(asked, response)
 
 
 def test_not_modified_means_unchanged_if_that_was_the_question() -> None:

@@ -10,8 +10,9 @@ import pytest
 import sumi.engine
 from sumi.engine.limits import BaseQuota, Limits, LimitsInForce
 from sumi.engine.run import Crawl
+from sumi.engine.visit import Visit
 from sumi.events import Progress
-from sumi.model import Candidate, Hop, Kind
+from sumi.model import Candidate, Hop, Kind, Lease
 from sumi.policy import Durability, FrontierPolicy, PacingPolicy, Preset
 from sumi.recipe import Recipe
 from sumi.scope import Scope
@@ -70,6 +71,10 @@ def test_the_eta_is_of_the_limit_of_today() -> None:
     assert longest >= 1000.0
 
 
+def visit_of(page: Candidate) -> Visit:
+    return Visit(Lease(page, "d.org", token=0, deadline=0.0))
+
+
 def test_a_base_may_have_as_many_pages_as_the_limit_of_today_says() -> None:
     bases = ("https://d.org/a", "https://d.org/b")
     recipe = Recipe("capture", (), Preset.CAPTURE, Scope(bases=bases), "sumi", pages_per_base=1)
@@ -80,13 +85,13 @@ def test_a_base_may_have_as_many_pages_as_the_limit_of_today_says() -> None:
     refusal = quota.refusal(page)
     assert refusal is not None
     assert refusal.rule == "https://d.org/a has its 1 pages"
-    assert not quota.claim(page)
+    assert not quota.claim(visit_of(page))
     limits.replace(Limits(1, FrontierPolicy(), pages_per_base=2))
     assert quota.refusal(page) is None
-    assert quota.claim(page)
-    assert not quota.claim(Candidate("https://d.org/a/3"))
+    assert quota.claim(visit_of(page))
+    assert not quota.claim(visit_of(Candidate("https://d.org/a/3")))
     limits.replace(Limits(1, FrontierPolicy()))
-    assert quota.claim(Candidate("https://d.org/a/3"))
+    assert quota.claim(visit_of(Candidate("https://d.org/a/3")))
 
 
 def test_nobody_in_the_engine_reads_a_limit_from_the_recipe() -> None:

@@ -8,7 +8,7 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged, Settlement, UrlRecord
 from sumi.state.memory import MemoryStore
-from tests.engine.world import UNPACED
+from tests.engine.world import UNPACED, Answer, crawled, recipe_for, web_of
 
 URL = "https://a.test/x"
 
@@ -25,20 +25,23 @@ class Counted(MemoryStore):
 
 def test_a_page_that_comes_twice_in_one_run_is_compared_with_what_came_last() -> None:
     async def scenario() -> list[str | None]:
-        store = Counted(FrontierPolicy(UNPACED), 0.0)
+        store = MemoryStore(FrontierPolicy(UNPACED), 0.0)
         revisits = Revisits(store, active=True, trust_dates=False)
         await store.add([Judged(Candidate(URL))])
         etags = []
         for etag in ("one", "two", "three"):
             [lease] = await store.lease(1, 1.0)
-            for _ in range(3):
-                before = await revisits.before(lease)
+            before = await revisits.before(lease)
             etags.append(before.etag if before is not None else None)
             facts = PageFacts(path="a.test/x/index.md", etag=etag)
             await store.settle([Settlement(lease, Verdict(Outcome.CAPTURED), 1.0, facts)])
-            revisits.settled(URL)
             await store.requeue([URL], 1.0)
-        assert store.reads == len(etags)
         return etags
 
     assert asyncio.run(scenario()) == [None, "one", "two"]
+
+
+def test_a_visit_reads_the_record_of_its_page_once() -> None:
+    world = crawled(web_of({URL: Answer()}), recipe_for([URL], revisit=True), open_store=Counted)
+    assert isinstance(world.store, Counted)
+    assert world.store.reads == 1

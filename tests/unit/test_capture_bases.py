@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.engine.limits import BaseQuota, LimitsInForce
-from sumi.model import Candidate, Hop, Kind
+from sumi.engine.visit import Visit
+from sumi.model import Candidate, Hop, Kind, Lease
 from sumi.outcomes import Outcome
 from sumi.policy import Preset
 from sumi.recipe import Recipe
@@ -92,6 +93,10 @@ def _quota(limit: int) -> BaseQuota:
     return BaseQuota(recipe, LimitsInForce(recipe))
 
 
+def _visit(url: str) -> Visit:
+    return Visit(Lease(Candidate(url), "d.org", token=0, deadline=0.0))
+
+
 @given(
     st.integers(1, 4),
     st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 9), st.sampled_from(["kept", "not"]))),
@@ -102,11 +107,12 @@ def test_no_base_ever_has_more_pages_and_claims_than_its_limit(
     """Each step claims a place for a page, or ends the page that holds one."""
     quota = _quota(limit)
     held: dict[str, str] = {}
+    visits: dict[str, Visit] = {}
     kept: dict[str, str] = {}
     for base, number, ending in steps:
         url = f"https://d.org/{base}/{number}"
         if url in held:
-            quota.settled(url, kept=ending == "kept")
+            quota.settled(visits[url], kept=ending == "kept")
             del held[url]
             if ending == "kept":
                 kept[url] = base
@@ -114,7 +120,8 @@ def test_no_base_ever_has_more_pages_and_claims_than_its_limit(
             full = sum(one == base for one in kept.values()) >= limit
             assert (quota.refusal(Candidate(url)) is not None) is full
             free = sum(one == base for one in (*held.values(), *kept.values())) < limit
-            assert quota.claim(Candidate(url)) is free
+            visits[url] = _visit(url)
+            assert quota.claim(visits[url]) is free
             if free:
                 held[url] = base
         for one in "ab":
@@ -124,13 +131,13 @@ def test_no_base_ever_has_more_pages_and_claims_than_its_limit(
 def test_whoever_finds_no_place_waits_until_a_page_has_met_its_end() -> None:
     async def main() -> None:
         quota = _quota(1)
-        first, second = Candidate("https://d.org/a/1"), Candidate("https://d.org/a/2")
+        first, second = _visit("https://d.org/a/1"), _visit("https://d.org/a/2")
         assert quota.claim(first)
         assert not quota.claim(second)
-        waiting = asyncio.create_task(quota.wait(second))
+        waiting = asyncio.create_task(quota.wait(second.candidate))
         await asyncio.sleep(0)
         assert not waiting.done()
-        quota.settled(first.url, kept=False)
+        quota.settled(first, kept=False)
         await waiting
         assert quota.claim(second), "a duplicate gives its place back"
         await quota.wait(Candidate("https://d.org/b/1"))

@@ -12,30 +12,30 @@ import msgspec
 from sumi.engine.facts import bare_facts, with_permissions
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
-from sumi.engine.revisit import Revisits, revision_of, unchanged_facts
-from sumi.model import Kind, Lease, PageFacts, Response
+from sumi.engine.revisit import revision_of, unchanged_facts
+from sumi.engine.visit import Visit
+from sumi.model import Kind, PageFacts, Response
 from sumi.outcomes import CAME, KEPT, Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
-from sumi.ports import Settlement
 from sumi.recipe import Recipe
 
 SAME_CONTENT = Verdict(Outcome.UNCHANGED, "it came again, with the same content")
 
 
 class ContentIndex:
-    """Who brought a content first. In memory eight bytes and a reference to the URL for each."""
+    """Who brought a content first. In memory eight bytes and a reference for each: to the visit while it is
+    in flight, to the URL from then on."""
 
     def __init__(self) -> None:
-        self._first: dict[int, str] = {}
-        self._unsettled: dict[str, asyncio.Event] = {}
+        self._first: dict[int, Visit | str] = {}
 
     def first_of(self, key: str | None, url: str) -> str | None:
         """Another page that holds the same; None: ``url`` is the first from now on."""
         first = url if key is None else self._first.setdefault(int(key, 16), url)
-        return None if first == url else first
+        return None if first == url or isinstance(first, Visit) else first
 
-    async def original_of(self, key: str | None, url: str) -> str | None:
-        """The page that holds the same, if there is one; otherwise ``url`` is the first from now on.
+    async def original_of(self, key: str | None, visit: Visit) -> str | None:
+        """The page that holds the same, if there is one; otherwise this one is the first from now on.
 
         Waits for a first that is still in flight. So a duplicate is never recorded before its original, and
         no crash can leave the one without the other.
@@ -43,32 +43,35 @@ class ContentIndex:
         if key is None:
             return None
         number = int(key, 16)
-        while (first := self._first.setdefault(number, url)) != url:
-            if (in_flight := self._unsettled.get(first)) is None:
-                return first
-            await in_flight.wait()
-        self._unsettled[url] = asyncio.Event()
+        while isinstance(first := self._first.setdefault(number, visit), Visit) and first is not visit:
+            first.decided = first.decided or asyncio.Event()
+            await first.decided.wait()
+        if isinstance(first, str) and first != visit.url:
+            return first
+        self._first[number] = visit
+        visit.content = number
         return None
 
-    def settled(self, url: str, key: str | None, *, kept: bool) -> None:
-        """The end of what ``original_of`` began; not ``kept``: somebody else may be the first."""
-        in_flight = self._unsettled.pop(url, None)
-        if in_flight is None:
+    def settled(self, visit: Visit, *, kept: bool) -> None:
+        """The end of what ``original_of`` began; not ``kept``: another page may be the first."""
+        if visit.content is None:
             return
-        if not kept and key is not None:
-            self._first.pop(int(key, 16), None)
-        in_flight.set()
+        if kept:
+            self._first[visit.content] = visit.url
+        else:
+            self._first.pop(visit.content, None)
+        if visit.decided is not None:
+            visit.decided.set()
 
     def restore(self, key: str, url: str) -> None:
         self._first.setdefault(int(key, 16), url)
 
 
 class Contents:
-    def __init__(self, recipe: Recipe, io: Io, gate: Gate, revisits: Revisits) -> None:
+    def __init__(self, recipe: Recipe, io: Io, gate: Gate) -> None:
         self._recipe = recipe
         self._io = io
         self._gate = gate
-        self._revisits = revisits
         self._index = ContentIndex()
 
     async def load(self) -> None:
@@ -82,27 +85,27 @@ class Contents:
             if record.outcome in KEPT and record.facts.content_key is not None:
                 self._index.restore(record.facts.content_key, record.url)
 
-    async def keep(self, lease: Lease, response: Response, digest: PageDigest) -> tuple[Verdict, PageFacts]:
+    async def keep(self, visit: Visit, response: Response, digest: PageDigest) -> tuple[Verdict, PageFacts]:
         """Write the page unless it is there already; what is to be recorded of it."""
-        before = await self._revisits.before(lease)
+        before = visit.before
         revision = revision_of(digest)
         if before is not None and before.revision == revision:
             return SAME_CONTENT, unchanged_facts(before, response)
         key = content_key(digest, titles_count=self._recipe.titles_count)
         if self._recipe.keep_duplicates:
-            original = self._index.first_of(key, lease.url)
+            original = self._index.first_of(key, visit.url)
         else:
-            original = await self._index.original_of(key, lease.url)
+            original = await self._index.original_of(key, visit)
         if original is None or self._recipe.keep_duplicates:
             verdict = Verdict(Outcome.CAPTURED, f"HTTP {response.status}")
-            facts = await self._io.output.accept(lease, response, digest)
+            facts = await self._io.output.accept(visit.lease, response, digest)
         else:
             what = "title and text" if self._recipe.titles_count else "text"
             verdict = Verdict(Outcome.DUPLICATE, f"the same {what} as {original}")
             facts = bare_facts(response, None)
         now = self._io.clock.now()
         return verdict, msgspec.structs.replace(
-            with_permissions(facts, response, digest, *self._gate.permission(lease.target)),
+            with_permissions(facts, response, digest, *self._gate.permission(visit.lease.target)),
             content_key=key,
             revision=revision,
             first_captured=before.first_captured if before is not None else now,
@@ -112,13 +115,12 @@ class Contents:
             simhash=None if digest.simhash is None else f"{digest.simhash:016x}",
             rendered=response.rendered or None,
             render_note=response.render_note or None,
-            fruitless=self._gate.traps.observe(lease.url, digest, known_content=original is not None),
+            fruitless=self._gate.traps.observe(visit.url, digest, known_content=original is not None),
         )
 
-    def settled(self, unit: Settlement, accepted: bool) -> None:
-        """What became of a page: accepted by the store, or dropped because its lease had run out."""
-        kept = accepted and unit.verdict.outcome in KEPT
-        self._index.settled(unit.lease.url, unit.facts.content_key, kept=kept)
+    def settled(self, visit: Visit, *, kept: bool) -> None:
+        """What became of a page; not kept: also if the store dropped it because its lease had run out."""
+        self._index.settled(visit, kept=kept)
 
 
 def content_key(digest: PageDigest, *, titles_count: bool = True) -> str | None:

@@ -6,14 +6,14 @@ from sumi.engine.assets import Assets
 from sumi.engine.facts import bare_facts
 from sumi.engine.io import Io
 from sumi.engine.revisit import (
-    Revisits,
     ending_without_news,
     facts_without_news,
     has_file,
     unchanged_facts,
 )
 from sumi.engine.soft_errors import probed
-from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
+from sumi.engine.visit import Visit
+from sumi.model import Candidate, Hop, Kind, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
 from sumi.ports import Settlement
@@ -27,26 +27,25 @@ NOT_TOLD = frozenset({Outcome.REDIRECTED, Outcome.ABSENT})
 
 
 class Endings:
-    def __init__(self, io: Io, revisits: Revisits, assets: Assets) -> None:
+    def __init__(self, io: Io, assets: Assets) -> None:
         self._io = io
-        self._revisits = revisits
         self._assets = assets
 
     async def without_content(
-        self, lease: Lease, verdict: Verdict, response: Response | None = None, location: str | None = None
+        self, visit: Visit, verdict: Verdict, response: Response | None = None, location: str | None = None
     ) -> Settlement:
-        if lease.candidate.kind is Kind.PROBE:
-            return self.probed(lease, response, None)
-        if verdict.outcome in NOT_THERE and await self._is_a_guess(lease.candidate):
+        if visit.candidate.kind is Kind.PROBE:
+            return self.probed(visit, response, None)
+        if verdict.outcome in NOT_THERE and await self._is_a_guess(visit.candidate):
             verdict = Verdict(Outcome.ABSENT, verdict.rule)
-        verdict = self._assets.verdict_on(lease, verdict)
+        verdict = self._assets.verdict_on(visit, verdict)
         now = self._io.clock.now()
-        before = await self._revisits.before(lease)
+        before = visit.before
         if before is not None and (has_file(before) or verdict.outcome is Outcome.UNCHANGED):
-            return _without_news(lease, verdict, before, response, location, now)
-        if lease.candidate.kind is Kind.PAGE and verdict.outcome not in NOT_TOLD:
-            await self._io.output.note_ending(lease, verdict, now)
-        return Settlement(lease, verdict, now, bare_facts(response, location))
+            return _without_news(visit, verdict, before, response, location, now)
+        if visit.candidate.kind is Kind.PAGE and verdict.outcome not in NOT_TOLD:
+            await self._io.output.note_ending(visit.lease, verdict, now)
+        return Settlement(visit.lease, verdict, now, bare_facts(response, location))
 
     async def _is_a_guess(self, candidate: Candidate) -> bool:
         """Nobody but us thought that it exists: a usual place for a sitemap, or where one redirects to, such
@@ -59,15 +58,15 @@ class Endings:
             hop, referrer = record.hop, record.referrer
         return hop is Hop.GUESS
 
-    def probed(self, lease: Lease, response: Response | None, digest: PageDigest | None) -> Settlement:
+    def probed(self, visit: Visit, response: Response | None, digest: PageDigest | None) -> Settlement:
         """A URL that cannot exist was asked for, to learn what its host says then."""
         verdict, simhash = probed(response.status if response else None, digest)
         facts = msgspec.structs.replace(bare_facts(response, None), simhash=simhash)
-        return Settlement(lease, verdict, self._io.clock.now(), facts)
+        return Settlement(visit.lease, verdict, self._io.clock.now(), facts)
 
 
 def _without_news(
-    lease: Lease,
+    visit: Visit,
     verdict: Verdict,
     before: PageFacts,
     response: Response | None,
@@ -77,6 +76,6 @@ def _without_news(
     """A page that is or was here brought nothing when it was asked for again."""
     ending = ending_without_news(verdict, before)
     if ending.outcome in (Outcome.UNCHANGED, Outcome.STORED):
-        return Settlement(lease, ending, now, unchanged_facts(before, response))
+        return Settlement(visit.lease, ending, now, unchanged_facts(before, response))
     facts = facts_without_news(ending, before, bare_facts(response, location), now)
-    return Settlement(lease, ending, now, facts)
+    return Settlement(visit.lease, ending, now, facts)

@@ -9,7 +9,8 @@ from sumi.engine.facts import bare_facts
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
 from sumi.engine.revisit import Revisits
-from sumi.model import Candidate, Hop, Kind, Lease, Response
+from sumi.engine.visit import Visit
+from sumi.model import Candidate, Hop, Kind, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
 from sumi.ports import Judged, Settlement
@@ -32,27 +33,27 @@ class FoundLinks:
         self._homes = DomainClasses(recipe.origins, recipe.scope.blacklist, recipe.scope.stub)
         self._has_homes = bool(recipe.origins or recipe.scope.bases)
 
-    async def links(self, lease: Lease, digest: PageDigest) -> tuple[Judged, ...]:
+    async def links(self, visit: Visit, digest: PageDigest) -> tuple[Judged, ...]:
         if not self._recipe.take_links:
             return ()
         spelled = digest.addresses
-        found = await self.judged(digest.links, lease, Hop.LINK, spelled=spelled)
+        found = await self.judged(digest.links, visit, Hop.LINK, spelled=spelled)
         if self._recipe.asset_bytes:
             wanted = self._assets.wanted_of(digest, found)
-            files = await self.judged(wanted, lease, Hop.LINK, Kind.FILE, spelled)
-            images = await self.judged(digest.images, lease, Hop.EMBED, Kind.IMAGE, spelled)
+            files = await self.judged(wanted, visit, Hop.LINK, Kind.FILE, spelled)
+            images = await self.judged(digest.images, visit, Hop.EMBED, Kind.IMAGE, spelled)
             # Before the links: of one URL the first finding counts, and as links they were refused.
             found = images + files + found
         if digest.navigation:
-            found = await self.navigation(lease, digest) + found
+            found = await self.navigation(visit, digest) + found
         if digest.refresh is not None:
-            found += await self.judged([digest.refresh], lease, Hop.REDIRECT, spelled=spelled)
-        if digest.canonical is not None and digest.canonical != lease.url:
-            found += await self.judged([digest.canonical], lease, Hop.CANONICAL, spelled=spelled)
+            found += await self.judged([digest.refresh], visit, Hop.REDIRECT, spelled=spelled)
+        if digest.canonical is not None and digest.canonical != visit.url:
+            found += await self.judged([digest.canonical], visit, Hop.CANONICAL, spelled=spelled)
         return found
 
-    async def navigation(self, lease: Lease, digest: PageDigest) -> tuple[Judged, ...]:
-        return await self.judged(digest.navigation, lease, Hop.LINK, Kind.NAVIGATION, digest.addresses)
+    async def navigation(self, visit: Visit, digest: PageDigest) -> tuple[Judged, ...]:
+        return await self.judged(digest.navigation, visit, Hop.LINK, Kind.NAVIGATION, digest.addresses)
 
     def recorded(self, links: Iterable[str | None]) -> tuple[str, ...] | None:
         """What the settlement says of links: each once, in order."""
@@ -61,13 +62,13 @@ class FoundLinks:
     async def judged(
         self,
         urls: list[str],
-        lease: Lease,
+        visit: Visit,
         hop: Hop,
         kind: Kind = Kind.PAGE,
         spelled: Mapping[str, str] = NO_ADDRESSES,
     ) -> tuple[Judged, ...]:
         """Those of the URLs that are new, or that this way to them could matter to."""
-        source = lease.candidate
+        source = visit.candidate
         # From a sitemap to a page is a step too, be it by a redirect: only what was asked for is at depth 0.
         listed = source.kind is Kind.SITEMAP and kind is Kind.PAGE
         # Data of a page's menu is a part of the page.
@@ -100,21 +101,23 @@ class Sitemaps:
         self._links = links
         self._revisits = revisits
 
-    async def read(self, lease: Lease, response: Response, digest: PageDigest) -> Settlement:
+    async def read(self, visit: Visit, response: Response, digest: PageDigest) -> Settlement:
         # Once more: without a rate limit many are on their way before the first has been read.
-        needless = await self._gate.needless_now(lease.candidate)
+        needless = await self._gate.needless_now(visit.candidate)
         if needless is not None:
-            return Settlement(lease, needless, self._io.clock.now(), bare_facts(response, None))
+            return Settlement(visit.lease, needless, self._io.clock.now(), bare_facts(response, None))
         self._revisits.listed(digest.modified)
-        pages = await self._links.judged(digest.links, lease, Hop.MANIFEST, spelled=digest.addresses)
-        files = await self._links.judged(digest.sitemaps, lease, Hop.MANIFEST, Kind.SITEMAP)
-        if files and await self._indexes_above(lease.candidate) >= SITEMAP_NESTING:
+        pages = await self._links.judged(digest.links, visit, Hop.MANIFEST, spelled=digest.addresses)
+        files = await self._links.judged(digest.sitemaps, visit, Hop.MANIFEST, Kind.SITEMAP)
+        if files and await self._indexes_above(visit.candidate) >= SITEMAP_NESTING:
             files = tuple(Judged(each.candidate, each.refusal or NESTED_TOO_DEEPLY) for each in files)
         taken = f"{len(digest.links)} pages, {len(digest.sitemaps)} sitemaps"
         verdict = Verdict(Outcome.READ, taken)
         if digest.cut:
             verdict = Verdict(Outcome.SITEMAP_CUT, f"{taken}, and then {digest.problem}")
-        return Settlement(lease, verdict, self._io.clock.now(), bare_facts(response, None), files + pages)
+        return Settlement(
+            visit.lease, verdict, self._io.clock.now(), bare_facts(response, None), files + pages
+        )
 
     async def _indexes_above(self, candidate: Candidate) -> int:
         """How many indexes led to this sitemap; where it matters, a few look-ups per index."""

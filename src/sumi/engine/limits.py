@@ -8,6 +8,7 @@ from collections import Counter
 
 import msgspec
 
+from sumi.engine.visit import Visit
 from sumi.model import Candidate, Kind
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
@@ -60,7 +61,6 @@ class BaseQuota:
         self._limits = limits
         self._charged = recipe.scope.base_urls.charged
         self._kept: Counter[int] = Counter()
-        self._holders: dict[str, int] = {}  # URLs in flight, with the base that they count for
         self._in_flight: Counter[int] = Counter()
         self._decided: dict[int, asyncio.Event] = {}
 
@@ -82,15 +82,15 @@ class BaseQuota:
             return None
         return Verdict(Outcome.OVER_CAP, f"{self._bases[base]} has its {self._limit:,} pages")
 
-    def claim(self, candidate: Candidate) -> bool:
+    def claim(self, visit: Visit) -> bool:
         """Take a place for a page that is about to be fetched; False: all are taken, by pages whose end is
         not known yet."""
-        if len(self._bases) < 2 or candidate.kind is not Kind.PAGE:
+        if len(self._bases) < 2 or visit.candidate.kind is not Kind.PAGE:
             return True
-        base = self._charged(candidate.url)
+        base = self._charged(visit.url)
         if self._limit and self._kept[base] + self._in_flight[base] >= self._limit:
             return False
-        self._holders[candidate.url] = base
+        visit.base = base
         self._in_flight[base] += 1
         return True
 
@@ -100,8 +100,8 @@ class BaseQuota:
         if self._in_flight[base]:
             await self._decided.setdefault(base, asyncio.Event()).wait()
 
-    def settled(self, url: str, *, kept: bool) -> None:
-        base = self._holders.pop(url, None)
+    def settled(self, visit: Visit, *, kept: bool) -> None:
+        base, visit.base = visit.base, None
         if base is None:
             return
         self._in_flight[base] -= 1

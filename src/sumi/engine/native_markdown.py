@@ -1,4 +1,4 @@
-"""The source native: a site's own Markdown instead of its HTML, where it has some that is at least as good.
+"""A site's own Markdown instead of its HTML, where it has some that is at least as good.
 
 A few pages are asked for both ways, each request on a polite turn of its own, and the two are held against
 each other. Only if the site's Markdown was as good every time are the other pages asked for that way alone.
@@ -7,16 +7,16 @@ made of a page that its HTML would have made better. Sites that give no sign of 
 """
 
 import asyncio
-from collections import defaultdict, deque
+from collections import defaultdict
 from contextlib import AbstractAsyncContextManager, nullcontext
 from hashlib import blake2b
-from typing import NamedTuple
 
 import msgspec
 
 from sumi.engine.io import Io
+from sumi.engine.visit import HTML, Sample, Variant, Visit
 from sumi.events import Warned
-from sumi.model import Kind, Lease, PageFacts, Response, Timing
+from sumi.model import Kind, Response, Timing
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.parse.page.media_type import Form, form_of, looks_like_html, media_type
 from sumi.policy import FollowLinks, Preset, SourceChoice
@@ -26,7 +26,6 @@ from sumi.urls.alternatives import TWIN_FORMS, form_between, twin_of
 
 NEGOTIATED = "negotiated"
 FULL_TEXT = "full text"
-HTML = "html"
 WANTS_MARKDOWN = ("accept", "text/markdown, text/html;q=0.5")
 # Pages that are asked for both ways. One may be like its Markdown by chance, three hardly.
 SAMPLES = 3
@@ -39,37 +38,20 @@ MOST_GROWTH, GROWTH_FLOOR = 2, 2000
 LEAST_CHARACTERS = 200
 # In a row, after which a site is no longer asked for Markdown.
 MOST_MISSES = 3
-NOTE = "native.rungs"
+NOTE = "ladder.rungs"  # as stored states call it
 # Each may be as large as a page may be, and stays in memory until the run ends.
 MOST_SITES = 4
 # Nothing else of the file's headers: its validators would be taken for the page's.
 MARKDOWN_TYPE = ("content-type", "text/markdown; charset=utf-8")
 
 
-class Way(NamedTuple):
-    """How a page is asked for."""
-
-    target: str
-    headers: tuple[tuple[str, str], ...] = ()
-    rung: str = HTML
-    at_hand: Response | None = None  # the answer, of what need not be asked for
-
-
-class Held(NamedTuple):
-    """A page that came as HTML and waits for its Markdown."""
-
-    request: DigestRequest
-    response: Response
-    digest: PageDigest
-
-
 class _Site(msgspec.Struct):
-    rung: str = ""  # "": not decided; HTML: nothing better
-    liked: str = ""  # the rung that was as good for a page; the next pages are asked for that one only
+    variant: str = ""  # "": not decided; HTML: nothing better
+    liked: str = ""  # the variant that was as good for a page; the next pages are asked for that one only
     good: int = 0
     bad: int = 0
     misses: int = 0
-    held: int = 0  # pages being asked for both ways
+    samples: int = 0  # pages being asked for both ways
     bodies: set[bytes] = msgspec.field(default_factory=set)
 
 
@@ -80,9 +62,6 @@ class NativeMarkdown:
         self._io = io
         self._full_texts = FullTexts(io)
         self._sites: defaultdict[str, _Site] = defaultdict(_Site)
-        self._held: dict[str, Held] = {}
-        self._to_try: dict[str, deque[str]] = {}  # rungs, of a page that is held
-        self._as_html: set[str] = set()  # pages whose Markdown was tried in vain
 
     @property
     def active(self) -> bool:
@@ -91,77 +70,72 @@ class NativeMarkdown:
     async def load(self) -> None:
         """What earlier runs found out about the site."""
         note = await self._io.ledger.get_note(NOTE)
-        for site, rung in (msgspec.json.decode(note, type=dict[str, str]) if note else {}).items():
-            self._sites[site].rung = rung
+        for site, variant in (msgspec.json.decode(note, type=dict[str, str]) if note else {}).items():
+            self._sites[site].variant = variant
 
-    def way(self, lease: Lease, before: PageFacts | None) -> Way:
+    def variant(self, visit: Visit) -> Variant:
         """Where to ask for a page, and what for."""
-        plain = Way(lease.target)
-        if lease.candidate.kind is not Kind.PAGE:
+        plain = Variant(visit.lease.target)
+        if visit.candidate.kind is not Kind.PAGE or visit.candidate.address or visit.tried.markdown:
             return plain
-        if lease.candidate.address or lease.url in self._as_html:
-            return plain
-        if before is not None and before.source is None:
-            return plain  # of a page that is here as HTML the Markdown was no good, or not looked for
-        rung = self._next_rung(lease.url)
-        if rung == FULL_TEXT:
-            # A page that is held must be compared, be it with nothing.
-            if not self.holds(lease.url) and not self._full_texts.may_have(lease.url):
+        if visit.before is not None and visit.before.source is None:
+            return plain  # if a page is here as HTML, its Markdown was no good, or not looked for
+        name = self._next_variant(visit)
+        if name == FULL_TEXT:
+            # A sample must be compared, be it with nothing.
+            if visit.tried.sample is None and not self._full_texts.may_have(visit.url):
                 return plain
-            answer = self._full_texts.answer_for(lease.url)
-            return Way(place_of_full_text(lease.url), (), rung, answer)
-        return _way(lease.url, rung) or plain
+            answer = self._full_texts.answer_for(visit.url)
+            return Variant(place_of_full_text(visit.url), (), name, answer)
+        return _variant(visit.url, name) or plain
 
-    def turn(self, lease: Lease) -> AbstractAsyncContextManager[None]:
-        """To be held from ``way`` on until the answer was ``taken``."""
-        by_full_text = self._next_rung(lease.url) == FULL_TEXT
-        return self._full_texts.turn(lease.url) if by_full_text else nullcontext()
+    def turn(self, visit: Visit) -> AbstractAsyncContextManager[None]:
+        """To be held from ``variant`` on until the answer was ``taken``."""
+        by_full_text = self._next_variant(visit) == FULL_TEXT
+        return self._full_texts.turn(visit.url) if by_full_text else nullcontext()
 
-    async def taken(self, lease: Lease, response: Response | None) -> Response | None:
-        """Of the site's full text, the page; None if it is not in it."""
+    async def taken(self, visit: Visit, response: Response | None) -> Response | None:
+        """The page's part of the site's full text; None if it is not in it."""
         usable = response is not None and is_markdown(response)
-        await self._full_texts.take(lease.url, response if usable else None)
-        return self._full_texts.answer_for(lease.url)
+        await self._full_texts.take(visit.url, response if usable else None)
+        return self._full_texts.answer_for(visit.url)
 
-    def _next_rung(self, url: str) -> str:
-        rungs = self._to_try.get(url)
-        return rungs[0] if rungs else self._sites[origin(url)].rung
+    def _next_variant(self, visit: Visit) -> str:
+        sample = visit.tried.sample
+        return sample.to_try[0] if sample is not None else self._sites[origin(visit.url)].variant
 
-    async def wants_markdown_of(self, lease: Lease, held: Held) -> bool:
-        """Whether a page that came as HTML is to be asked for as Markdown too; it is then held meanwhile."""
-        site = self._sites[origin(lease.url)]
-        if not await self._may_sample(lease, site):
+    async def wants_markdown_of(self, visit: Visit, sample: Sample) -> bool:
+        """Whether a page that came as HTML is to be asked for as Markdown too; it is then kept meanwhile."""
+        site = self._sites[origin(visit.url)]
+        if not await self._may_sample(visit, site):
             return False
-        rungs = self._rungs(lease.url, held)
-        if not rungs:
+        sample.to_try.extend(self._variants(visit.url, sample))
+        if not sample.to_try:
             return False
-        site.held += 1
-        self._held[lease.url] = held
-        self._to_try[lease.url] = deque(rungs)
+        site.samples += 1
+        visit.tried.sample = sample
         return True
 
-    def holds(self, url: str) -> bool:
-        return url in self._held
-
-    async def compared(self, lease: Lease, way: Way, response: Response | None) -> Held | Response | None:
-        """The better of the two: the page as it was held, or its Markdown. None: there is another place to
-        look for it first."""
-        held = self._held[lease.url]
-        good = response is not None and await self._is_as_good(held, response)
-        rungs = self._to_try[lease.url]
-        rungs.popleft()
-        if not good and rungs:
+    async def compared(
+        self, visit: Visit, sample: Sample, response: Response | None
+    ) -> Sample | Response | None:
+        """The better of the two: the page as it came, or its Markdown. None: there is another place to look
+        for it first."""
+        good = response is not None and await self._is_as_good(sample, response)
+        sample.to_try.popleft()
+        if not good and sample.to_try:
             return None
-        del self._held[lease.url], self._to_try[lease.url]
+        visit.tried.sample = None
+        site = origin(visit.url)
         if good and response is not None:
-            self._sites[origin(lease.url)].bodies.add(_hash(response))
-        await self._decide(origin(lease.url), way.rung, good=good)
-        self._as_html.add(lease.url)
-        return response if good else held
+            self._sites[site].bodies.add(_hash(response))
+        await self._decide(site, visit.variant.name, good=good)
+        visit.tried.markdown = True
+        return response if good else sample
 
-    def believes(self, lease: Lease, response: Response, digest: PageDigest) -> bool:
+    def believes(self, visit: Visit, response: Response, digest: PageDigest) -> bool:
         """Whether what came as Markdown, without HTML to compare it with, is the page."""
-        site = self._sites[origin(lease.url)]
+        site = self._sites[origin(visit.url)]
         text = digest.markdown or ""
         body = _hash(response)
         fine = len(text) >= LEAST_CHARACTERS and body not in site.bodies
@@ -171,19 +145,16 @@ class NativeMarkdown:
             site.misses = 0
         return fine
 
-    async def missed(self, lease: Lease) -> None:
+    async def missed(self, visit: Visit) -> None:
         """There is no Markdown of a page, or none that can be believed: it is asked for as HTML next."""
-        self._as_html.add(lease.url)
-        site = self._sites[origin(lease.url)]
+        visit.tried.markdown = True
+        site = self._sites[origin(visit.url)]
         site.misses += 1
         if site.misses >= MOST_MISSES:
-            await self._settle_on(origin(lease.url), HTML)
+            await self._settle_on(origin(visit.url), HTML)
 
-    def settled(self, url: str) -> None:
-        self._as_html.discard(url)
-
-    async def _may_sample(self, lease: Lease, site: _Site) -> bool:
-        if site.rung or site.held + site.good >= SAMPLES or lease.url in self._as_html:
+    async def _may_sample(self, visit: Visit, site: _Site) -> bool:
+        if site.variant or site.samples + site.good >= SAMPLES or visit.tried.markdown:
             return False
         if self._choice is SourceChoice.MARKDOWN:
             return True
@@ -192,46 +163,46 @@ class NativeMarkdown:
             return False
         return (await self._io.frontier.stats()).listed > 0
 
-    def _rungs(self, url: str, held: Held) -> list[str]:
+    def _variants(self, url: str, sample: Sample) -> list[str]:
         """Where its Markdown may be: where the page says, or where a sampled page had it, or by guessing."""
         liked = self._sites[origin(url)].liked
         if liked:
             return [liked] if self._fits(url, liked) else []
-        alternate = held.digest.alternate
+        alternate = sample.digest.alternate
         said = form_between(url, alternate) if alternate else None
         if said is not None:
             return [said]
-        varies = (held.response.header("vary") or "").lower().replace(" ", "").split(",")
-        rungs = [NEGOTIATED] if "accept" in varies else []
+        varies = (sample.response.header("vary") or "").lower().replace(" ", "").split(",")
+        variants = [NEGOTIATED] if "accept" in varies else []
         if self._choice is SourceChoice.MARKDOWN:
-            rungs = [NEGOTIATED, *(form for form in TWIN_FORMS if twin_of(url, form))]
-        told = self._choice is SourceChoice.MARKDOWN or place_of_full_text(url) in held.digest.links
-        return [*rungs, FULL_TEXT] if told and self._fits(url, FULL_TEXT) else rungs
+            variants = [NEGOTIATED, *(form for form in TWIN_FORMS if twin_of(url, form))]
+        told = self._choice is SourceChoice.MARKDOWN or place_of_full_text(url) in sample.digest.links
+        return [*variants, FULL_TEXT] if told and self._fits(url, FULL_TEXT) else variants
 
-    def _fits(self, url: str, rung: str) -> bool:
-        if rung == FULL_TEXT:
+    def _fits(self, url: str, variant: str) -> bool:
+        if variant == FULL_TEXT:
             return self._full_texts.may_have(url)
-        return rung == NEGOTIATED or twin_of(url, rung) is not None
+        return variant == NEGOTIATED or twin_of(url, variant) is not None
 
-    async def _is_as_good(self, held: Held, response: Response) -> bool:
-        if not is_markdown(response) or held.digest.fidelity is None:
+    async def _is_as_good(self, sample: Sample, response: Response) -> bool:
+        if not is_markdown(response) or sample.digest.fidelity is None:
             return False
-        rival = msgspec.structs.replace(held.request, rival=response.body, raw=False)
+        rival = msgspec.structs.replace(sample.request, rival=response.body, raw=False)
         judged = await self._io.digester.digest(rival)
         if isinstance(judged, Undigested) or judged.rival_fidelity is None:
             return False
-        most = MOST_GROWTH * len(held.digest.markdown or "") + GROWTH_FLOOR
-        least = max(LEAST_FIDELITY, held.digest.fidelity - AS_GOOD)
+        most = MOST_GROWTH * len(sample.digest.markdown or "") + GROWTH_FLOOR
+        least = max(LEAST_FIDELITY, sample.digest.fidelity - AS_GOOD)
         return judged.rival_fidelity >= least and len(response.body) <= most
 
-    async def _decide(self, site_name: str, rung: str, *, good: bool) -> None:
+    async def _decide(self, site_name: str, variant: str, *, good: bool) -> None:
         site = self._sites[site_name]
-        site.held -= 1
+        site.samples -= 1
         site.good += good
         site.bad += not good
         if good and not site.liked:
-            site.liked = rung
-        if site.rung:
+            site.liked = variant
+        if site.variant:
             return
         # Where Markdown is only guessed at, one page without says little about the others.
         bad_enough = 1 if site.good or self._choice is SourceChoice.AUTO else SAMPLES
@@ -240,9 +211,9 @@ class NativeMarkdown:
         elif site.good >= SAMPLES:
             await self._settle_on(site_name, site.liked)
 
-    async def _settle_on(self, site_name: str, rung: str) -> None:
-        self._sites[site_name].rung = rung
-        decided = {name: site.rung for name, site in self._sites.items() if site.rung}
+    async def _settle_on(self, site_name: str, variant: str) -> None:
+        self._sites[site_name].variant = variant
+        decided = {name: site.variant for name, site in self._sites.items() if site.variant}
         await self._io.ledger.put_note(NOTE, msgspec.json.encode(decided).decode())
 
 
@@ -263,11 +234,11 @@ def _hash(response: Response) -> bytes:
     return blake2b(response.body, digest_size=8).digest()
 
 
-def _way(url: str, rung: str) -> Way | None:
-    if rung == NEGOTIATED:
-        return Way(url, (WANTS_MARKDOWN,), rung)
-    twin = twin_of(url, rung)
-    return None if twin is None else Way(twin, (), rung)
+def _variant(url: str, name: str) -> Variant | None:
+    if name == NEGOTIATED:
+        return Variant(url, (WANTS_MARKDOWN,), name)
+    twin = twin_of(url, name)
+    return None if twin is None else Variant(twin, (), name)
 
 
 class FullTexts:

@@ -6,8 +6,9 @@ from sumi.engine.acquisition import Redirected
 from sumi.engine.endings import Endings
 from sumi.engine.found_links import FoundLinks
 from sumi.engine.io import Io
+from sumi.engine.visit import Visit
 from sumi.events import Warned
-from sumi.model import ASSETS, Candidate, Hop, Kind, Lease, Response
+from sumi.model import ASSETS, Candidate, Hop, Kind, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
 from sumi.parse.sitemap.reader import called_like_a_sitemap
@@ -30,59 +31,55 @@ class Redirects:
         self._io = io
         self._endings = endings
         self._links = links
-        self._walls = CookieWalls()
 
-    def settled(self, url: str) -> None:
-        self._walls.settled(url)
-
-    async def redirected(self, lease: Lease, redirected: Redirected) -> Settlement | Deferral:
+    async def redirected(self, visit: Visit, redirected: Redirected) -> Settlement | Deferral:
         response = redirected.response
-        if lease.candidate.kind is Kind.PROBE:
-            return self._endings.probed(lease, response, None)
+        if visit.candidate.kind is Kind.PROBE:
+            return self._endings.probed(visit, response, None)
         rules = rules_for(self._recipe.preset, self._recipe.keep_params)
-        to = spelled(redirected.location, rules, lease.target)
+        to = spelled(redirected.location, rules, visit.lease.target)
         if to is None:
             verdict = Verdict(Outcome.BAD_HTTP, "a redirect to something that is not an http(s) URL")
-            return await self._endings.without_content(lease, verdict, response)
+            return await self._endings.without_content(visit, verdict, response)
         target = to.identity
-        if target == lease.url:
+        if target == visit.url:
             # As the server spells it, whatever the job's rules leave out of a request.
-            address = normalize(redirected.location, SPELLING, lease.target) or lease.target
-            return await self._within_itself(lease, address, response)
-        if await self._leads_in_a_circle(lease.candidate, target):
-            return await self._endings.without_content(lease, _loop(target), response, target)
-        self._warn_if_the_seed_leads_astray(lease.candidate, target)
-        kind = _kind_behind(lease, target)
-        found = await self._links.judged([target], lease, Hop.REDIRECT, kind, {target: to.address})
+            address = normalize(redirected.location, SPELLING, visit.lease.target) or visit.lease.target
+            return await self._within_itself(visit, address, response)
+        if await self._leads_in_a_circle(visit.candidate, target):
+            return await self._endings.without_content(visit, _loop(target), response, target)
+        self._warn_if_the_seed_leads_astray(visit.candidate, target)
+        kind = _kind_behind(visit, target)
+        found = await self._links.judged([target], visit, Hop.REDIRECT, kind, {target: to.address})
         too_many = [j.refusal for j in found if j.refusal and j.refusal.outcome is Outcome.TOO_MANY_REDIRECTS]
         verdict = (
             too_many[0] if too_many else Verdict(Outcome.REDIRECTED, f"HTTP {response.status} → {target}")
         )
-        settlement = await self._endings.without_content(lease, verdict, response, target)
+        settlement = await self._endings.without_content(visit, verdict, response, target)
         if too_many:
             return settlement
         return msgspec.structs.replace(settlement, found=found, links=self._links.recorded([target]))
 
     async def refreshed(
-        self, lease: Lease, response: Response, target: str, address: str
+        self, visit: Visit, response: Response, target: str, address: str
     ) -> Settlement | Deferral:
         """A page whose head says at once where to go, and that holds nothing itself."""
-        if target == lease.url:
-            return await self._within_itself(lease, address or target, response)
-        if await self._leads_in_a_circle(lease.candidate, target):
-            return await self._endings.without_content(lease, _loop(target), response, target)
-        found = await self._links.judged([target], lease, Hop.REDIRECT, spelled={target: address})
+        if target == visit.url:
+            return await self._within_itself(visit, address or target, response)
+        if await self._leads_in_a_circle(visit.candidate, target):
+            return await self._endings.without_content(visit, _loop(target), response, target)
+        found = await self._links.judged([target], visit, Hop.REDIRECT, spelled={target: address})
         verdict = Verdict(Outcome.REDIRECTED, f"meta refresh → {target}")
-        settlement = await self._endings.without_content(lease, verdict, response, target)
+        settlement = await self._endings.without_content(visit, verdict, response, target)
         return msgspec.structs.replace(settlement, found=found)
 
-    async def _within_itself(self, lease: Lease, address: str, response: Response) -> Settlement | Deferral:
+    async def _within_itself(self, visit: Visit, address: str, response: Response) -> Settlement | Deferral:
         """Only the spelling differs (a slash, http for https), or a cookie was set: ask again, so spelled."""
-        in_place = address == lease.target and not self._walls.opens(lease, response)
-        if in_place or lease.candidate.redirects >= self._recipe.urls.redirects:
-            return await self._endings.without_content(lease, _loop(address), response, address)
+        in_place = address == visit.lease.target and not _opens(visit, response)
+        if in_place or visit.candidate.redirects >= self._recipe.urls.redirects:
+            return await self._endings.without_content(visit, _loop(address), response, address)
         now = self._io.clock.now()
-        return Deferral(lease, now, now, address=address, redirected=True)
+        return Deferral(visit.lease, now, now, address=address, redirected=True)
 
     def _warn_if_the_seed_leads_astray(self, candidate: Candidate, target: str) -> None:
         if candidate.depth or candidate.kind is not Kind.PAGE:
@@ -122,6 +119,15 @@ class Redirects:
         return False
 
 
+def _opens(visit: Visit, response: Response) -> bool:
+    """Whether a page that redirects to itself set a cookie and is worth another look with it. Without an end
+    to that, a client that keeps no cookies would loop."""
+    if response.header("set-cookie") is None or visit.tried.cookies + 1 >= MOST_LOOKS:
+        return False
+    visit.tried.cookies += 1
+    return True
+
+
 def only_sends_on(digest: PageDigest) -> bool:
     return len(digest.markdown or "") < REFRESH_PAGE_CHARACTERS
 
@@ -129,29 +135,11 @@ def only_sends_on(digest: PageDigest) -> bool:
 _STAYS = ASSETS | {Kind.NAVIGATION}
 
 
-def _kind_behind(lease: Lease, target: str) -> Kind:
+def _kind_behind(visit: Visit, target: str) -> Kind:
     """A moved sitemap is one still, if called like one: many sites send every strange path to a page."""
-    kind = lease.candidate.kind
+    kind = visit.candidate.kind
     return kind if kind in _STAYS or called_like_a_sitemap(split(target).path) else Kind.PAGE
 
 
 def _loop(target: str) -> Verdict:
     return Verdict(Outcome.REDIRECT_LOOP, f"redirects in a circle by way of {target}")
-
-
-class CookieWalls:
-    """Pages that send their reader back to themselves with a cookie: worth another look, but only so many."""
-
-    def __init__(self) -> None:
-        self._looks: dict[str, int] = {}
-
-    def opens(self, lease: Lease, response: Response) -> bool:
-        """Whether to ask again, now with a cookie. To who keeps none it is a circle in the end."""
-        looks = self._looks.get(lease.url, 0) + 1
-        if response.header("set-cookie") is None or looks >= MOST_LOOKS:
-            return False
-        self._looks[lease.url] = looks
-        return True
-
-    def settled(self, url: str) -> None:
-        self._looks.pop(url, None)

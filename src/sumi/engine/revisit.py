@@ -4,6 +4,7 @@ from hashlib import blake2b
 
 import msgspec
 
+from sumi.engine.visit import Visit
 from sumi.frontier.freshness import conditional_headers
 from sumi.frontier.listed_dates import ListedDates
 from sumi.model import ASSETS, Kind, Lease, PageFacts, Response
@@ -25,7 +26,6 @@ class Revisits:
         self._active = active
         self.wants_dates = trust_dates  # when a sitemap says that its pages changed matters, now or later
         self._dates = ListedDates()
-        self._before: dict[str, PageFacts | None] = {}  # of pages in flight: each is asked about three times
 
     def listed(self, modified: dict[str, float]) -> None:
         """What a sitemap says: the latest time that each page can have been changed."""
@@ -35,27 +35,19 @@ class Revisits:
         """What is recorded of a page that is here, or once was; None if there never was one."""
         if not self._active or lease.candidate.kind not in COME_BACK_TO:
             return None
-        if lease.url not in self._before:
-            record = await self._ledger.record(lease.url)
-            known = record is not None and (is_here(record.facts) or record.facts.was_path is not None)
-            self._before[lease.url] = record.facts if record is not None and known else None
-        return self._before[lease.url]
+        record = await self._ledger.record(lease.url)
+        if record is None or not (is_here(record.facts) or record.facts.was_path is not None):
+            return None
+        return record.facts
 
-    def settled(self, url: str) -> None:
-        """What is recorded of it is another thing from now on."""
-        self._before.pop(url, None)
-
-    async def validators(self, lease: Lease) -> tuple[tuple[str, str], ...]:
-        """Request headers that let the server say "as you have it"."""
-        before = await self.before(lease)
-        return NO_HEADERS if before is None else conditional_headers(before.etag, before.last_modified)
-
-    async def known_fresh(self, lease: Lease) -> Verdict | None:
+    def known_fresh(self, visit: Visit) -> Verdict | None:
         """A page need not be asked for at all if its sitemap dates it as it did when it was asked for last. A
         date that moved, to whichever side, is news, even if it still lies before our copy."""
-        listed = self._dates.of(lease.url) if self._active else None
-        before = None if listed is None else await self.before(lease)
-        if before is None or not is_here(before) or before.lastmod != listed:
+        before = visit.before
+        if before is None or not is_here(before):
+            return None
+        listed = self._dates.of(visit.url)
+        if listed is None or before.lastmod != listed:
             return None
         return Verdict(Outcome.UNCHANGED, "the sitemap says that it has not changed since")
 
@@ -69,6 +61,11 @@ class Revisits:
             return settlement
         facts = msgspec.structs.replace(settlement.facts, lastmod=lastmod)
         return msgspec.structs.replace(settlement, facts=facts)
+
+
+def validators(before: PageFacts | None) -> tuple[tuple[str, str], ...]:
+    """Request headers that let the server say "as you have it"."""
+    return NO_HEADERS if before is None else conditional_headers(before.etag, before.last_modified)
 
 
 def is_here(facts: PageFacts) -> bool:

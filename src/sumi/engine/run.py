@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from sumi.engine.acquisition import Heads, acquire, let_go
+from sumi.engine.acquisition import Acquisition
 from sumi.engine.changed_rules import apply_changed_rules
 from sumi.engine.control import Control, RunState
 from sumi.engine.digestion import Digestion
@@ -15,7 +15,7 @@ from sumi.engine.progress import ProgressMeter
 from sumi.engine.revisit import Revisits
 from sumi.engine.robots_cache import RobotsCache
 from sumi.engine.settler import Settler
-from sumi.engine.visit import LeaseKeeper
+from sumi.engine.visit import Visit, Visits
 from sumi.errors import UsageError
 from sumi.events import PageSettled, Warned
 from sumi.model import Candidate, Kind, Lease
@@ -40,14 +40,14 @@ class Crawl:
         self._limits = LimitsInForce(recipe)
         self._robots = RobotsCache(recipe, io, self._limits)
         self._gate = Gate(recipe, io, self._robots, self._limits)
-        self._revisits = Revisits(io.ledger, active=recipe.revisit, trust_dates=recipe.trust_dates)
-        self._heads = Heads(active=recipe.head_first, pause=recipe.retry.first_delay)
-        self._native = NativeMarkdown(recipe, io)
-        self._digestion = Digestion(recipe, io, self._gate, self._revisits, self._native)
-        self._settler = Settler(io, durability, in_flight=lambda: len(self._visits))
-        self._leases = LeaseKeeper(io.frontier, io.clock)
+        revisits = Revisits(io.ledger, active=recipe.revisit, trust_dates=recipe.trust_dates)
+        native = NativeMarkdown(recipe, io)
+        self._acquisition = Acquisition(recipe, io, self._gate, self._robots, revisits, native)
+        self._digestion = Digestion(recipe, io, self._gate, revisits, native)
+        self._settler = Settler(io, durability, in_flight=lambda: len(self._tasks))
+        self._visits = Visits(io.frontier, io.clock)
         self._progress = ProgressMeter(io, self._robots, self._limits)
-        self._visits: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()  # one for each visit
         self._failed: list[asyncio.Task[None]] = []
         self._wake = control.changed
         self._looked_up = self._waits_until = 0.0
@@ -63,7 +63,7 @@ class Crawl:
         await self._plant_seeds()
         await self._io.source.resume(self.enqueue)
         feeding = self._io.source.feed(self.enqueue)
-        keeping = (self._settler.keep_synced(), self._leases.keep(), feeding)
+        keeping = (self._settler.keep_synced(), self._visits.keep_leases(), feeding)
         keepers = [asyncio.create_task(keep) for keep in keeping]
         try:
             while not self._control.stopping and not (await self._finished() and await self._last_chance()):
@@ -73,7 +73,7 @@ class Crawl:
                 await self._wait()
             await self._drain()
         finally:
-            await _cancelled(*keepers, *self._visits)
+            await _cancelled(*keepers, *self._tasks)
             await self._settler.at_rest()
         self._raise_failures(*keepers)
         await self._settler.sync()
@@ -102,7 +102,7 @@ class Crawl:
 
     def in_flight(self) -> tuple[str, ...]:
         """URLs being visited."""
-        return tuple(sorted(task.get_name() for task in self._visits))
+        return self._visits.urls()
 
     async def retune(self, limits: Limits) -> None:
         """New limits from here on; what is in flight beyond them is let finish."""
@@ -111,34 +111,33 @@ class Crawl:
         self._wake.set()
 
     async def visit(self, lease: Lease) -> None:
-        with self._leases.holding(lease):
-            unit = await self._concluded(lease)
+        with self._visits.of(lease) as visit:
+            unit = await self._concluded(visit)
             if isinstance(unit, Settlement):
                 unit = self._io.source.signed(unit)
+            else:
+                self._visits.remember(visit)
             settled = await self._settler.settle(unit)
-            self._digestion.settled(unit, settled)
+            self._digestion.settled(visit, unit, settled)
             if not settled:
-                self._io.tell(Warned(f"{lease.url}: its lease ran out meanwhile, so this result was dropped"))
+                self._io.tell(Warned(f"{visit.url}: its lease ran out meanwhile, so this result was dropped"))
             elif isinstance(unit, Settlement):
                 await self._announce(unit)
             await self._progress.visited(lease.host, in_vain=_is_in_vain(unit))
             await self._wake_if_due()
 
-    async def _concluded(self, lease: Lease) -> Settlement | Deferral:
+    async def _concluded(self, visit: Visit) -> Settlement | Deferral:
         """The body is let go of at the end: a settlement is waited for without it."""
-        acquired = await acquire(
-            lease, self._gate, self._robots, self._revisits, self._heads, self._native, self._io
-        )
-        await self._io.frontier.release_host(lease, acquired.report)
-        self._robots.in_use.leave(lease.host, self._io.clock.now())
+        acquired = await self._acquisition.acquire(visit)
+        await self._io.frontier.release_host(visit.lease, visit.report)
+        self._robots.in_use.leave(visit.lease.host, self._io.clock.now())
         await self._wake_if_due()
-        unit = await self._digestion.conclude(lease, acquired)
-        let_go(acquired)
+        unit = await self._digestion.conclude(visit, acquired)
+        visit.let_go_of_body()
         return unit
 
     async def _announce(self, unit: Settlement) -> None:
         lease, verdict, facts = unit.lease, unit.verdict, unit.facts
-        self._heads.settled(lease.url)
         await self._io.output.settled(lease, verdict, unit.at, facts)
         self._progress.settled(lease.host)
         if verdict.ending is Ending.FAILED and lease.candidate.kind is Kind.PAGE:
@@ -148,20 +147,20 @@ class Crawl:
         )
 
     async def _start_visits(self) -> None:
-        free = self._limits.concurrency - len(self._visits)
+        free = self._limits.concurrency - len(self._tasks)
         if not self._control.leasing or free <= 0:
             return
         for lease in await self._io.frontier.lease(free, self._io.clock.now()):
             self._robots.in_use.enter(lease.host)
             task = asyncio.create_task(self.visit(lease), name=lease.url)
-            self._visits.add(task)
+            self._tasks.add(task)
             task.add_done_callback(self._visit_done)
 
     def _visit_done(self, task: asyncio.Task[None]) -> None:
-        self._visits.discard(task)
+        self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             self._failed.append(task)
-        if self._failed or self._is_full or not self._visits:
+        if self._failed or self._is_full or not self._tasks:
             self._wake.set()
 
     def _raise_failures(self, *others: asyncio.Task[None]) -> None:
@@ -172,7 +171,7 @@ class Crawl:
 
     async def _finished(self) -> bool:
         """Decided from counts: an empty lease only means that nothing may be fetched just now."""
-        if self._visits or self._io.source.more_to_come:
+        if self._tasks or self._io.source.more_to_come:
             return False
         stats = await self._io.frontier.stats()
         # Also if the limit on pages is reached: then nothing more is handed out.
@@ -195,9 +194,9 @@ class Crawl:
     async def _wait(self) -> None:
         """Until the next host is due, a visit changed when that is, or the control changes."""
         now = self._io.clock.now()
-        self._is_full = not self._control.leasing or len(self._visits) >= self._limits.concurrency
+        self._is_full = not self._control.leasing or len(self._tasks) >= self._limits.concurrency
         due = None if self._is_full else await self._io.frontier.next_ready(now)
-        if not self._visits:
+        if not self._tasks:
             await self._progress.idle_until(due)
         latest = now + LOOK_UP_SECONDS
         self._looked_up, self._waits_until = now, latest if due is None else min(due, latest)
@@ -215,7 +214,7 @@ class Crawl:
     async def _drain(self) -> None:
         """Let pages in flight finish, unless told to end at once."""
         deadline = self._io.clock.now() + STOP_SECONDS
-        while self._visits and self._control.state is not RunState.ABORTING:
+        while self._tasks and self._control.state is not RunState.ABORTING:
             self._raise_failures()
             if self._io.clock.now() >= deadline:
                 return

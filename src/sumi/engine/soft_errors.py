@@ -9,7 +9,8 @@ from hashlib import blake2b
 
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
-from sumi.model import Candidate, Hop, Kind, Lease, Response
+from sumi.engine.visit import Visit
+from sumi.model import Candidate, Hop, Kind, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.challenge import challenge_error, challenge_header
 from sumi.parse.page.digest import PageDigest
@@ -32,44 +33,45 @@ class SoftErrors:
         self._io = io
         self._gate = gate
         self._in_a_row: dict[str, int] = {}
-        self._looks: dict[str, int] = {}
         self._folders: defaultdict[str, set[str]] = defaultdict(set)  # probes in folders, by host
 
-    async def of_error(self, lease: Lease, response: Response) -> Verdict | None:
+    async def of_error(self, visit: Visit, response: Response) -> Verdict | None:
         """Whether an error is a bot check's way of saying no."""
-        if response.status not in CHALLENGING or lease.candidate.kind is not Kind.PAGE:
+        if response.status not in CHALLENGING or visit.candidate.kind is not Kind.PAGE:
             return None
         whose = challenge_header(response.headers) or challenge_error(response.body)
-        return await self._challenged(lease, whose) if whose else None
+        return await self._challenged(visit, whose) if whose else None
 
     async def of_page(
-        self, lease: Lease, response: Response, digest: PageDigest
+        self, visit: Visit, response: Response, digest: PageDigest
     ) -> Verdict | Deferral | None:
         """None for a page like any other. A deferral: the host must be asked something first."""
         whose = challenge_header(response.headers) or digest.challenge
         if whose:
-            return await self._challenged(lease, whose)
-        self._in_a_row.pop(lease.host, None)
+            return await self._challenged(visit, whose)
+        self._in_a_row.pop(visit.lease.host, None)
         if not digest.looks_missing or digest.simhash is None:
             return None
-        return await self._compared(lease, digest.simhash)
+        return await self._compared(visit, digest.simhash)
 
-    async def _challenged(self, lease: Lease, whose: str) -> Verdict:
-        before = self._in_a_row.get(lease.host, 0)
-        self._in_a_row[lease.host] = before + 1
+    async def _challenged(self, visit: Visit, whose: str) -> Verdict:
+        before = self._in_a_row.get(visit.lease.host, 0)
+        self._in_a_row[visit.lease.host] = before + 1
         if before:  # of one page alone it is that page's own trouble
             pause = min(self._gate.limits.pacing.rate_limited_hold * 2 ** min(before - 1, 16), MOST_PAUSE)
-            await self._io.frontier.hold_host(lease.host, self._io.clock.now() + pause, "put up a bot check")
+            await self._io.frontier.hold_host(
+                visit.lease.host, self._io.clock.now() + pause, "put up a bot check"
+            )
         return Verdict(Outcome.CHALLENGE, f"instead of the page: {whose}")
 
-    async def _compared(self, lease: Lease, simhash: int) -> Verdict | Deferral | None:
-        for probe in probe_urls(lease.url):
+    async def _compared(self, visit: Visit, simhash: int) -> Verdict | Deferral | None:
+        for probe in probe_urls(visit.url):
             record = await self._io.ledger.record(probe)
-            if record is None and not self._may_probe(lease.host, probe):
+            if record is None and not self._may_probe(visit.lease.host, probe):
                 return None
             if record is None or record.outcome is Outcome.PENDING:
-                return await self._put_off(lease, probe)
-            self._looks.pop(lease.url, None)
+                return await self._put_off(visit, probe)
+            visit.tried.probes = 0
             if _resembles(record, simhash):
                 return Verdict(Outcome.SOFT_404, f"as {probe}, which cannot exist")
         return None
@@ -82,14 +84,16 @@ class SoftErrors:
             probed.add(probe)
         return probe in probed
 
-    async def _put_off(self, lease: Lease, probe: str) -> Deferral | None:
-        looks = self._looks.get(lease.url, 0)
+    async def _put_off(self, visit: Visit, probe: str) -> Deferral | None:
+        looks = visit.tried.probes
         if looks >= MOST_LOOKS:
             return None
-        self._looks[lease.url] = looks + 1
-        found = await self._gate.judge([Candidate(probe, Hop.GUESS, Kind.PROBE, referrer=lease.url)])
+        visit.tried.probes += 1
+        found = await self._gate.judge([Candidate(probe, Hop.GUESS, Kind.PROBE, referrer=visit.url)])
         now = self._io.clock.now()
-        return Deferral(lease, now, now + max(self._gate.limits.pacing.delay, 1.0) * 2**looks, found=found)
+        return Deferral(
+            visit.lease, now, now + max(self._gate.limits.pacing.delay, 1.0) * 2**looks, found=found
+        )
 
 
 def probe_urls(url: str) -> tuple[str, ...]:
