@@ -1,35 +1,28 @@
-"""From Python a capture is a job with callbacks that can be started, paused, resumed and cancelled."""
+"""From Python a capture is awaited, or runs in the background and can be paused, resumed and cancelled."""
 
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import msgspec
 import pytest
 
-from sumi.capture import (
-    CaptureFolder,
-    CaptureOptions,
-    CaptureProgress,
-    CrawlJob,
-    JobStatus,
-    cancel_active_crawl,
-    get_active_crawl,
-    start_crawl,
-)
+import sumi
 from sumi.errors import StateLocked, UsageError
+from sumi.events import CaptureProgress, Event
+from sumi.jobs.capture.rows import JobStatus
+from sumi.jobs.capture.settings import CaptureSettings, given_settings
 from sumi.policy import RenderMode, RobotsOnError
 from tests.e2e.captures import write_section
 from tests.folder_site import folder_site
 
 T = TypeVar("T")
+QUICK: dict[str, Any] = {"rate_limit": 0, "processes": 0, "min_free": 0}
 
 
-def options(tmp_path: Path, *, rate: float = 0, **more: object) -> CaptureOptions:
-    settings = {"rate_limit": rate, "processes": 0, "min_free": 0}
-    return CaptureOptions(store=str(tmp_path / "captures"), settings=settings, **more)  # type: ignore[arg-type]
+def hearing(told: Callable[[CaptureProgress], None]) -> Callable[[Event], None]:
+    return lambda event: told(event) if isinstance(event, CaptureProgress) else None
 
 
 def run(main: Callable[[], Awaitable[T]]) -> T:
@@ -39,21 +32,18 @@ def run(main: Callable[[], Awaitable[T]]) -> T:
     return asyncio.run(bounded())
 
 
-def test_progress_is_told_after_every_page_and_the_end_once(tmp_path: Path) -> None:
+def test_progress_is_told_after_every_page(tmp_path: Path) -> None:
     told: list[CaptureProgress] = []
-    ends: list[str] = []
     with folder_site(tmp_path / "site") as site:
         write_section(site, "docs", 7)
+        captures = sumi.Captures(tmp_path / "captures")
 
         async def main() -> str:
-            job = CrawlJob([f"{site.url}docs/"], options(tmp_path))
-            job.on_progress = told.append
-            job.on_complete = lambda: ends.append("done")
-            job_id = await job.start()
-            captured = await job.wait()
-            assert job.canonical_base_urls == [f"{site.url}docs"]
-            assert (captured.job.id, captured.job.status) == (job_id, JobStatus.COMPLETED)
-            return job_id
+            run = await captures.start([f"{site.url}docs/"], listeners=[hearing(told.append)], **QUICK)
+            captured = await run.wait()
+            assert captured.job.base_urls == (f"{site.url}docs",)
+            assert (captured.job.id, captured.job.status) == (run.job_id, JobStatus.COMPLETED)
+            return run.job_id
 
         job_id = run(main)
     assert [progress.pages_processed for progress in told] == list(range(1, 9))
@@ -62,15 +52,32 @@ def test_progress_is_told_after_every_page_and_the_end_once(tmp_path: Path) -> N
         assert progress.pages_found == progress.pages_processed + waiting
         assert (progress.job, progress.pages_failed) == (job_id, 0)
     assert told[-1].queue_size == 0
-    assert ends == ["done"]
-    folder = CaptureFolder(tmp_path / "captures")
-    with folder.looking() as database:
-        assert len(list(database.pages(job_id))) == 8
+    with captures.show() as shown:
+        assert (shown.job.id, len(list(shown.pages()))) == (job_id, 8)
 
 
-def test_one_capture_is_active_and_can_be_cancelled_with_a_full_queue(tmp_path: Path) -> None:
+def test_a_capture_can_be_had_without_an_event_loop_exported_and_deleted(tmp_path: Path) -> None:
+    store = tmp_path / "captures"
+    with folder_site(tmp_path / "site") as site:
+        write_section(site, "docs", 2)
+        captured = sumi.sync.capture(f"{site.url}docs", store=store, **QUICK)
+    captures = sumi.Captures(store)
+    assert [job.id for job in captures.jobs()] == [captured.job.id]
+    assert captures.export(form="jsonl", output=tmp_path / "pages.jsonl").pages == 3
+    assert len((tmp_path / "pages.jsonl").read_bytes().splitlines()) == 3
+    with pytest.raises(UsageError, match="'pdf' is no form of an export: give one of folder, markdown"):
+        captures.export(form="pdf")
+    for steer in (captures.pause, captures.cancel):
+        with pytest.raises(UsageError, match="no capture is running"):
+            steer()
+    captures.delete(captured.job.id)
+    assert captures.jobs() == []
+
+
+def test_one_capture_runs_and_can_be_cancelled_with_a_full_queue_and_taken_up_again(tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         write_section(site, "docs", 40)
+        captures = sumi.Captures(tmp_path / "captures")
 
         async def main() -> None:
             some_pages = asyncio.Event()
@@ -79,20 +86,20 @@ def test_one_capture_is_active_and_can_be_cancelled_with_a_full_queue(tmp_path: 
                 if progress.pages_processed == 2:
                     some_pages.set()
 
-            await start_crawl(f"{site.url}docs", hear, options(tmp_path, rate=20))
-            active = get_active_crawl()
-            assert active is not None
+            slowly = {**QUICK, "rate_limit": 20}
+            active = await captures.start(f"{site.url}docs", listeners=[hearing(hear)], **slowly)
             with pytest.raises(StateLocked, match="already in progress"):
-                await start_crawl(f"{site.url}docs", options=options(tmp_path))
-            with pytest.raises(StateLocked, match="already in progress"):
-                await CrawlJob(f"{site.url}docs", options(tmp_path)).start()
+                await captures.start(f"{site.url}docs", **QUICK)
             await some_pages.wait()
-            cancel_active_crawl()
+            active.cancel()
             captured = await active.wait()
             assert active.is_cancelled
             assert captured.job.status is JobStatus.INTERRUPTED
             assert captured.job.queue_size > 0
-            assert get_active_crawl() is None
+            again = await captures.resume(rate_limit=0)
+            assert again is not None
+            assert again.job_id == active.job_id
+            assert (await again.wait()).job.pages_processed == 41
 
         run(main)
 
@@ -100,25 +107,23 @@ def test_one_capture_is_active_and_can_be_cancelled_with_a_full_queue(tmp_path: 
 def test_a_paused_job_goes_on_where_it_was(tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         write_section(site, "docs", 12)
+        captures = sumi.Captures(tmp_path / "captures")
 
         async def main() -> None:
-            job = CrawlJob(f"{site.url}docs", options(tmp_path))
             first_page = asyncio.Event()
-
-            def hear(progress: CaptureProgress) -> None:
-                if not first_page.is_set():
-                    job.pause()
-                    first_page.set()
-
-            job.on_progress = hear
-            job_id = await job.start()
+            # A second between pages: paused before the next one, however slow this machine is.
+            slowly = {**QUICK, "rate_limit": 1}
+            active = await captures.start(
+                f"{site.url}docs", listeners=[hearing(lambda _: first_page.set())], **slowly
+            )
             await first_page.wait()
-            assert job.is_paused
-            folder = CaptureFolder(tmp_path / "captures")
-            with folder.looking() as database:
-                assert folder.job(database, job_id).status is JobStatus.PAUSED
-            job.resume()
-            assert (await job.wait()).job.pages_processed == 13
+            active.pause()
+            assert active.is_paused
+            assert captures.job(active.job_id).status is JobStatus.PAUSED
+            active.resume()
+            assert captures.job().status is JobStatus.IN_PROGRESS
+            active.cancel()
+            assert (await active.wait()).job.pages_processed < 13
 
         run(main)
 
@@ -128,52 +133,44 @@ def test_a_store_that_cannot_be_used_is_said_by_start(tmp_path: Path) -> None:
 
     async def main() -> None:
         with pytest.raises(UsageError, match="captures"):
-            await start_crawl("http://127.0.0.1:9/", options=options(tmp_path))
-        assert get_active_crawl() is None
+            await sumi.Captures(tmp_path / "captures").start("http://127.0.0.1:9/", **QUICK)
 
     run(main)
 
 
 def test_a_browser_that_is_not_there_is_said_by_start(tmp_path: Path) -> None:
     async def main() -> None:
-        given = options(tmp_path, render_mode=RenderMode.FAST)
-        with_browser = msgspec.structs.replace(given, settings={**given.settings, "browser": "/nope"})
+        captures = sumi.Captures(tmp_path / "captures")
         with pytest.raises(UsageError, match="/nope"):
-            await CrawlJob("http://127.0.0.1:9/", with_browser).start()
+            await captures.start("http://127.0.0.1:9/", render="fast", browser="/nope", **QUICK)
         assert not (tmp_path / "captures").exists()
 
     run(main)
+
+
+def given(url: str | list[str] = "https://example.org", **settings: Any) -> CaptureSettings:
+    return given_settings(url, settings)
 
 
 @pytest.mark.parametrize(
     ("asked", "granted"), [(-3, 1), (0, 5), (1, 1), (7, 7), (10, 10), (11, 10), (10**9, 10)]
 )
 def test_workers_are_between_one_and_ten(asked: int, granted: int) -> None:
-    job = CrawlJob("https://example.org", CaptureOptions(max_workers=asked))
-    assert job.max_workers == granted
+    assert given(workers=asked).workers == granted
 
 
-@pytest.mark.parametrize(("asked", "granted"), [(-1, 1), (0, 1), (1, 1), (3, 3), (5, 5), (6, 5)])
-def test_external_hops_are_between_one_and_five_where_external_links_are_followed(
-    asked: int, granted: int
-) -> None:
-    followed = CaptureOptions(follow_external_links=True, max_external_hops=asked)
-    assert CrawlJob("https://example.org", followed).settings.external_hops == granted
-    assert (
-        CrawlJob("https://example.org", CaptureOptions(max_external_hops=asked)).settings.external_hops == 0
-    )
+@pytest.mark.parametrize(("asked", "granted"), [(-1, 0), (0, 0), (1, 1), (3, 3), (5, 5), (6, 5)])
+def test_external_hops_are_at_most_five(asked: int, granted: int) -> None:
+    assert given(external_hops=asked).external_hops == granted
 
 
-@pytest.mark.parametrize(("asked", "granted"), [(None, None), (0, None), (-5, None), (3, 3)])
-def test_a_page_limit_of_nothing_is_none(asked: int | None, granted: int | None) -> None:
-    assert CrawlJob("https://example.org", CaptureOptions(page_limit=asked)).page_limit == granted
+@pytest.mark.parametrize(("asked", "granted"), [(None, 0), (0, 0), (-5, 0), (3, 3)])
+def test_a_page_limit_of_nothing_is_none(asked: int | None, granted: int) -> None:
+    assert given(limit=asked).limit == granted
 
 
-def test_the_other_options_reach_the_job() -> None:
-    given = CaptureOptions(
-        render_mode=RenderMode.THOROUGH, wait_for_selectors=("main",), strict_path_matching=False
-    )
-    settings = CrawlJob("https://example.org", given).settings
+def test_settings_reach_the_job() -> None:
+    settings = given(render=RenderMode.THOROUGH, wait_for=("main",), loose_paths=True)
     assert (settings.connection.render, settings.connection.wait_for) == (RenderMode.THOROUGH, ("main",))
     assert settings.connection.loose_paths
     assert (settings.connection.timeout, settings.connection.rate_limit) == (30.0, 2.0)
@@ -182,7 +179,7 @@ def test_the_other_options_reach_the_job() -> None:
 @pytest.mark.parametrize("bad", ["", "no url", "ftp://example.org", []])
 def test_what_is_no_url_is_refused_at_once(bad: str | list[str]) -> None:
     with pytest.raises(UsageError):
-        CrawlJob(bad)
+        given(bad)
 
 
 @pytest.mark.parametrize(
@@ -190,8 +187,6 @@ def test_what_is_no_url_is_refused_at_once(bad: str | list[str]) -> None:
     [
         ({"ratelimit": 1}, "ratelimit is not a setting of a capture; did you mean rate_limit?"),
         ({"concurrency": 3}, "concurrency is not a setting of a capture"),
-        ({"workers": 3}, "workers is an option of its own, max_workers"),
-        ({"limit": 3}, "limit is an option of its own, page_limit"),
         ({"rate_limit": -1}, "rate_limit is '-1', but must be a number of requests per second from 0.0001"),
         ({"rate_limit": True}, "rate_limit is True, but must be a number"),
         ({"timeout": -1}, "timeout is '-1', but must be a number of seconds"),
@@ -203,24 +198,22 @@ def test_what_is_no_url_is_refused_at_once(bad: str | list[str]) -> None:
         ({"robots_on_error": "sometimes"}, "robots_on_error is 'sometimes', but must be"),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_said_in_a_sentence(
-    settings: dict[str, object], sentence: str
-) -> None:
+def test_a_setting_that_cannot_be_used_is_said_in_a_sentence(settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError, match=re.escape(sentence)):
-        CrawlJob("https://example.org", CaptureOptions(settings=settings))
+        given(**settings)
 
 
 @pytest.mark.parametrize("secret", [{"auth": ("u", "s3cret")}, {"header": 53}, {"header": "X-Key s3cret"}])
-def test_a_secret_that_cannot_be_used_is_not_repeated(secret: dict[str, object]) -> None:
+def test_a_secret_that_cannot_be_used_is_not_repeated(secret: dict[str, Any]) -> None:
     with pytest.raises(UsageError) as refused:
-        CrawlJob("https://example.org", CaptureOptions(settings=secret))
+        given(**secret)
     assert not {"s3cret", "53"} & set(re.findall(r"\w+", str(refused.value)))
 
 
 def test_settings_are_read_as_the_command_line_reads_them(tmp_path: Path) -> None:
     authorities = tmp_path / "ca.pem"
     authorities.write_text("")
-    given = {
+    values = {
         "rate_limit": 3,
         "max_body": "2MiB",
         "header": "Accept-Language: en",
@@ -229,7 +222,7 @@ def test_settings_are_read_as_the_command_line_reads_them(tmp_path: Path) -> Non
         "ca_file": authorities,
         "cache_age": None,
     }
-    settings = CrawlJob("example.org", CaptureOptions(settings=given)).settings
+    settings = given("example.org", **values)
     assert settings.urls == ("https://example.org/",)
     shared = settings.connection
     assert (shared.rate_limit, shared.max_body) == (3.0, 2 * 1024**2)

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sumi.capture import CaptureFolder
 from sumi.jobs.capture.export import ExportedPage, ExportForm, export, exported_pages
+from sumi.jobs.capture.folder import CaptureFolder
 from tests.commands import RunSumi
 from tests.e2e.captures import FAST, linked
 from tests.folder_site import FolderSite, folder_site

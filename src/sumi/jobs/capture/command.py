@@ -65,7 +65,8 @@ def run(arguments: Sequence[str]) -> int:
 def run_reported(settings: CaptureSettings, options: argparse.Namespace, job_id: str | None = None) -> int:
     """Run the job to its end with a reporter listening; its status decides the exit code."""
     # Imported here because the engine brings the network and the parser, which --help does not need.
-    from sumi.jobs.capture.run import run_capture
+    from sumi.assembly.parts import run_loop
+    from sumi.jobs.capture.run import capture
 
     verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
     reporter = choose_reporter(
@@ -75,7 +76,7 @@ def run_reported(settings: CaptureSettings, options: argparse.Namespace, job_id:
     for number in (signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)
     try:
-        captured = run_capture(settings, [reporter], job_id)
+        captured = run_loop(capture(settings, listeners=[reporter], job_id=job_id))
     finally:
         reporter.close()
     if captured.summary.status == "aborted":

@@ -4,9 +4,7 @@ import argparse
 import os
 import sys
 import time
-from array import array
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,17 +12,12 @@ import msgspec
 from sumi.console.options import add_settings, given_flags
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.errors import UsageError
 from sumi.jobs.capture.command import add_reporting, run_reported
 from sumi.jobs.capture.export import ExportForm
 from sumi.jobs.capture.settings import RESUME_SETTINGS, STORE, resumed_settings, store_given
 
 if TYPE_CHECKING:
-    from sumi.jobs.capture.database import CaptureDatabase
-    from sumi.jobs.capture.folder import CaptureFolder
-    from sumi.jobs.capture.rows import CaptureJob
-
-_DELETE = "sumi capture delete"
+    from sumi.jobs.capture.captures import Captures, ShownJob
 
 
 def _parser(verb: str, description: str, examples: str, *, job: str | None = None) -> SentenceParser:
@@ -43,35 +36,11 @@ def _parser(verb: str, description: str, examples: str, *, job: str | None = Non
     return parser
 
 
-# ── which job ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _capture_folder(options: argparse.Namespace) -> "CaptureFolder":
+def _captures(options: argparse.Namespace) -> "Captures":
     """Wherever it was said: by the flag, or by the variable as for sumi capture itself."""
-    from sumi.jobs.capture.folder import CaptureFolder
+    from sumi.jobs.capture.captures import Captures
 
-    return CaptureFolder(Path(store_given(given_flags(options, (STORE,)), os.environ)))
-
-
-def _chosen_job(folder: "CaptureFolder", database: "CaptureDatabase", job_id: str | None) -> "CaptureJob":
-    """The last one, if none is named."""
-    if job_id is not None:
-        return folder.job(database, job_id)
-    jobs = folder.jobs(database)
-    if not jobs:
-        raise UsageError(f"{folder.path} holds no job yet: begin one with sumi capture URL")
-    return jobs[-1]
-
-
-def _running_job(folder: "CaptureFolder", job_id: str | None) -> "CaptureJob":
-    """The one that is going on, in whichever process; UsageError if it is not."""
-    with folder.looking() as database:
-        active = folder.active(database)
-        wanted = active if job_id is None else folder.job(database, job_id)
-    if active is None or wanted is None or wanted.id != active.id:
-        which = "no capture" if wanted is None else f"{wanted.id} ({wanted.status})"
-        raise UsageError(f"{which} is running in {folder.path}; sumi capture list shows all jobs")
-    return active
+    return Captures(store_given(given_flags(options, (STORE,)), os.environ))
 
 
 # ── list ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -92,11 +61,8 @@ def list_parser() -> SentenceParser:
 
 def run_list(arguments: Sequence[str]) -> int:
     options = list_parser().parse_all(arguments)
-    folder = _capture_folder(options)
-    with folder.looking() as database:
-        jobs = folder.jobs(database)
     out = Sink(sys.stdout)
-    for job in jobs:
+    for job in _captures(options).jobs():
         if options.json:
             out.line(msgspec.json.encode(job).decode())
             continue
@@ -128,58 +94,44 @@ def show_parser() -> SentenceParser:
 
 def run_show(arguments: Sequence[str]) -> int:
     options = show_parser().parse_all(arguments)
-    folder = _capture_folder(options)
     out = Sink(sys.stdout)
-    with folder.looking() as database:
-        job = _chosen_job(folder, database, options.job)
-        for line in _as_json(database, job) if options.json else _as_text(database, job):
+    with _captures(options).show(options.job) as shown:
+        for line in _as_json(shown) if options.json else _as_text(shown):
             out.line(line)
     return 0
 
 
-def _as_json(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[str]:
-    yield msgspec.json.encode({"kind": "job", **msgspec.structs.asdict(job)}).decode()
-    for page in database.pages(job.id):
-        alternates = {"alternate_urls": database.alternates(job.id, page)}
-        row = {"kind": "page", **msgspec.structs.asdict(page), **alternates}
+def _as_json(shown: "ShownJob") -> Iterator[str]:
+    yield msgspec.json.encode({"kind": "job", **msgspec.structs.asdict(shown.job)}).decode()
+    for page, urls in shown.pages():
+        row = {"kind": "page", **msgspec.structs.asdict(page), "alternate_urls": urls}
         del row["asked_with"]  # for the cache alone, and made from what may be a password
         yield msgspec.json.encode(row).decode()
-    for urls in _nearly_the_same(database, job):
-        yield msgspec.json.encode({"kind": "near_duplicates", "urls": urls}).decode()
-    for failure in database.failures(job.id):
+    for group in shown.near_duplicates():
+        yield msgspec.json.encode({"kind": "near_duplicates", "urls": group}).decode()
+    for failure in shown.failures():
         yield msgspec.json.encode({"kind": "failure", **msgspec.structs.asdict(failure)}).decode()
 
 
-def _as_text(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[str]:
-    counts = database.count_by_base(job.id)
-    levels = database.count_by_level(job.id)
+def _as_text(shown: "ShownJob") -> Iterator[str]:
+    job, levels = shown.job, shown.count_by_cache_level()
     yield f"job       {job.id}"
     yield f"status    {job.status}"
     yield f"begun     {_moment(job.started)}, ended {_moment(job.ended)}"
     waiting = f"{job.queue_size:,} waiting"
     yield f"pages     {job.pages_processed:,} captured, {job.pages_failed:,} failed, {waiting}"
     yield f"cache     {', '.join(f'{count:,} {level}' for level, count in levels.items()) or '-'}"
-    for number, base in enumerate(job.base_urls):
-        yield f"base      {printable(base)}: {counts.get(number, 0):,} pages"
+    for base, count in shown.count_by_base().items():
+        yield f"base      {printable(base)}: {count:,} pages"
     yield ""
-    for page in database.pages(job.id):
+    for page, urls in shown.pages():
         yield f"{printable(page.url)}  {printable(page.title or '')}".rstrip()
-        for url in database.alternates(job.id, page)[1:]:
-            yield f"  also at {printable(url)}"
-    for urls in _nearly_the_same(database, job):
+        yield from (f"  also at {printable(url)}" for url in urls[1:])
+    for group in shown.near_duplicates():
         yield "nearly the same text:"
-        yield from (f"  {printable(url)}" for url in urls)
-    for failure in database.failures(job.id):
+        yield from (f"  {printable(url)}" for url in group)
+    for failure in shown.failures():
         yield f"failed: {printable(failure.url)}: {printable(failure.error)}"
-
-
-def _nearly_the_same(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[list[str]]:
-    """Pages whose texts differ in a few words, group by group. All of them are kept."""
-    from sumi.engine.summary import near_duplicates
-
-    hashes = database.simhashes(job.id)
-    for group in near_duplicates(array("Q", (simhash for _, simhash in hashes))):
-        yield [hashes[place][0] for place in group]
 
 
 # ── export ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -206,18 +158,7 @@ def export_parser() -> SentenceParser:
 
 def run_export(arguments: Sequence[str]) -> int:
     options = export_parser().parse_all(arguments)
-    # Imported here: what --help does not need.
-    from sumi.jobs.capture.export import export, exported_pages
-    from sumi.state.folder import refuse_to_replace
-
-    form = ExportForm(options.format)
-    folder = _capture_folder(options)
-    # Of one moment: a job that goes on meanwhile would otherwise have more pages than its contents tell of.
-    with folder.looking() as database, database.snapshot():
-        job = _chosen_job(folder, database, options.job)
-        target = Path(options.output or f"{job.id}{form.suffix}")
-        refuse_to_replace(target)
-        pages = export(form, target, lambda: exported_pages(database, job))
+    target, pages = _captures(options).export(options.job, options.format, options.output)
     are = "page is" if pages == 1 else "pages are"
     print(f"{pages:,} {are} in {printable(str(target))}", file=sys.stderr)
     return 0
@@ -235,14 +176,7 @@ def delete_parser() -> SentenceParser:
 
 def run_delete(arguments: Sequence[str]) -> int:
     options = delete_parser().parse_all(arguments)
-    folder = _capture_folder(options)
-    with folder.looking() as database:
-        folder.job(database, options.job)  # nothing is made where there are no captures
-    with folder.working(_DELETE) as database:
-        job = folder.job(database, options.job)
-        with folder.alone_with(job.id, _DELETE):
-            database.delete_job(job.id)
-            folder.forget_home(job.id)
+    job = _captures(options).delete(options.job)
     print(f"{job.id} is deleted", file=sys.stderr)
     return 0
 
@@ -271,9 +205,7 @@ def pause_parser() -> SentenceParser:
 
 def run_pause(arguments: Sequence[str]) -> int:
     options = pause_parser().parse_all(arguments)
-    folder = _capture_folder(options)
-    job = _running_job(folder, options.job)
-    folder.pause_flag(job.id).touch(mode=0o644)
+    job = _captures(options).pause(options.job)
     print(f"{job.id} will pause within a second", file=sys.stderr)
     return 0
 
@@ -287,9 +219,7 @@ def cancel_parser() -> SentenceParser:
 
 def run_cancel(arguments: Sequence[str]) -> int:
     options = cancel_parser().parse_all(arguments)
-    folder = _capture_folder(options)
-    job = _running_job(folder, options.job)
-    folder.stop_flag(job.id).touch(mode=0o644)
+    job = _captures(options).cancel(options.job)
     print(f"{job.id} will end as soon as its pages in flight are done", file=sys.stderr)
     return 0
 
@@ -308,13 +238,9 @@ def resume_parser() -> SentenceParser:
 def run_resume(arguments: Sequence[str]) -> int:
     options = resume_parser().parse_all(arguments)
     flags = given_flags(options, RESUME_SETTINGS)
-    folder = _capture_folder(options)
-    with folder.looking() as database:
-        job = _chosen_job(folder, database, options.job)
-    if job.is_under_way and folder.is_stopping(job.id):
-        raise UsageError(f"{job.id} is being cancelled: take it up again once it has ended")
-    if job.is_under_way:
-        folder.pause_flag(job.id).unlink(missing_ok=True)
+    captures = _captures(options)
+    job = captures.job(options.job)
+    if captures.let_go_on(job):
         print(f"{job.id} goes on within a second", file=sys.stderr)
         return 0
     return run_reported(resumed_settings(job.settings, flags, os.environ), options, job.id)

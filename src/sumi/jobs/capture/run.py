@@ -1,5 +1,6 @@
 """A capture, put together: its folder, its job, the cache of earlier ones, and the job's end."""
 
+import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -14,7 +15,6 @@ from sumi.assembly.parts import (
     connected,
     open_store,
     raise_limit,
-    run_loop,
     teller,
 )
 from sumi.assembly.run import JobRun, Setting
@@ -32,7 +32,7 @@ from sumi.jobs.capture.folder import CaptureFolder, new_job_id
 from sumi.jobs.capture.output import CaptureOutput
 from sumi.jobs.capture.recipe import capture_job
 from sumi.jobs.capture.rows import CaptureJob, JobStatus
-from sumi.jobs.capture.settings import CaptureSettings, storable
+from sumi.jobs.capture.settings import CaptureSettings, given_settings, storable
 from sumi.outcomes import Outcome
 from sumi.policy import RenderMode
 from sumi.recipe import Job
@@ -51,22 +51,32 @@ class Captured(msgspec.Struct, frozen=True):
     summary: Summary
 
 
-def run_capture(
-    settings: CaptureSettings, listeners: Sequence[Listener], job_id: str | None = None
-) -> Captured:
-    """Run a capture to its end, or go on with a job. Blocking; raises SumiError."""
-    return run_loop(capture(settings, listeners, Control(), job_id))
-
-
 async def capture(
+    urls: str | Sequence[str] | CaptureSettings,
+    *,
+    listeners: Sequence[Listener] = (),
+    control: Control | None = None,
+    job_id: str | None = None,
+    begun: Callable[[CaptureJob], None] = lambda row: None,
+    **settings: object,
+) -> Captured:
+    """``sumi capture``: the pages under base URLs, each text once, into a folder of captures.
+
+    ``settings`` are those of the command, with ``_`` for ``-``. ``job_id`` goes on with that job. ``begun``
+    is called with the job once it is on record and has everything that it needs. A run that could not begin
+    leaves nothing behind.
+    """
+    chosen = urls if isinstance(urls, CaptureSettings) else given_settings(urls, settings)
+    return await _captured(chosen, listeners, control or Control(), job_id, begun)
+
+
+async def _captured(
     settings: CaptureSettings,
     listeners: Sequence[Listener],
     control: Control,
-    job_id: str | None = None,
-    begun: Callable[[CaptureJob], None] = lambda row: None,
+    job_id: str | None,
+    begun: Callable[[CaptureJob], None],
 ) -> Captured:
-    """The same within a running event loop. ``begun`` is told of the job once it is on record and everything
-    that it needs is there. What cannot be used at all leaves nothing behind."""
     raise_limit()
     job = affordable(capture_job(settings), settings.connection.processes)
     folder = CaptureFolder(Path(settings.store))
@@ -83,6 +93,57 @@ async def capture(
             raise
         finally:
             _leave_nothing_under_way(folder, database, row.id)
+
+
+class CaptureRun:
+    """A capture that is going on in this event loop; its methods are for that loop."""
+
+    def __init__(
+        self, settings: CaptureSettings, listeners: Sequence[Listener], job_id: str | None = None
+    ) -> None:
+        self.job_id = job_id or ""
+        self._control = Control()
+        self._begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._run = asyncio.create_task(
+            capture(settings, listeners=listeners, control=self._control, job_id=job_id, begun=self._note)
+        )
+
+    @classmethod
+    async def begun(
+        cls, settings: CaptureSettings, listeners: Sequence[Listener], job_id: str | None = None
+    ) -> "CaptureRun":
+        """Once its job is on record; raises what kept it from beginning."""
+        run = cls(settings, listeners, job_id)
+        await asyncio.wait((run._begun, run._run), return_when=asyncio.FIRST_COMPLETED)
+        run.job_id = run._begun.result() if run._begun.done() else (await run._run).job.id
+        return run
+
+    @property
+    def is_paused(self) -> bool:
+        return self._control.state is RunState.PAUSED
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self._control.was_stopped
+
+    async def wait(self) -> Captured:
+        """Its end."""
+        return await asyncio.shield(self._run)
+
+    def pause(self) -> None:
+        """Pages in flight are finished; nothing new is fetched."""
+        self._control.pause("pause()")
+
+    def resume(self) -> None:
+        self._control.resume("resume()")
+
+    def cancel(self) -> None:
+        """Pages in flight are finished, and the job is interrupted, however much waits."""
+        if not self._control.stopping:
+            self._control.stop("cancel()")
+
+    def _note(self, job: CaptureJob) -> None:
+        self._begun.set_result(job.id)
 
 
 def _recorded(

@@ -1,9 +1,6 @@
 """The settings of a capture: its own, and those that it shares with a mirror, some with other defaults."""
 
-import os
 from collections.abc import Mapping, Sequence
-from enum import Enum
-from os import PathLike
 from typing import Final
 from urllib.parse import unquote
 
@@ -11,12 +8,12 @@ import msgspec
 
 from sumi.errors import UsageError
 from sumi.policy import Preset
+from sumi.settings.keywords import SECRET, from_keywords
 from sumi.settings.kinds import FOLDER, SWITCH, URL, decimal, many, split_userinfo, whole
 from sumi.settings.mirror import MirrorSettings
 from sumi.settings.setting import OUTPUT, PACE, TAKE, Setting
 from sumi.settings.sources import Given, gathered
 from sumi.settings.table import SETTINGS
-from sumi.settings.toml_values import from_toml, suggestion
 from sumi.urls import PRESETS, Spelled, origin, spelled
 
 DEFAULT_WORKERS: Final = 5
@@ -103,8 +100,6 @@ HELP: Final[Mapping[str, str]] = {
     "never for others. Repeatable.",
     "raw": "Keep the pages as they came, compressed, so that later captures need not fetch them again.",
 }
-# Never written down: who goes on with a job gives them again.
-SECRET: Final = ("auth", "header", "header_for", "proxy")
 
 
 def _as_of_a_capture(setting: Setting) -> Setting:
@@ -162,33 +157,16 @@ def resumed_settings(stored: str, flags: Mapping[str, Given], environ: Mapping[s
     return capture_settings(values | gathered(flags, given, None, RESUME_SETTINGS, "capture"))
 
 
-def checked_values(values: Mapping[str, object]) -> dict[str, object]:
-    """What a program gives, by field, checked as what stands in a file is; None is what is not given."""
-    known = {setting.field: setting for setting in CAPTURE_SETTINGS}
-    for field in values:
-        if field not in known:
-            close = suggestion(field, (setting.name for setting in CAPTURE_SETTINGS)).replace("-", "_")
-            raise UsageError(f"{field} is not a setting of a capture{close}")
-    return {field: _checked(known[field], value) for field, value in values.items() if value is not None}
+def given_settings(urls: str | Sequence[str], settings: Mapping[str, object]) -> CaptureSettings:
+    """What a program gives as keyword arguments. Raises UsageError for what cannot be used."""
+    bases = [urls] if isinstance(urls, str) else list(urls)
+    return capture_settings(from_keywords({"url": bases, **settings}, CAPTURE_SETTINGS, "capture"))
 
 
-def _checked(setting: Setting, value: object) -> object:
-    plain = _as_in_a_file(value)
-    if setting.kind.many and not isinstance(plain, list):
-        plain = [plain]
-    texts = plain if setting.kind.many and isinstance(plain, list) else [plain]
-    if setting.field in SECRET and not all(isinstance(text, str) for text in texts):
-        raise UsageError(f"{setting.field} must be {setting.kind.expects}; it is not repeated here")
-    return from_toml(setting.kind, plain, setting.field)
-
-
-def _as_in_a_file(value: object) -> object:
-    """A program has more types than a file."""
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, PathLike):
-        return os.fspath(value)
-    return [_as_in_a_file(item) for item in value] if isinstance(value, list | tuple) else value
+def given_anew(stored: str, settings: Mapping[str, object]) -> CaptureSettings:
+    """As a job was begun, with what a program gives anew."""
+    values: dict[str, object] = msgspec.json.decode(stored)
+    return capture_settings(values | from_keywords(settings, RESUME_SETTINGS, "capture that is resumed"))
 
 
 def capture_settings(values: Mapping[str, object]) -> CaptureSettings:

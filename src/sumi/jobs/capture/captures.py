@@ -1,0 +1,172 @@
+"""A folder of captures from Python: begin a job, look at it, steer it, export it."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from sumi.errors import UsageError
+from sumi.events import Listener
+from sumi.jobs.capture.database import CaptureDatabase
+from sumi.jobs.capture.export import ExportForm, export, exported_pages
+from sumi.jobs.capture.folder import CaptureFolder
+from sumi.jobs.capture.rows import CapturedPage, CaptureJob, FailedPage
+from sumi.jobs.capture.settings import DEFAULT_STORE, given_anew, given_settings
+from sumi.state.folder import refuse_to_replace
+
+if TYPE_CHECKING:
+    from sumi.jobs.capture.run import CaptureRun
+
+_DELETE = "sumi capture delete"
+
+
+class Exported(NamedTuple):
+    path: Path
+    pages: int
+
+
+class Captures:
+    """The jobs in a folder. One of them runs at a time, in whichever process.
+
+    A job is named by its id, or by a beginning of it that no other has. Where none is named, the last one is
+    meant, or the one that is running.
+    """
+
+    def __init__(self, store: str | PathLike[str] = DEFAULT_STORE) -> None:
+        self._folder = CaptureFolder(Path(store))
+
+    def jobs(self) -> list[CaptureJob]:
+        """Oldest first."""
+        with self._folder.looking() as database:
+            return self._folder.jobs(database)
+
+    def job(self, job_id: str | None = None) -> CaptureJob:
+        with self._folder.looking() as database:
+            return self._chosen(database, job_id)
+
+    @contextmanager
+    def show(self, job_id: str | None = None) -> "Iterator[ShownJob]":
+        with self._folder.looking() as database:
+            yield ShownJob(database, self._chosen(database, job_id))
+
+    def export(
+        self, job_id: str | None = None, form: str = "folder", output: str | PathLike[str] | None = None
+    ) -> Exported:
+        """``form``: folder, markdown, jsonl or zip. ``output`` is named after the job if it is not given."""
+        if form not in tuple(ExportForm):
+            raise UsageError(f"{form!r} is no form of an export: give one of {', '.join(ExportForm)}")
+        wanted = ExportForm(form)
+        # Of one moment: a job that goes on meanwhile would have more pages than its contents tell of.
+        with self._folder.looking() as database, database.snapshot():
+            job = self._chosen(database, job_id)
+            target = Path(output or f"{job.id}{wanted.suffix}")
+            refuse_to_replace(target)
+            return Exported(target, export(wanted, target, lambda: exported_pages(database, job)))
+
+    def delete(self, job_id: str) -> CaptureJob:
+        """The job, its pages, and the contents that no other job has."""
+        with self._folder.looking() as database:
+            self._folder.job(database, job_id)  # nothing is made where there are no captures
+        with self._folder.working(_DELETE) as database:
+            job = self._folder.job(database, job_id)
+            with self._folder.alone_with(job.id, _DELETE):
+                database.delete_job(job.id)
+                self._folder.forget_home(job.id)
+        return job
+
+    async def start(
+        self, urls: str | Sequence[str], *, listeners: Sequence[Listener] = (), **settings: object
+    ) -> "CaptureRun":
+        """Begin a capture, which goes on in the background of this event loop. Raises StateLocked if another
+        one is running in the folder."""
+        from sumi.jobs.capture.run import CaptureRun  # with the engine, which a look at jobs does not need
+
+        chosen = given_settings(urls, {**settings, "store": self._folder.path})
+        return await CaptureRun.begun(chosen, listeners)
+
+    async def resume(
+        self, job_id: str | None = None, *, listeners: Sequence[Listener] = (), **settings: object
+    ) -> "CaptureRun | None":
+        """Let a paused capture go on, in whichever process (None), or take up one that has ended, here."""
+        from sumi.jobs.capture.run import CaptureRun
+
+        job = self.job(job_id)
+        if self.let_go_on(job):
+            return None
+        chosen = given_anew(job.settings, {**settings, "store": self._folder.path})
+        return await CaptureRun.begun(chosen, listeners, job.id)
+
+    def pause(self, job_id: str | None = None) -> CaptureJob:
+        """Within a second. Pages in flight are finished."""
+        job = self._running(job_id)
+        self._folder.pause_flag(job.id).touch(mode=0o644)
+        return job
+
+    def cancel(self, job_id: str | None = None) -> CaptureJob:
+        """Pages in flight are finished, and the job is then interrupted."""
+        job = self._running(job_id)
+        self._folder.stop_flag(job.id).touch(mode=0o644)
+        return job
+
+    def let_go_on(self, job: CaptureJob) -> bool:
+        """End the pause of a job that is running; False if it is not."""
+        if not job.is_under_way:
+            return False
+        if self._folder.is_stopping(job.id):
+            raise UsageError(f"{job.id} is being cancelled: take it up again once it has ended")
+        self._folder.pause_flag(job.id).unlink(missing_ok=True)
+        return True
+
+    def _chosen(self, database: CaptureDatabase, job_id: str | None) -> CaptureJob:
+        if job_id is not None:
+            return self._folder.job(database, job_id)
+        jobs = self._folder.jobs(database)
+        if not jobs:
+            raise UsageError(f"{self._folder.path} holds no job yet: begin one with sumi capture URL")
+        return jobs[-1]
+
+    def _running(self, job_id: str | None) -> CaptureJob:
+        with self._folder.looking() as database:
+            active = self._folder.active(database)
+            wanted = active if job_id is None else self._folder.job(database, job_id)
+        if active is None or wanted is None or wanted.id != active.id:
+            which = "no capture" if wanted is None else f"{wanted.id} ({wanted.status})"
+            raise UsageError(f"{which} is running in {self._folder.path}; sumi capture list shows all jobs")
+        return active
+
+
+class ShownPage(NamedTuple):
+    page: CapturedPage
+    urls: tuple[str, ...]  # its own first
+
+
+class ShownJob:
+    """One job and what it has, read as it is asked for."""
+
+    def __init__(self, database: CaptureDatabase, job: CaptureJob) -> None:
+        self._database = database
+        self.job = job
+
+    def pages(self) -> Iterator[ShownPage]:
+        for page in self._database.pages(self.job.id):
+            yield ShownPage(page, self._database.alternates(self.job.id, page))
+
+    def failures(self) -> Iterator[FailedPage]:
+        yield from self._database.failures(self.job.id)
+
+    def near_duplicates(self) -> Iterator[list[str]]:
+        """Pages whose texts differ in a few words, group by group. All of them are kept."""
+        from sumi.engine.summary import near_duplicates
+
+        hashes = self._database.simhashes(self.job.id)
+        for group in near_duplicates(array("Q", (simhash for _, simhash in hashes))):
+            yield [hashes[place][0] for place in group]
+
+    def count_by_base(self) -> dict[str, int]:
+        counts = self._database.count_by_base(self.job.id)
+        return {base: counts.get(number, 0) for number, base in enumerate(self.job.base_urls)}
+
+    def count_by_cache_level(self) -> dict[str, int]:
+        return {str(level): n for level, n in self._database.count_by_level(self.job.id).items()}
