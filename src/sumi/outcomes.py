@@ -1,4 +1,4 @@
-"""Every way a URL can end, in one table. A URL ends in exactly one, stored with the rule that decided.
+"""Every way a URL can end, in one table. Each URL ends in exactly one, stored with the rule that decided.
 
 The table is the documentation: ``docs/concepts/outcomes.md`` is generated from it.
 """
@@ -14,8 +14,8 @@ from sumi.model import Timing
 class Ending(StrEnum):
     """The four families of outcomes."""
 
-    DONE = "done"  # the job got what it came for
-    PASSED_OVER = "passed over"  # a rule said no; nobody failed
+    DONE = "done"  # the job got what it wanted
+    PASSED_OVER = "passed over"  # a rule said no; not a failure
     FAILED = "failed"  # wanted, tried, not obtained
     WAITING = "waiting"  # still to do; only in the summary of a run that stopped early
 
@@ -82,18 +82,18 @@ class Meaning(NamedTuple):
     meaning: str
     advice: str
     # The properties that code decides by. The sets below are made from them.
-    kept: bool = False  # the job has its content, from now or from before: it counts as a page
-    transient: bool = False  # may pass by itself: worth a retry
-    unreachable: bool = False  # nobody was reached, whatever was asked for
+    kept: bool = False  # the job has its content, new or from before: it counts as a page
+    transient: bool = False  # temporary: worth a retry
+    unreachable: bool = False  # the host was not reached, whatever was requested
     by_rule: bool = False  # refused by a rule that the user can change
-    asked_again: bool = False  # may be another matter today: an update asks again
+    asked_again: bool = False  # may have changed: an update requests it again
 
 
 MEANINGS: dict[Outcome, Meaning] = {
-    Outcome.CAPTURED: Meaning(Ending.DONE, "Fetched, digested and written.", "", kept=True, asked_again=True),
+    Outcome.CAPTURED: Meaning(Ending.DONE, "Fetched, parsed and written.", "", kept=True, asked_again=True),
     Outcome.UNCHANGED: Meaning(
         Ending.DONE,
-        "The server said, or its content showed, that nothing changed.",
+        "Not changed, by the server's answer or by its content.",
         "",
         kept=True,
         asked_again=True,
@@ -102,28 +102,28 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.DONE, "Its content is already here under another URL.", "", asked_again=True
     ),
     Outcome.REDIRECTED: Meaning(
-        Ending.DONE, "It points elsewhere; the target is a URL of its own.", "", asked_again=True
+        Ending.DONE, "It redirects; the target is counted separately.", "", asked_again=True
     ),
     Outcome.READ: Meaning(
-        Ending.DONE, "A sitemap, or the data of a menu, whose entries were taken over.", "", asked_again=True
+        Ending.DONE, "A sitemap, or the data of a menu, whose entries were queued.", "", asked_again=True
     ),
     Outcome.PROBED: Meaning(
-        Ending.DONE, "No page: asked for to learn how the site says that a page does not exist.", ""
+        Ending.DONE, "Not a page: requested to learn how the site reports missing pages.", ""
     ),
     Outcome.GONE: Meaning(
         Ending.DONE,
-        "It was here, and the site says that it does not exist any more; its file is under _gone/.",
+        "The site removed it; the last copy is under _gone/.",
         "",
         asked_again=True,
     ),
     Outcome.STORED: Meaning(
         Ending.DONE,
-        "An image or a file, kept as it came under _assets/; no page, and not counted as one.",
+        "An image or a file, stored unchanged under _assets/; not counted as a page.",
         "",
         asked_again=True,
     ),
     Outcome.BAD_URL: Meaning(
-        Ending.PASSED_OVER, "Not an http(s) URL that can be requested.", "Usually a typing error on the page."
+        Ending.PASSED_OVER, "Not an http(s) URL that can be requested.", "Usually a typo on the page."
     ),
     Outcome.OUT_OF_SCOPE: Meaning(
         Ending.PASSED_OVER,
@@ -133,7 +133,7 @@ MEANINGS: dict[Outcome, Meaning] = {
     ),
     Outcome.EXCLUDED: Meaning(
         Ending.PASSED_OVER,
-        "A pattern, or the page types of the job's profile, left it out.",
+        "Left out by a pattern, or by the page types of the job's profile.",
         "See --include and --exclude, or the scope in the crawl's configuration.",
         by_rule=True,
     ),
@@ -145,73 +145,73 @@ MEANINGS: dict[Outcome, Meaning] = {
     ),
     Outcome.STUBBED: Meaning(
         Ending.PASSED_OVER,
-        "On a domain of which addresses are noted, but not visited.",
+        "On a domain whose URLs are recorded, but not visited.",
         "See [[stub]].",
         by_rule=True,
     ),
     Outcome.TOO_DEEP: Meaning(
         Ending.PASSED_OVER,
-        "Further away than a limit allows: links from the start, or sitemap indexes within each other.",
-        "Raise the limit that the rule is about: --max-depth or --trap-hops.",
+        "Beyond a depth limit: links from the start, or nested sitemap indexes.",
+        "Raise the limit that the rule names: --max-depth or --trap-hops.",
         by_rule=True,
     ),
     Outcome.UNLISTED: Meaning(
         Ending.PASSED_OVER,
-        "Linked, but not in the site's sitemap, which decides when there is one.",
+        "Linked, but not in the site's sitemap.",
         "--follow-links takes linked pages too.",
         by_rule=True,
     ),
     Outcome.LISTED: Meaning(
-        Ending.PASSED_OVER, "Found by a run that only lists pages and fetches none.", "sumi mirror takes it."
+        Ending.PASSED_OVER, "Found by a run that only lists pages.", "sumi mirror takes it."
     ),
     Outcome.ROBOTS_DENIED: Meaning(
         Ending.PASSED_OVER, "The site's robots.txt asks crawlers to stay away.", "Ask the site's owner."
     ),
     Outcome.NOT_HTML: Meaning(
-        Ending.PASSED_OVER, "Its content type is not one that this job digests.", "Nothing to do."
+        Ending.PASSED_OVER, "This job does not handle its content type.", "Nothing to do."
     ),
     Outcome.ABSENT: Meaning(
         Ending.PASSED_OVER,
-        "One of the usual places for a sitemap; the site has none there.",
+        "A usual place for a sitemap; the site has none there.",
         "",
         asked_again=True,
     ),
     Outcome.TRAP: Meaning(
         Ending.PASSED_OVER,
-        "One of endless URLs that bring nothing new, by its form or by what its likes brought.",
-        "If its pages are wanted, raise the --trap limit that the rule is about.",
+        "One of endless URLs that bring nothing new, judged by its form or by similar pages.",
+        "If you want such pages, raise the --trap limit that the rule names.",
         by_rule=True,
     ),
     Outcome.OVER_CAP: Meaning(
         Ending.PASSED_OVER,
-        "Known, but the page limit was reached first.",
+        "Found, but the page limit was reached first.",
         "Run again with a larger --max-pages.",
     ),
     Outcome.OVER_BUDGET: Meaning(
         Ending.PASSED_OVER,
-        "Known, but its host had been asked as often as one run may.",
-        "Run again to go on, or raise --max-requests-per-host.",
+        "Found, but its host's request limit for one run was reached.",
+        "Run again to continue, or raise --max-requests-per-host.",
     ),
     Outcome.OVER_QUOTA: Meaning(
         Ending.PASSED_OVER,
         "Its repository already has as many pages, or pages of this type, as the caps allow.",
-        "Raise the cap that the rule is about: caps.per_repo_max_pages, _issues or _prs.",
+        "Raise the cap that the rule names: caps.per_repo_max_pages, _issues or _prs.",
         by_rule=True,
     ),
     Outcome.ASSET_TOO_LARGE: Meaning(
         Ending.PASSED_OVER,
-        "An image or a file larger than one may be; nothing of it was kept.",
+        "An image or a file above the size limit; not stored.",
         "Run again with a larger --max-asset-size.",
     ),
     Outcome.ASSETS_FULL: Meaning(
         Ending.PASSED_OVER,
-        "An image or a file for which there is no room left in what all of them together may take.",
+        "An image or a file; the total size limit was reached.",
         "Run again with a larger --max-assets-total.",
     ),
     Outcome.NOT_AN_ASSET: Meaning(
         Ending.PASSED_OVER,
-        "An image or a file was expected, and something else came: a web page, or no image at all.",
-        "Usually a dead image of the site.",
+        "Expected an image or a file, got something else, such as a web page.",
+        "Usually a broken image link of the site.",
         asked_again=True,
     ),
     Outcome.NOT_FOUND: Meaning(
@@ -219,31 +219,31 @@ MEANINGS: dict[Outcome, Meaning] = {
     ),
     Outcome.SOFT_404: Meaning(
         Ending.FAILED,
-        "It says 200, but shows what the site shows for pages that do not exist.",
+        "Status 200, but with the text that the site shows for missing pages.",
         "A dead link of the site.",
         asked_again=True,
     ),
     Outcome.CHALLENGE: Meaning(
         Ending.FAILED,
-        "A bot check or a block page came instead of the content; it was not kept.",
+        "A bot check or a block page instead of the content; not kept.",
         "Crawl more slowly, or ask the site's owner to let you in.",
         transient=True,
     ),
     Outcome.FORBIDDEN: Meaning(
         Ending.FAILED,
-        "401, 403 or 407: the server wants somebody else.",
+        "401, 403 or 407: the server denied access.",
         "Give credentials, if you have them.",
         asked_again=True,
     ),
-    Outcome.CLIENT_ERROR: Meaning(Ending.FAILED, "Another 4xx answer.", "See the status in the record."),
+    Outcome.CLIENT_ERROR: Meaning(Ending.FAILED, "Another 4xx status.", "See the status in the record."),
     Outcome.SERVER_ERROR: Meaning(
         Ending.FAILED,
-        "5xx, and again on every retry.",
-        "Run again later: the page is tried again.",
+        "5xx on every attempt.",
+        "Run again later to retry it.",
         transient=True,
     ),
     Outcome.RATE_LIMITED: Meaning(
-        Ending.FAILED, "429, and again on every retry.", "Lower the rate and run again.", transient=True
+        Ending.FAILED, "429 on every attempt.", "Lower the rate and run again.", transient=True
     ),
     Outcome.DNS_FAILED: Meaning(
         Ending.FAILED,
@@ -253,10 +253,14 @@ MEANINGS: dict[Outcome, Meaning] = {
         unreachable=True,
     ),
     Outcome.CONNECT_FAILED: Meaning(
-        Ending.FAILED, "Nobody accepted the connection.", "Try later.", transient=True, unreachable=True
+        Ending.FAILED,
+        "The server did not accept the connection.",
+        "Try later.",
+        transient=True,
+        unreachable=True,
     ),
     Outcome.CONNECTION_LOST: Meaning(
-        Ending.FAILED, "The connection broke before the answer was complete.", "Try later.", transient=True
+        Ending.FAILED, "The connection broke before the response was complete.", "Try later.", transient=True
     ),
     Outcome.TLS_FAILED: Meaning(
         Ending.FAILED,
@@ -264,60 +268,56 @@ MEANINGS: dict[Outcome, Meaning] = {
         "See --ca-file.",
         unreachable=True,
     ),
-    Outcome.TIMED_OUT: Meaning(
-        Ending.FAILED, "Too slow for one of the time limits.", "Try later.", transient=True
-    ),
-    Outcome.TOO_LARGE: Meaning(
-        Ending.FAILED, "Larger than the size limit; nothing of it was kept.", "Raise --max-body."
-    ),
+    Outcome.TIMED_OUT: Meaning(Ending.FAILED, "Exceeded a time limit.", "Try later.", transient=True),
+    Outcome.TOO_LARGE: Meaning(Ending.FAILED, "Larger than the size limit; not kept.", "Raise --max-body."),
     Outcome.BAD_ENCODING: Meaning(
         Ending.FAILED, "Its compression is broken, unknown, or expands beyond the limit.", ""
     ),
     Outcome.BAD_HTTP: Meaning(
         Ending.FAILED,
-        "The answer was not valid HTTP, or contradicted itself about where it ends.",
-        "The server's fault; tell its owner.",
+        "The response was not valid HTTP, or its length was contradictory.",
+        "A fault of the server; tell its owner.",
         transient=True,
     ),
     Outcome.ADDRESS_REFUSED: Meaning(
         Ending.FAILED,
-        "The name leads to a private, loopback or otherwise special address.",
-        "--allow-private, if that is what you want.",
+        "The name resolves to a private, loopback or otherwise special address.",
+        "Use --allow-private if that is what you want.",
         unreachable=True,
     ),
-    Outcome.REDIRECT_LOOP: Meaning(Ending.FAILED, "It redirects to itself, directly or in a circle.", ""),
+    Outcome.REDIRECT_LOOP: Meaning(Ending.FAILED, "It redirects to itself, directly or through others.", ""),
     Outcome.TOO_MANY_REDIRECTS: Meaning(Ending.FAILED, "Redirected too many times in a row.", ""),
     Outcome.ROBOTS_UNREACHABLE: Meaning(
         Ending.FAILED,
-        "robots.txt could not be had (server error or no answer), which means: stay away for now.",
+        "robots.txt could not be fetched (server error or no answer): stay away for now.",
         "Run again later.",
         transient=True,
     ),
     Outcome.PARSE_FAILED: Meaning(
-        Ending.FAILED, "Its content could not be digested.", "Please report the page."
+        Ending.FAILED, "Its content could not be parsed.", "Please report the page."
     ),
-    Outcome.PARSE_LIMIT: Meaning(Ending.FAILED, "Digesting it would have taken too much time or memory.", ""),
+    Outcome.PARSE_LIMIT: Meaning(Ending.FAILED, "Parsing it exceeded the limit on time or memory.", ""),
     Outcome.RENDER_FAILED: Meaning(
         Ending.FAILED,
-        "It came, but the browser crashed over it, took too long or too much memory.",
-        "Run again, raise --render-timeout, or take it as it comes with --render none.",
+        "The browser crashed, took too long or used too much memory.",
+        "Run again, raise --render-timeout, or skip rendering with --render none.",
         transient=True,
     ),
     Outcome.STALE: Meaning(
         Ending.FAILED,
-        "It is here from an earlier run, and could not be had again; that copy is kept.",
+        "It could not be fetched again; the copy of an earlier run is kept.",
         "Run again later.",
         kept=True,
         transient=True,
     ),
     Outcome.SITEMAP_CUT: Meaning(
         Ending.FAILED,
-        "A sitemap, or the data of a menu, of which only the beginning could be read: it is damaged or too "
-        "large; the pages that it lists up to there were taken.",
+        "A sitemap, or the data of a menu, that is damaged or too large: only the pages listed at its "
+        "beginning were taken.",
         "Tell its owner; --follow-links finds pages that it does not list.",
         asked_again=True,
     ),
-    Outcome.PENDING: Meaning(Ending.WAITING, "Not done yet.", "Run the same command again to go on."),
+    Outcome.PENDING: Meaning(Ending.WAITING, "Not done yet.", "Run the same command again to continue."),
 }
 
 
@@ -326,8 +326,8 @@ BY_ENDING: dict[Ending, frozenset[Outcome]] = {
     for ending in Ending
 }
 KEPT = frozenset(one for one, meaning in MEANINGS.items() if meaning.kept)
-UP_TO_DATE = KEPT & BY_ENDING[Ending.DONE]  # kept, and its server was heard: not stale
-CAME = KEPT | {Outcome.DUPLICATE}  # with content, whatever was then made of it
+UP_TO_DATE = KEPT & BY_ENDING[Ending.DONE]  # kept and checked with its server: not stale
+CAME = KEPT | {Outcome.DUPLICATE}  # a page with content came
 TRANSIENT = frozenset(one for one, meaning in MEANINGS.items() if meaning.transient)
 UNREACHABLE = frozenset(one for one, meaning in MEANINGS.items() if meaning.unreachable)
 BY_RULE = frozenset(one for one, meaning in MEANINGS.items() if meaning.by_rule)
@@ -346,7 +346,7 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """A failed exchange, as a value."""
+    """A failed request, as a value."""
 
     verdict: Verdict
     timing: Timing

@@ -113,7 +113,7 @@ def test_who_interrupts_a_capture_is_told_how_to_go_on_with_it(
             told = running.stderr.read_text()
             listed = run_sumi("capture", "list", "--json", env={"SUMI_STORE": store})
             (job,) = [json.loads(line)["id"] for line in listed.stdout.splitlines()]
-            assert f"interrupted: run sumi capture resume {job}{option} to go on" in told
+            assert f"interrupted: run sumi capture resume {job}{option} to continue" in told
             assert "the same command" not in told
 
 

@@ -63,7 +63,7 @@ def test_complete_means_that_every_page_that_was_found_is_here(run_sumi: RunSumi
     write_linked(site, 3)
     summary, _ = mirrored(run_sumi, site)
     assert (summary["status"], summary["left_out"], summary["outcomes"]["captured"]) == ("complete", {}, 4)
-    assert words_of(run_sumi, site) == "complete: every page that was found is here"
+    assert words_of(run_sumi, site) == "complete: every page found is here"
 
 
 def test_pages_that_only_links_lead_to_are_told_where_a_sitemap_decides(
@@ -117,8 +117,8 @@ def test_one_page_without_a_link_that_is_followed_is_suspicious(run_sumi: RunSum
     summary, _ = mirrored(run_sumi, site)
     assert (summary["status"], summary["alone"]) == ("limited", True)
     assert words_of(run_sumi, site) == (
-        "limited: one page, and no link of it leads to another one; if there should be more, "
-        "try --render auto, in case its links need JavaScript, or a URL higher up"
+        "limited: one page, without a link to another; if there should be more, "
+        "try --render auto in case its links need JavaScript, or a URL higher up"
     )
 
 
@@ -130,7 +130,7 @@ def test_pages_that_robots_txt_denies_are_told_and_make_nothing_incomplete(
     summary, _ = mirrored(run_sumi, site)
     assert (summary["status"], summary["outcomes"]["robots_denied"]) == ("complete", 1)
     assert words_of(run_sumi, site) == (
-        "complete: every page that was found is here, but for one page that robots.txt asks to leave alone"
+        "complete: every page found is here, except one page that robots.txt disallows"
     )
 
 

@@ -24,7 +24,7 @@ LIMITS = {
     "backoff_cap_ms": 200,
 }
 MakeSite: TypeAlias = Callable[..., PlainSite]
-EVERYTHING = "every page that was found is here"
+EVERYTHING = "every page found is here"
 
 
 def configure(tmp_path: Path, site: PlainSite, **sections: Any) -> Path:

@@ -58,7 +58,7 @@ def test_one_line_is_kept_current_and_gone_at_the_end(make_site: MakeSite, tmp_p
     os.killpg(terminal.process.pid, signal.SIGINT)
     assert terminal.read_to_the_end() == 3, terminal.text
     before, _, after = terminal.text.partition(
-        "stopping: pages in flight are finished; once more stops at once"
+        "stopping: finishing the pages in flight; once more stops at once"
     )
     assert f"mirror {site.url}/ into output: starting\r\n" in before
     assert "note: 4 requests a second to a host: 14,400 pages an hour at most\r\n" in before
@@ -68,7 +68,7 @@ def test_one_line_is_kept_current_and_gone_at_the_end(make_site: MakeSite, tmp_p
     assert all(len(line) < WIDTH for line in shown)
     assert "ETA" in lines[-1]
     # The rest is what scrolls by: it begins where the line was, which is cleared first.
-    assert "interrupted: run the same command again to go on" in after
+    assert "interrupted: run the same command again to continue" in after
     assert after.rstrip().splitlines()[-1].startswith("  ")
 
 

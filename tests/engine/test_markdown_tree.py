@@ -241,7 +241,7 @@ def test_a_failed_page_leaves_a_placeholder_until_it_succeeds(mirror: Mirror) ->
     mirror.end(url, Outcome.SERVER_ERROR, "HTTP 503")
     fields, body = split_page(placeholder.read_text())
     assert (fields["url"], fields["outcome"], fields["reason"]) == (url, "server_error", "HTTP 503")
-    assert "5xx, and again on every retry." in body
+    assert "5xx on every attempt." in body
     assert "Run again later" in body
     mirror.reopened()
     mirror.capture(url)

@@ -301,6 +301,6 @@ def _unrefused(words: Words, code: int | None, said: Path) -> list[str]:
 def _unclean(words: Words, code: int | None, said: Path) -> list[str]:
     """Whatever it met, it ended, and with a sentence."""
     text = said.read_text()
-    if code is None or "Traceback" in text or "a fault in Sumi" in text:
+    if code is None or "Traceback" in text or "a bug in Sumi" in text:
         return [f"{' '.join(words)}: {code}: {text.strip()}"]
     return []

@@ -92,7 +92,7 @@ def test_of_very_many_failures_the_first_are_told_and_the_rest_on_request() -> N
     ]
     shown = told(Verbosity.NORMAL, *dead).splitlines()
     assert shown[:-1] == [f"failed: {page.url}: not_found (404)" for page in dead[:MOST_FAILURES]]
-    assert shown[-1] == "failed: more pages, which the summary counts; -v shows each"
+    assert shown[-1] == "failed: more pages; the summary counts them, -v shows each"
     assert len(told(Verbosity.PAGES, *dead).splitlines()) == len(dead)
 
 
@@ -344,11 +344,11 @@ def test_every_failure_makes_a_partial_run_exit_with_one(outcome: Outcome) -> No
 @pytest.mark.parametrize(
     ("ended", "first"),
     [
-        (summary("complete", captured=1), "complete: every page that was found is here"),
-        (summary("interrupted", pending=1), "interrupted: run the same command again to go on"),
+        (summary("complete", captured=1), "complete: every page found is here"),
+        (summary("interrupted", pending=1), "interrupted: run the same command again to continue"),
         (
             summary("complete", captured=1, robots_denied=1),
-            "complete: every page that was found is here, but for one page that robots.txt asks to leave alone",  # noqa: E501
+            "complete: every page found is here, except one page that robots.txt disallows",
         ),
         (
             summary("limited", {"over_cap": 1}, over_cap=1),
@@ -358,10 +358,10 @@ def test_every_failure_makes_a_partial_run_exit_with_one(outcome: Outcome) -> No
             summary("limited", {"too_deep": 38, "links_dropped": 2}),
             (
                 "limited: 38 pages left out: deeper than the limit (--max-depth); "
-                "2 links left out: more than one page may have (--max-links)"
+                "2 links left out: beyond the limit for one page (--max-links)"
             ),
         ),
-        (summary("partial", pending=1), "partial: some pages are still to come"),
+        (summary("partial", pending=1), "partial: some pages are pending"),
         (summary("partial", not_found=1200), "partial: 1,200 pages failed"),
     ],
 )
@@ -381,7 +381,7 @@ def test_the_summary_counts_by_ending_and_says_what_to_do() -> None:
         "    robots_denied             5",
         "  failed                      3",
         "    not_found                 2  404 or 410: the page does not exist. A dead link of the site.",
-        "    timed_out                 1  Too slow for one of the time limits. Try later.",
+        "    timed_out                 1  Exceeded a time limit. Try later.",
         "",
         "  discovered  1,242",
         "  output      output",

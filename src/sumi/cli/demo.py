@@ -33,7 +33,7 @@ def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi demo",
         usage="sumi demo [options]",
-        description="Serves a small site on this machine, mirrors it, and shows what came of it.",
+        description="Serves a small site on this machine, mirrors it, and shows the result.",
         epilog=_EXAMPLES,
     )
     parser.add_argument(
@@ -41,10 +41,10 @@ def build_parser() -> SentenceParser:
         "--output",
         metavar="DIR",
         default="demo-output",
-        help="Where to; an earlier demo there is replaced. Default: demo-output.",
+        help="Output folder; replaces an earlier demo there. Default: demo-output.",
     )
     parser.add_argument(
-        "--keep-serving", action="store_true", help="Go on serving the site afterwards, until Ctrl-C."
+        "--keep-serving", action="store_true", help="Keep serving the site afterwards, until Ctrl-C."
     )
     return parser
 

@@ -35,18 +35,22 @@ def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi doctor",
         usage="sumi doctor [DIR] | sumi doctor --crash DIR [--state BACKEND] [--kills N] [--seed N]",
-        description="Checks versions and the disk. With --crash, proves that a kill loses nothing there.",
+        description="Checks versions and the disk. --crash proves that a kill loses nothing on that disk.",
         epilog=_EXAMPLES,
     )
-    parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help="Whose disk to look at.")
-    parser.add_argument("--crash", metavar="DIR", help="Crawl in a new folder there, and kill it at random.")
+    parser.add_argument(
+        "folder", metavar="DIR", nargs="?", default=".", help="A folder on the disk to check."
+    )
+    parser.add_argument(
+        "--crash", metavar="DIR", help="Crawl into a new folder there and kill the crawl at random."
+    )
     parser.add_argument(
         "--state",
         metavar="BACKEND",
         choices=list(StateBackend),
-        help="Only with state kept in files, sqlite or lmdb. Default: each in turn.",
+        help="State in files, sqlite or lmdb. Default: each in turn.",
     )
-    parser.add_argument("--kills", metavar="N", type=int, default=10, help="How often. Default: 10.")
+    parser.add_argument("--kills", metavar="N", type=int, default=10, help="Number of kills. Default: 10.")
     parser.add_argument("--seed", metavar="N", type=int, default=1, help="Random seed. Default: 1.")
     return parser
 

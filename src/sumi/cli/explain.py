@@ -65,8 +65,8 @@ def build_parser() -> SentenceParser:
         prog="sumi explain",
         usage="sumi explain [options] URL",
         description=(
-            "Says why a page was fetched, passed over or failed: how it was found, which rule decided, "
-            "every attempt. Exit code 1 if the job has not met the URL."
+            "Says why a page was fetched, skipped or failed: how it was found, which rule decided, every "
+            "attempt. Exit code 1 if the job does not know the URL."
         ),
         epilog=_EXAMPLES,
     )

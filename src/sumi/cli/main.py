@@ -27,48 +27,54 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "crawl validate-policy",
         "jobs.pipeline.command_policy",
-        "what a crawl's policy says to URLs, and which rule",
+        "judge URLs by a crawl's policy, and name the rule",
     ),
-    Command("crawl run", "jobs.pipeline.command_crawl", "find pages by policy, and tell the scraper of them"),
-    Command("crawl status", "jobs.pipeline.command_crawl_status", "how the crawler of a workspace stands"),
+    Command("crawl run", "jobs.pipeline.command_crawl", "find pages by policy for the scraper"),
+    Command("crawl status", "jobs.pipeline.command_crawl_status", "the state of a workspace's crawler"),
     Command("scrape run", "jobs.pipeline.command_scrape", "archive what the crawler found"),
     Command(
         "scrape resume",
         "jobs.pipeline.command_resume",
-        "go on with the last scrape run, in the same CSV",
+        "continue the last scrape run, in the same CSV",
     ),
-    Command("scrape replay", "jobs.pipeline.command_replay", "the pages CSV again, from the archive"),
-    Command("scrape status", "jobs.pipeline.command_scrape_status", "how the scraper of a workspace stands"),
+    Command("scrape replay", "jobs.pipeline.command_replay", "rewrite the pages CSV from the archive"),
+    Command("scrape status", "jobs.pipeline.command_scrape_status", "the state of a workspace's scraper"),
     Command("run", "jobs.pipeline.command_run", "crawl and scrape together, or both in one process"),
     Command(
         "workspace",
         "jobs.pipeline.command_workspace",
-        "make, or empty, the folder that a crawl works in",
+        "create or empty the folder of a crawl",
     ),
     Command("map export", "jobs.map.command_export", "a map as a picture, or as a file for other programs"),
-    Command("map analyze", "jobs.map.command_analyze", "what of a map is linked to most, central, apart"),
+    Command(
+        "map analyze",
+        "jobs.map.command_analyze",
+        "the most linked and central parts of a map, and its communities",
+    ),
     Command("map diff", "jobs.map.command_diff", "what changed on a map between two runs"),
     # After its own commands, which would otherwise be taken for configurations.
     Command("map", "jobs.map.command", "the web around chosen domains: pages, links and distances"),
-    Command("capture list", "jobs.capture.command_jobs:list", "the captured jobs, and how they stand"),
-    Command("capture show", "jobs.capture.command_jobs:show", "one captured job: its pages, and what failed"),
+    Command("capture list", "jobs.capture.command_jobs:list", "list captures and their states"),
+    Command("capture show", "jobs.capture.command_jobs:show", "one capture: its pages, and what failed"),
     Command(
         "capture export",
         "jobs.capture.command_jobs:export",
-        "a captured job as Markdown, JSON lines or a ZIP",
+        "export a capture as Markdown, JSON lines or a ZIP",
     ),
-    Command("capture delete", "jobs.capture.command_jobs:delete", "a captured job and its pages go"),
-    Command("capture pause", "jobs.capture.command_jobs:pause", "the running capture waits"),
+    Command("capture delete", "jobs.capture.command_jobs:delete", "delete a capture and its pages"),
+    Command("capture pause", "jobs.capture.command_jobs:pause", "pause the running capture"),
     Command(
-        "capture resume", "jobs.capture.command_jobs:resume", "a capture goes on, after a pause or an end"
+        "capture resume",
+        "jobs.capture.command_jobs:resume",
+        "resume a capture that was paused, stopped or had failures",
     ),
     Command(
         "capture cancel",
         "jobs.capture.command_jobs:cancel",
-        "the running capture ends, with everything saved",
+        "end the running capture, with everything saved",
     ),
     # After its own commands, which would otherwise be taken for URLs.
-    Command("capture", "jobs.capture.command", "the pages under base URLs, each text once, for later"),
+    Command("capture", "jobs.capture.command", "the pages under base URLs as Markdown, each text once"),
     Command(
         "sitemap",
         "jobs.mirror.command_sitemap",
@@ -77,19 +83,19 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "plan",
         "jobs.mirror.command_plan",
-        "before a mirror: how many pages, how long, how large, what to expect",
+        "estimate a mirror: pages, time, size and problems",
     ),
     Command(
         "rebuild",
         "jobs.mirror.command_rebuild",
-        "a mirror's Markdown again from its stored pages, offline",
+        "make a mirror's Markdown again from its stored pages, offline",
     ),
-    Command("status", "cli.status", "how a job stands, and what each host waits for"),
-    Command("explain", "cli.explain", "why a page was fetched, passed over or failed"),
-    Command("state", "cli.state", "check, repair or migrate what a job has stored"),
+    Command("status", "cli.status", "the state of a job, and what each host waits for"),
+    Command("explain", "cli.explain", "why a page was fetched, skipped or failed"),
+    Command("state", "cli.state", "check, repair or migrate the stored state of a job"),
     Command("demo", "cli.demo", "mirror a small site that comes with Sumi, on this machine only"),
-    Command("doctor", "cli.doctor", "is this machine fit; --crash proves that a kill loses nothing"),
-    Command("version", "cli.version", "the versions of Sumi and of what it runs on"),
+    Command("doctor", "cli.doctor", "check this machine; --crash proves that a kill loses nothing"),
+    Command("version", "cli.version", "the versions of Sumi and its libraries"),
 )
 
 _BAD_USAGE = 2
@@ -129,7 +135,7 @@ def _exit_code_of(words: list[str]) -> int:
         import traceback
 
         traceback.print_exc()
-        print("sumi: error: a fault in Sumi itself; please report it with the lines above", file=sys.stderr)
+        print("sumi: error: a bug in Sumi; please report it with the lines above", file=sys.stderr)
         return _ABORTED
 
 
@@ -138,7 +144,7 @@ def build_parser() -> SentenceParser:
         prog="sumi",
         usage="sumi [--help] [--version] COMMAND ...",
         description="A polite, resumable, fast web crawler.",
-        epilog=f"commands:\n{_listing(COMMANDS)}\n\n'sumi COMMAND --help' says more about one of them.",
+        epilog=f"commands:\n{_listing(COMMANDS)}\n\n'sumi COMMAND --help' shows its help.",
     )
     parser.add_argument("--version", action="version", version=f"sumi {__version__}")
     return parser
@@ -153,7 +159,7 @@ def _family_parser(word: str, family: Sequence[Command]) -> SentenceParser:
     return SentenceParser(
         prog=f"sumi {word}",
         usage=f"sumi {word} COMMAND ...",
-        epilog=f"commands:\n{_listing(family)}\n\n'sumi {word} COMMAND --help' says more about one of them.",
+        epilog=f"commands:\n{_listing(family)}\n\n'sumi {word} COMMAND --help' shows its help.",
     )
 
 

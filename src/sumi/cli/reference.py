@@ -18,53 +18,52 @@ from sumi.settings import GROUPS, SETTINGS, Setting
 _NOTICE = "<!-- Made by `make docs` from the code. Change the code instead. -->"
 
 _ENDING_WORDS = {
-    Ending.DONE: "The job got what it came for.",
-    Ending.PASSED_OVER: "A rule said no. Nobody failed.",
-    Ending.FAILED: "Wanted, tried, not obtained. Exit code 1.",
+    Ending.DONE: "The job got what it wanted.",
+    Ending.PASSED_OVER: "A rule said no. Not a failure.",
+    Ending.FAILED: "Wanted, but not obtained. Exit code 1.",
     Ending.WAITING: "Still to do. Only in the summary of a run that stopped early.",
 }
 
-# What a run, a summary or a status may only say where it is so.
+# What these words promise wherever a summary or a status uses them.
 _PROMISES = {
     "complete": (
-        "Every page that was found and that the job covers is here, as whole as `--min-fidelity` wants it, "
-        "and the typed URL is one of them or leads to one. Nothing waits, failed or was left out by a "
-        "limit, no sitemap was cut short, and more than one page was found. What the user excluded, what "
-        "lies outside of the scope and what robots.txt denies is not covered; how many pages robots.txt "
-        "denies is said. Exit code 0."
+        "Every page that was found and that the job covers is here, with at least `--min-fidelity`, and the "
+        "typed URL is one of them or redirects to one. Nothing is pending, failed or left out by a limit, no "
+        "sitemap was cut short, and more than one page was found. The job does not cover what the user "
+        "excluded, what lies outside the scope and what robots.txt disallows; the summary counts the latter. "
+        "Exit code 0."
     ),
     "limited": (
-        "All that the job's limits let through is here, and pages that were found are not: linked, but not "
-        "in the sitemap (`unlisted`), `too_deep`, `trap`, `over_cap`, `over_budget`, `over_quota`, or links "
-        "beyond `--max-links` (`links_dropped`). How many, and which option takes them, is said, and is "
-        "`left_out` in `--json`. Also where only one page was found and no link of it leads to another one "
-        "(`alone`), and where one of several typed URLs was passed over (`amiss`). Exit code 0."
+        "Everything within the job's limits is here, but some of the pages found are not: linked, but not in "
+        "the sitemap (`unlisted`), `too_deep`, `trap`, `over_cap`, `over_budget`, `over_quota`, or links "
+        "beyond `--max-links` (`links_dropped`). The summary says how many and which option takes them; "
+        "`--json` has them as `left_out`. Also if only one page was found and it links to no other "
+        "(`alone`), and if one of several typed URLs was skipped (`amiss`). Exit code 0."
     ),
     "partial": (
-        "Something that was wanted is not here: a page failed or waits, a sitemap could not be read to its "
-        "end, the Markdown of a page is below the bar, no page came at all, or the typed URL is no page "
-        "(404, denied by robots.txt, gone since, of another type). Exit code 1."
+        "Something is missing: a page failed or is pending, a sitemap could not be read to its end, the "
+        "Markdown of a page is below `--min-fidelity`, there is no page at all, or the typed URL is not a "
+        "page (404, disallowed by robots.txt, gone since, of another type). Exit code 1."
     ),
-    "interrupted": ("The run was stopped before its end; the same command goes on. Exit code 3."),
+    "interrupted": ("The run was stopped before its end; the same command continues it. Exit code 3."),
     "aborted": (
-        "Something broke, Ctrl-C came twice, or `--on-error abort` met a failed page. What was written is "
-        "whole; the same command goes on. Exit code 4."
+        "Something broke, Ctrl-C came twice, or `--on-error abort` met a failed page. All files are intact; "
+        "the same command continues. Exit code 4."
     ),
     "unchanged": (
-        "Of a page in an update: the server said so when it was asked, its content was the same, or its "
-        "sitemap gave the very date that it gave when the page was asked for last, and that date was over "
-        "by then."
+        "A page in an update: the server said so, its content was the same, or its sitemap had the same date "
+        "as when the page was last requested, and that day had ended by then."
     ),
     "finished": (
-        "In `_progress.json` and `_checkpoint.json`: nothing waits. Whether that is all, the summary and "
-        "`sumi status` say."
+        "In `_progress.json` and `_checkpoint.json`: nothing is pending. The summary and `sumi status` say "
+        "whether the job is complete."
     ),
     "explored": (
-        "Of a domain of a map: every address that was found on it has answered for good, as a page that was "
-        "read, a redirect, something else than HTML, or a dead link, and at least one was a page. Nothing "
-        "of it waits, is over a limit, failed, or was denied by robots.txt. Otherwise the words say how "
-        "much is there and why not all: `6 of 23 pages, limit of 12 requests reached`, `dead: the host name "
-        "does not exist`. The terminal, the summary file, `sumi status` and `--json` say the same."
+        "A domain of a map: every URL found on it has a final answer (a page, a redirect, something other "
+        "than HTML, or a dead link), and at least one is a page. Nothing is pending, over a limit, failed or "
+        "disallowed by robots.txt. Otherwise the words say how much is there and why not all: `6 of 23 "
+        "pages, limit of 12 requests reached`, `dead: the host name does not exist`. The terminal, the "
+        "summary file, `sumi status` and `--json` say the same."
     ),
 }
 
@@ -97,7 +96,7 @@ def outcomes_page() -> str:
         "",
         _NOTICE,
         "",
-        "Every URL that a job meets ends in exactly one of these, recorded with the rule that decided. The",
+        "Every URL that a job finds ends in exactly one of these, recorded with the rule that decided. The",
         "counts of a summary add up to the number of URLs discovered.",
     ]
     for ending in Ending:

@@ -39,8 +39,8 @@ def build_parser() -> SentenceParser:
         prog="sumi state",
         usage="sumi state check [options] [DIR]\n       sumi state migrate [options] FROM TO",
         description=(
-            "Checks that a job's stored state and its files agree, and repairs them; or copies "
-            "state, or the page index of a crawl, to another backend. Exit code 1 if something is wrong."
+            "Checks that a job's stored state and its files agree, and repairs them; or copies the state, or "
+            "the page index of a crawl, to another backend. Exit code 1 if something is wrong."
         ),
         epilog=_EXAMPLES,
     )
@@ -49,21 +49,21 @@ def build_parser() -> SentenceParser:
         "folders",
         metavar="DIR",
         nargs="*",
-        help="Of a check: an output folder, one host's in it, or a workspace (output).",
+        help="For check: an output folder, one host's folder in it, or a workspace. Default: output.",
     )
     check = parser.add_argument_group("check")
     check.add_argument("--deep", action="store_true", help="Also read every page and compare its hash.")
     check.add_argument(
         "--repair",
         action="store_true",
-        help="Queue pages with bad files again, set strays and damage aside, write derived files anew.",
+        help="Queue pages with bad files again, set stray and damaged files aside, rewrite derived files.",
     )
     check.add_argument("--json", action="store_true", help="One JSON object per violation on stdout.")
     migrate = parser.add_argument_group("migrate")
     migrate.add_argument(
         "--to",
         metavar="BACKEND",
-        help="Of the new state: files, sqlite or lmdb; of an index: files or lmdb. Default: files.",
+        help="Backend of the new state: files, sqlite or lmdb; of an index: files or lmdb. Default: files.",
     )
     return parser
 

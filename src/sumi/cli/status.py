@@ -67,7 +67,7 @@ def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi status",
         usage="sumi status [options] [DIR]",
-        description="Says how a job stands: running or stopped, its counts, and what each host waits for.",
+        description="Shows the state of a job: running or stopped, its counts, and what each host waits for.",
         epilog=_EXAMPLES,
     )
     parser.add_argument(
@@ -75,7 +75,7 @@ def build_parser() -> SentenceParser:
         metavar="DIR",
         nargs="?",
         default="output",
-        help="An output folder, one host's in it, or a workspace. Default: output.",
+        help="An output folder, one host's folder in it, or a workspace. Default: output.",
     )
     parser.add_argument("--json", action="store_true", help="One JSON object per job on stdout.")
     return parser

@@ -14,7 +14,7 @@ def build_parser() -> SentenceParser:
     return SentenceParser(
         prog="sumi version",
         usage="sumi version",
-        description="Prints the versions of Sumi, Python and the libraries that do the heavy work.",
+        description="Prints the versions of Sumi, Python and the main libraries.",
         epilog="examples:\n  sumi version    for a bug report\n",
     )
 

@@ -101,7 +101,7 @@ class Narrator:
                 return []
 
     def _started(self, event: RunStarted) -> list[str]:
-        how = f"going on, {event.pending:,} waiting" if event.resumed else "starting"
+        how = f"resuming, {event.pending:,} pending" if event.resumed else "starting"
         line = f"{event.job} {printable(event.target)} into {printable(event.output)}: {how}"
         return [line, *(f"note: {printable(note)}" for note in event.notes)]
 
@@ -110,7 +110,7 @@ class Narrator:
         if self._failed <= MOST_FAILURES:
             return [self._page(event)]
         if self._failed == MOST_FAILURES + 1:
-            return [f"{self._palette.bad('failed')}: more pages, which the summary counts; -v shows each"]
+            return [f"{self._palette.bad('failed')}: more pages; the summary counts them, -v shows each"]
         return []
 
     def _page(self, event: PageSettled) -> str:
@@ -168,8 +168,8 @@ def waiting_words(host: WaitingHost, now: float) -> str:
 
 _STATE_WORDS = {
     "running": "going on",
-    "paused": "paused: pages in flight are finished, nothing new is fetched",
-    "stopping": "stopping: pages in flight are finished; once more stops at once",
+    "paused": "paused: finishing the pages in flight, fetching nothing new",
+    "stopping": "stopping: finishing the pages in flight; once more stops at once",
     "aborting": "stopping at once",
 }
 

@@ -11,36 +11,36 @@ from sumi.outcomes import MEANINGS, Ending, Outcome
 COMPLETE, WITH_FAILURES, BAD_USAGE, INTERRUPTED, ABORTED = 0, 1, 2, 3, 4
 
 EXIT_CODES: dict[int, str] = {
-    COMPLETE: "complete, or limited: all that the limits let through is here",
-    WITH_FAILURES: "partial: pages failed, are below --min-fidelity, still to come or unreadable in a spool",
+    COMPLETE: "complete, or limited: everything within the limits is here",
+    WITH_FAILURES: "partial: pages failed, are pending, below --min-fidelity or unreadable in a spool",
     BAD_USAGE: "bad usage or configuration; nothing was done",
-    INTERRUPTED: "interrupted; the same command goes on",
+    INTERRUPTED: "interrupted; run the same command again to continue",
     ABORTED: "aborted: something broke; the message says what",
 }
 
 _NAMES = {outcome.value: outcome for outcome in Outcome}
 LINKS_DROPPED = "links_dropped"
-EVERYTHING = "every page that was found is here"
+EVERYTHING = "every page found is here"
 # Why pages were left out, and what takes them; where another job has another name for it, by job too.
 _LEFT_OUT = {
     "unlisted": "linked, but not in the sitemap (--follow-links takes linked pages too)",
     "too_deep": "deeper than the limit (--max-depth)",
-    "trap": "endless by their form, or by what their likes brought (the --trap limits)",
+    "trap": "endless by their form, or like pages that brought nothing new (the --trap limits)",
     "over_cap": "the page limit was reached (--max-pages)",
-    "over_budget": "their host was asked as often as one run may (run again, or --max-requests-per-host)",
-    "over_quota": "their repository has its pages (caps in the configuration)",
-    "links_dropped": "more than one page may have (--max-links)",
+    "over_budget": "their host's request limit was reached (run again, or raise --max-requests-per-host)",
+    "over_quota": "their repository's limit was reached (caps in the configuration)",
+    "links_dropped": "beyond the limit for one page (--max-links)",
 }
 _WITH_FLAGS = frozenset({"mirror", "capture", "map", "plan", "sitemap"})
 _LEFT_OUT_BY_JOB = {
     ("over_cap", "capture"): "the page limit was reached (--limit)",
     ("over_cap", "crawl"): "the page limit was reached (caps.max_pages)",
     ("too_deep", "crawl"): "deeper than the limit (scope.max_depth)",
-    ("over_budget", "map"): "their domain was asked as often as one run may (max-domain-requests)",
+    ("over_budget", "map"): "their domain's request limit was reached (max-domain-requests)",
 }
 _MORE = {
-    "mirror": "--render auto, in case its links need JavaScript, or a URL higher up",
-    "capture": "--render balanced, in case its links need JavaScript, or a URL higher up",
+    "mirror": "--render auto in case its links need JavaScript, or a URL higher up",
+    "capture": "--render balanced in case its links need JavaScript, or a URL higher up",
 }
 
 
@@ -57,7 +57,7 @@ def exit_code(summary: Summary) -> int:
 
 
 def worst_of(codes: Iterable[int]) -> int:
-    """Of several runs: what went wrong in any of them is told."""
+    """The worst exit code of several runs."""
     found = set(codes)
     order = (ABORTED, BAD_USAGE, INTERRUPTED, WITH_FAILURES)
     return next((code for code in order if code in found), COMPLETE)
@@ -94,7 +94,7 @@ def summary_lines(summary: Summary, palette: Palette, done_now: int) -> list[str
 
 
 def _by_ending(summary: Summary, ending: Ending) -> list[tuple[Outcome, int]]:
-    """In the order of the table of outcomes; one that this version does not know counts nowhere."""
+    """In the order of the table of outcomes; outcomes unknown to this version are ignored."""
     counts = {_NAMES[name]: count for name, count in summary.outcomes.items() if name in _NAMES and count}
     return [
         (one, counts[one]) for one, meaning in MEANINGS.items() if meaning.ending is ending and one in counts
@@ -116,9 +116,9 @@ def ending_lines(summary: Summary, ending: Ending, palette: Palette) -> list[str
 def _hint(outcome: Outcome, summary: Summary) -> str:
     meaning = MEANINGS[outcome]
     if outcome is Outcome.PENDING:
-        return f"{meaning.meaning} Run {_how_to_go_on(summary)} to go on."
+        return f"{meaning.meaning} Run {_how_to_continue(summary)} to continue."
     words = " ".join(filter(None, (meaning.meaning, meaning.advice)))
-    # A map that is finished stays as it is until another run is asked for.
+    # A finished map stays as it is until --update.
     return words.replace("un again", "un again with --update") if summary.job == "map" else words
 
 
@@ -131,13 +131,13 @@ def _status_words(summary: Summary) -> str:
         case "partial":
             return _why_partial(summary)
         case "interrupted":
-            return f"run {_how_to_go_on(summary)} to go on"
+            return f"run {_how_to_continue(summary)} to continue"
         case _:
-            return f"stopped at once; what was written is whole, run {_how_to_go_on(summary)} to go on"
+            return f"stopped at once; all files are intact, run {_how_to_continue(summary)} to continue"
 
 
-def _how_to_go_on(summary: Summary) -> str:
-    """Of a capture the same command would begin another one; its output is ``STORE/jobs/JOB``."""
+def _how_to_continue(summary: Summary) -> str:
+    """For a capture, the same command would start another one; its output is ``STORE/jobs/JOB``."""
     if summary.job != "capture":
         return "the same command again"
     home = PurePath(summary.output)
@@ -150,17 +150,15 @@ def _why_complete(summary: Summary) -> str:
     denied = summary.outcomes.get(Outcome.ROBOTS_DENIED.value, 0)
     if not denied:
         return EVERYTHING
-    return f"{EVERYTHING}, but for {_counted(denied)} that robots.txt asks to leave alone"
+    return f"{EVERYTHING}, except {_counted(denied)} that robots.txt disallows"
 
 
 def why_limited(summary: Summary) -> str:
     if summary.alone:
-        return (
-            f"one page, and no link of it leads to another one; if there should be more, try {_more(summary)}"
-        )
+        return f"one page, without a link to another; if there should be more, try {_more(summary)}"
     parts = [left_out_words(name, count, summary.job) for name, count in summary.left_out.items()]
-    parts += [f"passed over, though it was asked for: {printable(each)}" for each in summary.amiss[:3]]
-    return "; ".join(parts) or "pages that were found were left out"
+    parts += [f"requested, but skipped: {printable(each)}" for each in summary.amiss[:3]]
+    return "; ".join(parts) or "some of the pages found were left out"
 
 
 def left_out_words(name: str, count: int, job: str) -> str:
@@ -175,7 +173,7 @@ def _counted(pages: int) -> str:
 
 
 def _more(summary: Summary) -> str:
-    return _MORE.get(summary.job, "render.mode in the configuration, in case its links need JavaScript")
+    return _MORE.get(summary.job, "render.mode in the configuration in case its links need JavaScript")
 
 
 def _why_partial(summary: Summary) -> str:
@@ -189,7 +187,7 @@ def _why_partial(summary: Summary) -> str:
     if below:
         return f"the Markdown of {'one page' if below == 1 else f'{below:,} pages'} is below --min-fidelity"
     if summary.amiss:
-        return f"what was asked for is not here: {printable(summary.amiss[0])}"
+        return f"the requested URL is not here: {printable(summary.amiss[0])}"
     if not summary.outcomes.get(Outcome.PENDING.value):
-        return "no page came"
-    return "some pages are still to come"
+        return "no page was captured"
+    return "some pages are pending"

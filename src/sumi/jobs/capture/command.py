@@ -33,8 +33,8 @@ def build_parser() -> SentenceParser:
         prog="sumi capture",
         usage="sumi capture [options] URL...",
         description=(
-            "Captures the pages under one or several base URLs as Markdown, each text once; what earlier "
-            "captures have is not fetched again."
+            "Captures the pages under one or several base URLs as Markdown, each text once. Does not fetch "
+            "again what earlier captures have."
         ),
         epilog=_EXAMPLES,
     )
@@ -47,11 +47,15 @@ def build_parser() -> SentenceParser:
 
 def add_reporting(parser: SentenceParser) -> "argparse._ArgumentGroup":
     report = parser.add_argument_group("reporting")
-    report.add_argument("--json", action="store_true", help="Events as JSON lines on stdout, for programs.")
+    report.add_argument("--json", action="store_true", help="Write events as JSON lines to stdout.")
     loudness = report.add_mutually_exclusive_group()
-    loudness.add_argument("-q", "--quiet", action="store_true", help="Say only what went wrong.")
+    loudness.add_argument("-q", "--quiet", action="store_true", help="Show only problems.")
     loudness.add_argument(
-        "-v", "--verbose", action="count", default=0, help="Every page; twice, retries and robots.txt too."
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="Show every page; twice, also retries and robots.txt.",
     )
     return report
 

@@ -152,7 +152,7 @@ def export_parser() -> SentenceParser:
         "--format", choices=[*most, last], default="folder", metavar="FORM",
         help=f"{', '.join(most)} or {last}. Default: folder.",
     )  # fmt: skip
-    parser.add_argument("-o", "--output", metavar="PATH", help="Where to. Default: named after the job.")
+    parser.add_argument("-o", "--output", metavar="PATH", help="Output path. Default: named after the job.")
     return parser
 
 
@@ -226,7 +226,7 @@ def run_cancel(arguments: Sequence[str]) -> int:
 
 def resume_parser() -> SentenceParser:
     words = (
-        "Lets a paused capture go on, or takes up one that was interrupted or had failures. Passwords, "
+        "Resumes a capture that was paused, interrupted or had failures. Passwords, "
         "headers and proxies are not stored: give them again."
     )
     parser = _parser("resume", words, _RESUME_EXAMPLES, job="the last one")

@@ -42,26 +42,30 @@ def build_parser() -> SentenceParser:
     start.add_argument(
         "--resume",
         action="store_true",
-        help="Go on with a stopped run, also under a changed configuration.",
+        help="Continue a stopped run; the configuration may have changed.",
     )
     start.add_argument(
         "--update",
         action="store_true",
-        help="After a finished run, begin another: first what was left over, then what changed.",
+        help="After a finished run, start another: first what was left, then what changed.",
     )
-    start.add_argument("--fresh", action="store_true", help="Forget the map and start over.")
+    start.add_argument("--fresh", action="store_true", help="Delete the map and start over.")
     look = parser.add_mutually_exclusive_group()
     look.add_argument(
         "--dry-run", action="store_true", help="Check the configuration and say what would be crawled."
     )
-    look.add_argument("--stats", action="store_true", help="Say what the map holds, and leave.")
-    look.add_argument("--export-summary", action="store_true", help="Write the summary anew, and leave.")
+    look.add_argument("--stats", action="store_true", help="Show what the map holds, and exit.")
+    look.add_argument("--export-summary", action="store_true", help="Write the summary again, and exit.")
     report = parser.add_argument_group("reporting")
-    report.add_argument("--json", action="store_true", help="Events as JSON lines on stdout, for programs.")
+    report.add_argument("--json", action="store_true", help="Write events as JSON lines to stdout.")
     loudness = report.add_mutually_exclusive_group()
-    loudness.add_argument("-q", "--quiet", action="store_true", help="Say only what went wrong.")
+    loudness.add_argument("-q", "--quiet", action="store_true", help="Show only problems.")
     loudness.add_argument(
-        "-v", "--verbose", action="count", default=0, help="Every page; twice, retries and robots.txt too."
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="Show every page; twice, also retries and robots.txt.",
     )
     return parser
 

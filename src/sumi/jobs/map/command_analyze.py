@@ -27,8 +27,8 @@ def build_parser() -> SentenceParser:
         prog="sumi map analyze",
         usage="sumi map analyze [options] DB_OR_CONFIG",
         description=(
-            "Which domains or pages are linked to most, which are central (PageRank), which belong together "
-            "(communities), and which links are the only way to a part of the map (bridges)."
+            "Shows which domains or pages have the most links, which are central (PageRank), which belong "
+            "together (communities), and which links are the only way to a part of the map (bridges)."
         ),
         epilog=_EXAMPLES,
     )
@@ -43,10 +43,8 @@ def build_parser() -> SentenceParser:
         metavar="page|domain",
         help="A node per page, or per domain. Default: domain.",
     )
-    parser.add_argument(
-        "--top", type=int, default=20, metavar="N", help="The length of each list. Default: 20."
-    )
-    parser.add_argument("--json", action="store_true", help="All of it as one JSON object.")
+    parser.add_argument("--top", type=int, default=20, metavar="N", help="Length of each list. Default: 20.")
+    parser.add_argument("--json", action="store_true", help="Write one JSON object.")
     return parser
 
 

@@ -26,13 +26,13 @@ def build_parser() -> SentenceParser:
         prog="sumi map diff",
         usage="sumi map diff [options] RUN RUN DB_OR_CONFIG",
         description=(
-            "Pages, links and domains that came (+), went (-) or changed (~) between two runs of a map. "
+            "Shows pages, links and domains added (+), removed (-) or changed (~) between two runs of a map. "
             "Exit code 1 if there is any difference."
         ),
         epilog=_EXAMPLES,
     )
-    parser.add_argument("old", metavar="RUN", type=int, help="The earlier run, by its number.")
-    parser.add_argument("new", metavar="RUN", type=int, help="The later one.")
+    parser.add_argument("old", metavar="RUN", type=int, help="Number of the earlier run.")
+    parser.add_argument("new", metavar="RUN", type=int, help="Number of the later run.")
     parser.add_argument(
         "place", metavar="DB_OR_CONFIG", help="The map's database, or its configuration (.toml)."
     )

@@ -39,7 +39,7 @@ def build_parser() -> SentenceParser:
         "--format", required=True, choices=FORMATS, metavar="|".join(FORMATS), help="What to write."
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="Default: beside the database, named after it."
+        "-o", "--output", metavar="FILE", help="Output file. Default: next to the database, with its name."
     )
     parser.add_argument(
         "--level",
@@ -52,7 +52,7 @@ def build_parser() -> SentenceParser:
     parser.add_argument(
         "--measures",
         action="store_true",
-        help="Also degree, PageRank, community and bridges of every node (not for html).",
+        help="Add degree, PageRank, community and bridges of every node (not for html).",
     )
     return parser
 

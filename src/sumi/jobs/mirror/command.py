@@ -27,7 +27,7 @@ examples:
   sumi mirror docs.example.org --update
   sumi mirror --config site.toml --json
 
-Stopped with Ctrl-C? The same command goes on where it was.
+Stopped with Ctrl-C? Run the same command again to continue.
 """
 
 
@@ -38,21 +38,25 @@ def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi mirror",
         usage="sumi mirror [options] URL...",
-        description="Mirrors a site into a tree of Markdown files, politely; goes on after any interruption.",
+        description="Mirrors a site into a tree of Markdown files, politely; resumes after any interruption.",
         epilog=_EXAMPLES,
     )
     add_settings(parser, TABLE)
     report = parser.add_argument_group("reporting")
     report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
     report.add_argument(
-        "--list-only", action="store_true", help="List the pages of the sitemaps and fetch none of them."
+        "--list-only", action="store_true", help="List the pages in the sitemaps; fetch none of them."
     )
     add_format(report)
-    report.add_argument("--json", action="store_true", help="Events as JSON lines on stdout, for programs.")
+    report.add_argument("--json", action="store_true", help="Write events as JSON lines to stdout.")
     loudness = report.add_mutually_exclusive_group()
-    loudness.add_argument("-q", "--quiet", action="store_true", help="Say only what went wrong.")
+    loudness.add_argument("-q", "--quiet", action="store_true", help="Show only problems.")
     loudness.add_argument(
-        "-v", "--verbose", action="count", default=0, help="Every page; twice, retries and robots.txt too."
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="Show every page; twice, also retries and robots.txt.",
     )
     return parser
 

@@ -33,9 +33,9 @@ def build_parser() -> SentenceParser:
         prog="sumi plan",
         usage="sumi plan [options] URL",
         description=(
-            "Looks at a site before it is mirrored: the pages its sitemaps list, its robots.txt, what made "
-            "it, whether its pages need JavaScript (from a sample), the disk it takes and how long at the "
-            "polite rate. Takes the options of sumi mirror, so that it plans exactly that."
+            "Looks at a site before you mirror it: the pages in its sitemaps, its robots.txt, its generator, "
+            "whether pages need JavaScript (from a sample), and the disk space and time of a mirror. Takes "
+            "the same options as sumi mirror."
         ),
         epilog=_EXAMPLES,
     )
@@ -43,10 +43,10 @@ def build_parser() -> SentenceParser:
     report = parser.add_argument_group("reporting")
     report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
     report.add_argument(
-        "--sample", metavar="N", type=int, default=SAMPLE, help=f"Pages to look at. Default: {SAMPLE}."
+        "--sample", metavar="N", type=int, default=SAMPLE, help=f"Pages to sample. Default: {SAMPLE}."
     )
-    report.add_argument("--json", action="store_true", help="The plan as one JSON object on stdout.")
-    report.add_argument("-q", "--quiet", action="store_true", help="No progress, only the plan.")
+    report.add_argument("--json", action="store_true", help="Write the plan as one JSON object to stdout.")
+    report.add_argument("-q", "--quiet", action="store_true", help="Show no progress, only the plan.")
     return parser
 
 

@@ -29,15 +29,19 @@ def build_parser() -> SentenceParser:
         prog="sumi rebuild",
         usage="sumi rebuild [options] [DIR]",
         description=(
-            "Makes the Markdown of a mirror again from the pages as they came, which a mirror keeps unless "
-            "--no-raw was given. Nothing is fetched; only files that become different are written."
+            "Makes the Markdown of a mirror again from the original pages, which a mirror keeps unless "
+            "--no-raw was given. Fetches nothing; writes only files that change."
         ),
         epilog=_EXAMPLES,
     )
     parser.add_argument(
-        "folder", metavar="DIR", nargs="?", default="output", help="An output folder or one host's in it."
+        "folder",
+        metavar="DIR",
+        nargs="?",
+        default="output",
+        help="An output folder, or one host's folder in it.",
     )
-    parser.add_argument("--dry-run", action="store_true", help="Change nothing, say what would change.")
+    parser.add_argument("--dry-run", action="store_true", help="Change nothing; show what would change.")
     parser.add_argument("--diff", action="store_true", help="Show the changed lines of every file.")
     parser.add_argument("--json", action="store_true", help="One JSON object per page on stdout.")
     parser.add_argument(

@@ -27,8 +27,8 @@ def build_parser() -> SentenceParser:
         prog="sumi sitemap",
         usage="sumi sitemap [options] URL",
         description=(
-            "Lists the pages of a site's sitemaps that a mirror with the same options would take; fetches "
-            "only robots.txt and the sitemaps. Exit code 1 if they list none."
+            "Lists the pages in a site's sitemaps that a mirror with the same options would take. Fetches "
+            "only robots.txt and the sitemaps. Exit code 1 if there are none."
         ),
         epilog=_EXAMPLES,
     )
@@ -36,7 +36,7 @@ def build_parser() -> SentenceParser:
     report = parser.add_argument_group("reporting")
     report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
     add_format(report)
-    report.add_argument("-q", "--quiet", action="store_true", help="Say only what went wrong.")
+    report.add_argument("-q", "--quiet", action="store_true", help="Show only problems.")
     return parser
 
 
@@ -46,7 +46,7 @@ def add_format(group: argparse._ArgumentGroup) -> None:
         metavar="FORM",
         choices=("markdown", "json", "text"),
         default="markdown",
-        help="Of the list: markdown, json or text, one URL a line. Default: markdown.",
+        help="Output format; text has one URL per line. Default: markdown.",
     )
 
 

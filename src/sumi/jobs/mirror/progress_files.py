@@ -26,7 +26,7 @@ INTERRUPTED = "interrupted"
 _HINTS = {
     RUNNING: "If no sumi is running, it was stopped: run the same command again to go on.",
     FINISHED: "Nothing is waiting.",
-    INTERRUPTED: "Run the same command again to go on.",
+    INTERRUPTED: "Run the same command again to continue.",
 }
 
 

@@ -29,7 +29,7 @@ def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi crawl run",
         usage="sumi crawl run --config FILE [options]",
-        description="Crawls by policy from the seeds of a workspace; each page found is told to the scraper.",
+        description="Crawls by policy from the seeds of a workspace; hands each page found to the scraper.",
         epilog=_EXAMPLES,
     )
     add_config(parser)
@@ -39,7 +39,9 @@ def build_parser() -> SentenceParser:
 
 
 def add_again(parser: SentenceParser) -> None:
-    parser.add_argument("--again", action="store_true", help="Ask for known pages again, if they changed.")
+    parser.add_argument(
+        "--again", action="store_true", help="Request known pages again, in case they changed."
+    )
 
 
 def run(arguments: Sequence[str]) -> int:

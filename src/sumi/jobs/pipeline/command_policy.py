@@ -46,17 +46,20 @@ def build_parser() -> SentenceParser:
         prog="sumi crawl validate-policy",
         usage="sumi crawl validate-policy --config FILE [options] [URL ...]",
         description=(
-            "Checks a crawl configuration, and says of each URL whether the crawl would take it, which rule "
-            "decides, and what kind of page it is. Nothing is fetched. Exit code 1 if any is refused."
+            "Checks a crawl configuration and says for each URL whether the crawl would take it, which rule "
+            "decides, and what type of page it is. Fetches nothing. Exit code 1 if any is refused."
         ),
         epilog=_EXAMPLES,
     )
-    parser.add_argument("urls", metavar="URL", nargs="*", help="What to judge.")
+    parser.add_argument("urls", metavar="URL", nargs="*", help="URLs to judge.")
     parser.add_argument("--config", metavar="FILE", required=True, help="The crawl configuration (YAML).")
     parser.add_argument(
-        "--from", dest="source", metavar="FILE", help="Judge the URLs in this file, one a line; - for stdin."
+        "--from",
+        dest="source",
+        metavar="FILE",
+        help="Judge the URLs in this file, one per line; - for stdin.",
     )
-    parser.add_argument("--robots", metavar="FILE", help="Obey this robots.txt, on whichever host.")
+    parser.add_argument("--robots", metavar="FILE", help="Apply this robots.txt to every host.")
     parser.add_argument("--json", action="store_true", help="One JSON object per URL on stdout.")
     return parser
 

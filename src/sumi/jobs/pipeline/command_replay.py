@@ -25,8 +25,8 @@ def build_parser() -> SentenceParser:
         prog="sumi scrape replay",
         usage="sumi scrape replay --config FILE [options]",
         description=(
-            "Writes the pages CSV anew from the page index and the archive: a row for every page, with all "
-            "its columns, nothing fetched. A CSV of that name is replaced. Exit code 1 if bodies are missing."
+            "Writes the pages CSV again from the page index and the archive: a row for every page, with all "
+            "columns. Fetches nothing and replaces an existing CSV. Exit code 1 if bodies are missing."
         ),
         epilog=_EXAMPLES,
     )

@@ -21,8 +21,8 @@ def build_parser() -> SentenceParser:
         prog="sumi scrape resume",
         usage="sumi scrape resume --config FILE [options]",
         description=(
-            "Goes on with the last scrape run, under its run id: its CSV and metrics grow further. For a run "
-            "of another name there is sumi scrape run."
+            "Continues the last scrape run under its run id, in the same CSV and metrics. Use sumi scrape "
+            "run for a new one."
         ),
         epilog=_EXAMPLES,
     )

@@ -34,7 +34,7 @@ def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi run",
         usage="sumi run --config FILE [--unified] [options]",
-        description="Crawls by policy and archives what is found, in two processes or, unified, in one.",
+        description="Crawls by policy and archives what it finds, in two processes or, unified, in one.",
         epilog=_EXAMPLES,
     )
     add_config(parser)
@@ -42,7 +42,7 @@ def build_parser() -> SentenceParser:
         "--unified",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="Both in one process. Default: as the configuration's mode says.",
+        help="Run both in one process. Default: the mode of the configuration.",
     )
     add_again(parser)
     add_running(parser)

@@ -29,7 +29,7 @@ def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi scrape run",
         usage="sumi scrape run --config FILE [options]",
-        description="Reads the spool from its bookmark on, and archives each page once.",
+        description="Reads the spool from its bookmark and archives each page once.",
         epilog=_EXAMPLES,
     )
     add_config(parser)
@@ -39,7 +39,7 @@ def build_parser() -> SentenceParser:
 
 
 def add_following(parser: SentenceParser) -> None:
-    parser.add_argument("--follow", action="store_true", help="Wait for more even if no crawler is at work.")
+    parser.add_argument("--follow", action="store_true", help="Wait for more even if no crawler is running.")
 
 
 def run(arguments: Sequence[str]) -> int:

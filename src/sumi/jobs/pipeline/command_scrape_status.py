@@ -11,7 +11,7 @@ from sumi.jobs.pipeline.status import SpoolStanding, report_status, status_parse
 def build_parser() -> SentenceParser:
     return status_parser(
         "sumi scrape status",
-        "Says how the scraper stands: its outcomes, its bookmark, its archive and its index.",
+        "Shows the state of the scraper: its outcomes, bookmark, archive and index.",
     )
 
 

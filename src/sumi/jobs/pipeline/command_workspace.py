@@ -38,8 +38,8 @@ def build_parser() -> SentenceParser:
         prog="sumi workspace",
         usage="sumi workspace configure|reset [options] [DIR]",
         description=(
-            "Makes the folder that crawl and scrape work in, with a first seeds.txt; or removes what they "
-            "left there. Only folders that were made by configure can be reset."
+            "Creates the folder that crawl and scrape work in, with an example seeds.txt, or removes what "
+            "they wrote there. Resets only folders that configure created."
         ),
         epilog=_EXAMPLES,
     )
@@ -48,7 +48,7 @@ def build_parser() -> SentenceParser:
     )
     parser.add_argument("folder", metavar="DIR", nargs="?", help="The workspace. Default: workspace.")
     parser.add_argument("--config", metavar="FILE", help="The workspace of this crawl configuration.")
-    parser.add_argument("--yes", action="store_true", help="Of a reset: do not ask.")
+    parser.add_argument("--yes", action="store_true", help="Reset without asking.")
     return parser
 
 

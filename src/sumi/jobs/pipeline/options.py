@@ -29,20 +29,22 @@ def add_config(parser: SentenceParser) -> None:
 
 
 def add_run_id(parser: SentenceParser) -> None:
-    parser.add_argument("--run-id", metavar="NAME", help="What {run_id} stands for. Default: the time now.")
+    parser.add_argument(
+        "--run-id", metavar="NAME", help="Value of {run_id} in paths. Default: the current time."
+    )
 
 
 def add_running(parser: SentenceParser, *, new_run: bool = True) -> None:
     """Options of every command that fetches pages. One that goes on with a run has its name already."""
     if new_run:
         add_run_id(parser)
-    parser.add_argument("--warc", metavar="FILE", help="Also write what comes to this .warc.gz file.")
+    parser.add_argument("--warc", metavar="FILE", help="Also write responses to this .warc.gz file.")
     parser.add_argument(
         "--durability",
         metavar="batch|strict",
         choices=tuple(Durability),
         default=Durability.BATCH,
-        help="Whether a power cut may undo the last second, which is redone, or nothing. Default: batch.",
+        help="batch survives a crash; strict survives a power cut too, and is slower. Default: batch.",
     )
     parser.add_argument(
         "--processes",
@@ -51,14 +53,18 @@ def add_running(parser: SentenceParser, *, new_run: bool = True) -> None:
         help="Processes that parse pages. Default: by the number of cores.",
     )
     parser.add_argument(
-        "--min-free", metavar="SIZE", help="Stop while this much disk space is left, such as 1G; 0 for never."
+        "--min-free", metavar="SIZE", help="Stop when less disk space is free, such as 1G; 0 for no check."
     )
     report = parser.add_argument_group("reporting")
-    report.add_argument("--json", action="store_true", help="Events as JSON lines on stdout, for programs.")
+    report.add_argument("--json", action="store_true", help="Write events as JSON lines to stdout.")
     loudness = report.add_mutually_exclusive_group()
-    loudness.add_argument("-q", "--quiet", action="store_true", help="Say only what went wrong.")
+    loudness.add_argument("-q", "--quiet", action="store_true", help="Show only problems.")
     loudness.add_argument(
-        "-v", "--verbose", action="count", default=0, help="Every page; twice, retries and robots.txt too."
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="Show every page; twice, also retries and robots.txt.",
     )
 
 
