@@ -24,10 +24,9 @@ from sumi.engine.control import Control
 from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Crawl
 from sumi.events import Event, Progress
-from sumi.jobs.map.output import TerrainOutput
-from sumi.jobs.map.report import summary_markdown
+from sumi.jobs.map.output import MapOutput
 from sumi.jobs.map.store import COMPLETED, MapRun, TerrainStore
-from sumi.jobs.map.summary import read_summary
+from sumi.jobs.map.summary import read_summary, summary_markdown
 from sumi.model import Candidate, Hop, Request, Response, Timing
 from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.policy import Durability, FrontierPolicy, PacingPolicy, Preset, RobotsPolicy, TrapPolicy
@@ -100,7 +99,7 @@ async def measure(arguments: argparse.Namespace, folder: Path) -> None:
     run = MapRun("bench", DomainClasses(quality), quality, arguments.max_depth)
     store = TerrainStore(folder / "map.db", FrontierPolicy(pacing=UNPACED), clock.now(), run)
     started = time.monotonic()
-    output = TerrainOutput(folder / "map.db", None)
+    output = MapOutput(folder / "map.db", None)
     io = Io(store, store, web, web, output, clock, Teller(started), random.random)
     await Crawl(recipe, io, Control(), Durability.BATCH).run()
     done = (await store.stats()).captured

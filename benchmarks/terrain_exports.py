@@ -16,18 +16,15 @@ from pathlib import Path
 
 import apsw
 
+from sumi.jobs.map.graph.analysis import measure
 from sumi.jobs.map.graph.database import opened
-from sumi.jobs.map.graph.domain_graph import domain_graph
 from sumi.jobs.map.graph.gexf import write_gexf
-from sumi.jobs.map.graph.graph import Level
+from sumi.jobs.map.graph.graph import Level, domain_graph, page_graph
 from sumi.jobs.map.graph.graphml import write_graphml
-from sumi.jobs.map.graph.measures import measure
-from sumi.jobs.map.graph.page_graph import page_graph
 from sumi.jobs.map.graph.parquet import write_parquet_links, write_parquet_nodes
 from sumi.jobs.map.graph.picture import write_picture
-from sumi.jobs.map.report import summary_markdown
 from sumi.jobs.map.store.schema import LATE_INDEXES, SCHEMA
-from sumi.jobs.map.summary import read_summary
+from sumi.jobs.map.summary import read_summary, summary_markdown
 
 STATES = ("Processed",) * 16 + ("DeadLink", "Failed", "Unreachable", "Queued")
 PAGES_PER_DOMAIN = 50

@@ -11,7 +11,7 @@ from sumi.events import Listener, Summary
 from sumi.jobs.map.config import MapConfig
 from sumi.jobs.map.config_file import load_map_config
 from sumi.jobs.map.run import MapRequest
-from sumi.jobs.map.run import map_terrain as _map_terrain
+from sumi.jobs.map.run import map_domains as _map_terrain
 from sumi.jobs.mirror.listing import Listing
 from sumi.jobs.mirror.listing import list_site as _list_site
 from sumi.jobs.mirror.plan import Plan

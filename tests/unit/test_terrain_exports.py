@@ -12,13 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumi.errors import StateDamaged, UsageError
+from sumi.jobs.map.graph.analysis import measured
 from sumi.jobs.map.graph.database import opened
-from sumi.jobs.map.graph.domain_graph import domain_graph
 from sumi.jobs.map.graph.gexf import write_gexf
-from sumi.jobs.map.graph.graph import Graph
+from sumi.jobs.map.graph.graph import Graph, domain_graph, page_graph
 from sumi.jobs.map.graph.graphml import write_graphml
-from sumi.jobs.map.graph.measures import measured
-from sumi.jobs.map.graph.page_graph import page_graph
 from sumi.jobs.map.graph.parquet import write_parquet_links, write_parquet_nodes
 from tests.terrain.maps import SMALL, SMALL_LINKS, Page, make_map, small_map
 

@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 
 from sumi.jobs.map.graph.database import opened
 from sumi.jobs.map.graph.graph import Level
-from sumi.jobs.map.graph.layout import area_radius, dots, lay_out
-from sumi.jobs.map.graph.packing import Circle, pack
-from sumi.jobs.map.graph.picture import write_picture
-from sumi.jobs.map.graph.selection import select
+from sumi.jobs.map.graph.layout import Circle, area_radius, dots, lay_out, pack
+from sumi.jobs.map.graph.picture import select, write_picture
 from tests.terrain.maps import SMALL, SMALL_LINKS, Page, make_map, small_map
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)><!-- \u202e \u2028 \0 ]]>"
@@ -31,7 +29,7 @@ def picture(path: Path, level: Level = Level.PAGE) -> str:
 
 
 def data_of(html: str) -> Any:
-    found = re.search(r'<script id="terrain" type="application/json">(.*?)</script>', html, re.DOTALL)
+    found = re.search(r'<script id="map-data" type="application/json">(.*?)</script>', html, re.DOTALL)
     assert found is not None
     return msgspec.json.decode(found[1])
 

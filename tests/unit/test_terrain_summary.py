@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumi.errors import UsageError
-from sumi.jobs.map.report import summary_markdown
-from sumi.jobs.map.summary import TerrainSummary, read_summary
+from sumi.jobs.map.summary import MapSummary, read_summary, summary_markdown
 from tests.terrain.maps import GOOD, SMALL, SMALL_LINKS, Page, make_map, small_map
 
 
-def summary_of(path: Path, run: int | None = None) -> TerrainSummary:
+def summary_of(path: Path, run: int | None = None) -> MapSummary:
     db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         return read_summary(db, run)

@@ -1,1 +1,1 @@
-"""The link terrain around chosen domains, as a database, exports and a picture."""
+"""The links around chosen domains, as a database, exports and a picture."""

@@ -128,7 +128,7 @@ def _print_summary(config: MapConfig, *, write: bool) -> int:
         write_map_summary(config)
         print(f"the summary is in {printable(str(config.output.summary_path))}")
         return 0
-    from sumi.jobs.map.report import summary_markdown
+    from sumi.jobs.map.summary import summary_markdown
 
     print(summary_markdown(read_map_summary(config)), end="")
     return 0

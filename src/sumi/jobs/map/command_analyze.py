@@ -8,8 +8,8 @@ import msgspec
 
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
+from sumi.jobs.map.graph.database import opened_map
 from sumi.jobs.map.graph.graph import Level
-from sumi.jobs.map.named_map import opened_map
 
 if TYPE_CHECKING:
     from sumi.jobs.map.graph.analysis import Analysis
@@ -54,8 +54,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.top < 1:
         parser.error("--top must be at least 1")
     from sumi.jobs.map.graph.analysis import analyze
-    from sumi.jobs.map.graph.domain_graph import domain_graph
-    from sumi.jobs.map.graph.page_graph import page_graph
+    from sumi.jobs.map.graph.graph import domain_graph, page_graph
 
     with opened_map(options.place) as db:
         graph = page_graph(db) if options.level is Level.PAGE else domain_graph(db)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import printable
+from sumi.jobs.map.graph.database import database_of, opened_map, replaced
 from sumi.jobs.map.graph.graph import Graph, Level
-from sumi.jobs.map.named_map import database_of, opened_map, replaced
 
 if TYPE_CHECKING:
     import apsw
@@ -116,12 +116,11 @@ def _write_parquet(graph: Graph, target: Path) -> list[Path]:
 
 
 def _graph(db: "apsw.Connection", level: Level, *, measures: bool) -> Graph:
-    from sumi.jobs.map.graph.domain_graph import domain_graph
-    from sumi.jobs.map.graph.page_graph import page_graph
+    from sumi.jobs.map.graph.graph import domain_graph, page_graph
 
     graph = page_graph(db) if level is Level.PAGE else domain_graph(db)
     if not measures:
         return graph
-    from sumi.jobs.map.graph.measures import measured
+    from sumi.jobs.map.graph.analysis import measured
 
     return measured(graph)

@@ -16,7 +16,7 @@ from sumi.parse.page.digest import PageDigest
 from sumi.ports import Blobs, FrontierStats, Ledger
 
 
-class TerrainOutput:
+class MapOutput:
     """Implements ``sumi.ports.Output``. A page's content is found by its hash, which is in its record."""
 
     def __init__(self, database: Path, contents: Blobs | None) -> None:

@@ -1,4 +1,4 @@
-"""Map: the terrain around chosen domains, as pages, links and distances. What that means, as data."""
+"""Map: pages and links around chosen domains, and how far away they are. What that means, as data."""
 
 from sumi.fetch.guard import open_host_for
 from sumi.jobs.map.config import MapConfig

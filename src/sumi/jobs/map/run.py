@@ -1,4 +1,4 @@
-"""A terrain map, put together: its database, its contents, its summary, and who is told of its end."""
+"""A run of a map, put together: its database, its contents, its summary, and the webhook at its end."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
@@ -16,19 +16,23 @@ from sumi.events import Listener, Summary, Warned
 from sumi.files.blobs import FolderBlobs
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.map.config import MapConfig
-from sumi.jobs.map.output import TerrainOutput, write_text
+from sumi.jobs.map.output import MapOutput, write_text
 from sumi.jobs.map.recipe import map_job
-from sumi.jobs.map.report import summary_markdown
 from sumi.jobs.map.store import COMPLETED, INTERRUPTED, Beginning, MapRun, TerrainStore
 from sumi.jobs.map.store.rows import TerrainRows
 from sumi.jobs.map.store.schema import APPLICATION_ID
 from sumi.jobs.map.store.store import map_lock
-from sumi.jobs.map.summary import TerrainSummary, read_summary
-from sumi.jobs.map.webhook import NO_RUN, Notice, deliver
+from sumi.jobs.map.summary import MapSummary, read_summary, summary_markdown
+from sumi.model import Request
+from sumi.outcomes import Trouble
 from sumi.policy import Durability
 from sumi.ports import Clock, Fetcher, OutputHandler
 from sumi.recipe import Job
 from sumi.state.claim import make_folders
+
+_ACCEPTED = range(200, 300)
+_NO_RUN = 0  # the database could not be opened, so that none began
+
 
 HOW_TO_LOOK_AGAIN = "nothing is asked for: give --update to look for changes, or --fresh to start over"
 
@@ -53,10 +57,10 @@ def run_map(
     request: MapRequest | None = None,
 ) -> Summary:
     """Run a map to its end. Blocking; raises SumiError for what the user should hear about."""
-    return run_loop(map_terrain(config, listeners, control or Control(), request or MapRequest()))
+    return run_loop(map_domains(config, listeners, control or Control(), request or MapRequest()))
 
 
-async def map_terrain(
+async def map_domains(
     config: MapConfig, listeners: Sequence[Listener], control: Control, request: MapRequest
 ) -> Summary:
     """The same within a running event loop."""
@@ -132,17 +136,27 @@ async def _break_off(
     await _notify(config.webhooks.on_error, config, io, store, INTERRUPTED, str(trouble))
 
 
+class _Notice(msgspec.Struct, frozen=True):
+    """What a webhook is told when a map is done, or broke."""
+
+    run: int  # from 1 on, or _NO_RUN
+    status: str  # as in the table of runs
+    database: str
+    discovered: int
+    error: str = ""
+
+
 async def _notify(
     target: str | None, config: MapConfig, io: Io, store: TerrainStore, status: str, trouble: str = ""
 ) -> None:
-    notice = Notice(store.run_id, status, str(config.output.database_path), store.known, trouble)
+    notice = _Notice(store.run_id, status, str(config.output.database_path), store.known, trouble)
     await _send(io.fetcher, io.tell, target, notice)
 
 
-async def _send(fetcher: Fetcher, tell: Listener, target: str | None, notice: Notice) -> None:
+async def _send(fetcher: Fetcher, tell: Listener, target: str | None, notice: _Notice) -> None:
     if target is None:
         return
-    problem = await deliver(fetcher, target, notice)
+    problem = await _deliver(fetcher, target, notice)
     if problem:
         tell(Warned(f"the webhook {without_passwords(target)} was not delivered: {problem}"))
 
@@ -173,7 +187,7 @@ async def _open_store(
         )
     except SumiError as error:
         # Whoever waits for the map hears of this too, although there is no run that broke.
-        notice = Notice(NO_RUN, INTERRUPTED, str(database), 0, str(error))
+        notice = _Notice(_NO_RUN, INTERRUPTED, str(database), 0, str(error))
         fetcher = new_fetcher(job, clock, must_reach=False)
         try:
             await _send(fetcher, tell, config.webhooks.on_error, notice)
@@ -185,12 +199,12 @@ async def _open_store(
 @asynccontextmanager
 async def _opened(
     config: MapConfig, job: Job, listeners: Sequence[Listener], request: MapRequest
-) -> AsyncIterator[tuple[Io, TerrainStore, TerrainOutput]]:
+) -> AsyncIterator[tuple[Io, TerrainStore, MapOutput]]:
     clock = SystemClock()
     database = config.output.database_path
     async with _locked_store(config, job, clock, teller(listeners), request) as store:
         folder = SafeFolder(contents_folder(database)) if config.content.keep else None
-        output = TerrainOutput(database, None if folder is None else FolderBlobs(folder, packed=True))
+        output = MapOutput(database, None if folder is None else FolderBlobs(folder, packed=True))
         try:
             async with connected(
                 job, store, output, clock, listeners, request.processes, must_reach=False
@@ -223,7 +237,7 @@ def contents_folder(database: Path) -> Path:
     return database.with_name(f"{database.stem}-contents")
 
 
-def read_map_summary(config: MapConfig) -> TerrainSummary:
+def read_map_summary(config: MapConfig) -> MapSummary:
     """Of the map's last run; raises SumiError where there is no map."""
     database = config.output.database_path
     if not database.is_file():
@@ -236,7 +250,7 @@ def read_map_summary(config: MapConfig) -> TerrainSummary:
         connection.close()
 
 
-def write_map_summary(config: MapConfig) -> TerrainSummary:
+def write_map_summary(config: MapConfig) -> MapSummary:
     summary = read_map_summary(config)
     write_text(config.output.summary_path, summary_markdown(summary))
     return summary
@@ -265,3 +279,18 @@ def _is_map(database: Path) -> bool:
         return False
     finally:
         connection.close()
+
+
+def _payload(notice: _Notice) -> bytes:
+    event = "map.failed" if notice.error else "map.completed"
+    return msgspec.json.encode({"event": event} | msgspec.to_builtins(notice))
+
+
+async def _deliver(fetcher: Fetcher, target: str, notice: _Notice) -> str:
+    """One POST of JSON through the same guarded client as pages, without retries. Returns what went wrong, or
+    nothing."""
+    headers = (("Content-Type", "application/json"),)
+    answer = await fetcher.fetch(Request(target, headers, method="POST", body=_payload(notice), plain=True))
+    if isinstance(answer, Trouble):
+        return answer.verdict.rule
+    return "" if answer.status in _ACCEPTED else f"HTTP {answer.status}"

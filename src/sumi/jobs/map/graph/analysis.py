@@ -1,9 +1,130 @@
-"""A map in a few lists: what is linked to most, what is central, what belongs together, what joins it."""
+"""What a graph says: who is linked to most, who is central, who belongs together, what holds the parts
+together.
+
+Computed by NetworKit, which comes with the extra ``terrain``.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from sumi.jobs.map.graph.graph import Graph
-from sumi.jobs.map.graph.measures import Measures, measure
+from sumi.errors import UsageError
+from sumi.jobs.map.graph.graph import Column, ColumnType, Graph, Row
+
+DAMPING: Final = 0.85
+_TOLERANCE: Final = 1e-9
+_SEED: Final = 1  # any: the same map must give the same communities every time
+
+COLUMNS = (
+    Column("in_degree", ColumnType.WHOLE),
+    Column("out_degree", ColumnType.WHOLE),
+    Column("pagerank", ColumnType.REAL),
+    Column("community", ColumnType.WHOLE),
+    Column("bridges", ColumnType.WHOLE),
+)
+
+
+class Measures(NamedTuple):
+    """Each by position of the node."""
+
+    in_degree: Sequence[int]  # other nodes that link to it
+    out_degree: Sequence[int]
+    pagerank: Sequence[float]
+    community: Sequence[int]  # 0 is the largest
+    bridge_count: Sequence[int]  # bridges that end at it
+    bridges: Sequence[
+        tuple[int, int]
+    ]  # links without which a part would be cut off, whatever their direction
+
+
+def measure(graph: Graph) -> Measures:
+    """Whatever a link's weight, it is one link; those from a node to itself do not count."""
+    networkit, numpy = libraries()
+    networkit.setNumberOfThreads(1)  # several would race for the communities
+    networkit.setSeed(_SEED, False)
+    from sumi.jobs.map.graph.link_table import LinkTable
+
+    table = LinkTable(graph)
+    sources, targets = table.sources.astype(numpy.uint64), table.targets.astype(numpy.uint64)
+    directed = _graph(networkit, numpy, sources, targets, graph.size, directed=True)
+    lower, upper = numpy.minimum(sources, targets), numpy.maximum(sources, targets)
+    together = _graph(networkit, numpy, lower, upper, graph.size, directed=False)
+    bridges = _bridges(networkit, together)
+    return Measures(
+        in_degree=[directed.degreeIn(node) for node in range(graph.size)],
+        out_degree=[directed.degreeOut(node) for node in range(graph.size)],
+        pagerank=_pagerank(networkit, directed),
+        community=_communities(networkit, together),
+        bridge_count=numpy.bincount(
+            numpy.fromiter(chain.from_iterable(bridges), dtype=numpy.int64), minlength=graph.size
+        ).tolist(),
+        bridges=bridges,
+    )
+
+
+def measured(graph: Graph) -> Graph:
+    """The same graph, each node with its measures."""
+    measures = measure(graph)
+
+    def nodes() -> Iterator[Row]:
+        rows = zip(*measures[:5], strict=True)
+        for row, more in zip(graph.nodes(), rows, strict=True):
+            yield row + more
+
+    return graph._replace(columns=graph.columns + COLUMNS, nodes=nodes)
+
+
+def _graph(networkit: Any, numpy: Any, sources: Any, targets: Any, size: int, *, directed: bool) -> Any:
+    """Without loops and doubles. (The library can remove them, but then miscounts what is left.)"""
+    different = sources != targets
+    width = numpy.uint64(size)
+    pairs = numpy.unique(sources[different] * width + targets[different])
+    return networkit.GraphFromCoo((pairs // width, pairs % width), n=size, directed=directed)
+
+
+def libraries() -> tuple[Any, Any]:
+    """NetworKit and numpy; raises UsageError where they are missing."""
+    try:
+        import networkit
+        import numpy as np
+    except ImportError:
+        raise UsageError(
+            "measuring a map needs NetworKit, which is not installed; pip install 'sumi[terrain]' brings it"
+        ) from None
+    return networkit, np
+
+
+def _pagerank(networkit: Any, directed: Any) -> list[float]:
+    if not directed.numberOfNodes():
+        return []
+    ranking = networkit.centrality.PageRank(
+        directed, DAMPING, _TOLERANCE, False, networkit.centrality.SinkHandling.DistributeSinks
+    )
+    scores: list[float] = ranking.run().scores()
+    return scores
+
+
+def _communities(networkit: Any, together: Any) -> list[int]:
+    """By modularity (Louvain, refined), numbered from the largest to the smallest."""
+    if not together.numberOfEdges():
+        return list(range(together.numberOfNodes()))
+    found = networkit.community.PLM(together, refine=True).run().getPartition().getVector()
+    sizes: dict[int, int] = {}
+    for community in found:
+        sizes[community] = sizes.get(community, 0) + 1
+    # sorted() is stable and the dictionary in the order of first members, so equals keep that order.
+    numbers = {name: number for number, name in enumerate(sorted(sizes, key=lambda one: -sizes[one]))}
+    return [numbers[community] for community in found]
+
+
+def _bridges(networkit: Any, together: Any) -> list[tuple[int, int]]:
+    """Of a graph without doubled edges, a part of two nodes that nothing else holds together is a bridge."""
+    if not together.numberOfEdges():
+        return []
+    parts = networkit.components.BiconnectedComponents(together).run().getComponents()
+    return sorted((min(part), max(part)) for part in parts if len(part) == 2)
 
 
 class Ranked(msgspec.Struct, frozen=True):
@@ -63,7 +184,7 @@ class _Names:
         by_rank = sorted(nodes, key=lambda node: (-measures.pagerank[node], node))
         self.most_central = by_rank[:top]
         self.most_linked = sorted(nodes, key=lambda node: (-measures.in_degree[node], node))[:top]
-        self.communities = _communities(measures, by_rank)
+        self.communities = _with_leaders(measures, by_rank)
         # Those at the most central nodes first: a dead end is a bridge too, and there are many.
         central = {node: place for place, node in enumerate(by_rank)}
         self.bridges = sorted(measures.bridges, key=lambda ends: max(central[end] for end in ends))[:top]
@@ -73,7 +194,7 @@ class _Names:
         self.of = {node: str(row[0]) for node, row in enumerate(graph.nodes()) if node in shown}
 
 
-def _communities(measures: Measures, by_rank: list[int]) -> list[tuple[int, int, list[int]]]:
+def _with_leaders(measures: Measures, by_rank: list[int]) -> list[tuple[int, int, list[int]]]:
     """Number, size and leaders, the largest first."""
     sizes: dict[int, int] = {}
     leaders: dict[int, list[int]] = {}

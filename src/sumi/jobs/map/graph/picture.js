@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("terrain").textContent);
+  const data = JSON.parse(document.getElementById("map-data").textContent);
   const NAME = 0, KIND = 1, PAGES = 2, DX = 3, DY = 4, DR = 5, RANK = 6;
   const URL_ = 0, TITLE = 1, STATE = 2, DOMAIN = 3, PX = 4, PY = 5, LINKED = 6;
   const DOT = 0.72;

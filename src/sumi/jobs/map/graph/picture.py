@@ -1,4 +1,4 @@
-"""The terrain as one HTML file that opens in a browser without a network.
+"""The map as one HTML file that opens in a browser without a network.
 
 What came from the web is data in it: JSON that only a JSON parser reads, shown as text, never as markup. The
 page's policy allows its own script, by its hash, and no other.
@@ -9,16 +9,40 @@ import hashlib
 from array import array
 from collections.abc import Sequence
 from importlib import resources
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import apsw
 import msgspec
 
-from sumi.jobs.map.graph.domain_graph import group_by_domain
-from sumi.jobs.map.graph.graph import Graph, Level, Row
-from sumi.jobs.map.graph.measures import libraries, measure
-from sumi.jobs.map.graph.page_graph import page_graph
-from sumi.jobs.map.graph.selection import MOST_LINKS, MOST_NODES, Selection, select
+from sumi.jobs.map.graph.analysis import libraries, measure
+from sumi.jobs.map.graph.graph import Graph, Level, Row, group_by_domain, page_graph
+
+# More than this and a browser is slow to draw, and nobody finds anything.
+MOST_NODES: Final = 20_000
+MOST_LINKS: Final = 200_000
+
+
+class Selection(NamedTuple):
+    domains: list[int]  # positions, those with most pages first
+    pages: list[list[int]]  # for each of these domains, positions, the most linked to first
+
+
+def select(domain_of: Sequence[int], domain_count: int, linked: Sequence[int], most: int) -> Selection:
+    """The part of a large map that is drawn: no more pages than ``most``, each domain its share and at least
+    one, of each its pages most linked to."""
+    by_domain: list[list[int]] = [[] for _ in range(domain_count)]
+    for page, domain in enumerate(domain_of):
+        by_domain[domain].append(page)
+    domains = sorted(range(domain_count), key=lambda one: -len(by_domain[one]))[:most]
+    total = sum(len(by_domain[domain]) for domain in domains)
+    spare = max(0, most - len(domains))  # beyond the one page that each domain has for certain
+    chosen = []
+    for domain in domains:
+        pages = sorted(by_domain[domain], key=lambda page: -linked[page])
+        share = len(pages) if total <= most else 1 + spare * len(pages) // total
+        chosen.append(pages[:share])
+    return Selection(domains, chosen)
+
 
 _MOST_ROADS: Final = 3000
 _MOST_TITLE: Final = 200
@@ -29,7 +53,7 @@ def write_picture(db: apsw.Connection, level: Level, file: BinaryIO) -> None:
     template = _part("picture.html")
     script = _part("picture.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    before, _, rest = template.replace("SCRIPT_HASH", digest).partition("TERRAIN_DATA")
+    before, _, rest = template.replace("SCRIPT_HASH", digest).partition("MAP_DATA")
     file.write(before.encode())
     # "<" begins a tag, and so could end the element that the data is in; within JSON it may be written so.
     file.write(msgspec.json.encode(data).replace(b"<", b"\\u003c"))
