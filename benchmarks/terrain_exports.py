@@ -16,13 +16,13 @@ from pathlib import Path
 
 import apsw
 
-from sumi.jobs.map.graph.analysis import measure
-from sumi.jobs.map.graph.database import opened
-from sumi.jobs.map.graph.gexf import write_gexf
-from sumi.jobs.map.graph.graph import Level, domain_graph, page_graph
-from sumi.jobs.map.graph.graphml import write_graphml
-from sumi.jobs.map.graph.parquet import write_parquet_links, write_parquet_nodes
-from sumi.jobs.map.graph.picture import write_picture
+from sumi.jobs.map.analysis import measure
+from sumi.jobs.map.database import opened
+from sumi.jobs.map.exports.gexf import write_gexf
+from sumi.jobs.map.exports.graphml import write_graphml
+from sumi.jobs.map.exports.parquet import write_parquet_links, write_parquet_nodes
+from sumi.jobs.map.exports.picture import write_picture
+from sumi.jobs.map.graph import Level, domain_graph, page_graph
 from sumi.jobs.map.store.schema import LATE_INDEXES, SCHEMA
 from sumi.jobs.map.summary import read_summary, summary_markdown
 

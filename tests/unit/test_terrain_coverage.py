@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.jobs.map.coverage import MOST_NAMED, Coverage, coverage_notes, read_coverage
-from sumi.jobs.map.graph.database import opened
-from sumi.jobs.map.graph.graph import domain_graph
+from sumi.jobs.map.database import opened
+from sumi.jobs.map.graph import domain_graph
 from tests.terrain.maps import Page, make_map
 
 HOME = Page("https://good.test/", depth=0)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sumi.errors import UsageError
-from sumi.jobs.map.graph.database import opened
-from sumi.jobs.map.graph.diff import differences
+from sumi.jobs.map.database import opened
+from sumi.jobs.map.diff import differences
 from tests.terrain.maps import GOOD, Page, make_map
 
 PAGES = [

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumi.errors import StateDamaged, UsageError
-from sumi.jobs.map.graph.analysis import measured
-from sumi.jobs.map.graph.database import opened
-from sumi.jobs.map.graph.gexf import write_gexf
-from sumi.jobs.map.graph.graph import Graph, domain_graph, page_graph
-from sumi.jobs.map.graph.graphml import write_graphml
-from sumi.jobs.map.graph.parquet import write_parquet_links, write_parquet_nodes
+from sumi.jobs.map.analysis import measured
+from sumi.jobs.map.database import opened
+from sumi.jobs.map.exports.gexf import write_gexf
+from sumi.jobs.map.exports.graphml import write_graphml
+from sumi.jobs.map.exports.parquet import write_parquet_links, write_parquet_nodes
+from sumi.jobs.map.graph import Graph, domain_graph, page_graph
 from tests.terrain.maps import SMALL, SMALL_LINKS, Page, make_map, small_map
 
 Writer = Callable[[Graph, BinaryIO], None]
@@ -112,7 +112,7 @@ def test_any_title_leaves_the_file_well_formed(
 
 
 def _one_page(title: str) -> Graph:
-    from sumi.jobs.map.graph.graph import Column, ColumnType
+    from sumi.jobs.map.graph import Column, ColumnType
 
     return Graph(
         (Column("url", ColumnType.TEXT),), 1, lambda: iter([(title,)]), lambda: iter(()), weighted=False

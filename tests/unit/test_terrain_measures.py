@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sumi.jobs.map.graph.analysis import analyze, measure
-from sumi.jobs.map.graph.graph import Column, ColumnType, Graph, Row
+from sumi.jobs.map.analysis import analyze, measure
+from sumi.jobs.map.graph import Column, ColumnType, Graph, Row
 
 LINKS = st.integers(1, 12).flatmap(
     lambda size: st.tuples(

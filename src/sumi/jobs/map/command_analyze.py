@@ -8,11 +8,11 @@ import msgspec
 
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.jobs.map.graph.database import opened_map
-from sumi.jobs.map.graph.graph import Level
+from sumi.jobs.map.database import opened_map
+from sumi.jobs.map.graph import Level
 
 if TYPE_CHECKING:
-    from sumi.jobs.map.graph.analysis import Analysis
+    from sumi.jobs.map.analysis import Analysis
 
 _EXAMPLES = """\
 examples:
@@ -53,8 +53,8 @@ def run(arguments: Sequence[str]) -> int:
     options = parser.parse_all(arguments)
     if options.top < 1:
         parser.error("--top must be at least 1")
-    from sumi.jobs.map.graph.analysis import analyze
-    from sumi.jobs.map.graph.graph import domain_graph, page_graph
+    from sumi.jobs.map.analysis import analyze
+    from sumi.jobs.map.graph import domain_graph, page_graph
 
     with opened_map(options.place) as db:
         graph = page_graph(db) if options.level is Level.PAGE else domain_graph(db)

@@ -8,8 +8,8 @@ import msgspec
 
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.jobs.map.graph.database import opened_map
-from sumi.jobs.map.graph.diff import Difference, Subject, differences
+from sumi.jobs.map.database import opened_map
+from sumi.jobs.map.diff import Difference, Subject, differences
 
 SAME, DIFFERENT = 0, 1
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import printable
-from sumi.jobs.map.graph.database import database_of, opened_map, replaced
-from sumi.jobs.map.graph.graph import Graph, Level
+from sumi.jobs.map.database import database_of, opened_map, replaced
+from sumi.jobs.map.graph import Graph, Level
 
 if TYPE_CHECKING:
     import apsw
@@ -87,7 +87,7 @@ def _default_target(options: argparse.Namespace) -> Path:
 
 def _write(db: "apsw.Connection", options: argparse.Namespace, target: Path) -> list[Path]:
     if options.format == "html":
-        from sumi.jobs.map.graph.picture import write_picture
+        from sumi.jobs.map.exports.picture import write_picture
 
         with replaced(target) as file:
             write_picture(db, options.level, file)
@@ -95,8 +95,8 @@ def _write(db: "apsw.Connection", options: argparse.Namespace, target: Path) -> 
     graph = _graph(db, options.level, measures=options.measures)
     if options.format == "parquet":
         return _write_parquet(graph, target)
-    from sumi.jobs.map.graph.gexf import write_gexf
-    from sumi.jobs.map.graph.graphml import write_graphml
+    from sumi.jobs.map.exports.gexf import write_gexf
+    from sumi.jobs.map.exports.graphml import write_graphml
 
     with replaced(target) as file:
         (write_gexf if options.format == "gexf" else write_graphml)(graph, file)
@@ -104,7 +104,7 @@ def _write(db: "apsw.Connection", options: argparse.Namespace, target: Path) -> 
 
 
 def _write_parquet(graph: Graph, target: Path) -> list[Path]:
-    from sumi.jobs.map.graph.parquet import write_parquet_links, write_parquet_nodes
+    from sumi.jobs.map.exports.parquet import write_parquet_links, write_parquet_nodes
 
     written = []
     for name, write in (("nodes", write_parquet_nodes), ("links", write_parquet_links)):
@@ -116,11 +116,11 @@ def _write_parquet(graph: Graph, target: Path) -> list[Path]:
 
 
 def _graph(db: "apsw.Connection", level: Level, *, measures: bool) -> Graph:
-    from sumi.jobs.map.graph.graph import domain_graph, page_graph
+    from sumi.jobs.map.graph import domain_graph, page_graph
 
     graph = page_graph(db) if level is Level.PAGE else domain_graph(db)
     if not measures:
         return graph
-    from sumi.jobs.map.graph.analysis import measured
+    from sumi.jobs.map.analysis import measured
 
     return measured(graph)

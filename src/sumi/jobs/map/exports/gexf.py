@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from sumi.jobs.map.graph.graph import ColumnType, Graph
-from sumi.jobs.map.graph.xml_output import write_lines, xml_text
+from sumi.jobs.map.exports.xml_text import write_lines, xml_text
+from sumi.jobs.map.graph import ColumnType, Graph
 
 _TYPES: Final = {ColumnType.TEXT: "string", ColumnType.WHOLE: "long", ColumnType.REAL: "double"}
 

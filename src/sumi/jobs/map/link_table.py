@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from sumi.jobs.map.graph.graph import Graph
+from sumi.jobs.map.graph import Graph
 
 _AT_ONCE: Final = 1_000_000
 

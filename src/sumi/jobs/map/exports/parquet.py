@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, BinaryIO, Final
 
 from sumi.errors import UsageError
-from sumi.jobs.map.graph.graph import Column, ColumnType, Graph, Row
+from sumi.jobs.map.graph import Column, ColumnType, Graph, Row
 
 _ROWS_AT_ONCE: Final = 100_000
 

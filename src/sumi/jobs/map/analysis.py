@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from sumi.errors import UsageError
-from sumi.jobs.map.graph.graph import Column, ColumnType, Graph, Row
+from sumi.jobs.map.graph import Column, ColumnType, Graph, Row
 
 DAMPING: Final = 0.85
 _TOLERANCE: Final = 1e-9
@@ -44,7 +44,7 @@ def measure(graph: Graph) -> Measures:
     networkit, numpy = libraries()
     networkit.setNumberOfThreads(1)  # several would race for the communities
     networkit.setSeed(_SEED, False)
-    from sumi.jobs.map.graph.link_table import LinkTable
+    from sumi.jobs.map.link_table import LinkTable
 
     table = LinkTable(graph)
     sources, targets = table.sources.astype(numpy.uint64), table.targets.astype(numpy.uint64)
