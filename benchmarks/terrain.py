@@ -21,8 +21,8 @@ import uvloop
 
 from benchmarks.computed_web import ComputedWeb
 from sumi.engine.control import Control
+from sumi.engine.crawl import Crawl
 from sumi.engine.io import Io, SystemClock
-from sumi.engine.run import Crawl
 from sumi.events import Event, Progress
 from sumi.jobs.map.output import MapOutput
 from sumi.jobs.map.store import COMPLETED, MapRun, TerrainStore

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 import sumi.engine
+from sumi.engine.crawl import Crawl
 from sumi.engine.limits import BaseQuota, Limits, LimitsInForce
-from sumi.engine.run import Crawl
 from sumi.engine.visit import Visit
 from sumi.events import Progress
 from sumi.model import Candidate, Hop, Kind, Lease

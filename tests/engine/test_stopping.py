@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
-from sumi.engine.run import STOP_SECONDS, Crawl
+from sumi.engine.crawl import STOP_SECONDS, Crawl
 from sumi.errors import StorageFailed
 from sumi.policy import Durability, FrontierPolicy
 from sumi.ports import Deferral, Settlement

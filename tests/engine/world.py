@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 from sumi.engine.control import Control
+from sumi.engine.crawl import Crawl
 from sumi.engine.io import Io, SystemClock
-from sumi.engine.run import Crawl
 from sumi.engine.summary import summarize
 from sumi.events import Event, Warned
 from sumi.model import Candidate, Hop, Lease, PageFacts, Request, Response, Timing

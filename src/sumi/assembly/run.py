@@ -10,12 +10,12 @@ import msgspec
 from sumi.assembly.parts import Store
 from sumi.engine.completeness import Findings, note_standing, typed_in_vain
 from sumi.engine.control import Control, ControlLoop, FlagFiles, RunState
+from sumi.engine.crawl import Crawl
 from sumi.engine.disk_watch import DiskWatch
 from sumi.engine.io import Io
 from sumi.engine.limits import Limits
 from sumi.engine.progress import pace_notes
 from sumi.engine.revisit import to_be_made_again
-from sumi.engine.run import Crawl
 from sumi.engine.summary import NOTHING_FOUND, FidelityScores, findings, standing_of, summarize
 from sumi.errors import SumiError, UsageError
 from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChanged, Summary

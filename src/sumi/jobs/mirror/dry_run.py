@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from sumi.assembly.parts import new_digester, new_fetcher, teller
 from sumi.engine.control import Control, obeying_signals
+from sumi.engine.crawl import Crawl
 from sumi.engine.io import Io, SystemClock
-from sumi.engine.run import Crawl
 from sumi.errors import Interrupted
 from sumi.events import Listener
 from sumi.model import Lease, PageFacts, Response
