@@ -226,6 +226,27 @@ class Ledger(Protocol):
     async def put_note(self, key: str, value: str) -> None: ...
 
 
+class Store(Frontier, Ledger, Protocol):
+    """Where a job keeps what it knows: both of them, over one state that outlives the process."""
+
+    resumed: bool  # there was something in it when it was opened
+
+    @property
+    def torn_bytes(self) -> int:
+        """What opening had to cut off: the unfinished write of a crash."""
+        ...
+
+    @property
+    def unsynced(self) -> list[str]:
+        """URLs settled after the last sync mark: after a power cut, their files may be missing."""
+        ...
+
+    @property
+    def is_read_whole(self) -> bool:
+        """Whether opening it takes as long as there is much in it."""
+        ...
+
+
 class Snapshot(Ledger, Protocol):
     """A store opened only to be looked at, while a run goes on or after its death: no lock, no change."""
 
@@ -335,6 +356,22 @@ class Output(Protocol):
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
         """Write what is derived from the whole: manifests, indexes. Called at every orderly end."""
+        ...
+
+
+class RestorableOutput(Output, Protocol):
+    """An output whose files can be brought in line with the store, and checked against it."""
+
+    async def load(self, ledger: Ledger) -> None:
+        """Before anything is accepted: running copies are written anew, names given before are taken up."""
+        ...
+
+    def remarks(self) -> Sequence[str]:
+        """What the summary should say about what was made, as of the last ``finish``."""
+        ...
+
+    def has_whole(self, facts: PageFacts) -> bool:
+        """Whether what the page's record names is there, complete; True for what has no file."""
         ...
 
 

@@ -8,7 +8,7 @@ import resource
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -18,11 +18,10 @@ from sumi.fetch.browser.rendering import rendering
 from sumi.fetch.first_contact import FirstContact
 from sumi.fetch.http import HttpFetcher
 from sumi.policy import Durability, FrontierPolicy, ParseLimits, StateBackend
-from sumi.ports import Clock, Digester, Fetcher, Output
+from sumi.ports import Clock, Digester, Fetcher, Output, Store
 from sumi.recipe import Job
 from sumi.state.folder import backend_named, backend_to_use
 from sumi.state.growing import GrowingStore, forget_journal
-from sumi.state.journal import FilesStore
 from sumi.state.journal.journal import journal_bytes
 from sumi.state.lock import FolderLock
 from sumi.workers.pool import InProcessDigester, WorkerPool
@@ -30,7 +29,6 @@ from sumi.workers.pool import InProcessDigester, WorkerPool
 STATE_FOLDER = ".sumi"
 # Bytes. Longer ones are read for more than a second before anything else can be shown.
 LONG_JOURNAL = 32 * 1024 * 1024
-Store: TypeAlias = "FilesStore | GrowingStore | IndexedStore"
 # Each request needs a few of the files that a process may have open. Running out of them would look like
 # hosts that cannot be reached.
 #
@@ -45,8 +43,6 @@ SHARE_OF_IDLE = 4
 # More is of no use, and a huge limit makes some system calls slow.
 ENOUGH = 8192
 T = TypeVar("T")
-if TYPE_CHECKING:
-    from sumi.state.indexed.store import IndexedStore
 
 
 def open_store(

@@ -3,11 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
-from sumi.assembly.parts import Store
 from sumi.engine.completeness import Findings, note_standing, typed_in_vain
 from sumi.engine.control import Control, ControlLoop, FlagFiles, RunState
 from sumi.engine.crawl import Crawl
@@ -22,9 +20,8 @@ from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChang
 from sumi.frontier.retry import WORTH_ANOTHER_RUN
 from sumi.model import PageFacts
 from sumi.policy import Durability
-from sumi.ports import Ledger, Output
+from sumi.ports import RestorableOutput, Store
 from sumi.recipe import Job
-from sumi.state.journal import FilesStore
 
 # With so many pages, work over all of them takes seconds.
 MANY_PAGES = 10_000
@@ -32,24 +29,8 @@ MANY_PAGES = 10_000
 MANY_URLS = 300_000
 
 
-class RestorableOutput(Output, Protocol):
-    """An output whose files can be brought in line with the store, and checked against it."""
-
-    async def load(self, ledger: Ledger) -> None:
-        """Before anything is accepted: running copies are written anew, names given before are taken up."""
-        ...
-
-    def remarks(self) -> Sequence[str]:
-        """What the summary should say about what was made, as of the last ``finish``."""
-        ...
-
-    def has_whole(self, facts: PageFacts) -> bool:
-        """Whether what the page's record names is there, complete; True for what has no file."""
-        ...
-
-
-class Setting(msgspec.Struct, frozen=True):
-    """Where a run takes place and what it is called; nothing in here decides about a page."""
+class Place(msgspec.Struct, frozen=True):
+    """Where a run takes place and what it is called. Nothing in here decides about a page."""
 
     subject: str  # what the run is about: a URL, a configuration file
     output: str  # where people find the results
@@ -58,11 +39,11 @@ class Setting(msgspec.Struct, frozen=True):
     durability: Durability = Durability.BATCH
 
 
-class JobRun:
+class Run:
     def __init__(
         self,
         job: Job,
-        setting: Setting,
+        place: Place,
         io: Io,
         store: Store,
         output: RestorableOutput,
@@ -76,7 +57,7 @@ class JobRun:
         # In a first run there is nothing to come back to, and nobody looks for it.
         recipe = msgspec.structs.replace(job.recipe, revisit=store.resumed)
         self._job = msgspec.structs.replace(job, recipe=recipe)
-        self._setting = setting
+        self._place = place
         self._io = io
         self._store = store
         self._output = output
@@ -84,7 +65,7 @@ class JobRun:
         self._complete = complete  # before the end: work over all pages that needs no network
         self._second_chances = second_chances
         self._read_job = read_job  # for a reload: the job as its settings would have it now
-        self._disk = DiskWatch(setting.home, setting.min_free, control)
+        self._disk = DiskWatch(place.home, place.min_free, control)
         self._started = io.clock.now()
 
     async def run(self) -> Summary:
@@ -93,7 +74,7 @@ class JobRun:
         await self._output.load(self._store)
         await self._recover()
         await self._announce()
-        crawl = Crawl(self._job.recipe, self._io, self._control, self._setting.durability)
+        crawl = Crawl(self._job.recipe, self._io, self._control, self._place.durability)
         try:
             await self._attended(crawl)
         except UsageError:
@@ -117,7 +98,7 @@ class JobRun:
 
     async def tell_of_finished(self, since: str, advice: str) -> Summary:
         """How it ended, of a job that is to be left as it is."""
-        about, where = self._setting.subject, self._setting.output
+        about, where = self._place.subject, self._place.output
         self._io.tell(AlreadyFinished(self._job.recipe.job, about, where, since, advice))
         summary = await self._summary()
         self._io.tell(summary)
@@ -129,12 +110,12 @@ class JobRun:
         recipe = self._job.recipe
         pace = pace_notes(waits, recipe.pacing, recipe.requests_per_page)
         notes = (*self._job.notes, *pace, *large_state_notes(self._store, stats.known))
-        about, where = self._setting.subject, self._setting.output
+        about, where = self._place.subject, self._place.output
         self._io.tell(RunStarted(recipe.job, about, where, self._store.resumed, stats.pending, notes))
 
     async def _attended(self, crawl: Crawl) -> None:
         """The crawl, and beside it whoever listens to the user."""
-        flags = FlagFiles(self._setting.home, self._job.recipe.job, self._control)
+        flags = FlagFiles(self._place.home, self._job.recipe.job, self._control)
         attendant = ControlLoop(crawl, self._io, self._control, self._read_limits)
         beside = asyncio.gather(attendant.attend(flags), self._disk.watch(self._io.clock))
         try:
@@ -194,7 +175,7 @@ class JobRun:
             self._job.recipe,
             stats,
             await self._store.waiting_hosts(self._io.clock.now()),
-            self._setting.output,
+            self._place.output,
             self._io.clock.now() - self._started,
             stopped=self._control.was_stopped,
             aborted=aborted or bool(gave_up),
@@ -206,7 +187,7 @@ class JobRun:
 def large_state_notes(store: Store, known: int) -> tuple[str, ...]:
     """What a user should do about a job that has outgrown the journal, which is read whole at every start,
     and that stays one because it was named."""
-    if known < MANY_URLS or not isinstance(store, FilesStore):
+    if known < MANY_URLS or not store.is_read_whole:
         return ()
     better = "in a database it would start at once and take less memory"
     return (f"this job knows {known:,} URLs; {better}: name no backend, and it is carried over into one",)

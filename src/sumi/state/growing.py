@@ -171,6 +171,8 @@ class GrowingStore:
 
     # ── Frontier ───────────────────────────────────────────────────────────────────────────────────────
 
+    is_read_whole = False  # where it is, it becomes a database
+
     @property
     def torn_bytes(self) -> int:
         return self._store.torn_bytes

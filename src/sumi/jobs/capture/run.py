@@ -10,14 +10,13 @@ import msgspec
 
 from sumi.assembly.parts import (
     STATE_FOLDER,
-    Store,
     affordable,
     connected,
     open_store,
     raise_limit,
     teller,
 )
-from sumi.assembly.run import JobRun, Setting
+from sumi.assembly.run import Place, Run
 from sumi.engine.completeness import PARTIAL
 from sumi.engine.control import Control, RunState, obeying_signals
 from sumi.engine.disk_watch import refuse_without_room
@@ -35,6 +34,7 @@ from sumi.jobs.capture.rows import CaptureJob, JobStatus
 from sumi.jobs.capture.settings import CaptureSettings, given_settings, storable
 from sumi.outcomes import Outcome
 from sumi.policy import RenderMode
+from sumi.ports import Store
 from sumi.recipe import Job
 from sumi.state.claim import make_folders
 
@@ -186,9 +186,9 @@ async def _run(
     shared, home = settings.connection, folder.home_of(row.id)
     async with _opened(settings, job, folder, database, row, listeners) as (io, store, output):
         begun(row)
-        setting = Setting(", ".join(settings.urls), str(home), home, shared.min_free, shared.durability)
+        place = Place(", ".join(settings.urls), str(home), home, shared.min_free, shared.durability)
         with obeying_signals(control):
-            summary = await JobRun(job, setting, io, store, output, control).run()
+            summary = await Run(job, place, io, store, output, control).run()
         return Captured(output.mark(_status(summary, output.job), io.clock.now()), summary)
 
 

@@ -8,7 +8,7 @@ import apsw
 import msgspec
 
 from sumi.assembly.parts import affordable, connected, new_fetcher, raise_limit, run_loop, teller
-from sumi.assembly.run import JobRun, Setting
+from sumi.assembly.run import Place, Run
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.io import Io, SystemClock
 from sumi.errors import SumiError, UsageError, without_passwords
@@ -69,7 +69,7 @@ async def map_domains(
     database = config.output.database_path
     refuse_folders(database, config.output.summary_path)
     make_folders(database.parent)
-    setting = Setting(
+    place = Place(
         ", ".join(entry.domain for entry in config.quality),
         str(database),
         database.parent,
@@ -88,15 +88,15 @@ async def map_domains(
             job = msgspec.structs.replace(
                 job, recipe=msgspec.structs.replace(job.recipe, requests_per_page=1)
             )
-        job_run = JobRun(job, setting, io, store, output, control, read_job, second_chances=again)
+        run = Run(job, place, io, store, output, control, read_job, second_chances=again)
         if store.beginning is Beginning.FINISHED:
-            summary = await job_run.tell_of_finished(store.finished_at, HOW_TO_LOOK_AGAIN)
+            summary = await run.tell_of_finished(store.finished_at, HOW_TO_LOOK_AGAIN)
             if await store.is_untold():  # killed in between
                 await _tell_of_end(config, io, store, COMPLETED, request)
             return summary
         with obeying_signals(control):
             try:
-                summary = await job_run.run()
+                summary = await run.run()
                 status = INTERRUPTED if summary.status in ("interrupted", "aborted") else COMPLETED
                 await _end(config, io, store, status, request)
             except SumiError as error:

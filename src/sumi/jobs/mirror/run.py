@@ -9,7 +9,6 @@ import msgspec
 
 from sumi.assembly.parts import (
     STATE_FOLDER,
-    Store,
     affordable,
     connected,
     open_store,
@@ -17,7 +16,7 @@ from sumi.assembly.parts import (
     run_loop,
     teller,
 )
-from sumi.assembly.run import JobRun, Setting, say_if_long
+from sumi.assembly.run import Place, Run, say_if_long
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import refuse_without_room, room_notes
 from sumi.engine.io import Io, SystemClock
@@ -32,7 +31,7 @@ from sumi.jobs.mirror.recipe import mirror_home, mirror_job
 from sumi.jobs.mirror.saved_settings import load_saved_settings, save_settings
 from sumi.jobs.mirror.update import begin_update
 from sumi.outcomes import Outcome
-from sumi.ports import Clock
+from sumi.ports import Clock, Store
 from sumi.recipe import Job
 from sumi.settings import MirrorSettings
 from sumi.state.claim import Claim
@@ -103,7 +102,7 @@ class _Mirroring:
 
     async def run(self, job: Job, control: Control) -> Summary:
         settings, store, tree = self._settings, self._store, self._tree
-        place = Setting(settings.url, settings.output, self._home, settings.min_free, settings.durability)
+        place = Place(settings.url, settings.output, self._home, settings.min_free, settings.durability)
         before = await load_saved_settings(store)
         await retry_passed_over(store, store, before, settings, self._io.clock.now())
         await save_settings(store, settings)
@@ -117,7 +116,7 @@ class _Mirroring:
         if settings.update and store.resumed:
             await say_if_long("looking at the files of", store, self._io)
             await begin_update(store, store, self._io.clock.now(), tree.has)
-        run = JobRun(job, place, self._io, store, tree, control, self._read_job, self._complete)
+        run = Run(job, place, self._io, store, tree, control, self._read_job, self._complete)
         with obeying_signals(control):
             return await run.run()
 

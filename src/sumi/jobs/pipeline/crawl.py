@@ -7,7 +7,6 @@ from pathlib import Path
 import msgspec
 
 from sumi.assembly.parts import (
-    Store,
     affordable,
     connected,
     open_store,
@@ -15,7 +14,7 @@ from sumi.assembly.parts import (
     run_loop,
     teller,
 )
-from sumi.assembly.run import JobRun, Setting
+from sumi.assembly.run import Place, Run
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import refuse_without_room
 from sumi.engine.io import Io, SystemClock
@@ -40,7 +39,7 @@ from sumi.jobs.pipeline.workspace import adopt, layout_of, refuse_half_emptied
 from sumi.model import Candidate, Hop
 from sumi.outcomes import UP_TO_DATE
 from sumi.policy import Durability
-from sumi.ports import Clock
+from sumi.ports import Clock, Store
 from sumi.recipe import Job
 from sumi.state.claim import Claim
 from sumi.state.lock import FolderLock
@@ -96,19 +95,19 @@ async def crawl(
             await _begin_as(Role(options.job, config.workspace), store, config.frontier.db_path)
             if options.again:
                 await _queue_again(store, io.clock)
-            setting = _setting(config, options)
+            place = _place(config, options)
 
             async def read_job() -> Job:
                 return _job_for(read_config() if read_config is not None else config, options)
 
             with obeying_signals(control):
-                return await JobRun(job, setting, io, store, archive, control, read_job).run()
+                return await Run(job, place, io, store, archive, control, read_job).run()
 
 
-def _setting(config: CrawlConfig, options: CrawlOptions) -> Setting:
+def _place(config: CrawlConfig, options: CrawlOptions) -> Place:
     where = config.metadata.path if options.unified else config.spool.dir
     home = config.workspace
-    return Setting(str(config.seeds_file), str(where), home, options.min_free, options.durability)
+    return Place(str(config.seeds_file), str(where), home, options.min_free, options.durability)
 
 
 def _job_for(config: CrawlConfig, options: CrawlOptions) -> Job:

@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from sumi.assembly.parts import (
-    Store,
     affordable,
     connected,
     open_store,
@@ -16,7 +15,7 @@ from sumi.assembly.parts import (
     run_loop,
     teller,
 )
-from sumi.assembly.run import JobRun, Setting
+from sumi.assembly.run import Place, Run
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import refuse_without_room
 from sumi.engine.io import Io, SystemClock
@@ -40,6 +39,7 @@ from sumi.jobs.pipeline.state import (
 )
 from sumi.jobs.pipeline.workspace import refuse_half_emptied
 from sumi.policy import Durability, Preset, StateBackend
+from sumi.ports import Store
 from sumi.recipe import Job
 from sumi.settings.kinds import split_userinfo
 from sumi.state.claim import Claim
@@ -103,11 +103,11 @@ async def scrape(
                 return fetching_job(read_config() if read_config is not None else config, SCRAPER)
 
             where = str(config.pages_csv.path)
-            setting = Setting(
+            place = Place(
                 str(config.spool.dir), where, config.workspace, options.min_free, options.durability
             )
             with obeying_signals(control):
-                summary = await JobRun(job, setting, io, store, archive, control, read_job).run()
+                summary = await Run(job, place, io, store, archive, control, read_job).run()
             # The summary names it as the output: it is there, even if there was nothing new to tell.
             GrowingFile(config.pages_csv.path).append([], HEADER)
             return summary

@@ -61,6 +61,7 @@ ROWS_AT_ONCE = 1000
 
 class IndexedStore(MemoryStore):
     change_type: ClassVar[type[Change]] = Change  # a store that writes more than this has a change of its own
+    is_read_whole = False
     torn_bytes = 0  # an embedded database mends itself, and does not say of how much
 
     def __init__(self, rows: Rows, policy: FrontierPolicy, opened_at: float) -> None:

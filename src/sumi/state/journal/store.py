@@ -49,6 +49,8 @@ FORMAT = 1
 
 
 class FilesStore(ReplayedStore):
+    is_read_whole = True
+
     def __init__(
         self,
         folder: Path,
