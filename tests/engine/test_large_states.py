@@ -7,7 +7,7 @@ import pytest
 
 from sumi.assembly import parts
 from sumi.assembly.parts import open_store
-from sumi.assembly.run import MANY_URLS, large_state_notes
+from sumi.engine.run import MANY_URLS, large_state_notes
 from sumi.events import Busy, Event
 from sumi.policy import Durability, FrontierPolicy, StateBackend
 from sumi.state.growing import GrowingStore

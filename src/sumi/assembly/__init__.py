@@ -1,5 +1,3 @@
-"""The composition root: the only package that knows which parts make a whole, and names a backend.
-
-``parts`` makes what every job needs, ``job_run`` is one run of any job from start to summary, and one module
-per job puts its own output and settings in place.
+"""The composition root: ``parts`` makes what every run is put together from and names the backends,
+``connection`` turns settings into how a job behaves on the network. Each job's ``run`` adds its own output.
 """

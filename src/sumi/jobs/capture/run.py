@@ -16,11 +16,11 @@ from sumi.assembly.parts import (
     raise_limit,
     teller,
 )
-from sumi.assembly.run import Place, Run
 from sumi.engine.completeness import PARTIAL
 from sumi.engine.control import Control, RunState, obeying_signals
 from sumi.engine.disk_watch import refuse_without_room
 from sumi.engine.io import Io, SystemClock
+from sumi.engine.run import Place, Run
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, PageDeferred, RunStarted, StateChanged, Summary
 from sumi.jobs.capture.asking import Asking

@@ -8,9 +8,9 @@ import apsw
 import msgspec
 
 from sumi.assembly.parts import affordable, connected, new_fetcher, raise_limit, run_loop, teller
-from sumi.assembly.run import Place, Run
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.io import Io, SystemClock
+from sumi.engine.run import Place, Run
 from sumi.errors import SumiError, UsageError, without_passwords
 from sumi.events import Listener, Summary, Warned
 from sumi.files.blobs import FolderBlobs

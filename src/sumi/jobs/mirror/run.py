@@ -16,10 +16,10 @@ from sumi.assembly.parts import (
     run_loop,
     teller,
 )
-from sumi.assembly.run import Place, Run, say_if_long
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import refuse_without_room, room_notes
 from sumi.engine.io import Io, SystemClock
+from sumi.engine.run import Place, Run, say_if_long
 from sumi.events import Event, Listener, Progress, Summary
 from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_passed_over
 from sumi.jobs.mirror.contents import write_overview

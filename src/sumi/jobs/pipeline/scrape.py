@@ -15,10 +15,10 @@ from sumi.assembly.parts import (
     run_loop,
     teller,
 )
-from sumi.assembly.run import Place, Run
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import refuse_without_room
 from sumi.engine.io import Io, SystemClock
+from sumi.engine.run import Place, Run
 from sumi.events import Listener, Summary
 from sumi.files.growing_file import GrowingFile
 from sumi.jobs.pipeline.archive import Archive
