@@ -1,4 +1,5 @@
-"""``sumi crawl run``: finds pages by policy, and leaves what it found in the spool for the scraper."""
+"""``sumi crawl run`` finds pages by policy and leaves them in the spool for the scraper; ``crawl status``
+says how that stands."""
 
 import argparse
 import os
@@ -6,13 +7,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sumi.console.parser import SentenceParser
-from sumi.jobs.pipeline.options import add_config, add_running, checked, min_free, read_config, report
+from sumi.jobs.pipeline.options import (
+    add_config,
+    add_running,
+    checked,
+    min_free,
+    parser_for_status,
+    read_config,
+    report,
+)
 from sumi.policy import Durability, ParseLimits
 
 if TYPE_CHECKING:
     from sumi.console.reporters import Reporter
     from sumi.events import Summary
     from sumi.jobs.pipeline.config import CrawlConfig
+
 
 _EXAMPLES = """\
 examples:
@@ -70,3 +80,32 @@ def run_crawler(options: argparse.Namespace, config: "CrawlConfig", *, unified: 
             return run_crawl(config, chosen, [reporter], lambda: read_config(options, config.run_id))
 
     return report(options, config, crawl)
+
+
+# ── sumi crawl status ────────────────────────────────────────────────────────────────────────────────────
+
+
+def status_parser() -> SentenceParser:
+    return parser_for_status(
+        "sumi crawl status", "Says how the crawler stands: its frontier, its outcomes, and its spool."
+    )
+
+
+def run_status(arguments: Sequence[str]) -> int:
+    from sumi.jobs.pipeline.spool import look_into
+    from sumi.jobs.pipeline.spool_reader import unread_bytes
+    from sumi.jobs.pipeline.state import CRAWLER, refuse_another_frontier
+    from sumi.jobs.pipeline.status import report_status
+
+    options = status_parser().parse_all(arguments)
+    config = read_config(options)
+    refuse_another_frontier(config)
+    spool = config.spool.dir
+    sizes = look_into(spool).sizes
+    files: dict[str, str | int] = {
+        "spool": str(spool),
+        "segments": len(sizes),
+        "bytes": sum(sizes.values()),
+        "unread": unread_bytes(spool, config.bookmark.path),
+    }
+    return report_status(CRAWLER, config.frontier.db_path, config.workspace, files, as_json=options.json)

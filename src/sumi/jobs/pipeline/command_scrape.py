@@ -1,18 +1,38 @@
-"""``sumi scrape run``: takes what the crawler found from the spool into the archive and the pages CSV."""
+"""``sumi scrape``: ``run`` archives what the crawler found, ``resume`` goes on with the last run, ``replay``
+writes the pages CSV again without the network, ``status`` says how it stands."""
 
 import argparse
+import json
 import os
+import sys
+import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from sumi.console.parser import SentenceParser
-from sumi.jobs.pipeline.options import add_config, add_running, checked, min_free, read_config, report
+from sumi.console.terminal import Sink, printable
+from sumi.errors import UsageError
+from sumi.events import Event, Warned
+from sumi.jobs.pipeline.options import (
+    add_config,
+    add_run_id,
+    add_running,
+    checked,
+    min_free,
+    parser_for_status,
+    read_config,
+    report,
+)
 from sumi.policy import Durability
 
 if TYPE_CHECKING:
     from sumi.console.reporters import Reporter
     from sumi.events import Summary
     from sumi.jobs.pipeline.config import CrawlConfig
+
 
 _EXAMPLES = """\
 examples:
@@ -69,3 +89,146 @@ def run_scraper(
         )
 
     return report(options, config, scrape)
+
+
+# ── sumi scrape resume ───────────────────────────────────────────────────────────────────────────────────
+
+
+_RESUME_EXAMPLES = """\
+examples:
+  sumi scrape resume --config github.yaml           after a stop, a kill or a power cut
+"""
+
+
+def resume_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi scrape resume",
+        usage="sumi scrape resume --config FILE [options]",
+        description=(
+            "Continues the last scrape run under its run id, in the same CSV and metrics. Use sumi scrape "
+            "run for a new one."
+        ),
+        epilog=_RESUME_EXAMPLES,
+    )
+    add_config(parser)
+    add_following(parser)
+    add_running(parser, new_run=False)
+    return parser
+
+
+def run_resume(arguments: Sequence[str]) -> int:
+    options = resume_parser().parse_all(arguments)
+    checked(options)
+    return run_scraper(options, read_config(options, _last_run_id(options)))
+
+
+def _last_run_id(options: argparse.Namespace) -> str:
+    import asyncio
+
+    from sumi.jobs.pipeline.state import RUN_NOTE, scraper_state
+    from sumi.state.folder import FORMAT_NAME, open_snapshot
+
+    state = scraper_state(read_config(options))
+
+    async def noted(folder: Path) -> str | None:
+        store = open_snapshot(folder, time.time())
+        try:
+            return await store.get_note(RUN_NOTE)
+        finally:
+            await store.aclose()
+
+    last = asyncio.run(noted(state)) if (state / FORMAT_NAME).is_file() else None
+    if last is None:
+        raise UsageError(f"there is no scrape run to resume in {state}: start one with sumi scrape run")
+    return last
+
+
+# ── sumi scrape replay ───────────────────────────────────────────────────────────────────────────────────
+
+
+_WHOLE, _WITH_GAPS = 0, 1
+
+_REPLAY_EXAMPLES = """\
+examples:
+  sumi scrape replay --config github.yaml --run-id replay     workspace/logs/pages-replay.csv
+"""
+
+
+def replay_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi scrape replay",
+        usage="sumi scrape replay --config FILE [options]",
+        description=(
+            "Writes the pages CSV again from the page index and the archive: a row for every page, with all "
+            "columns. Fetches nothing and replaces an existing CSV. Exit code 1 if bodies are missing."
+        ),
+        epilog=_REPLAY_EXAMPLES,
+    )
+    add_config(parser)
+    add_run_id(parser)
+    parser.add_argument("--json", action="store_true", help="The result as a JSON object on stdout.")
+    return parser
+
+
+def run_replay(arguments: Sequence[str]) -> int:
+    from sumi.jobs.pipeline.replay import run_replay
+
+    options = replay_parser().parse_all(arguments)
+    out, err = Sink(sys.stdout), Sink(sys.stderr)
+
+    def tell(event: Event) -> None:
+        if isinstance(event, Warned):
+            err.line(f"warning: {printable(event.message)}")
+
+    done = run_replay(read_config(options), [tell], time.time())
+    if options.json:
+        out.line(json.dumps(msgspec.to_builtins(done)))
+    else:
+        err.line(f"{done.rows:,} rows in {printable(done.path)}")
+    return _WITH_GAPS if done.missing else _WHOLE
+
+
+# ── sumi scrape status ───────────────────────────────────────────────────────────────────────────────────
+
+
+def status_parser() -> SentenceParser:
+    return parser_for_status(
+        "sumi scrape status",
+        "Shows the state of the scraper: its outcomes, bookmark, archive and index.",
+    )
+
+
+def run_status(arguments: Sequence[str]) -> int:
+    from sumi.jobs.pipeline.archive_files import indexed
+    from sumi.jobs.pipeline.spool import look_into
+    from sumi.jobs.pipeline.spool_reader import unread_bytes
+    from sumi.jobs.pipeline.state import SCRAPER, scraper_state
+    from sumi.jobs.pipeline.status import SpoolStanding, report_status
+
+    options = status_parser().parse_all(arguments)
+    config = read_config(options)
+    unread = unread_bytes(config.spool.dir, config.bookmark.path)
+    files: dict[str, str | int] = {
+        "bookmark": _bookmark(config.bookmark.path),
+        "unread": unread,
+        "bodies": _bodies(config.store.root),
+    }
+    if config.index.db_path.exists():
+        files["indexed"] = sum(1 for _ in indexed(config))
+    strangers = look_into(config.spool.dir).strangers
+    if strangers:
+        files["not read"] = ", ".join(sorted(strangers)[:10])
+    standing = SpoolStanding(unread, len(strangers))
+    state = scraper_state(config)
+    return report_status(SCRAPER, state, config.workspace, files, as_json=options.json, spool=standing)
+
+
+def _bookmark(path: Path) -> str:
+    from sumi.jobs.pipeline.spool import read_bookmark
+
+    mark = read_bookmark(path)
+    return "cannot be read" if mark is None else f"{mark.file or 'the start'}, byte {mark.offset}"
+
+
+def _bodies(root: Path) -> int:
+    return sum(1 for path in root.glob("??/??/*") if not path.name.startswith("."))

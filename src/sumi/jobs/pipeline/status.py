@@ -10,14 +10,12 @@ from pathlib import Path
 import msgspec
 
 from sumi.console.open_job import looking_at
-from sumi.console.parser import SentenceParser
 from sumi.console.summary import ending_lines
 from sumi.console.terminal import Palette, Sink, printable
 from sumi.engine.completeness import noted_standing
 from sumi.engine.progress import by_ending
 from sumi.errors import UsageError
 from sumi.events import Summary
-from sumi.jobs.pipeline.options import add_config
 from sumi.jobs.pipeline.spool_reader import PASSED_OVER_NOTE, lines_passed_over
 from sumi.outcomes import Ending, Outcome
 from sumi.ports import FrontierStats
@@ -36,18 +34,6 @@ class StoredStatus(msgspec.Struct, frozen=True):
     outcomes: dict[str, int]
     at: float
     files: dict[str, str | int]  # what is on the disk besides, by name
-
-
-def status_parser(command: str, description: str) -> SentenceParser:
-    parser = SentenceParser(
-        prog=command,
-        usage=f"{command} --config FILE [--json]",
-        description=description,
-        epilog=f"examples:\n  {command} --config github.yaml\n  {command} --config github.yaml --json\n",
-    )
-    add_config(parser)
-    parser.add_argument("--json", action="store_true", help="A JSON object on stdout.")
-    return parser
 
 
 class SpoolStanding(msgspec.Struct, frozen=True):
