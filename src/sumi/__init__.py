@@ -17,15 +17,30 @@ if TYPE_CHECKING:
     from sumi.jobs.capture.run import Captured as Captured
     from sumi.jobs.capture.run import CaptureRun as CaptureRun
     from sumi.jobs.capture.run import capture as capture
+    from sumi.jobs.mirror.listing import Listing as Listing
+    from sumi.jobs.mirror.listing import sitemap as sitemap
+    from sumi.jobs.mirror.plan import Plan as Plan
+    from sumi.jobs.mirror.plan import plan as plan
+    from sumi.jobs.mirror.rebuild import rebuild as rebuild
+    from sumi.jobs.mirror.run import mirror as mirror
+    from sumi.settings import MirrorSettings as MirrorSettings
 
+# Where each public name is; the list above says the same to type checkers.
 _HOMES = {
     "Captured": "jobs.capture.run",
     "CaptureRun": "jobs.capture.run",
     "Captures": "jobs.capture.captures",
     "Control": "engine.control",
+    "Listing": "jobs.mirror.listing",
+    "MirrorSettings": "settings",
+    "Plan": "jobs.mirror.plan",
     "SumiError": "errors",
     "Summary": "events",
     "capture": "jobs.capture.run",
+    "mirror": "jobs.mirror.run",
+    "plan": "jobs.mirror.plan",
+    "rebuild": "jobs.mirror.rebuild",
+    "sitemap": "jobs.mirror.listing",
 }
 __all__ = [  # noqa: PLE0604 - the keys are strings
     "__version__",
@@ -37,10 +52,9 @@ __all__ = [  # noqa: PLE0604 - the keys are strings
 def __getattr__(name: str) -> object:
     if name == "sync":
         return importlib.import_module("sumi.sync")
-    home = _HOMES.get(name)
-    if home is None:
+    if name not in _HOMES:
         raise AttributeError(f"module 'sumi' has no attribute {name!r}")
-    value: object = getattr(importlib.import_module(f"sumi.{home}"), name)
+    value: object = getattr(importlib.import_module(f"sumi.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 

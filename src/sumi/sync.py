@@ -9,8 +9,12 @@ from typing import Any, ParamSpec, TypeVar
 
 from sumi.assembly.parts import run_loop
 from sumi.jobs.capture.run import capture as _capture
+from sumi.jobs.mirror.listing import sitemap as _sitemap
+from sumi.jobs.mirror.plan import plan as _plan
+from sumi.jobs.mirror.rebuild import rebuild as _rebuild
+from sumi.jobs.mirror.run import mirror as _mirror
 
-__all__ = ["capture"]
+__all__ = ["capture", "mirror", "plan", "rebuild", "sitemap"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,3 +29,7 @@ def _plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
 
 capture = _plain(_capture)
+mirror = _plain(_mirror)
+plan = _plain(_plan)
+rebuild = _plain(_rebuild)
+sitemap = _plain(_sitemap)

@@ -1,18 +1,23 @@
 """Everything the commands do can be done from Python, in a few lines."""
 
 import asyncio
+import importlib
+import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sumi.api import Control, MirrorSettings, list_site, mirror, plan_site
+import sumi
 from sumi.errors import UsageError
 from sumi.events import Event, PageSettled
 from tests.site import MakeSite
 
 
-def settings_for(url: str, output: Path) -> MirrorSettings:
-    return MirrorSettings(url=url, output=str(output), rate_limit=0.0, min_free=0, processes=0)
+def settings_for(url: str, output: Path) -> sumi.MirrorSettings:
+    return sumi.MirrorSettings(url=url, output=str(output), rate_limit=0.0, min_free=0, processes=0)
 
 
 def test_a_mirror_its_plan_and_its_list(make_site: MakeSite, tmp_path: Path) -> None:
@@ -21,9 +26,9 @@ def test_a_mirror_its_plan_and_its_list(make_site: MakeSite, tmp_path: Path) -> 
     heard: list[Event] = []
 
     async def main() -> None:
-        listing = await list_site(settings)
-        plan = await plan_site(settings, sample=3)
-        summary = await mirror(settings, listeners=[heard.append])
+        listing = await sumi.sitemap(settings)
+        plan = await sumi.plan(settings, sample=3)
+        summary = await sumi.mirror(settings, listeners=[heard.append])
         assert plan.pages == len(listing.pages) > 0
         assert summary.discovered >= len(listing.pages)
         assert summary.outcomes["captured"] > 0
@@ -38,13 +43,13 @@ def test_a_run_can_be_stopped_and_gone_on_with(make_site: MakeSite, tmp_path: Pa
     settings = settings_for(site.url, tmp_path / "output")
 
     async def main() -> None:
-        control = Control()
-        stopped = await mirror(
+        control = sumi.Control()
+        stopped = await sumi.mirror(
             settings,
             listeners=[lambda event: control.stop() if isinstance(event, PageSettled) else None],
             control=control,
         )
-        whole = await mirror(settings)
+        whole = await sumi.mirror(settings)
         assert stopped.status in ("interrupted", "aborted")
         assert whole.outcomes.get("pending", 0) == 0
 
@@ -53,4 +58,38 @@ def test_a_run_can_be_stopped_and_gone_on_with(make_site: MakeSite, tmp_path: Pa
 
 def test_what_a_user_would_be_told_is_raised(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot reach"):
-        asyncio.run(mirror(settings_for("http://127.0.0.1:1/", tmp_path / "output")))
+        asyncio.run(sumi.mirror(settings_for("http://127.0.0.1:1/", tmp_path / "output")))
+
+
+def test_settings_can_be_given_by_name_and_are_checked(make_site: MakeSite, tmp_path: Path) -> None:
+    site = make_site(pages=5, seed=2)
+    quick: dict[str, Any] = {"rate_limit": 0, "min_free": 0, "processes": 0}
+    summary = sumi.sync.mirror(site.url, output=tmp_path / "output", max_pages=2, **quick)
+    assert summary.outcomes["captured"] == 2
+    rebuilt = sumi.sync.rebuild(tmp_path / "output", processes=0, dry_run=True)
+    assert (rebuilt.pages, rebuilt.changed, rebuilt.problems) == (2, 0, 0)
+    with pytest.raises(UsageError, match="max_page is not a setting of a mirror; did you mean max_pages"):
+        sumi.sync.mirror(site.url, max_page=3)
+    with pytest.raises(UsageError, match="max_pages is 'many', but must be"):
+        sumi.sync.plan(site.url, max_pages="many")
+    with pytest.raises(UsageError, match="max_pages is given beside MirrorSettings"):
+        sumi.sync.sitemap(sumi.MirrorSettings(url=site.url), max_pages=3)
+
+
+def test_importing_sumi_loads_nothing_and_every_name_is_there() -> None:
+    code = "import sys, sumi; print([name for name in sys.modules if name.startswith('sumi.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    for name in sumi.__all__:
+        assert getattr(sumi, name) is not None
+    assert set(sumi.__all__) <= set(dir(sumi))
+    with pytest.raises(AttributeError, match="no attribute 'mirrors'"):
+        _ = sumi.mirrors
+
+
+def test_type_checkers_are_told_of_the_same_names() -> None:
+    source = Path(str(sumi.__file__)).read_text()
+    told = re.findall(r"^    from (\S+) import (\w+) as \2$", source, re.MULTILINE)
+    assert sorted(name for _, name in told) == sorted({*sumi.__all__} - {"__version__"})
+    for home, name in told:
+        assert getattr(sumi, name) is getattr(importlib.import_module(home), name)

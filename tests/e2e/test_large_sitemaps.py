@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+import sumi
 from sumi.events import Summary
 from sumi.jobs.mirror import recipe as mirror_module
-from sumi.jobs.mirror.run import run_mirror
 from sumi.settings import MirrorSettings
 from tests.folder_site import FolderSite, folder_site
 
@@ -37,7 +37,7 @@ def mirrored(site: FolderSite, output: Path, max_pages: int) -> Summary:
         min_free=0,
         processes=0,
     )
-    return run_mirror(settings, [])
+    return sumi.sync.mirror(settings)
 
 
 def read(site: FolderSite) -> set[str]:

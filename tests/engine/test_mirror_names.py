@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import sumi
 from sumi.events import Summary
 from sumi.jobs.mirror import run as assembly
 from sumi.jobs.mirror.file_names import rename_pages
@@ -57,7 +58,7 @@ def mirrored(site: FolderSite, output: Path) -> Summary:
         processes=0,
         rewrite_links=True,
     )
-    return assembly.run_mirror(settings, [])
+    return sumi.sync.mirror(settings)
 
 
 def link_to(site: FolderSite, *names: str) -> None:

@@ -92,9 +92,10 @@ def run_reported(
     _ignore_questions()
     try:
         with worker_started_early(settings.processes, settings.parse_cpu, settings.parse_memory):
-            from sumi.jobs.mirror.run import run_mirror
+            from sumi.assembly.parts import run_loop
+            from sumi.jobs.mirror.run import mirror
 
-            return run_mirror(settings, [reporter], read_settings=read_settings)
+            return run_loop(mirror(settings, listeners=[reporter], read_settings=read_settings))
     finally:
         reporter.close()
 

@@ -56,19 +56,20 @@ def run(arguments: Sequence[str]) -> int:
     if not 1 <= options.sample <= 1000:
         parser.error("--sample takes a number from 1 to 1000")
     settings = load_settings(given_flags(options), os.environ, options.config)
-    from sumi.jobs.mirror.plan import run_plan
+    from sumi.assembly.parts import run_loop
+    from sumi.jobs.mirror.plan import plan
 
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=0, quiet=options.quiet)
     reporter = choose_reporter(verbosity, out, err, os.environ, as_json=False)
     try:
-        plan = run_plan(settings, options.sample, [reporter])
+        made = run_loop(plan(settings, sample=options.sample, listeners=[reporter]))
     finally:
         reporter.close()
     if options.json:
-        out.line(msgspec.json.encode(plan).decode())
+        out.line(msgspec.json.encode(made).decode())
     else:
-        for line in _lines(plan):
+        for line in _lines(made):
             out.line(printable(line))
     return 0
 

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from sumi.console.open_job import only_job, refuse_captures, stored_jobs
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
 
@@ -53,36 +52,27 @@ def build_parser() -> SentenceParser:
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
     from sumi.assembly.parts import run_loop
+    from sumi.jobs.mirror.rebuild import rebuild
 
-    return run_loop(_rebuild(options))
-
-
-async def _rebuild(options: argparse.Namespace) -> int:
-    from sumi.assembly.parts import new_digester
-    from sumi.jobs.mirror.rebuild import Rebuild
-    from sumi.policy import ParseLimits
-
-    refuse_captures(stored_jobs(options.folder))
     out, err = Sink(sys.stdout), Sink(sys.stderr)
-    pages = changed = problems = 0
-    digester = new_digester(options.processes, ParseLimits())
-    try:
-        rebuild = Rebuild(only_job(options.folder), digester, dry_run=options.dry_run)
-        try:
-            async for page in rebuild.pages():
-                pages, changed, problems = pages + 1, changed + page.changed, problems + bool(page.problem)
-                for line in _shown(page, options):
-                    out.line(line)
-                if pages % 1000 == 0:
-                    err.line(f"{pages:,} pages so far, {changed:,} changed")
-        finally:
-            await rebuild.aclose()
-    finally:
-        await digester.aclose()
+    pages = changed = 0
+
+    def show(page: "Rebuilt") -> None:
+        nonlocal pages, changed
+        pages, changed = pages + 1, changed + page.changed
+        for line in _shown(page, options):
+            out.line(line)
+        if pages % 1000 == 0:
+            err.line(f"{pages:,} pages so far, {changed:,} changed")
+
+    done = run_loop(
+        rebuild(options.folder, dry_run=options.dry_run, processes=options.processes, on_page=show)
+    )
     would = "would change" if options.dry_run else "changed"
-    left = f", {problems:,} left as they are" if problems else ""
-    err.line(f"rebuilt {pages:,} pages: {changed:,} {would}, {pages - changed - problems:,} the same{left}")
-    return INCOMPLETE if problems else DONE
+    left = f", {done.problems:,} left as they are" if done.problems else ""
+    same = done.pages - done.changed - done.problems
+    err.line(f"rebuilt {done.pages:,} pages: {done.changed:,} {would}, {same:,} the same{left}")
+    return INCOMPLETE if done.problems else DONE
 
 
 def _shown(page: "Rebuilt", options: argparse.Namespace) -> Iterator[str]:

@@ -57,13 +57,14 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def print_listing(settings: MirrorSettings, form: str, *, quiet: bool) -> int:
-    from sumi.jobs.mirror.listing import ListFormat, run_listing, written
+    from sumi.assembly.parts import run_loop
+    from sumi.jobs.mirror.listing import ListFormat, sitemap, written
 
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=0, quiet=quiet)
     reporter = choose_reporter(verbosity, out, err, os.environ, as_json=False)
     try:
-        listing = run_listing(settings, [reporter])
+        listing = run_loop(sitemap(settings, listeners=[reporter]))
     finally:
         reporter.close()
     out.write(written(listing, ListFormat(form)))

@@ -5,7 +5,6 @@ from enum import StrEnum
 
 import msgspec
 
-from sumi.assembly.parts import run_loop
 from sumi.engine.control import Control
 from sumi.events import Listener
 from sumi.files.plain_text import markdown_text, markdown_url, one_line
@@ -17,6 +16,7 @@ from sumi.policy import FollowLinks
 from sumi.ports import Ledger
 from sumi.recipe import Job
 from sumi.settings import MirrorSettings
+from sumi.settings.keywords import given_settings
 from sumi.urls import origin
 
 
@@ -44,14 +44,17 @@ class Listing(msgspec.Struct, frozen=True):
     left_out: dict[str, int]  # listed, but a mirror with these settings would not take them; by outcome
 
 
-def run_listing(settings: MirrorSettings, listeners: Sequence[Listener]) -> Listing:
-    """The pages that the site's sitemaps list. Blocking; raises SumiError."""
-    return run_loop(list_site(settings, listeners, Control()))
-
-
-async def list_site(settings: MirrorSettings, listeners: Sequence[Listener], control: Control) -> Listing:
-    store = await look_at(listing_job(settings), NoOutput(), listeners, control, settings.processes)
-    return await read_listing(settings.url, store)
+async def sitemap(
+    url: str | MirrorSettings,
+    *,
+    listeners: Sequence[Listener] = (),
+    control: Control | None = None,
+    **settings: object,
+) -> Listing:
+    """``sumi sitemap``: the pages of the site's sitemaps that a mirror with these settings would take."""
+    chosen = given_settings(url, settings)
+    store = await look_at(listing_job(chosen), NoOutput(), listeners, control or Control(), chosen.processes)
+    return await read_listing(chosen.url, store)
 
 
 def listing_job(settings: MirrorSettings) -> Job:

@@ -7,11 +7,10 @@ from statistics import fmean
 
 import msgspec
 
-from sumi.assembly.parts import run_loop
 from sumi.engine.control import Control
 from sumi.events import Listener
 from sumi.jobs.mirror.dry_run import NoOutput, look_at
-from sumi.jobs.mirror.listing import ListedPage, Listing, ReadSitemap, list_site
+from sumi.jobs.mirror.listing import ListedPage, Listing, ReadSitemap, sitemap
 from sumi.jobs.mirror.recipe import mirror_job
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import BY_ENDING, Ending, Outcome
@@ -23,6 +22,7 @@ from sumi.ports import Ledger
 from sumi.recipe import Job
 from sumi.robots import parse_robots, product_token, robots_verdict
 from sumi.settings import MirrorSettings
+from sumi.settings.keywords import given_settings
 from sumi.urls import origin
 
 # A page is a file in its own folder, and so is its stored body; a folder takes a block too.
@@ -67,19 +67,22 @@ class Plan(msgspec.Struct, frozen=True):
     inodes: int | None
 
 
-def run_plan(settings: MirrorSettings, size: int, listeners: Sequence[Listener]) -> Plan:
-    """Look at a site before mirroring it: its sitemaps and ``size`` of its pages. Blocking."""
-    return run_loop(plan_site(settings, size, listeners, Control()))
-
-
-async def plan_site(
-    settings: MirrorSettings, size: int, listeners: Sequence[Listener], control: Control
+async def plan(
+    url: str | MirrorSettings,
+    *,
+    sample: int = 12,
+    listeners: Sequence[Listener] = (),
+    control: Control | None = None,
+    **settings: object,
 ) -> Plan:
-    listing = await list_site(settings, listeners, control)
-    sample = SampleOutput()
-    job = sampling_job(settings, listing.pages, size)
-    store = await look_at(job, sample, listeners, Control(), settings.processes)
-    return await make_plan(settings, job, listing, sample, store)
+    """``sumi plan``: what a mirror with these settings would be like, from the site's sitemaps and ``sample``
+    of its pages."""
+    chosen = given_settings(url, settings)
+    listing = await sitemap(chosen, listeners=listeners, control=control)
+    output = SampleOutput()
+    job = sampling_job(chosen, listing.pages, sample)
+    store = await look_at(job, output, listeners, Control(), chosen.processes)
+    return await make_plan(chosen, job, listing, output, store)
 
 
 class SampleOutput(NoOutput):

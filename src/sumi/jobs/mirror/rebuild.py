@@ -1,11 +1,15 @@
 """A mirror made again from the bodies it keeps, without the network: by a better converter, after a loss."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from os import PathLike
 from pathlib import Path
 
 import msgspec
 
+from sumi.assembly.parts import new_digester
+from sumi.console.open_job import only_job, refuse_captures, stored_jobs
 from sumi.engine.io import SystemClock
 from sumi.engine.revisit import revision_of
 from sumi.jobs.mirror.links import LocalLinks, local_links
@@ -16,7 +20,7 @@ from sumi.jobs.mirror.survey import pages_here
 from sumi.model import Kind, PageFacts
 from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.parse.page.raw import unpacked
-from sumi.policy import FetchLimits, Preset
+from sumi.policy import FetchLimits, ParseLimits, Preset
 from sumi.ports import Digester, UrlRecord
 from sumi.state.folder import LOOKING, backend_named, backend_of
 from sumi.state.lock import FolderLock
@@ -40,7 +44,41 @@ class Rebuilt(msgspec.Struct, frozen=True):
         return not self.problem and self.before != self.after
 
 
-class Rebuild:
+class RebuildSummary(msgspec.Struct):
+    pages: int = 0
+    changed: int = 0
+    problems: int = 0  # pages that were left as they are
+
+
+async def rebuild(
+    folder: str | PathLike[str] = "output",
+    *,
+    dry_run: bool = False,
+    processes: int | None = None,
+    on_page: Callable[[Rebuilt], None] = lambda page: None,
+) -> RebuildSummary:
+    """``sumi rebuild``: a mirror's Markdown again, from the pages it keeps, without the network. ``on_page``
+    is called with every page; with ``dry_run`` nothing is written."""
+    place = os.fspath(folder)
+    refuse_captures(stored_jobs(place))
+    summary = RebuildSummary()
+    digester = new_digester(processes, ParseLimits())
+    try:
+        run = _Rebuild(only_job(place), digester, dry_run=dry_run)
+        try:
+            async for page in run.pages():
+                summary.pages += 1
+                summary.changed += page.changed
+                summary.problems += bool(page.problem)
+                on_page(page)
+        finally:
+            await run.aclose()
+    finally:
+        await digester.aclose()
+    return summary
+
+
+class _Rebuild:
     """Opens the mirror's state as its only user; close it afterwards."""
 
     def __init__(self, state: Path, digester: Digester, *, dry_run: bool) -> None:

@@ -13,7 +13,6 @@ from sumi.assembly.parts import (
     connected,
     open_store,
     raise_limit,
-    run_loop,
     teller,
 )
 from sumi.engine.control import Control, obeying_signals
@@ -34,6 +33,7 @@ from sumi.outcomes import Outcome
 from sumi.ports import Clock, Store
 from sumi.recipe import Job
 from sumi.settings import MirrorSettings
+from sumi.settings.keywords import given_settings
 from sumi.state.claim import Claim
 from sumi.state.lock import FolderLock
 
@@ -44,26 +44,28 @@ BYTES_PER_PAGE = 28 * 1024
 RAW_BYTES_PER_PAGE = 8 * 1024
 
 
-def run_mirror(
-    settings: MirrorSettings,
-    listeners: Sequence[Listener],
+async def mirror(
+    url: str | MirrorSettings,
+    *,
+    listeners: Sequence[Listener] = (),
     control: Control | None = None,
     read_settings: Callable[[], MirrorSettings] | None = None,
+    **settings: object,
 ) -> Summary:
-    """Run a mirror to its end. Blocking; raises SumiError for what the user should hear about.
+    """``sumi mirror``: a site as a tree of Markdown files.
 
-    ``read_settings`` is called when the run is asked to reload; the limits it returns are taken over.
+    ``settings`` are those of the command, with ``_`` for ``-``. ``read_settings`` is called when the run is
+    asked to reload; the limits it returns are taken over.
     """
-    return run_loop(mirror(settings, listeners, control or Control(), read_settings))
+    return await _mirror(given_settings(url, settings), listeners, control or Control(), read_settings)
 
 
-async def mirror(
+async def _mirror(
     settings: MirrorSettings,
     listeners: Sequence[Listener],
     control: Control,
-    read_settings: Callable[[], MirrorSettings] | None = None,
+    read_settings: Callable[[], MirrorSettings] | None,
 ) -> Summary:
-    """The same within a running event loop."""
     raise_limit()
     job = _job_for(settings)
     home = Path(settings.output) / mirror_home(settings)

@@ -76,7 +76,12 @@ async def _run(
                 continue
             try:
                 again = None if read_sites is None else _reader(read_sites, number)
-                ends.append(SiteEnd(site.url, await mirror(site, listeners, controls.next(), again)))
+                ends.append(
+                    SiteEnd(
+                        site.url,
+                        await mirror(site, listeners=listeners, control=controls.next(), read_settings=again),
+                    )
+                )
             except StorageFailed:
                 raise  # the next would not fare better
             except SumiError as error:
