@@ -11,6 +11,8 @@ from typing import Any, Protocol
 
 import msgspec
 
+from tests.warm import Forked
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -30,7 +32,7 @@ class FinishedSumi(subprocess.CompletedProcess[str]):
 class SpawnedSumi:
     """A running command whose output goes to files, so that no full pipe ever holds it up."""
 
-    process: subprocess.Popen[bytes]
+    process: Forked | subprocess.Popen[bytes]
     stdout: Path
     stderr: Path
 

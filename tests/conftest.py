@@ -3,16 +3,18 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import settings
 
 from tests.commands import FinishedSumi, RunSumi, SpawnedSumi, SpawnSumi, sumi_command, sumi_environment
 from tests.site import MakeSite, RunningSite, running_site
+from tests.warm import Forked
 
 # Shared machines stall now and then, so no example has a deadline. In CI every run tries the same examples:
 # a failure there belongs to the change at hand.
@@ -45,6 +47,23 @@ def run_sumi(tmp_path: Path) -> RunSumi:
     """Runs a command to its end in the test's own folder."""
 
     def run(*args: str, timeout: float = 120, env: dict[str, str] | None = None) -> FinishedSumi:
+        with tempfile.TemporaryDirectory() as said:
+            out, err = Path(said, "out"), Path(said, "err")
+            process = Forked(args, tmp_path, out, err, env)
+            try:
+                code = process.wait(timeout)
+            finally:
+                process.kill()
+            return FinishedSumi(["sumi", *args], code, out.read_text(), err.read_text())
+
+    return run
+
+
+@pytest.fixture
+def run_installed_sumi(tmp_path: Path) -> RunSumi:
+    """As ``run_sumi``, in a process that begins with the interpreter: for tests of how a command starts."""
+
+    def run(*args: str, timeout: float = 120, env: dict[str, str] | None = None) -> FinishedSumi:
         command = sumi_command(args)
         done = subprocess.run(
             command,
@@ -63,13 +82,18 @@ def run_sumi(tmp_path: Path) -> RunSumi:
 @pytest.fixture
 def spawn_sumi(tmp_path: Path) -> Iterator[SpawnSumi]:
     """Starts a command in the test's own folder; what still runs at the end is killed with its children."""
-    running: list[SpawnedSumi] = []
+    yield from _spawning(tmp_path, lambda args, out, err, env: Forked(args, tmp_path, out, err, env))
 
-    def spawn(*args: str, env: dict[str, str] | None = None) -> SpawnedSumi:
-        number = len(running) + 1
-        out, err = tmp_path / f"sumi-{number}.out", tmp_path / f"sumi-{number}.err"
+
+@pytest.fixture
+def spawn_installed_sumi(tmp_path: Path) -> Iterator[SpawnSumi]:
+    """As ``spawn_sumi``, in a process that begins with the interpreter: for tests of what a process needs."""
+
+    def start(
+        args: tuple[str, ...], out: Path, err: Path, env: dict[str, str] | None
+    ) -> subprocess.Popen[bytes]:
         with out.open("wb") as stdout, err.open("wb") as stderr:
-            process = subprocess.Popen(
+            return subprocess.Popen(
                 sumi_command(args),
                 cwd=tmp_path,
                 env=sumi_environment(env),
@@ -77,7 +101,22 @@ def spawn_sumi(tmp_path: Path) -> Iterator[SpawnSumi]:
                 stderr=stderr,
                 start_new_session=True,
             )
-        running.append(SpawnedSumi(process, out, err))
+
+    yield from _spawning(tmp_path, start)
+
+
+Start: TypeAlias = Callable[
+    [tuple[str, ...], Path, Path, dict[str, str] | None], "Forked | subprocess.Popen[bytes]"
+]
+
+
+def _spawning(folder: Path, start: Start) -> Iterator[SpawnSumi]:
+    running: list[SpawnedSumi] = []
+
+    def spawn(*args: str, env: dict[str, str] | None = None) -> SpawnedSumi:
+        number = len(running) + 1
+        out, err = folder / f"sumi-{number}.out", folder / f"sumi-{number}.err"
+        running.append(SpawnedSumi(start(args, out, err, env), out, err))
         return running[-1]
 
     yield spawn

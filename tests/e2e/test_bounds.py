@@ -117,10 +117,10 @@ def test_500_hosts_with_few_open_files(make_site: MakeSite, tmp_path: Path) -> N
 PAGES = 2000
 
 
-def peak_of(process: subprocess.Popen[bytes]) -> int:
+def peak_of(pid: int) -> int:
     """In bytes, so far; 0 if it has ended."""
     try:
-        status = Path(f"/proc/{process.pid}/status").read_text()
+        status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return 0
     found = [int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")]
@@ -133,7 +133,7 @@ def test_a_mirror_does_not_grow_with_its_pages(make_site: MakeSite, spawn_sumi: 
     running = spawn_sumi("mirror", site.url, "--rate-limit", "0", "--json")
     at_a_quarter = at_the_end = 0
     while running.process.poll() is None:
-        at_the_end = max(at_the_end, peak_of(running.process))
+        at_the_end = max(at_the_end, peak_of(running.process.pid))
         if not at_a_quarter and len(site.requests()) >= PAGES // 4:
             at_a_quarter = at_the_end
         time.sleep(0.1)  # looks at another process

@@ -1,8 +1,6 @@
 """The hostile website for tests: ``with running_site(pages=50, seed=1) as s: …``."""
 
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +14,7 @@ from tests.site.content import RobotsPreset, SiteOptions, small_truth
 from tests.site.log import LoggedRequest, read_log
 from tests.site.sitemaps import SitemapPreset
 from tests.site.truth import Truth, site
+from tests.warm import Site
 
 __all__ = [
     "LoggedRequest",
@@ -28,8 +27,6 @@ __all__ = [
     "site",
     "small_truth",
 ]
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class _Ports(msgspec.Struct):
@@ -83,17 +80,14 @@ def running_site(
     options = SiteOptions(pages, seed, body_size, sitemap, robots, delay_ms, github)
     with tempfile.TemporaryDirectory(prefix="sumi-site-") as name:
         folder = Path(name)
-        process = subprocess.Popen(
-            _command(options, folder), cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        with process:
-            try:
-                yield _connect(process, options, folder)
-            finally:
-                process.terminate()
+        server = Site(_words(options, folder))
+        try:
+            yield _connect(server, options, folder)
+        finally:
+            server.stop()
 
 
-def _command(options: SiteOptions, folder: Path) -> list[str]:
+def _words(options: SiteOptions, folder: Path) -> list[str]:
     values = {
         "--pages": options.pages,
         "--seed": options.seed,
@@ -107,14 +101,12 @@ def _command(options: SiteOptions, folder: Path) -> list[str]:
         "--tls-dir": folder,
     }
     flags = [word for flag, value in values.items() for word in (flag, str(value))]
-    # Standard input is a pipe from us: should we be killed, it closes and the server goes too.
-    return [sys.executable, "-m", "tests.site.server", *flags, "--stop-with-stdin"]
+    return [*flags, "--stop-with-stdin"]
 
 
-def _connect(process: subprocess.Popen[bytes], options: SiteOptions, folder: Path) -> RunningSite:
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    if not line:
-        raise RuntimeError(f"the test site did not start: exit code {process.wait()}")
+def _connect(server: Site, options: SiteOptions, folder: Path) -> RunningSite:
+    line = server.first_line()
+    if not line.endswith(b"\n"):
+        raise RuntimeError("the test site did not start")
     ports = msgspec.json.decode(line, type=_Ports)
     return RunningSite(ports.http, ports.https, folder / "ca.pem", options.truth(), folder / "requests.jsonl")

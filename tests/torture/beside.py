@@ -22,7 +22,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from tests.held_site import HeldSite, crawl_config, held_site, map_config, pause
-from tests.torture.warm import Warm, run_warm
+from tests.warm import Warm, run_warm
 
 PAGES: Final = 6  # one at least is left when a run is paused at another, or it would just end
 SECONDS: Final = 600.0

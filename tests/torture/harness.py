@@ -17,7 +17,7 @@ from tests.site.oracle import check_mirror
 from tests.torture.disk_log import CALLS, STRACE_OPTIONS, Event, read_log
 from tests.torture.inspection import state_faults
 from tests.torture.trace import DURABLE_CALLS, Traced, read_trace
-from tests.torture.warm import run_warm
+from tests.warm import run_warm
 
 CONCURRENCY = 8
 SECONDS = 60
