@@ -2,6 +2,8 @@
 
 import asyncio
 import ssl
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 
 import pytest
 import trustme
@@ -12,7 +14,7 @@ from sumi.outcomes import Outcome, Trouble
 from sumi.policy import NetworkPolicy, Proxy
 from tests.engine.exchanges import LOOPBACK, Loop, Result, ask_each, on_both_loops, run, with_fetcher
 from tests.engine.proxy_server import proxying
-from tests.engine.raw_server import Script, Writer, serving
+from tests.engine.raw_server import Script, Writer, saying, serving
 
 pytestmark = on_both_loops
 
@@ -71,6 +73,28 @@ def test_the_page_after_it_on_the_same_connection_is_its_own(name: str, loop: Lo
             return await ask_each([server.url(f"/{page}") for page in range(4)])
 
     assert_only_the_first_is_refused(run(loop, main()))
+
+
+def test_a_connection_that_curl_closes_for_want_of_room_is_not_waited_for(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With more hosts than it keeps connections to, that would be a wait for every page."""
+    waited_for: list[int] = []
+
+    async def follows(descriptors: Sequence[int]) -> bool:
+        waited_for.extend(descriptors)
+        return False
+
+    async def main() -> list[Result]:
+        async with AsyncExitStack() as stack:
+            script = saying(GOOD)
+            servers = [await stack.enter_async_context(serving(script, keep_alive=True)) for _ in range(6)]
+            return await ask_each([server.url("/") for server in servers])
+
+    monkeypatch.setattr("sumi.fetch.curl_loop._kept_connections", lambda: 1)
+    monkeypatch.setattr("sumi.fetch.exchange.follows", follows)
+    assert [result.body for result in run(loop, main()) if isinstance(result, Response)] == [b"good"] * 6
+    assert waited_for == []
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5h"])

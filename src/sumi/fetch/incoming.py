@@ -135,6 +135,12 @@ class Incoming:
     def body(self) -> bytes:
         return self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
 
+    @property
+    def ends_connection(self) -> bool:
+        """Whether the server closes the connection behind this answer."""
+        options = ",".join(all_values(self.fields, "connection")).lower()
+        return "close" in options or (self.version == "1.0" and "keep-alive" not in options)
+
     def discard(self) -> None:
         """Let go of the body: a spare curl handle goes on pointing here until it is used again."""
         self._chunks.clear()
