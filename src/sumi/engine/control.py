@@ -232,7 +232,7 @@ def _is_file(path: Path) -> bool:
 
 
 class Crawling(Protocol):
-    """What the attendant needs of a crawl."""
+    """What the control loop needs of a crawl."""
 
     def in_flight(self) -> tuple[str, ...]: ...
 
@@ -248,7 +248,7 @@ class ControlLoop:
         self._control = control
         self._read_limits = read_limits
 
-    async def attend(self, flags: FlagFiles) -> None:
+    async def run(self, flags: FlagFiles) -> None:
         """Until cancelled."""
         await asyncio.gather(flags.watch(self._io.clock), self.grant_wishes())
 

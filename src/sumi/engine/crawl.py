@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from sumi.engine.acquisition import Acquisition
+from sumi.engine.acquisition import Acquired, Acquisition
 from sumi.engine.changed_rules import apply_changed_rules
 from sumi.engine.control import Control, RunState
 from sumi.engine.digestion import Digestion
@@ -80,6 +80,8 @@ class Crawl:
         await self._progress.tell(force=True)
         self._control.end()
 
+    # ── the way of one page ────────────────────────────────────────────────────────────────────────────
+
     async def _plant_seeds(self) -> None:
         judged = await self._gate.judge(self._recipe.seeds)
         refused = [item for item in judged if item.refusal is not None]
@@ -89,30 +91,21 @@ class Crawl:
             self._io.tell(Warned(f"passed over, though it was asked for: {_why_refused(item)}"))
         await self._io.frontier.add(judged)
 
-    async def enqueue(self, candidates: Sequence[Candidate]) -> list[Verdict | None]:
-        """Pages from outside, known ones again. Those that wait already go on waiting."""
-        judged = await self._gate.judge(candidates)
-        news = await self._io.frontier.add(judged)
-        known = [
-            item.candidate.url for item, new in zip(judged, news, strict=True) if not (new or item.refusal)
-        ]
-        await self._io.frontier.requeue(known, self._io.clock.now())
-        self._wake.set()
-        return [item.refusal for item in judged]
-
-    def in_flight(self) -> tuple[str, ...]:
-        """URLs being visited."""
-        return self._visits.urls()
-
-    async def retune(self, limits: Limits) -> None:
-        """New limits from here on; what is in flight beyond them is let finish."""
-        await self._io.frontier.retune(limits.frontier)
-        self._limits.replace(limits)
-        self._wake.set()
+    async def _start_visits(self) -> None:
+        free = self._limits.concurrency - len(self._tasks)
+        if not self._control.leasing or free <= 0:
+            return
+        for lease in await self._io.frontier.lease(free, self._io.clock.now()):
+            self._robots.in_use.enter(lease.host)
+            task = asyncio.create_task(self.visit(lease), name=lease.url)
+            self._tasks.add(task)
+            task.add_done_callback(self._visit_done)
 
     async def visit(self, lease: Lease) -> None:
+        """One page, from its lease to its settlement, or back to the queue for another turn."""
         with self._visits.of(lease) as visit:
-            unit = await self._concluded(visit)
+            unit = await self._digestion.conclude(visit, await self._acquired(visit))
+            visit.let_go_of_body()  # its settlement is waited for without it
             if isinstance(unit, Settlement):
                 unit = self._io.source.signed(unit)
             else:
@@ -126,15 +119,13 @@ class Crawl:
             await self._progress.visited(lease.host, in_vain=_is_in_vain(unit))
             await self._wake_if_due()
 
-    async def _concluded(self, visit: Visit) -> Settlement | Deferral:
-        """The body is let go of at the end: a settlement is waited for without it."""
+    async def _acquired(self, visit: Visit) -> Acquired:
+        """Its host may be asked for the next page from here on."""
         acquired = await self._acquisition.acquire(visit)
         await self._io.frontier.release_host(visit.lease, visit.report)
         self._robots.in_use.leave(visit.lease.host, self._io.clock.now())
         await self._wake_if_due()
-        unit = await self._digestion.conclude(visit, acquired)
-        visit.let_go_of_body()
-        return unit
+        return acquired
 
     async def _announce(self, unit: Settlement) -> None:
         lease, verdict, facts = unit.lease, unit.verdict, unit.facts
@@ -146,15 +137,12 @@ class Crawl:
             PageSettled(lease.url, verdict.outcome, verdict.ending, verdict.rule, facts.path, len(unit.found))
         )
 
-    async def _start_visits(self) -> None:
-        free = self._limits.concurrency - len(self._tasks)
-        if not self._control.leasing or free <= 0:
-            return
-        for lease in await self._io.frontier.lease(free, self._io.clock.now()):
-            self._robots.in_use.enter(lease.host)
-            task = asyncio.create_task(self.visit(lease), name=lease.url)
-            self._tasks.add(task)
-            task.add_done_callback(self._visit_done)
+    def _give_up_if_wanted(self, why: str) -> None:
+        if self._recipe.on_error is OnError.ABORT and not self._control.stopping:
+            self.gave_up = why
+            self._control.stop(why)
+
+    # ── the loop around it ─────────────────────────────────────────────────────────────────────────────
 
     def _visit_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -186,11 +174,6 @@ class Crawl:
         failed = [record.url async for record in self._io.ledger.records(TRANSIENT)]
         return not await self._io.frontier.requeue(failed, self._io.clock.now())
 
-    def _give_up_if_wanted(self, why: str) -> None:
-        if self._recipe.on_error is OnError.ABORT and not self._control.stopping:
-            self.gave_up = why
-            self._control.stop(why)
-
     async def _wait(self) -> None:
         """Until the next host is due, a visit changed when that is, or the control changes."""
         now = self._io.clock.now()
@@ -220,6 +203,29 @@ class Crawl:
                 return
             await self._io.clock.wait(self._wake, deadline)
             self._wake.clear()
+
+    # ── from outside, while it goes on ─────────────────────────────────────────────────────────────────
+
+    async def enqueue(self, candidates: Sequence[Candidate]) -> list[Verdict | None]:
+        """Pages from outside, known ones again. Those that wait already go on waiting."""
+        judged = await self._gate.judge(candidates)
+        news = await self._io.frontier.add(judged)
+        known = [
+            item.candidate.url for item, new in zip(judged, news, strict=True) if not (new or item.refusal)
+        ]
+        await self._io.frontier.requeue(known, self._io.clock.now())
+        self._wake.set()
+        return [item.refusal for item in judged]
+
+    def in_flight(self) -> tuple[str, ...]:
+        """URLs being visited."""
+        return self._visits.urls()
+
+    async def retune(self, limits: Limits) -> None:
+        """New limits from here on; what is in flight beyond them is let finish."""
+        await self._io.frontier.retune(limits.frontier)
+        self._limits.replace(limits)
+        self._wake.set()
 
 
 def _is_in_vain(unit: Settlement | Deferral) -> bool:

@@ -12,7 +12,7 @@ import msgspec
 
 from sumi.engine.io import Io
 from sumi.engine.limits import BaseQuota, LimitsInForce
-from sumi.engine.robots_cache import RobotsCache
+from sumi.engine.robots_cache import RobotsCache, Ruling
 from sumi.frontier.novelty import SessionWatch, TemplateWatch
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import MEANINGS, Ending, Outcome, Verdict
@@ -20,11 +20,11 @@ from sumi.parse.page.digest import PageDigest
 from sumi.policy import FollowLinks, RobotsPolicy, TrapPolicy
 from sumi.ports import Judged, Ledger, RobotsRecord
 from sumi.recipe import Recipe
-from sumi.robots import RobotsAccess, parse_robots, product_token, robots_verdict
+from sumi.robots import parse_robots, product_token, robots_verdict
 from sumi.scope import Scope
 from sumi.scope.caps import NOT_ASKED_FOR, CapLedger
 from sumi.scope.traps import trap_shape
-from sumi.urls import host_key, normalize_with, origin, split
+from sumi.urls import host_key, normalize_with, origin
 
 UNLISTED = Verdict(Outcome.UNLISTED, "the sitemap does not list it")
 NOT_FOLLOWED = Verdict(Outcome.UNLISTED, "links are not followed")
@@ -262,11 +262,5 @@ async def foretell(url: str, recipe: Recipe, ledger: Ledger) -> Prospect:
 
 def _robots_refusal(url: str, record: RobotsRecord, policy: RobotsPolicy, agent: str) -> Verdict | None:
     verdict = robots_verdict(record.status, policy)
-    if verdict.access is RobotsAccess.ALLOW_ALL:
-        return None
-    if verdict.access is RobotsAccess.DENY_ALL:
-        return Verdict(Outcome.ROBOTS_DENIED, verdict.meaning)
-    parts = split(url)
-    path = f"{parts.path}?{parts.query}" if parts.query else parts.path
-    decision = parse_robots(record.body, policy.max_bytes).rules_for(product_token(agent)).decide(path)
-    return None if decision.allowed else Verdict(Outcome.ROBOTS_DENIED, f"robots.txt: {decision.rule}")
+    rules = parse_robots(record.body, policy.max_bytes).rules_for(product_token(agent))
+    return Ruling(verdict.access, verdict.meaning, record.fetched_at, rules).refusal(url)

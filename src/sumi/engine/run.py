@@ -76,7 +76,7 @@ class Run:
         await self._announce()
         crawl = Crawl(self._job.recipe, self._io, self._control, self._place.durability)
         try:
-            await self._attended(crawl)
+            await self._controlled(crawl)
         except UsageError:
             raise
         except SumiError:
@@ -113,11 +113,11 @@ class Run:
         about, where = self._place.subject, self._place.output
         self._io.tell(RunStarted(recipe.job, about, where, self._store.resumed, stats.pending, notes))
 
-    async def _attended(self, crawl: Crawl) -> None:
-        """The crawl, and beside it whoever listens to the user."""
+    async def _controlled(self, crawl: Crawl) -> None:
+        """The crawl, and beside it what listens to the user and watches the disk."""
         flags = FlagFiles(self._place.home, self._job.recipe.job, self._control)
-        attendant = ControlLoop(crawl, self._io, self._control, self._read_limits)
-        beside = asyncio.gather(attendant.attend(flags), self._disk.watch(self._io.clock))
+        control_loop = ControlLoop(crawl, self._io, self._control, self._read_limits)
+        beside = asyncio.gather(control_loop.run(flags), self._disk.watch(self._io.clock))
         try:
             await crawl.run()
         finally:

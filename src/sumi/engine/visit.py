@@ -78,6 +78,7 @@ class Visit:
         """It does not count as in flight any more, even if something still refers to it."""
         if self.response is not None and self.response.hold is not None:
             self.response.hold.release()
+        self.response = None
 
 
 class Visits:

@@ -134,7 +134,7 @@ class WorkerPool:
             w for w in self._team if w.stage in (Stage.STARTING, Stage.SERVING) and not self._is_tired(w)
         ]
         for _ in range(wanted - len(staying)):
-            worker = DigestProcess(self, self._cpu_seconds)
+            worker = DigestProcess(self._cpu_seconds, self._worker_ready, self._worker_answered)
             self._team.append(worker)
             employment = asyncio.get_running_loop().create_task(self._employ(worker))
             self._employments.add(employment)
@@ -155,13 +155,13 @@ class WorkerPool:
         self._hire(self._processes)
         self._hand_out()
 
-    def worker_ready(self) -> None:
+    def _worker_ready(self) -> None:
         tired = (w for w in self._team if w.stage is Stage.SERVING and self._is_tired(w))
         if (relieved := next(tired, None)) is not None:
             relieved.leave()
         self._hand_out()
 
-    def worker_answered(self, worker: DigestProcess) -> None:
+    def _worker_answered(self, worker: DigestProcess) -> None:
         if worker.answered == 1:
             self._failed_starts = 0
         self._hand_out()

@@ -8,10 +8,10 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from enum import Enum, auto
-from typing import IO, NamedTuple, Protocol, cast
+from typing import IO, NamedTuple, cast
 
 import msgspec
 
@@ -178,22 +178,17 @@ class End(NamedTuple):
     last_words: str
 
 
-class Owner(Protocol):
-    """Whom a worker tells of its progress."""
-
-    def worker_ready(self) -> None: ...
-
-    def worker_answered(self, worker: "DigestProcess") -> None: ...
-
-
 class DigestProcess(asyncio.Protocol):
-    def __init__(self, owner: Owner, cpu_seconds: float) -> None:
+    def __init__(
+        self, cpu_seconds: float, on_ready: Callable[[], None], on_answer: Callable[["DigestProcess"], None]
+    ) -> None:
         self.stage = Stage.STARTING
         self.jobs: deque[Job] = deque()  # given and not answered, in the order given
         self.load = 0  # bytes of those pages
         self.answered = 0
-        self.silence = 0  # ticks of the owner's clock since it said something; the owner counts
-        self._owner = owner
+        self.silence = 0  # ticks of the pool's clock since it said something; the pool counts
+        self._on_ready = on_ready
+        self._on_answer = on_answer
         self._cpu_seconds = cpu_seconds
         self._frames = FrameReader()
         self._doom: Verdict | None = None  # why we ended it, where it did not end by itself
@@ -288,7 +283,7 @@ class DigestProcess(asyncio.Protocol):
         self.silence = 0
         if self.stage is Stage.STARTING and not payload:
             self.stage = Stage.SERVING
-            self._owner.worker_ready()
+            self._on_ready()
             return
         result = _decoder.decode(payload).result
         if not self.jobs:
@@ -298,7 +293,7 @@ class DigestProcess(asyncio.Protocol):
         self.answered += 1
         job.settle(result)
         self._hang_up_if_idle()
-        self._owner.worker_answered(self)
+        self._on_answer(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.stage = Stage.GONE
