@@ -77,73 +77,70 @@ async def _mirror(
         refuse_without_room(home, settings.min_free)
         job = _with_room_notes(job, settings, home)
         async with _opened(settings, job, home, listeners, claim.lock) as (io, store, tree):
-            summary = await _Mirroring(settings, home, io, store, tree, read_settings).run(job, control)
+            summary = await _run(settings, job, home, io, store, tree, control, read_settings)
     write_overview(home.parent)
     return summary
 
 
-class _Mirroring:
-    """What of a run is peculiar to mirrors: before it begins, when its limits are read again, at its end."""
+async def _run(
+    settings: MirrorSettings,
+    job: Job,
+    home: Path,
+    io: Io,
+    store: Store,
+    tree: MarkdownTree,
+    control: Control,
+    read_settings: Callable[[], MirrorSettings] | None,
+) -> Summary:
+    linked = await _prepare(settings, io, store, tree)
 
-    def __init__(
-        self,
-        settings: MirrorSettings,
-        home: Path,
-        io: Io,
-        store: Store,
-        tree: MarkdownTree,
-        read_settings: Callable[[], MirrorSettings] | None,
-    ) -> None:
-        self._settings = settings
-        self._home = home
-        self._io = io
-        self._store = store
-        self._tree = tree
-        self._read_settings = read_settings
-        self._linked = False
-
-    async def run(self, job: Job, control: Control) -> Summary:
-        settings, store, tree = self._settings, self._store, self._tree
-        place = Place(settings.url, settings.output, self._home, settings.min_free, settings.durability)
-        before = await load_saved_settings(store)
-        await retry_passed_over(store, store, before, settings, self._io.clock.now())
-        await save_settings(store, settings)
-        unread = [record.url async for record in store.records({Outcome.OVER_CAP})]
-        await store.requeue(unread, self._io.clock.now())  # sitemaps: pages have been taken since
-        if not settings.assets:
-            await forget_assets(store)
-        self._linked = any(
-            each.rewrite_links or each.assets for each in (before, settings) if each is not None
-        )
-        if settings.update and store.resumed:
-            await say_if_long("looking at the files of", store, self._io)
-            await begin_update(store, store, self._io.clock.now(), tree.has)
-        run = Run(job, place, self._io, store, tree, control, self._read_job, self._complete)
-        with obeying_signals(control):
-            return await run.run()
-
-    async def _read_job(self) -> Job:
-        changed = self._read_settings() if self._read_settings is not None else self._settings
+    async def read_job() -> Job:
+        changed = read_settings() if read_settings is not None else settings
         # Only limits are taken over: what else the file says now is for the next start.
-        kept = msgspec.structs.replace(self._settings, max_pages=changed.max_pages)
-        await save_settings(self._store, kept)
+        await save_settings(store, msgspec.structs.replace(settings, max_pages=changed.max_pages))
         return _job_for(changed)
 
-    async def _complete(self) -> None:
-        await remove_old_names(self._store, self._tree)
-        moves = await misnamed(self._store) if self._tree.had_quarrels else []
-        if moves:
-            if self._linked:  # while it is still known which page a local link means
-                await self._link(to_pages=False)
-            await rename_pages(moves, self._store, self._store, self._tree)
-        if self._tree.had_quarrels:
-            await remove_strays(self._store, self._tree)
-        if self._linked:  # also by an earlier run, whose links may not be wanted any more
-            await self._link(to_pages=self._settings.rewrite_links)
+    async def complete() -> None:
+        await _complete(settings, store, tree, linked=linked)
 
-    async def _link(self, *, to_pages: bool) -> None:
-        to_assets = self._settings.assets
-        await link_pages(self._store, self._store, self._tree, to_pages=to_pages, to_assets=to_assets)
+    place = Place(settings.url, settings.output, home, settings.min_free, settings.durability)
+    with obeying_signals(control):
+        return await Run(job, place, io, store, tree, control, read_job, complete).run()
+
+
+async def _prepare(settings: MirrorSettings, io: Io, store: Store, tree: MarkdownTree) -> bool:
+    """What changed settings and ``--update`` mean for pages that are here. Whether their links are, or were,
+    made local."""
+    now = io.clock.now()
+    before = await load_saved_settings(store)
+    await retry_passed_over(store, store, before, settings, now)
+    await save_settings(store, settings)
+    unread = [record.url async for record in store.records({Outcome.OVER_CAP})]
+    await store.requeue(unread, now)  # sitemaps: pages have been taken since
+    if not settings.assets:
+        await forget_assets(store)
+    if settings.update and store.resumed:
+        await say_if_long("looking at the files of", store, io)
+        await begin_update(store, store, now, tree.has)
+    return any(each.rewrite_links or each.assets for each in (before, settings) if each is not None)
+
+
+async def _complete(settings: MirrorSettings, store: Store, tree: MarkdownTree, *, linked: bool) -> None:
+    """Names and local links, once every page is here."""
+
+    async def link(*, to_pages: bool) -> None:
+        await link_pages(store, store, tree, to_pages=to_pages, to_assets=settings.assets)
+
+    await remove_old_names(store, tree)
+    moves = await misnamed(store) if tree.had_quarrels else []
+    if moves:
+        if linked:  # while it is still known which page a local link means
+            await link(to_pages=False)
+        await rename_pages(moves, store, store, tree)
+    if tree.had_quarrels:
+        await remove_strays(store, tree)
+    if linked:  # also by an earlier run, whose links may not be wanted any more
+        await link(to_pages=settings.rewrite_links)
 
 
 def _with_room_notes(job: Job, settings: MirrorSettings, home: Path) -> Job:
