@@ -365,7 +365,7 @@ def test_without_a_process_too_memory_that_runs_out_costs_one_page(
     def swell(request: DigestRequest) -> PageDigest:
         raise MemoryError
 
-    monkeypatch.setattr("sumi.workers.pool.digest", swell)
+    monkeypatch.setattr("sumi.parse.page.digester.digest", swell)
 
     async def story() -> None:
         assert outcome_of(await InProcessDigester().digest(page("any"))) is Outcome.PARSE_LIMIT
