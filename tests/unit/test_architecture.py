@@ -33,3 +33,14 @@ def test_files_and_folders_that_are_named_are_there(document: str) -> None:
     named = set(re.findall(r"`([a-z_]+/(?:[a-z_]+/)*(?:[a-z_]+\.py)?)`", (ROOT / document).read_text()))
     assert len(named) > 10
     assert {name for name in named if not (SOURCE / name).exists()} == set()
+
+
+def test_every_step_of_a_page_names_the_files_that_take_it() -> None:
+    text = (ROOT / "docs/architecture.md").read_text()
+    way = text.partition("## One page's way through")[2].partition("\n## ")[0]
+    steps = re.split(r"(?m)^(\d+)\. ", way)[1:]
+    assert [int(number) for number in steps[::2]] == list(range(1, len(steps) // 2 + 1))
+    files = [re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.py)`", step) for step in steps[1::2]]
+    assert len(files) >= 8
+    assert all(files)
+    assert {name for step in files for name in step if not (SOURCE / name).is_file()} == set()

@@ -1,4 +1,4 @@
-"""The one gate that every URL passes, in a fixed order: form, scope, traps, robots.txt, listing.
+"""The one gate that every URL passes, in one order: form, scope, traps, quotas, robots.txt, listing.
 
 Seeds, links, redirect targets, canonicals, sitemap entries and sitemaps all come through here; there is no
 flag that lets anything around it.
