@@ -125,6 +125,20 @@ def test_turned_on_later_it_takes_what_the_pages_here_show_and_asks_for_no_page_
     assert len(local_files(home(tmp_path, site) / "index.md")) == 2
 
 
+def test_turned_on_again_it_takes_what_pages_got_while_it_was_off(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    mirror(run_sumi, site)
+    site.write("next.html", '<p>Another picture, since: <img src="img/new.png"> It is nicer.</p>')
+    site.put("img/new.png", PNG + b"new")
+    run_sumi("mirror", site.url, "--rate-limit", "0", "--json", "--update")
+    site.answers.clear()
+    mirror(run_sumi, site)
+    assert {answer.path for answer in site.answers} == {"/img/new.png"}
+    (new,) = local_files(home(tmp_path, site) / "next.html" / "index.md")
+    assert new.read_bytes() == PNG + b"new"
+
+
 def test_images_of_other_hosts_are_taken_but_not_their_files(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "cdn") as cdn, folder_site(tmp_path / "site") as site:
         cdn.put("far.png", PNG)

@@ -166,3 +166,35 @@ def test_after_a_slow_write_the_next_one_waits_for_more_pages(took: float, rest:
         return begun[1] - begun[0] - took
 
     assert in_free_time(scenario()) == pytest.approx(rest, abs=HAIR)
+
+
+@pytest.mark.parametrize(
+    ("durability", "order"), [(Durability.STRICT, ["sync", "settle"]), (Durability.BATCH, ["settle"])]
+)
+def test_only_strict_syncs_the_outputs_and_does_it_before_the_settlement(
+    monkeypatch: pytest.MonkeyPatch, durability: Durability, order: list[str]
+) -> None:
+    """A settled page whose file a power cut took would never be fetched again."""
+    done: list[str] = []
+
+    async def scenario() -> None:
+        world = a_world()
+        await world.store.add([Judged(Candidate(SITEMAP, Hop.SEED))])
+        [lease] = await world.store.lease(1, world.clock.now())
+        settle = world.store.settle
+
+        async def sync() -> None:
+            await asyncio.sleep(0)
+            done.append("sync")
+
+        async def settle_and_note(units: Sequence[Settlement | Deferral]) -> list[bool]:
+            done.append("settle")
+            return await settle(units)
+
+        monkeypatch.setattr(world.io.output, "sync", sync)
+        monkeypatch.setattr(world.store, "settle", settle_and_note)
+        settler = Settler(world.io, durability, in_flight=lambda: 1)
+        assert await settler.settle(Settlement(lease, Verdict(Outcome.READ), 1.0))
+
+    in_free_time(scenario())
+    assert done == order

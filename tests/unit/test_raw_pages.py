@@ -55,6 +55,15 @@ def test_a_pack_is_a_zstd_file(files: SafeFolder, tmp_path: Path) -> None:
         assert reader.read() == b"".join(BODIES)
 
 
+def test_a_pack_cut_within_its_last_frame_lacks_that_page_only(files: SafeFolder, tmp_path: Path) -> None:
+    raw = RawPages(files, "home")
+    places = [raw.add(packed(body)[1]) for body in BODIES]
+    (pack,) = packs(tmp_path)
+    pack.write_bytes(pack.read_bytes()[:-1])
+    assert [raw.has(place) for place in places] == [True] * (len(BODIES) - 1) + [False]
+    assert raw.read(places[-1]) is None
+
+
 def test_another_page_at_the_same_place_is_not_taken_for_it(files: SafeFolder, tmp_path: Path) -> None:
     """As after a power cut that took the end of a pack, and pages that came after it."""
     raw = RawPages(files, "home")
