@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from sumi.engine.control import Control as Control
     from sumi.errors import SumiError as SumiError
     from sumi.events import Summary as Summary
+    from sumi.inspection.explain import Explanation as Explanation
+    from sumi.inspection.explain import explain as explain
+    from sumi.inspection.state import CheckedJob as CheckedJob
+    from sumi.inspection.state import check_state as check_state
+    from sumi.inspection.state import migrate_state as migrate_state
+    from sumi.inspection.state import repair_state as repair_state
+    from sumi.inspection.status import JobStatus as JobStatus
+    from sumi.inspection.status import status as status
     from sumi.jobs.capture.captures import Captures as Captures
     from sumi.jobs.capture.run import Captured as Captured
     from sumi.jobs.capture.run import CaptureRun as CaptureRun
@@ -30,17 +38,25 @@ _HOMES = {
     "Captured": "jobs.capture.run",
     "CaptureRun": "jobs.capture.run",
     "Captures": "jobs.capture.captures",
+    "CheckedJob": "inspection.state",
     "Control": "engine.control",
+    "Explanation": "inspection.explain",
+    "JobStatus": "inspection.status",
     "Listing": "jobs.mirror.listing",
     "MirrorSettings": "settings",
     "Plan": "jobs.mirror.plan",
     "SumiError": "errors",
     "Summary": "events",
     "capture": "jobs.capture.run",
+    "check_state": "inspection.state",
+    "explain": "inspection.explain",
+    "migrate_state": "inspection.state",
     "mirror": "jobs.mirror.run",
     "plan": "jobs.mirror.plan",
     "rebuild": "jobs.mirror.rebuild",
+    "repair_state": "inspection.state",
     "sitemap": "jobs.mirror.listing",
+    "status": "inspection.status",
 }
 __all__ = [  # noqa: PLE0604 - the keys are strings
     "__version__",

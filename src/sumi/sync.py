@@ -8,13 +8,29 @@ from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
 from sumi.assembly.parts import run_loop
+from sumi.inspection.explain import explain as _explain
+from sumi.inspection.state import check_state as _check_state
+from sumi.inspection.state import migrate_state as _migrate_state
+from sumi.inspection.state import repair_state as _repair_state
+from sumi.inspection.status import status as _status
 from sumi.jobs.capture.run import capture as _capture
 from sumi.jobs.mirror.listing import sitemap as _sitemap
 from sumi.jobs.mirror.plan import plan as _plan
 from sumi.jobs.mirror.rebuild import rebuild as _rebuild
 from sumi.jobs.mirror.run import mirror as _mirror
 
-__all__ = ["capture", "mirror", "plan", "rebuild", "sitemap"]
+__all__ = [
+    "capture",
+    "check_state",
+    "explain",
+    "migrate_state",
+    "mirror",
+    "plan",
+    "rebuild",
+    "repair_state",
+    "sitemap",
+    "status",
+]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -29,7 +45,12 @@ def _plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
 
 capture = _plain(_capture)
+check_state = _plain(_check_state)
+explain = _plain(_explain)
+migrate_state = _plain(_migrate_state)
 mirror = _plain(_mirror)
 plan = _plain(_plan)
 rebuild = _plain(_rebuild)
+repair_state = _plain(_repair_state)
 sitemap = _plain(_sitemap)
+status = _plain(_status)

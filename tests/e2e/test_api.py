@@ -93,3 +93,25 @@ def test_type_checkers_are_told_of_the_same_names() -> None:
     assert sorted(name for _, name in told) == sorted({*sumi.__all__} - {"__version__"})
     for home, name in told:
         assert getattr(sumi, name) is getattr(importlib.import_module(home), name)
+
+
+def test_a_stored_job_is_looked_at_checked_and_carried(make_site: MakeSite, tmp_path: Path) -> None:
+    site = make_site(pages=5, seed=2)
+    output = tmp_path / "output"
+    sumi.sync.mirror(settings_for(site.url, output))
+    (job,) = sumi.sync.status(output)
+    assert (job.job, job.target, job.process) == ("mirror", site.url, None)
+    assert sumi.sync.explain(site.url, output).outcome == "captured"
+    assert not sumi.sync.explain(f"{site.url}/never-heard-of", output).known
+    assert [checked.findings for checked in sumi.sync.check_state(output, deep=True)] == [[]]
+    page = next(path for path in output.rglob("*.md") if not path.name.startswith("_"))
+    page.unlink()
+    told: list[str] = []
+    ((_, findings),) = sumi.sync.check_state(output)
+    assert [finding.requeue is not None for finding in findings] == [True]
+    sumi.sync.repair_state(output, tell=told.append)
+    assert any(words.startswith("queued again: ") for words in told)
+    carried = sumi.sync.migrate_state(output, tmp_path / "copy", "sqlite")
+    assert (carried.number, carried.what) == (job.discovered, "URLs")
+    with pytest.raises(UsageError, match="exists already"):
+        sumi.sync.migrate_state(output, tmp_path / "copy")

@@ -15,6 +15,7 @@ from tests.commands import FinishedSumi, RunSumi, SpawnSumi
 from tests.e2e.test_control import wait_for_requests
 from tests.site import MakeSite, RunningSite
 from tests.site.oracle import check_mirror
+from tests.terrain.maps import small_map
 
 FAST = ("--rate-limit", "0", "--json")
 
@@ -271,3 +272,11 @@ def test_state_that_an_older_version_wrote_is_refused_with_advice(
         assert "says format 1" in run.stderr
         assert "sumi state migrate --to files" in run.stderr
     assert run_sumi("mirror", site.url, *FAST, "--fresh").returncode in (0, 1)
+
+
+def test_a_map_is_told_from_a_job_that_can_be_checked(run_sumi: RunSumi, tmp_path: Path) -> None:
+    database = small_map(tmp_path)
+    done = run_sumi("state", "check", str(database))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is a map, which has no files beside its database to compare with" in done.stderr
+    assert f"sumi status {database}" in done.stderr

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.cli.status import waiting_host
 from sumi.console.narration import MOST_FAILURES, Narrator, Verbosity, progress_line, waiting_words
 from sumi.console.reporters import JsonLines, LiveLine, PlainLines, QuietEnd, choose_reporter
 from sumi.console.summary import exit_code, summary_lines
@@ -29,6 +28,7 @@ from sumi.events import (
     WaitingHost,
     Warned,
 )
+from sumi.inspection.status import waiting_host
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import HostWait
 

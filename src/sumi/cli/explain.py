@@ -3,55 +3,21 @@
 import asyncio
 import json
 import sys
-import time
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from sumi.cli.look import looking_at
 from sumi.console.narration import waiting_words
-from sumi.console.open_job import stored_jobs
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.errors import UsageError
-from sumi.events import WaitingHost
-from sumi.model import PageFacts
-from sumi.outcomes import MEANINGS, Outcome, Verdict
-from sumi.ports import Attempt, Snapshot, UrlRecord
 
-# Longer than any way that is worth reading; also the end of a circle that damage might have made.
-MAX_CHAIN = 1000
+if TYPE_CHECKING:
+    from sumi.inspection.explain import Explanation
+    from sumi.model import PageFacts
+    from sumi.ports import Attempt
 
 UNKNOWN = 1
-
-
-class Step(msgspec.Struct, frozen=True):
-    """One page on the way from the seed, and how it was found."""
-
-    hop: str
-    url: str
-
-
-class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    url: str
-    folder: str
-    known: bool
-    outcome: str | None = None
-    rule: str = ""
-    meaning: str = ""
-    advice: str = ""
-    kind: str | None = None
-    depth: int | None = None
-    requested: str = ""  # how it is asked for, where that is not as it is known
-    chain: tuple[Step, ...] = ()
-    attempts: tuple[Attempt, ...] = ()
-    facts: PageFacts = PageFacts()
-    waiting: WaitingHost | None = None
-    caveat: str = ""  # of an unknown URL: what could not be told
-    similar: str | None = None  # the same but for a slash, and known
-    at: float = 0.0
-
 
 _EXAMPLES = """\
 examples:
@@ -83,9 +49,10 @@ def build_parser() -> SentenceParser:
 
 
 def run(arguments: Sequence[str]) -> int:
+    from sumi.inspection.explain import explain
+
     options = build_parser().parse_all(arguments)
-    url = _typed_url(options.url)
-    explanation = asyncio.run(_explain(url, _most_likely(stored_jobs(options.folder), url)))
+    explanation = asyncio.run(explain(options.url, options.folder))
     out = Sink(sys.stdout)
     if options.json:
         out.line(json.dumps(msgspec.to_builtins(explanation)))
@@ -94,131 +61,12 @@ def run(arguments: Sequence[str]) -> int:
     return 0 if explanation.known else UNKNOWN
 
 
-def _typed_url(text: str) -> str:
-    """As a job knows it: without the password that may have been typed with it."""
-    from sumi.settings.kinds import URL, split_userinfo
-
-    try:
-        return split_userinfo(str(URL.parse(text)))[0]
-    except ValueError:
-        raise UsageError(f"URL is {text!r}, but must be {URL.expects}") from None
-
-
-def _most_likely(states: list[Path], url: str) -> list[Path]:
-    """The job of the URL's own host first; it may still have been met by another."""
-    from sumi.urls.paths import host_folder
-
-    return sorted(states, key=lambda state: state.parent.name != host_folder(url))
-
-
-async def _explain(url: str, states: list[Path]) -> Explanation:
-    for state in states:
-        async with looking_at(state) as store:
-            record = await _record_of(url, state, store)
-            if record is not None:
-                return await _known(record, state, store)
-    async with looking_at(states[0]) as store:
-        return await _unknown(url, states[0], store)
-
-
-async def _record_of(url: str, state: Path, store: Snapshot) -> UrlRecord | None:
-    """Under the identity that the job gave it: a crawl by policy knows fewer of them than a mirror."""
-    from sumi.jobs.pipeline.state import load_role
-    from sumi.policy import Preset
-    from sumi.urls import crawl_rules, normalize, normalize_with
-
-    record = await store.record(url)
-    if record is None and await load_role(store, state) is not None:
-        record = await store.record(normalize_with(url, crawl_rules(())) or url)
-    if record is None and _is_map(state):
-        record = await store.record(normalize(url, Preset.MAP) or url)
-    return record
-
-
-def _is_map(state: Path) -> bool:
-    """It is its database, which stands for itself."""
-    return state.is_file()
-
-
-async def _known(record: UrlRecord, state: Path, store: Snapshot) -> Explanation:
-    meaning = MEANINGS[record.outcome]
-    now = time.time()
-    return Explanation(
-        url=record.url,
-        folder=str(state.parent),
-        known=True,
-        outcome=record.outcome,
-        rule=record.rule,
-        meaning=meaning.meaning,
-        advice=meaning.advice,
-        kind=record.kind,
-        depth=record.depth,
-        requested=record.address,
-        chain=await _chain(record, store),
-        attempts=tuple(await store.history(record.url)),
-        facts=record.facts,
-        waiting=await _waiting(record.url, store, now) if record.outcome is Outcome.PENDING else None,
-        at=now,
-    )
-
-
-async def _chain(record: UrlRecord, store: Snapshot) -> tuple[Step, ...]:
-    """From the seed to the page."""
-    steps = [Step(record.hop, record.url)]
-    current: UrlRecord | None = record
-    while current is not None and current.referrer is not None and len(steps) < MAX_CHAIN:
-        referrer = current.referrer
-        current = await store.record(referrer)
-        # Of what robots.txt names, robots.txt itself is the beginning.
-        steps.append(Step(current.hop if current else "site", referrer))
-    return tuple(reversed(steps))
-
-
-async def _waiting(url: str, store: Snapshot, now: float) -> WaitingHost | None:
-    from sumi.urls import host_key
-
-    for wait in await store.waiting_hosts(now):
-        if wait.host == host_key(url):
-            return WaitingHost(wait.host, wait.pending, wait.in_flight, wait.why, wait.ready_at)
-    return None
-
-
-async def _unknown(url: str, state: Path, store: Snapshot) -> Explanation:
-    from sumi.engine.gate import Prospect, foretell
-    from sumi.jobs.mirror.recipe import mirror_job
-    from sumi.jobs.mirror.saved_settings import load_saved_settings
-    from sumi.jobs.pipeline.state import load_role
-
-    settings = await load_saved_settings(store)
-    prospect = Prospect(None, "the job's settings are not on record")
-    if await load_role(store, state) is not None:
-        prospect = Prospect(None, "sumi crawl validate-policy --config FILE says it")
-    if settings is not None:
-        prospect = await foretell(url, mirror_job(settings).recipe, store)
-    other = url.removesuffix("/") if url.endswith("/") else f"{url}/"
-    refusal = prospect.refusal or Verdict(Outcome.PENDING)
-    return Explanation(
-        url=url,
-        folder=str(state.parent),
-        known=False,
-        outcome=prospect.refusal.outcome if prospect.refusal else None,
-        rule=refusal.rule,
-        meaning=MEANINGS[refusal.outcome].meaning if prospect.refusal else "",
-        advice=MEANINGS[refusal.outcome].advice if prospect.refusal else "",
-        caveat=prospect.caveat,
-        similar=other if await store.record(other) is not None else None,
-    )
-
-
-# ── words ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _lines(explanation: Explanation) -> list[str]:
+def _lines(explanation: "Explanation") -> list[str]:
     lines = _known_lines(explanation) if explanation.known else _unknown_lines(explanation)
     return [printable(explanation.url), *lines]
 
 
-def _known_lines(explanation: Explanation) -> list[str]:
+def _known_lines(explanation: "Explanation") -> list[str]:
     rule = f" ({printable(explanation.rule)})" if explanation.rule else ""
     lines = [f"  {explanation.outcome}{rule}: {explanation.meaning}"]
     if explanation.advice:
@@ -238,7 +86,7 @@ def _known_lines(explanation: Explanation) -> list[str]:
     return lines
 
 
-def _unknown_lines(explanation: Explanation) -> list[str]:
+def _unknown_lines(explanation: "Explanation") -> list[str]:
     lines = [f"  unknown: the job in {printable(explanation.folder)} has not met this URL"]
     if explanation.outcome is not None:
         lines.append(f"  found, it would be {explanation.outcome} ({printable(explanation.rule)})")
@@ -252,14 +100,14 @@ def _unknown_lines(explanation: Explanation) -> list[str]:
     return lines
 
 
-def _attempt(attempt: Attempt) -> str:
+def _attempt(attempt: "Attempt") -> str:
     from sumi.files.plain_text import iso_utc
 
     rule = f"  {printable(attempt.rule)}" if attempt.rule else ""
     return f"{iso_utc(attempt.at)}  {attempt.outcome}{rule}"
 
 
-def _facts(facts: PageFacts) -> dict[str, object]:
+def _facts(facts: "PageFacts") -> dict[str, object]:
     return {
         "status": facts.status,
         "type": facts.content_type,

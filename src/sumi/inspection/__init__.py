@@ -1,0 +1,1 @@
+"""Stored jobs, looked at from outside: how they stand, why a page ended so, whether all is whole."""

@@ -1,0 +1,158 @@
+"""How a job stands, told from its stored state: while it runs, at its end, after a kill."""
+
+import os
+import time
+from collections.abc import AsyncIterator, Sequence
+from os import PathLike
+from pathlib import Path
+
+import msgspec
+
+from sumi.console.open_job import refuse_captures, stored_jobs
+from sumi.engine.completeness import noted_standing
+from sumi.engine.summary import FidelityScores, balanced
+from sumi.events import WaitingHost
+from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED, USUAL_WAITS
+from sumi.inspection.look import looking_at
+from sumi.jobs.map.coverage import coverage_notes, read_coverage
+from sumi.jobs.map.store.view import TerrainView
+from sumi.jobs.mirror.saved_settings import load_saved_settings
+from sumi.jobs.pipeline.state import Role, load_role
+from sumi.outcomes import BY_ENDING, UP_TO_DATE, Ending
+from sumi.ports import FrontierStats, HostWait, Snapshot
+from sumi.settings import MirrorSettings
+from sumi.state.lock import lock_owner
+
+MIRROR = "mirror"
+MAP = "map"
+
+
+class JobStatus(msgspec.Struct, frozen=True):
+    """One line of ``--json``. ``outcomes``, what is pending included, add up to ``discovered``."""
+
+    folder: str
+    state: str  # running | paused | interrupted | partial | limited | complete
+    target: str | None
+    process: int | None
+    discovered: int
+    outcomes: dict[str, int]
+    balanced: bool
+    pages_per_second: float | None
+    eta_seconds: float | None
+    hosts: tuple[WaitingHost, ...]
+    at: float
+    job: str = MIRROR
+    notes: tuple[str, ...] = ()  # of a map: how much of each quality domain is there
+    left_out: dict[str, int] = {}  # pages that were found, by what left them out
+
+
+class _Progress(msgspec.Struct):
+    """What a look from outside takes from ``_progress.json``."""
+
+    pages_per_second: float | None = None
+    eta_seconds: float | None = None
+
+
+async def status(folder: str | PathLike[str] = "output") -> list[JobStatus]:
+    """``sumi status``: every job in, or below, a folder."""
+    return [job async for job in statuses(folder)]
+
+
+async def statuses(folder: str | PathLike[str]) -> AsyncIterator[JobStatus]:
+    """One by one, so that what is known is not lost to the next job's damage."""
+    for state in refuse_captures(stored_jobs(os.fspath(folder))):
+        yield await _look(state)
+
+
+async def _look(state: Path) -> JobStatus:
+    process, now = lock_owner(state), time.time()
+    async with looking_at(state) as store:
+        settings = await load_saved_settings(store)
+        usual = Role(_usual_job(state), state.parent)
+        job, home = await load_role(store, state) or usual
+        stats = await store.stats()
+        waits = await store.waiting_hosts(now)
+        is_map = isinstance(store, TerrainView)
+        ended = store.ended if isinstance(store, TerrainView) else None
+        cap = settings.max_pages if settings else 0
+        progress = _progress_of(home) if process else _Progress()
+        told = await noted_standing(store, stats) if process is None else None
+        guessed = await _with_bar(store, settings, _state(home / f"pause.{job}", process, stats, cap, ended))
+        return JobStatus(
+            folder=str(home),
+            state=guessed if told is None else told.status,
+            target=settings.url if settings else await _seed(store),
+            process=process,
+            discovered=stats.known,
+            outcomes=_counts(stats, waits),
+            balanced=sum(stats.outcomes.values()) + stats.pending == stats.known,
+            pages_per_second=progress.pages_per_second,
+            eta_seconds=progress.eta_seconds,
+            hosts=tuple(waiting_host(wait, process) for wait in waits),
+            at=now,
+            job=job,
+            notes=_coverage(state) if is_map else (),
+            left_out={} if told is None else told.left_out,
+        )
+
+
+async def _with_bar(store: Snapshot, settings: MirrorSettings | None, state: str) -> str:
+    """The pages are looked through only where a bar was set and nothing else is amiss."""
+    if state != "complete" or settings is None or not settings.min_fidelity:
+        return state
+    scores = FidelityScores(settings.min_fidelity)
+    async for record in store.records(UP_TO_DATE):
+        scores.take(record)
+    return "partial" if scores.below else state
+
+
+def _state(pause_flag: Path, process: int | None, stats: FrontierStats, cap: int, ended: bool | None) -> str:
+    """Of a job whose last run did not come to its end, or is of a version that did not note how it stood.
+    ``ended``: whether the last run came to its end, where that is on record."""
+    if process is not None:
+        return "paused" if pause_flag.is_file() else "running"
+    if ended is None:
+        ended = not stats.pending or bool(cap and stats.captured >= cap)
+    if not ended:
+        return "interrupted"
+    failed = not BY_ENDING[Ending.FAILED].isdisjoint(stats.outcomes)
+    balanced = sum(stats.outcomes.values()) + stats.pending == stats.known
+    return "partial" if stats.pending or failed or not balanced else "complete"
+
+
+def _counts(stats: FrontierStats, waits: Sequence[HostWait]) -> dict[str, int]:
+    left = {why: sum(wait.pending for wait in waits if wait.why == why) for why in (BUDGET_SPENT, SUSPENDED)}
+    return balanced(stats, over_cap=False, over_budget=left[BUDGET_SPENT], suspended=left[SUSPENDED])
+
+
+def _coverage(database: Path) -> tuple[str, ...]:
+    return coverage_notes(read_coverage(database))
+
+
+async def _seed(store: Snapshot) -> str | None:
+    async for record in store.records():
+        return record.url
+    return None
+
+
+def _progress_of(home: Path) -> _Progress:
+    try:
+        return msgspec.json.decode((home / "_progress.json").read_bytes(), type=_Progress)
+    except (OSError, msgspec.MsgspecError):
+        return _Progress()
+
+
+def _usual_job(state: Path) -> str:
+    """A map is its database, which stands for itself."""
+    return MAP if state.is_file() else MIRROR
+
+
+def waiting_host(wait: HostWait, process: int | None) -> WaitingHost:
+    # From outside, a host that no rule holds is either being asked or waits for somebody to run the job.
+    if wait.why in ("spacing", "in flight"):
+        why = f"waiting for {'its turn' if process else 'the next run'}"
+    elif wait.why in USUAL_WAITS:
+        why = f"waiting for {wait.why}"
+    else:
+        why = wait.why  # what the host did
+    return WaitingHost(wait.host, wait.pending, wait.in_flight, why, wait.ready_at)
