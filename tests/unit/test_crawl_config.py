@@ -5,20 +5,22 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.errors import ConfigError, UsageError
 from sumi.jobs.pipeline.config import CrawlConfig, CrawlMode
-from sumi.jobs.pipeline.config_file import MAX_BYTES, load_crawl_config
-from sumi.jobs.pipeline.config_keys import KEYS, SECTIONS
-from sumi.jobs.pipeline.config_rules import compliance_banner, crawl_caps, crawl_profile, crawl_scope
+from sumi.jobs.pipeline.config_file import load_crawl_config
+from sumi.jobs.pipeline.config_table import CRAWL_SETTINGS
+from sumi.jobs.pipeline.policy import compliance_banner, crawl_caps, crawl_profile, crawl_scope
 from sumi.jobs.pipeline.seeds import load_seeds, new_run_id
 from sumi.jobs.pipeline.workspace import default_layout, layout_of
 from sumi.policy import RobotsOnError, StateBackend
 from sumi.scope.caps import CapPolicy
 from sumi.scope.profiles import ProfileName
+from sumi.settings.config_file import MAX_YAML_BYTES
 
 ROOT = Path(__file__).parents[2]
 RUN = "2025-01-09T15-30Z"
@@ -144,7 +146,7 @@ def test_all_mistakes_at_once_each_with_its_line(load: Load) -> None:
         f"line {number}" for number in (1, 2, 4, 5, 6, 7, 9, 11, 12)
     ]
     assert "profile is 'gitlab', but must be github or generic" in found[0]
-    assert "user_agent: says nobody how to reach you" in found[1]
+    assert "user_agent: does not say how to reach you" in found[1]
     assert "limits.req_per_sec is '0', but must be a number of requests per second" in found[2]
     assert "limits.global_concurrency is '0', but must be a whole number" in found[3]
     assert "limits.max_retrys is not a setting; did you mean max_retries?" in found[4]
@@ -161,7 +163,10 @@ def test_all_mistakes_at_once_each_with_its_line(load: Load) -> None:
         (AGENT + "user_agent: x", "line 2: user_agent stands in line 1 already"),
         (AGENT + "scope: {allowed_hosts: [github.com, gist.github.com]}", "allows github.com only"),
         (AGENT + "scope: {allowed_hosts: ['*.github.com']}", "allows github.com only"),
-        (AGENT + "scope: {allowed_hosts: github.com}", "scope.allowed_hosts must be a list"),
+        (
+            AGENT + "scope: {allowed_hosts: github.com}",
+            "scope.allowed_hosts is 'github.com', but must be a list, each item",
+        ),
         (AGENT + "scope: {allow_patterns: ['(']}", "line 2: scope.allow_patterns: Regular expression '('"),
         (AGENT + "scope: {deny_patterns: ['(?=x)']}", "combine allow_patterns and deny_patterns instead"),
         (AGENT + "scope: [a]", "line 2: scope must be a section"),
@@ -208,7 +213,7 @@ def test_a_mistake_is_a_sentence(load: Load, text: str, words: str) -> None:
         ("a:\n\t- b", "line 2: not readable:"),
         ("a: \0", "not readable: unacceptable character"),
         ("? [a, b]\n: c", "a key must be a plain word"),
-        ("#" + "x" * MAX_BYTES, "larger than 256 KiB"),
+        ("#" + "x" * MAX_YAML_BYTES, "larger than 256 KiB"),
     ],
 )
 def test_yaml_that_could_do_harm_or_makes_no_sense_is_refused(load: Load, text: str, words: str) -> None:
@@ -269,9 +274,9 @@ def test_the_examples_are_valid(name: str) -> None:
 
 def test_the_example_for_github_shows_every_setting_with_its_default(load: Load) -> None:
     text = (ROOT / "examples" / "github.yaml").read_text(encoding="utf-8")
-    for key in KEYS:
+    for key in CRAWL_SETTINGS:
         section = re.search(rf"(?ms)^{key.section}:\n(.*?)(?=^\S|\Z)", text)[1] if key.section else text  # type: ignore[index]
-        assert re.search(rf"(?m)^ *(?:# )?{key.name}:", section), f"{key.dotted} is not shown"
+        assert re.search(rf"(?m)^ *(?:# )?{key.name}:", section), f"{key.path} is not shown"
     shown, default = load(text), load(AGENT)
     assert shown.limits == default.limits
     for section in ("frontier", "spool", "store", "index", "bookmark", "pages_csv", "metrics", "trajectory"):
@@ -279,8 +284,11 @@ def test_the_example_for_github_shows_every_setting_with_its_default(load: Load)
 
 
 def test_every_setting_is_in_the_structures_and_in_no_other() -> None:
-    fields = {f"{name}.{field}" for name, make in SECTIONS.items() for field in make.__struct_fields__}
-    assert fields == {key.dotted for key in KEYS if key.section}
+    fields: set[str] = set()
+    for top in msgspec.structs.fields(CrawlConfig):
+        inner = getattr(top.type, "__struct_fields__", ())
+        fields |= {f"{top.name}.{name}" for name in inner} or {top.name}
+    assert fields - {"patterns"} == {setting.path for setting in CRAWL_SETTINGS}
 
 
 def test_the_default_workspace_is_that_of_a_default_configuration(load: Load, tmp_path: Path) -> None:

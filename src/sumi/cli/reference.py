@@ -2,16 +2,13 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-
-import msgspec
 
 from sumi.cli.main import COMMANDS, Command, load_command
 from sumi.console.summary import EXIT_CODES
-from sumi.jobs.pipeline.config import CrawlConfig
-from sumi.jobs.pipeline.config_file import DEFAULT_WORKSPACE
-from sumi.jobs.pipeline.config_keys import KEYS, PERMISSIONS, SECTIONS, Key
+from sumi.jobs.map.config_file import map_table
+from sumi.jobs.pipeline.config_table import CRAWL_SETTINGS, PATHS_BY_BACKEND
 from sumi.outcomes import MEANINGS, Ending
 from sumi.settings import GROUPS, SETTINGS, Setting
 
@@ -124,51 +121,62 @@ The keys of a crawl's YAML file, for `sumi crawl`, `sumi scrape`, `sumi run` and
 [guide](../guides/crawl-configuration.md) says how they work together. Paths start at the workspace and stay
 within it, and `{run_id}` in them stands for the name of the run."""
 
-_WITHOUT = {"user_agent": "it has to be given", "run_id": "when the run starts"}
+
+_MAP_HEAD = """\
+The keys of a map's TOML file, for `sumi map`. The [guide](../guides/map.md) says how they work together.
+Paths start at the folder of the file."""
 
 
 def crawl_configuration_page() -> str:
     lines = ["# Crawl configuration", "", _NOTICE, "", _CRAWL_HEAD]
-    for section in ("", *SECTIONS):
-        title = f"`{section}`" if section else "Top level"
-        lines += ["", f"## {title}", "", "| key | meaning | takes | default |", "| --- | --- | --- | --- |"]
-        lines += [_key_row(key) for key in KEYS if key.section == section]
+    for section, settings in _by_section(CRAWL_SETTINGS):
+        lines += ["", f"## `{section}`" if section else "## Top level", *_key_table(settings)]
     return _joined(lines)
 
 
-def _key_row(key: Key) -> str:
-    takes = f"a list, each item {key.kind.expects}" if key.kind.many else key.kind.expects
-    cells = (f"`{key.dotted}`", key.help, takes, _key_default(key))
+def map_configuration_page() -> str:
+    lines = ["# Map configuration", "", _NOTICE, "", _MAP_HEAD]
+    for section, settings in _by_section(map_table(allow_http=True)):
+        title = f"`[[{section}]]`, any number of times" if settings[0].repeated else f"`[{section}]`"
+        lines += ["", f"## {title}", *_key_table([setting._replace(section="") for setting in settings])]
+    return _joined(lines)
+
+
+def _by_section(table: Sequence[Setting]) -> Iterator[tuple[str, list[Setting]]]:
+    for section in dict.fromkeys(setting.section for setting in table):
+        yield section, [setting for setting in table if setting.section == section]
+
+
+def _key_table(settings: Sequence[Setting]) -> list[str]:
+    return ["", "| key | meaning | takes | default |", "| --- | --- | --- | --- |", *map(_key_row, settings)]
+
+
+def _key_row(setting: Setting) -> str:
+    expects = setting.kind.expects
+    takes = f"a list, each item {expects}" if setting.kind.many else expects
+    cells = (f"`{setting.path}`", setting.help, takes, _yaml_default(setting))
     return f"| {' | '.join(map(_cell, cells))} |"
 
 
-def _key_default(key: Key) -> str:
-    if key.is_path:
-        others = "".join(f"; `{path}` for {backend}" for backend, path in key.for_backend)
-        return f"`{key.default}`{others}"
-    if key.dotted == "workspace":
-        return f"`{DEFAULT_WORKSPACE}`"
-    owner = SECTIONS[key.section] if key.section else CrawlConfig
-    (field,) = (each for each in msgspec.structs.fields(owner) if each.name == key.name)
-    return _shown(key, field.default)
-
-
-def _shown(key: Key, value: object) -> str:
+def _yaml_default(setting: Setting) -> str:
+    value = setting.default
+    if setting.required:
+        return "it has to be given"
+    if setting.otherwise:
+        return setting.otherwise
     if isinstance(value, bool):
         return "`true`" if value else "`false`"
-    if key.kind is PERMISSIONS and isinstance(value, int):
-        return f'`"0o{value:o}"`'
-    if isinstance(value, float):
-        return f"`{value:g}`"
-    if value is msgspec.NODEFAULT:
-        return _WITHOUT[key.name]
-    return "none" if value in (None, ()) else f"`{value}`"
+    others = PATHS_BY_BACKEND.get(setting.path, {})
+    shown = f"{value:g}" if isinstance(value, float) else str(value)
+    paths = "".join(f"; `{path}` for {backend}" for backend, path in others.items())
+    return "none" if value in (None, ()) else f"`{shown}`{paths}"
 
 
 PAGES: dict[str, Callable[[], str]] = {
     "reference/settings.md": settings_page,
     "reference/cli.md": cli_page,
     "reference/crawl-configuration.md": crawl_configuration_page,
+    "reference/map-configuration.md": map_configuration_page,
     "concepts/outcomes.md": outcomes_page,
 }
 

@@ -12,7 +12,7 @@ from sumi.errors import UsageError
 from sumi.settings.mirror import MirrorSettings
 from sumi.settings.setting import Setting
 from sumi.settings.table import SETTINGS
-from sumi.settings.toml_values import from_toml, suggestion
+from sumi.settings.values import from_native, suggestion
 
 # By field: never written down, nor repeated in a message.
 SECRET: Final = ("auth", "header", "header_for", "proxy")
@@ -45,7 +45,7 @@ def _checked(setting: Setting, value: object) -> object:
     texts = plain if setting.kind.many and isinstance(plain, list) else [plain]
     if setting.field in SECRET and not all(isinstance(text, str) for text in texts):
         raise UsageError(f"{setting.field} must be {setting.kind.expects}; it is not repeated here")
-    return from_toml(setting.kind, plain, setting.field)
+    return from_native(setting.kind, plain, setting.field)
 
 
 def _as_in_a_file(value: object) -> object:

@@ -50,6 +50,7 @@ class Kind(NamedTuple):
     many: bool = False
     switch: bool = False
     spaced: bool = False  # a value may contain spaces, so a variable has one value per line
+    is_path: bool = False  # may be relative: the job says where such paths in its configuration start
 
 
 def split_resolve(entry: str) -> tuple[str, int, str]:
@@ -275,6 +276,6 @@ PROXY = Kind("an http, https or socks5h address with a port", _checked_by(split_
 AGENT = Kind("printable ASCII that starts with a name, such as mybot/1.0", _parse_agent, "TEXT")
 CONTACT = Kind("a web address or an e-mail address", _parse_contact, "URL|EMAIL")
 FOLDER = Kind("a folder", _parse_folder, "DIR")
-FILE = Kind("an existing file", _parse_file, "FILE")
+FILE = Kind("an existing file", _parse_file, "FILE", is_path=True)
 PROGRAM = Kind("a program, by name or path", _parse_folder, "PATH")
 SELECTOR = Kind("a CSS selector such as main .content", _parse_selector, "SELECTOR")

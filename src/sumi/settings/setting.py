@@ -1,33 +1,40 @@
-"""What a setting is: name, kind, group and help. Its default stands once, in ``MirrorSettings``."""
+"""What a setting is. Jobs declare tables of them; flags, variables, configuration keys and the reference are
+made from these. A default stands once, in the struct that the values go into.
+"""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
 
 from sumi.settings.kinds import Kind, size_text
-from sumi.settings.mirror import MirrorSettings
 
 TAKE, PACE, NETWORK, LIMITS = "What to take", "Politeness", "Network", "Limits"
 RENDERING, OUTPUT = "Rendering", "Output and state"
 GROUPS = (TAKE, PACE, NETWORK, RENDERING, LIMITS, OUTPUT)
 
-_DEFAULTS: dict[str, object] = {
-    field.name: None if field.required else field.default for field in msgspec.structs.fields(MirrorSettings)
-}
-
 
 class Setting(NamedTuple):
-    name: str  # kebab-case: the flag without dashes, the configuration key
+    name: str  # the configuration key; in kebab-case, the flag without dashes
     kind: Kind
-    group: str
     help: str
     unit: str = ""
-    otherwise: str = ""  # what None stands for
+    otherwise: str = ""  # what it means not to give it, where the default does not say so
     short: str = ""
+    group: str = ""  # its heading in help and reference
+    section: str = ""  # of the configuration file, where that has several
+    default: object = None
+    required: bool = False
+    repeated: bool = False  # the section may be there any number of times
 
     @property
     def field(self) -> str:
         return self.name.replace("-", "_")
+
+    @property
+    def path(self) -> str:
+        """The name with its section: ``limits.max_retries``."""
+        return f"{self.section}.{self.name}" if self.section else self.name
 
     @property
     def variable(self) -> str:
@@ -39,12 +46,30 @@ class Setting(NamedTuple):
         return f"--no-{self.name}" if self.default is True else f"--{self.name}"
 
     @property
-    def default(self) -> object:
-        return _DEFAULTS[self.field]
-
-    @property
     def default_text(self) -> str:
         return self.otherwise or _shown(self.default, self.kind)
+
+
+def grouped(group: str, *settings: Setting) -> tuple[Setting, ...]:
+    return tuple(setting._replace(group=group) for setting in settings)
+
+
+def in_section(
+    section: str, struct: type[msgspec.Struct], *settings: Setting, repeated: bool = False
+) -> tuple[Setting, ...]:
+    """Settings of one section of a configuration file, whose values go into ``struct``."""
+    placed = (setting._replace(section=section, repeated=repeated) for setting in settings)
+    return with_defaults(placed, struct)
+
+
+def with_defaults(settings: Iterable[Setting], struct: type[msgspec.Struct]) -> tuple[Setting, ...]:
+    defaults = {field.name: field.default for field in msgspec.structs.fields(struct)}
+
+    def completed(setting: Setting) -> Setting:
+        default = defaults[setting.field]
+        return setting if default is msgspec.NODEFAULT else setting._replace(default=default)
+
+    return tuple(map(completed, settings))
 
 
 def _shown(value: object, kind: Kind) -> str:

@@ -6,11 +6,12 @@ from typing import TypeAlias
 
 import msgspec
 
-from sumi.errors import ConfigError, UsageError
+from sumi.errors import UsageError
+from sumi.settings.config_file import toml_file
 from sumi.settings.mirror import MirrorSettings
 from sumi.settings.setting import Setting
 from sumi.settings.table import SETTINGS, URLS
-from sumi.settings.toml_values import from_toml, parsed, read_toml, suggestion
+from sumi.settings.values import parsed
 
 Given: TypeAlias = str | bool | list[str]
 
@@ -47,7 +48,11 @@ def gathered(
     section: str,
 ) -> dict[str, object]:
     """By field, what was given of a table of settings, wherever; ``section`` is the one of the file."""
-    values: dict[str, object] = _from_file(Path(config), table, section) if config is not None else {}
+    values: dict[str, object] = {}
+    if config is not None:
+        file = toml_file(Path(config), "--config")
+        values = file.read(table, under=section)
+        file.refuse()
     return values | _from_environment(environ, table) | _from_flags(flags, table)
 
 
@@ -77,33 +82,3 @@ def _from_variable(setting: Setting, text: str) -> object:
         values = filter(str.strip, text.splitlines()) if setting.kind.spaced else text.split()
         return tuple(parsed(setting.kind, value, setting.variable) for value in values)
     return parsed(setting.kind, text, setting.variable)
-
-
-def _from_file(path: Path, known: Sequence[Setting], section: str) -> dict[str, object]:
-    document = read_toml(path, "--config")
-    violations = [
-        f"{path}: [{key}] is not a section; settings go under [{section}]"
-        for key in document
-        if key != section
-    ]
-    table = document.get(section, {})
-    if not isinstance(table, dict):
-        raise ConfigError([*violations, f"{path}: {section} must be a section, written [{section}]"])
-    values: dict[str, object] = {}
-    for key, value in table.items():
-        try:
-            where = f"{path}: [{section}] {key}"
-            setting = _setting_named(key, known, where)
-            values[setting.field] = from_toml(setting.kind, value, where)
-        except ConfigError as error:
-            violations += error.violations
-    if violations:
-        raise ConfigError(violations)
-    return values
-
-
-def _setting_named(key: str, known: Sequence[Setting], where: str) -> Setting:
-    by_name = {setting.name: setting for setting in known}
-    if key in by_name:
-        return by_name[key]
-    raise ConfigError([f"{where} is not a setting{suggestion(key, by_name)}"])

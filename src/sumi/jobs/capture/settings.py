@@ -11,7 +11,7 @@ from sumi.policy import Preset
 from sumi.settings.keywords import SECRET, from_keywords
 from sumi.settings.kinds import FOLDER, SWITCH, URL, decimal, many, split_userinfo, whole
 from sumi.settings.mirror import MirrorSettings
-from sumi.settings.setting import OUTPUT, PACE, TAKE, Setting
+from sumi.settings.setting import OUTPUT, PACE, TAKE, Setting, grouped
 from sumi.settings.sources import Given, gathered
 from sumi.settings.table import SETTINGS
 from sumi.urls import PRESETS, Spelled, origin, spelled
@@ -23,51 +23,55 @@ _ANY: Final = 1_000_000_000
 
 DEFAULT_STORE: Final = "captures"
 STORE: Final = Setting(
-    "store", FOLDER, OUTPUT, "The folder that captures are kept in.", otherwise=DEFAULT_STORE
+    "store", FOLDER, "The folder that captures are kept in.", otherwise=DEFAULT_STORE, group=OUTPUT
 )
 OWN: Final = (
-    Setting("url", many(URL), TAKE, "The base URLs: what lies under their paths is taken."),
-    Setting(
-        "limit",
-        whole(-_ANY, _ANY, "pages"),
+    *grouped(
         TAKE,
-        "Pages of their own text for each base URL; 0 for no limit.",
-        "pages",
-        otherwise="0",
+        Setting("url", many(URL), "The base URLs: what lies under their paths is taken."),
+        Setting(
+            "limit",
+            whole(-_ANY, _ANY, "pages"),
+            "Pages of their own text for each base URL; 0 for no limit.",
+            "pages",
+            otherwise="0",
+        ),
+        Setting(
+            "external-hops",
+            whole(-_ANY, _ANY, "links"),
+            f"Follow links that lead out of the base URLs, so many in a row; at most {MOST_EXTERNAL_HOPS}, "
+            "0 for none.",
+            "links",
+            otherwise="0",
+        ),
     ),
-    Setting(
-        "external-hops",
-        whole(-_ANY, _ANY, "links"),
-        TAKE,
-        f"Follow links that lead out of the base URLs, so many in a row; at most {MOST_EXTERNAL_HOPS}, "
-        "0 for none.",
-        "links",
-        otherwise="0",
-    ),
-    Setting(
-        "workers",
-        whole(-_ANY, _ANY, "pages"),
+    *grouped(
         PACE,
-        f"Pages at once, 1 to {MOST_WORKERS}; a number beyond counts as the nearest of them.",
-        "pages",
-        otherwise=str(DEFAULT_WORKERS),
+        Setting(
+            "workers",
+            whole(-_ANY, _ANY, "pages"),
+            f"Pages at once, 1 to {MOST_WORKERS}; a number beyond counts as the nearest of them.",
+            "pages",
+            otherwise=str(DEFAULT_WORKERS),
+        ),
     ),
-    STORE,
-    Setting(
-        "skip-cache",
-        SWITCH,
+    *grouped(
         OUTPUT,
-        "Fetch every page anew, whatever earlier captures have.",
-        otherwise="off",
-    ),
-    Setting(
-        "cache-age",
-        decimal(0, 1e9, "seconds"),
-        OUTPUT,
-        "Use a page of an earlier capture without asking the server for so long, unless that wants to be "
-        "asked every time.",
-        "seconds",
-        otherwise="as long as the server says, and at most a day",
+        STORE,
+        Setting(
+            "skip-cache",
+            SWITCH,
+            "Fetch every page anew, whatever earlier captures have.",
+            otherwise="off",
+        ),
+        Setting(
+            "cache-age",
+            decimal(0, 1e9, "seconds"),
+            "Use a page of an earlier capture without asking the server for so long, unless that wants to be "
+            "asked every time.",
+            "seconds",
+            otherwise="as long as the server says, and at most a day",
+        ),
     ),
 )
 

@@ -46,7 +46,7 @@ class DomainEntry(msgspec.Struct, frozen=True):
 
 
 class HttpConfig(msgspec.Struct, frozen=True):
-    ca_file: Path | None = None
+    ca_file: str | None = None
     resolve: tuple[str, ...] = ()
     allow_http: bool = False
 

@@ -1,121 +1,86 @@
-"""The configuration file of a terrain map: read, checked as a whole, every mistake reported at once."""
+"""The configuration file of a map: its settings, and what they mean together."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import msgspec
 
-from sumi.errors import ConfigError
-from sumi.jobs.map.config import MapConfig
-from sumi.jobs.map.config_keys import Keys, entries, sections
-from sumi.policy import Preset
-from sumi.scope.hosts import DomainClass, DomainClasses
-from sumi.settings.toml_values import from_toml, read_toml, suggestion
-from sumi.urls import normalize, split
+from sumi.errors import UsageError
+from sumi.jobs.map.config import (
+    ContentConfig,
+    CrawlerConfig,
+    DomainEntry,
+    HttpConfig,
+    MapConfig,
+    OutputConfig,
+    RenderConfig,
+    RobotsConfig,
+    UserAgentConfig,
+    WebhooksConfig,
+)
+from sumi.policy import Preset, RenderMode, RobotsOnError
+from sumi.scope.hosts import DomainClass, DomainClasses, canonical_domain_pattern, is_address
+from sumi.settings.config_file import Values, nested, toml_file
+from sumi.settings.kinds import EMAIL, FILE, RESOLVE, SWITCH, Kind, choice, many, whole
+from sumi.settings.setting import Setting, in_section
+from sumi.urls import map_rules, normalize, spelled, split
 
-Values: TypeAlias = dict[str, Any]  # what the file says, by the names of MapConfig's fields
-
-_DEFAULT_OUTPUT: Final = {"database_path": "map.db", "summary_path": "map-summary.md"}
+_U32: Final = 2**32 - 1
+_DAY_MS: Final = 86_400_000
+_NAME: Final = re.compile(r"[A-Za-z0-9-]+", re.ASCII)
+_VERSION: Final = re.compile(r"[A-Za-z0-9._+-]+", re.ASCII)
+_PRINTABLE: Final = re.compile(r"[\x21-\x7e]+", re.ASCII)
+# Stricter than a URL's host: what stands in a list of domains is looked for among names that resolve.
+_LABELS: Final = re.compile(
+    r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*", re.ASCII
+)
 
 
 def load_map_config(path: Path) -> MapConfig:
     """Raises UsageError for a file that cannot be read, ConfigError with everything that is wrong in it."""
-    document = read_toml(path, "configuration file")
-    violations: list[str] = []
-    known = sections(path.parent)
-    lists = entries(allow_http=_allows_http(document))
-    violations += _unknown(document, (*known, *lists), path)
-    values: Values = {
-        _field(name): _section(document, name, keys, path, violations) for name, keys in known.items()
-    }
-    values |= {name: _entries(document, name, keys, path, violations) for name, keys in lists.items()}
-    violations += _contradictions(values, path)
-    if violations:
-        raise ConfigError(violations)
-    values["output"] = {key: path.parent / name for key, name in _DEFAULT_OUTPUT.items()} | values["output"]
-    return msgspec.convert(values, MapConfig)
+    file = toml_file(path)
+    values = file.read(map_table(allow_http=file.peek("http", "allow-http") is True), folder=path.parent)
+    for words in _contradictions(values):
+        file.complain(words)
+    file.refuse()
+    for key, name in _OUTPUT_FILES.items():
+        values.setdefault(f"output.{key}", path.parent / name)
+    return msgspec.convert(nested(values), MapConfig)
 
 
-def _allows_http(document: Mapping[str, object]) -> bool:
-    http = document.get("http")
-    return isinstance(http, dict) and http.get("allow-http") is True
+def map_table(*, allow_http: bool) -> tuple[Setting, ...]:
+    """``allow_http``: seeds may have http:// addresses."""
+    domain = Setting("domain", _DOMAIN, "The domain; *. takes those below it too.", required=True)
+    seeds = Setting("seeds", many(_seed(allow_http=allow_http)), "Where it is entered.", required=True)
+    return (
+        *_SETTINGS,
+        *in_section("quality", DomainEntry, domain, seeds, repeated=True),
+        *in_section("blacklist", DomainEntry, domain, repeated=True),
+        *in_section("stub", DomainEntry, domain, repeated=True),
+    )
 
 
-def _unknown(document: Mapping[str, object], known: tuple[str, ...], path: Path) -> Iterator[str]:
-    for name in document:
-        if name not in known:
-            yield f"{path}: [{name}] is not a section{suggestion(name, known)}"
-
-
-def _section(
-    document: Mapping[str, object], name: str, keys: Keys, path: Path, violations: list[str]
-) -> Values:
-    table = document.get(name, {})
-    if isinstance(table, dict):
-        return _table(keys, table, f"{path}: [{name}]", violations)
-    violations.append(f"{path}: {name} must be a section, written [{name}]")
-    return {}
-
-
-def _entries(
-    document: Mapping[str, object], name: str, keys: Keys, path: Path, violations: list[str]
-) -> list[Values]:
-    tables = document.get(name, [])
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        violations.append(f"{path}: {name} must be sections, each written [[{name}]]")
-        return []
-    return [
-        _table(keys, table, f"{path}: [[{name}]] number {number}:", violations)
-        for number, table in enumerate(tables, 1)
-    ]
-
-
-def _table(keys: Keys, table: Mapping[str, object], where: str, violations: list[str]) -> Values:
-    values: Values = {}
-    for name, key in keys.items():
-        if key.required and table.get(name) in (None, []):
-            violations.append(
-                f"{where} {name} is missing; it must be {_wanted(key.kind.expects, key.kind.many)}"
-            )
-    for name, value in table.items():
-        if name not in keys:
-            violations.append(f"{where} {name} is not a setting{suggestion(name, keys)}")
-            continue
-        try:
-            values[_field(name)] = from_toml(keys[name].kind, value, f"{where} {name}")
-        except ConfigError as error:
-            violations += error.violations
-    return values
-
-
-def _wanted(expects: str, many: bool) -> str:
-    return f"a list of at least one item, each {expects}" if many else expects
-
-
-def _field(name: str) -> str:
-    return name.replace("-", "_")
-
-
-def _contradictions(values: Values, path: Path) -> Iterator[str]:
+def _contradictions(values: Values) -> Iterator[str]:
     """Between values that are each valid by themselves."""
-    if not values["quality"]:
-        yield f"{path}: there is no [[quality]] section; name at least one domain to explore"
-    output = values["output"]
-    if "database_path" in output and output["database_path"] == output.get("summary_path"):
-        yield f"{path}: [output] database-path and summary-path are the same file; give each its own"
-    yield from _stray_seeds(values, path)
+    if not values.get("quality"):
+        yield "there is no [[quality]] section; name at least one domain to explore"
+    database = values.get("output.database_path")
+    if database is not None and database == values.get("output.summary_path"):
+        yield "[output] database-path and summary-path are the same file; give each its own"
+    yield from _stray_seeds(values)
 
 
-def _stray_seeds(values: Values, path: Path) -> Iterator[str]:
+def _stray_seeds(values: Values) -> Iterator[str]:
     """Seeds that would never be visited, or from which the domain would not be explored."""
     patterns = {
-        name: [entry["domain"] for entry in values[name] if "domain" in entry]
+        name: [entry["domain"] for entry in values.get(name, ()) if "domain" in entry]
         for name in ("quality", "blacklist", "stub")
     }
     classes = DomainClasses(**patterns)
-    for number, entry in enumerate(values["quality"], 1):
-        where = f"{path}: [[quality]] number {number}: seeds:"
+    for number, entry in enumerate(values.get("quality", ()), 1):
+        where = f"[[quality]] number {number}: seeds:"
         for seed in entry.get("seeds", ()) if "domain" in entry else ():
             host = split(normalize(seed, Preset.MAP_WITH_HTTP) or seed).host  # with www. or without
             found = classes.classify(host)
@@ -123,3 +88,136 @@ def _stray_seeds(values: Values, path: Path) -> Iterator[str]:
                 yield f"{where} {seed} is on a {found} domain, so it would never be visited; take one away"
             elif DomainClasses([entry["domain"]]).classify(host) is not DomainClass.QUALITY:
                 yield f"{where} {seed} is not on {entry['domain']}; give it a [[quality]] section of its own"
+
+
+# ── what values there are ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _matching(pattern: re.Pattern[str], expects: str) -> Kind:
+    def parse(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise ValueError(text)
+        return text
+
+    return Kind(expects, parse, "TEXT")
+
+
+def _web_address(expects: str) -> Kind:
+    def parse(text: str) -> str:
+        # It is sent in a header, so it must be written in the characters that a URL is made of.
+        if normalize(text, Preset.MIRROR) is None or not _PRINTABLE.fullmatch(text):
+            raise ValueError(text)
+        return text
+
+    return Kind(expects, parse, "URL")
+
+
+def _seed(*, allow_http: bool) -> Kind:
+    """As it is to be requested."""
+    rules = map_rules(allow_http=allow_http)
+    schemes = ("https://", "http://") if allow_http else ("https://",)
+
+    def parse(text: str) -> str:
+        seed = spelled(text, rules) if text.lower().startswith(schemes) else None
+        if seed is None or "@" in text.partition("://")[2].partition("/")[0]:
+            raise ValueError(text)
+        return seed.target
+
+    hint = "" if allow_http else " (http needs allow-http = true under [http])"
+    return Kind(f"an address such as https://example.com/{hint}", parse, "URL")
+
+
+def _parse_domain(text: str) -> str:
+    try:
+        pattern = canonical_domain_pattern(text)
+    except UsageError as error:  # whose advice is for host patterns, which may have ports
+        raise ValueError(text) from error
+    name = pattern.removeprefix("*.")
+    if not _LABELS.fullmatch(name) and not is_address(name):
+        raise ValueError(text)
+    return pattern
+
+
+def _parse_new_file(text: str) -> Path:
+    if not text.strip() or "\0" in text or text.endswith("/"):
+        raise ValueError(text)
+    return Path(text)
+
+
+def _parse_selector(text: str) -> str:
+    if not text.strip():
+        raise ValueError(text)
+    return text
+
+
+_DOMAIN: Final = Kind(
+    "a domain such as example.com, perhaps after *., without a port", _parse_domain, "PATTERN"
+)
+_SELECTOR: Final = Kind("a CSS selector such as main article", _parse_selector, "SELECTOR")
+_NEW_FILE: Final = Kind("the name of a file", _parse_new_file, "FILE", is_path=True)
+_WEBHOOK: Final = _web_address("an address to send to, with http:// or https://")
+
+_OUTPUT_FILES: Final = {"database_path": "map.db", "summary_path": "map-summary.md"}
+
+_SETTINGS: Final = (
+    *in_section(
+        "crawler",
+        CrawlerConfig,
+        Setting("max-depth", whole(0, _U32, "links"), "How many links away from a seed."),
+        Setting("max-concurrent-pages-open", whole(1, 100, "pages"), "Pages at once, over all domains."),
+        Setting("minimum-time-on-page", whole(100, _DAY_MS, "milliseconds"), "Between requests to a domain."),
+        Setting("max-domain-requests", whole(1, _U32, "requests"), "To one domain, per run."),
+    ),
+    *in_section(
+        "user-agent",
+        UserAgentConfig,
+        Setting(
+            "crawler-name",
+            _matching(_NAME, "letters, digits and hyphens"),
+            "The name to crawl under.",
+            required=True,
+        ),
+        Setting("crawler-version", _matching(_VERSION, "a version such as 1.0"), "Its version."),
+        Setting(
+            "contact-url",
+            _web_address("the address of a page about your crawler, with http:// or https://"),
+            "A page that says who crawls, and why.",
+        ),
+        Setting(
+            "contact-email",
+            _matching(EMAIL, "an e-mail address such as crawler@example.com"),
+            "Where a site's owner can reach you.",
+        ),
+    ),
+    *in_section(
+        "output",
+        OutputConfig,
+        Setting("database-path", _NEW_FILE, "The map.", default=_OUTPUT_FILES["database_path"]),
+        Setting("summary-path", _NEW_FILE, "What was found, to read.", default=_OUTPUT_FILES["summary_path"]),
+    ),
+    *in_section(
+        "http",
+        HttpConfig,
+        Setting("ca-file", FILE, "Trust the authorities in this PEM file, besides the system's."),
+        Setting("resolve", many(RESOLVE), "Use this address for that host and port instead of DNS."),
+        Setting("allow-http", SWITCH, "Also visit http:// addresses."),
+    ),
+    *in_section(
+        "robots",
+        RobotsConfig,
+        Setting("on-error", choice(RobotsOnError), "What a robots.txt that cannot be had means."),
+    ),
+    *in_section("content", ContentConfig, Setting("keep", SWITCH, "Keep pages as they came, compressed.")),
+    *in_section(
+        "webhooks",
+        WebhooksConfig,
+        Setting("on-complete", _WEBHOOK, "Told when a run ends."),
+        Setting("on-error", _WEBHOOK, "Told when a run fails."),
+    ),
+    *in_section(
+        "render",
+        RenderConfig,
+        Setting("mode", choice(RenderMode), "Which pages a browser renders."),
+        Setting("wait-for", many(_SELECTOR), "Wait until something on the page matches each."),
+    ),
+)

@@ -88,7 +88,7 @@ def _network(config: MapConfig) -> NetworkPolicy:
         user_agent=config.user_agent.header,
         resolve=config.http.pinned_addresses,
         open_hosts=frozenset(host for host in private if host is not None),
-        ca_file=None if config.http.ca_file is None else str(config.http.ca_file),
+        ca_file=config.http.ca_file,
         https_only=not config.http.allow_http,
     )
 

@@ -13,7 +13,6 @@ from sumi.files.safe_files import SafeFolder
 from sumi.files.warc import WarcFile
 from sumi.jobs.pipeline.archive import Archive, NoPacking, TrainedPacking
 from sumi.jobs.pipeline.config import CrawlConfig, IndexBackend, PackingDictionary
-from sumi.jobs.pipeline.config_rules import page_type_of
 from sumi.jobs.pipeline.ledger_copies import Copy, FileCopy, LedgerCopies
 from sumi.jobs.pipeline.metrics_csv import MetricsCsv, PageCounts
 from sumi.jobs.pipeline.page_index import IndexCopy, IndexRecord, index_records, open_page_index
@@ -22,6 +21,7 @@ from sumi.jobs.pipeline.pages_csv import (
     PagesCsv,
     TrajectoryCsv,
 )
+from sumi.jobs.pipeline.policy import page_type_of
 from sumi.jobs.pipeline.spool import SpoolCopy, SpoolWriter
 from sumi.ports import Clock, UrlRecord
 

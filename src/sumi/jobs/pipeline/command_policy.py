@@ -66,7 +66,7 @@ def build_parser() -> SentenceParser:
 
 def run(arguments: Sequence[str]) -> int:
     from sumi.jobs.pipeline.config_file import load_crawl_config
-    from sumi.jobs.pipeline.config_rules import compliance_banner
+    from sumi.jobs.pipeline.policy import compliance_banner
     from sumi.jobs.pipeline.seeds import new_run_id
 
     options = build_parser().parse_all(arguments)
@@ -89,7 +89,7 @@ def run(arguments: Sequence[str]) -> int:
 
 class _Judge:
     def __init__(self, config: "CrawlConfig", robots_file: str | None) -> None:
-        from sumi.jobs.pipeline.config_rules import crawl_profile
+        from sumi.jobs.pipeline.policy import crawl_profile
         from sumi.urls import crawl_rules
 
         self._config = config
@@ -98,7 +98,7 @@ class _Judge:
         self._robots = None if robots_file is None else _robots_rules(robots_file, config.user_agent)
 
     def judge(self, text: str) -> Judgement:
-        from sumi.jobs.pipeline.config_rules import caps_on
+        from sumi.jobs.pipeline.policy import caps_on
         from sumi.urls import normalize_with
 
         url, text = normalize_with(text, self._rules), without_passwords(text)

@@ -74,7 +74,7 @@ def _run_both(options: argparse.Namespace, config: "CrawlConfig") -> int:
 
 
 def _banner(config: "CrawlConfig") -> tuple[str, ...]:
-    from sumi.jobs.pipeline.config_rules import compliance_banner
+    from sumi.jobs.pipeline.policy import compliance_banner
 
     turns = "turns       both fetch every page (spool.hand_over): the scraper waits while the crawler fetches"
     return (*compliance_banner(config), *(() if config.spool.hand_over else (turns,)))

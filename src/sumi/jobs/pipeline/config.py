@@ -1,7 +1,7 @@
 """What a user decides about crawling by policy and scraping what was found: one schema for both sides.
 
 A file may hold either side or both; what it does not mention has the default that stands here. Paths are
-absolute once loaded: see ``crawl_config_file``.
+absolute once loaded: see ``config_file``.
 """
 
 from enum import StrEnum
@@ -133,11 +133,11 @@ class CrawlConfig(msgspec.Struct, frozen=True, kw_only=True):
     seeds_file: Path
     profile: ProfileName = ProfileName.GITHUB
     mode: CrawlMode = CrawlMode.SEPARATED
-    robots: RobotsSection
-    scope: ScopeSection
-    limits: LimitsSection
-    caps: CapsSection
-    network: NetworkSection
+    robots: RobotsSection = RobotsSection()
+    scope: ScopeSection = ScopeSection()
+    limits: LimitsSection = LimitsSection()
+    caps: CapsSection = CapsSection()
+    network: NetworkSection = NetworkSection()
     frontier: FrontierSection
     spool: SpoolSection
     store: StoreSection
@@ -147,6 +147,6 @@ class CrawlConfig(msgspec.Struct, frozen=True, kw_only=True):
     metadata: MetadataSection
     metrics: MetricsSection
     trajectory: TrajectorySection
-    render: RenderSection
+    render: RenderSection = RenderSection()
     # Each path as it stands in the workspace, by dotted key: a pattern of a shell, * for the run's name.
     patterns: dict[str, str]

@@ -111,7 +111,7 @@ def min_free(options: argparse.Namespace, environment: Mapping[str, str]) -> int
 
 def report(options: argparse.Namespace, config: "CrawlConfig", run: "Callable[[Reporter], Summary]") -> int:
     """Show under which rules it goes, run it with a reporter listening, and end with its exit code."""
-    from sumi.jobs.pipeline.config_rules import compliance_banner
+    from sumi.jobs.pipeline.policy import compliance_banner
 
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     if not options.quiet:

@@ -1,15 +1,25 @@
-"""The policy of a job in one answer: is this URL taken, why, and what kind of page is it."""
+"""What of the web a crawl covers: is a URL taken, why, what kind of page it is; scope, caps and banner."""
+
+from collections.abc import Callable
+from typing import Final
 
 import msgspec
 
+from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.model import Candidate
+from sumi.scope import Scope, build_scope
+from sumi.scope.caps import CapPolicy
 from sumi.scope.profiles import ProfileName, shapes_of
-from sumi.scope.scope import Scope
-from sumi.urls import split
+from sumi.urls import crawl_rules, normalize_with, split
 from sumi.urls.identity import tidy_escapes
 
 # A page that the user's own patterns take and the profile has no name for.
 OTHER = "other"
+_GITHUB_TERMS: Final = (
+    "https://github.com/robots.txt",
+    "https://docs.github.com/site-policy/acceptable-use-policies/github-acceptable-use-policies",
+    "https://docs.github.com/site-policy/github-terms/github-terms-of-service",
+)
 
 
 class PolicyVerdict(msgspec.Struct, frozen=True):
@@ -50,3 +60,65 @@ class Profile:
 
 def _path(url: str) -> str:
     return tidy_escapes(split(url).path)
+
+
+# ── what a configuration says ────────────────────────────────────────────────────────────────────────────
+
+
+def crawl_scope(config: CrawlConfig) -> Scope:
+    """What the job covers. The user's own allow patterns stand in for the profile's page types."""
+    named = config.profile if config.profile is ProfileName.GITHUB else None
+    return build_scope(
+        hosts=config.scope.allowed_hosts,
+        denied_hosts=config.scope.denied_subdomains,
+        allow=config.scope.allow_patterns,
+        deny=config.scope.deny_patterns,
+        max_depth=config.scope.max_depth,
+        profile=None if config.scope.allow_patterns else named,
+    )
+
+
+def crawl_caps(config: CrawlConfig) -> CapPolicy:
+    caps = config.caps
+    by_type = (("issues", caps.per_repo_max_issues), ("pull", caps.per_repo_max_prs))
+    return CapPolicy(config.profile, caps.per_repo_max_pages, by_type)
+
+
+def caps_on(config: CrawlConfig, page_type: str, group: str | None) -> tuple[tuple[str, int], ...]:
+    """The caps, by their keys, among whose pages one of this type in this repository would count."""
+    caps = config.caps
+    of_all = ("caps.max_pages", caps.max_pages)
+    of_group = {
+        "": ("caps.per_repo_max_pages", caps.per_repo_max_pages),
+        "issues": ("caps.per_repo_max_issues", caps.per_repo_max_issues),
+        "pull": ("caps.per_repo_max_prs", caps.per_repo_max_prs),
+    }
+    own = [of_group[kind] for kind in ("", page_type) if kind in of_group] if group is not None else []
+    return tuple((key, most) for key, most in (*own, of_all) if most)
+
+
+def crawl_profile(config: CrawlConfig) -> Profile:
+    return Profile(config.profile, crawl_scope(config))
+
+
+def page_type_of(config: CrawlConfig) -> Callable[[str], str]:
+    """What the profile calls a page, however its URL is spelled."""
+    profile, rules = crawl_profile(config), crawl_rules(config.scope.keep_query)
+    return lambda url: profile.page_type(normalize_with(url, rules) or url)
+
+
+def compliance_banner(config: CrawlConfig) -> tuple[str, ...]:
+    """Who crawls what under which rules: shown before the first request."""
+    hosts = ", ".join(config.scope.allowed_hosts) or "any"
+    robots = (
+        f"obeyed; if it cannot be had: {config.robots.on_error}" if config.robots.respect else "NOT obeyed"
+    )
+    limits = config.limits
+    lines = (
+        f"user agent  {config.user_agent}",
+        f"profile     {config.profile}; hosts: {hosts}",
+        f"robots.txt  {robots}",
+        f"pace        {limits.req_per_sec:g} requests/s and host, {limits.global_concurrency} at once",
+    )
+    terms = _GITHUB_TERMS if config.profile is ProfileName.GITHUB else ()
+    return (*lines, *(f"please read {url}" for url in terms))

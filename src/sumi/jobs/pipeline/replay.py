@@ -11,9 +11,9 @@ from sumi.files.blobs import MOST_BODY_BYTES, FolderBlobs
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.pipeline.archive_files import indexed
 from sumi.jobs.pipeline.config import CrawlConfig
-from sumi.jobs.pipeline.config_rules import page_type_of
 from sumi.jobs.pipeline.page_index import IndexRecord
 from sumi.jobs.pipeline.pages_csv import HEADER, PageRow, csv_line, page_row
+from sumi.jobs.pipeline.policy import page_type_of
 from sumi.jobs.pipeline.state import holds_state, refuse_another_frontier, refuse_another_index, scraper_state
 from sumi.ports import Snapshot
 from sumi.state.folder import open_snapshot

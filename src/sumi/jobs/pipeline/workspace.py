@@ -10,6 +10,7 @@ import os
 import os.path
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -19,7 +20,7 @@ from sumi.errors import OutputRefused, StorageFailed, UsageError
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.config_file import load_crawl_config
-from sumi.jobs.pipeline.config_keys import KEYS, path_pattern
+from sumi.jobs.pipeline.config_table import PATHS, PATHS_BY_BACKEND, path_pattern
 from sumi.jobs.pipeline.seeds import DEFAULT_SEEDS, new_run_id
 from sumi.scope.profiles import ProfileName
 
@@ -292,14 +293,14 @@ class Layout(msgspec.Struct, frozen=True):
         return Belongings(self.folders, self.written, self.kept)
 
 
-def default_places(workspace: Path, dotted: str) -> tuple[Path, ...]:
+def default_places(workspace: Path, key: str) -> tuple[Path, ...]:
     """Where something is kept by default, whichever backend it has."""
-    key = next(key for key in KEYS if key.dotted == dotted)
-    return tuple(workspace / path for path in (key.default, *(path for _, path in key.for_backend)))
+    default = next(str(setting.default) for setting in PATHS if setting.path == key)
+    return tuple(workspace / path for path in (default, *PATHS_BY_BACKEND[key].values()))
 
 
 def default_layout(workspace: Path) -> Layout:
-    paths = {key.dotted: key.default for key in KEYS if key.is_path}
+    paths = {setting.path: str(setting.default) for setting in PATHS}
     patterns = {key: path_pattern(path) for key, path in paths.items()}
     return _layout(Path(os.path.abspath(workspace)), paths, patterns, ProfileName.GITHUB)
 
@@ -311,9 +312,7 @@ def configured_layout(path: Path, now: float) -> Layout:
 
 def layout_of(config: CrawlConfig) -> Layout:
     paths = {
-        key.dotted: str(_value(config, key.section, key.name).relative_to(config.workspace))
-        for key in KEYS
-        if key.is_path
+        setting.path: str(attrgetter(setting.path)(config).relative_to(config.workspace)) for setting in PATHS
     }
     return _layout(config.workspace, paths, config.patterns, config.profile)
 
@@ -359,9 +358,3 @@ def _states(path: str) -> tuple[str, ...]:
     folder, name = os.path.split(path)
     places = [os.path.join(folder, form.format(each)) for each in (name, *_SCRAPERS) for form in _STATES]
     return tuple(pattern for place in places for pattern in _below(place, _IN_STATE))
-
-
-def _value(config: CrawlConfig, section: str, name: str) -> Path:
-    value = getattr(getattr(config, section) if section else config, name)
-    assert isinstance(value, Path)
-    return value

@@ -3,31 +3,27 @@
 from sumi.policy import RobotsOnError
 from sumi.settings.kinds import AGENT, CONTACT, RATE, SWITCH, choice, whole
 from sumi.settings.mirror import HOME_PAGE
-from sumi.settings.setting import PACE, Setting
+from sumi.settings.setting import PACE, Setting, grouped
 
-ROWS: tuple[Setting, ...] = (
+ROWS = grouped(
+    PACE,
     Setting(
         "rate-limit",
         RATE,
-        PACE,
         "Request rate per host, for robots.txt, sitemaps and pages; 0 for no limit.",
         "requests/s per host",
     ),
     Setting(
         "content-rate-limit",
         RATE,
-        PACE,
         "Request rate per host for pages only.",
         "requests/s per host",
         otherwise="the rate limit",
     ),
-    Setting(
-        "concurrency", whole(1, 1024, "requests"), PACE, "Concurrent requests over all hosts.", "requests"
-    ),
+    Setting("concurrency", whole(1, 1024, "requests"), "Concurrent requests over all hosts.", "requests"),
     Setting(
         "per-host",
         whole(1, 256, "requests"),
-        PACE,
         "Concurrent requests to one host.",
         "requests",
         otherwise="1 with a rate limit, else the concurrency",
@@ -35,28 +31,24 @@ ROWS: tuple[Setting, ...] = (
     Setting(
         "max-requests-per-host",
         whole(0, 1_000_000_000, "requests"),
-        PACE,
         "At most N requests to one host per run, robots.txt and retries included; 0 for no limit.",
         "requests",
     ),
-    Setting("respect-robots", SWITCH, PACE, "Obey robots.txt. The summary says so when this is off."),
+    Setting("respect-robots", SWITCH, "Obey robots.txt. The summary says so when this is off."),
     Setting(
         "robots-on-error",
         choice(RobotsOnError),
-        PACE,
         "When robots.txt cannot be fetched: do what RFC 9309 says, stay away, or go ahead.",
     ),
     Setting(
         "user-agent",
         AGENT,
-        PACE,
         "The name to crawl under; robots.txt rules for this name apply.",
         otherwise=f"sumi/VERSION (+{HOME_PAGE})",
     ),
     Setting(
         "contact",
         CONTACT,
-        PACE,
         "Where a site's owner can reach you; goes into the agent string.",
     ),
 )

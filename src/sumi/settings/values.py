@@ -1,37 +1,13 @@
-"""Values of a configuration file, checked by kind: each mistake is a sentence with the file, the key, what
-stands there and what should."""
+"""Values, checked by kind: each mistake is a sentence with the setting, what stands there and what should."""
 
 import difflib
-import tomllib
 from collections.abc import Iterable
-from pathlib import Path
 
 from sumi.errors import ConfigError, UsageError, without_passwords
 from sumi.settings.kinds import Kind
 
-# A configuration file is written by a person; anything larger is some other file given by mistake.
-MAX_CONFIG_BYTES = 1024 * 1024
 
-
-def read_toml(path: Path, argument: str) -> dict[str, object]:
-    """``argument`` is what the user gave the file with, for the complaint that it cannot be read."""
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_CONFIG_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a file name"
-        raise UsageError(f"{argument} {str(path)!r} cannot be read: {reason}") from None
-    if len(raw) > MAX_CONFIG_BYTES:
-        raise ConfigError([f"{path}: larger than 1 MiB: not a configuration file?"])
-    try:
-        return tomllib.loads(raw.decode())
-    except UnicodeDecodeError:
-        raise ConfigError([f"{path}: not valid UTF-8"]) from None
-    except (ValueError, RecursionError) as error:
-        raise ConfigError([f"{path}: not valid TOML: {error}"]) from None
-
-
-def from_toml(kind: Kind, value: object, where: str) -> object:
+def from_native(kind: Kind, value: object, where: str) -> object:
     if kind.many and not isinstance(value, list):
         raise ConfigError([complaint(where, value, f"a list, each item {kind.expects}")])
     items = value if kind.many and isinstance(value, list) else [value]
@@ -39,7 +15,7 @@ def from_toml(kind: Kind, value: object, where: str) -> object:
     violations: list[str] = []
     for item in items:
         try:
-            taken.append(_from_scalar(kind, item, where))
+            taken.append(from_scalar(kind, item, where))
         except UsageError as error:
             violations.append(str(error))
     if violations:
@@ -47,11 +23,12 @@ def from_toml(kind: Kind, value: object, where: str) -> object:
     return tuple(taken) if kind.many else taken[0]
 
 
-def parsed(kind: Kind, text: str, where: str) -> object:
+def parsed(kind: Kind, text: str, where: str, shown: str | None = None) -> object:
+    """``shown`` is what the user wrote, if that is not the text."""
     try:
         return kind.parse(text)
     except ValueError:
-        raise UsageError(complaint(where, text, kind.expects)) from None
+        raise UsageError(complaint(where, text if shown is None else shown, kind.expects)) from None
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from None
 
@@ -67,7 +44,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
-def _from_scalar(kind: Kind, value: object, where: str) -> object:
+def from_scalar(kind: Kind, value: object, where: str) -> object:
     # type() and not isinstance(): True is an int to Python, but not to whoever wrote the file.
     if type(value) not in kind.natives:
         quotes = " in quotes" if kind.natives == (str,) else ""

@@ -6,36 +6,16 @@ a few levels deep. Anchors, aliases and tags are refused, which leaves nothing t
 """
 
 from collections.abc import Iterator
-from typing import Final, TypeAlias
+from typing import Final
 
-import msgspec
 import yaml
+
+from sumi.settings.config_file import ListNode, MappingNode, Node, ScalarNode
 
 _DEEPEST: Final = 8
 _MOST_VALUES: Final = 20_000  # a second's work
 _SHOWN: Final = 40
 _EMPTY: Final = frozenset({"", "~", "null", "Null", "NULL"})
-
-
-class Scalar(msgspec.Struct, frozen=True):
-    line: int
-    text: str
-    empty: bool = False  # nothing stands there, or null
-
-
-class Sequence(msgspec.Struct, frozen=True):
-    line: int
-    items: list["Node"]
-
-
-class Mapping(msgspec.Struct, frozen=True):
-    """Pairs as they stand: whether a key may come twice is for the reader to say."""
-
-    line: int
-    pairs: list[tuple[Scalar, "Node"]]
-
-
-Node: TypeAlias = Scalar | Sequence | Mapping
 
 
 class NotReadable(Exception):
@@ -62,11 +42,11 @@ def read_yaml(text: str) -> Node:
 
 def _document(events: Iterator[yaml.Event]) -> Node:
     first = next(events, None)
-    node = Mapping(1, []) if first is None else _node(first, events, 0)
+    node = MappingNode(1, []) if first is None else _node(first, events, 0)
     extra = next(events, None)
     if extra is not None:
         raise NotReadable(_line(extra), "a second document begins; use one document")
-    return Mapping(1, []) if isinstance(node, Scalar) and node.empty else node
+    return MappingNode(1, []) if isinstance(node, ScalarNode) and node.is_empty else node
 
 
 def _plain_events(text: str) -> Iterator[yaml.Event]:
@@ -92,11 +72,11 @@ def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Node:
     if depth > _DEEPEST:
         raise NotReadable(line, f"nested deeper than {_DEEPEST} levels")
     if isinstance(event, yaml.SequenceStartEvent):
-        return Sequence(line, list(_items(events, depth)))
+        return ListNode(line, list(_items(events, depth)))
     if isinstance(event, yaml.MappingStartEvent):
-        return Mapping(line, list(_pairs(events, depth)))
+        return MappingNode(line, list(_pairs(events, depth)))
     assert isinstance(event, yaml.ScalarEvent)
-    return Scalar(line, event.value, empty=event.implicit[0] and event.value in _EMPTY)
+    return ScalarNode(line, event.value, is_empty=event.implicit[0] and event.value in _EMPTY)
 
 
 def _items(events: Iterator[yaml.Event], depth: int) -> Iterator[Node]:
@@ -106,14 +86,14 @@ def _items(events: Iterator[yaml.Event], depth: int) -> Iterator[Node]:
         yield _node(event, events, depth + 1)
 
 
-def _pairs(events: Iterator[yaml.Event], depth: int) -> Iterator[tuple[Scalar, Node]]:
+def _pairs(events: Iterator[yaml.Event], depth: int) -> Iterator[tuple[str, int, Node]]:
     for event in events:
         if isinstance(event, yaml.MappingEndEvent):
             return
         key = _node(event, events, depth + 1)
-        if not isinstance(key, Scalar):
+        if not isinstance(key, ScalarNode):
             raise NotReadable(key.line, "a key must be a plain word")
-        yield key, _node(next(events), events, depth + 1)
+        yield str(key.value), key.line, _node(next(events), events, depth + 1)
 
 
 def _line(event: yaml.Event) -> int:
