@@ -15,6 +15,7 @@ from sumi.jobs.pipeline.config import CrawlConfig, CrawlMode
 from sumi.jobs.pipeline.config_file import load_crawl_config
 from sumi.jobs.pipeline.config_table import CRAWL_SETTINGS
 from sumi.jobs.pipeline.policy import compliance_banner, crawl_caps, crawl_profile, crawl_scope
+from sumi.jobs.pipeline.recipe import fetching_job
 from sumi.jobs.pipeline.seeds import load_seeds, new_run_id
 from sumi.jobs.pipeline.workspace import default_layout, layout_of
 from sumi.policy import RobotsOnError, StateBackend
@@ -64,6 +65,12 @@ def test_a_name_to_be_reached_by_is_all_it_takes(load: Load, tmp_path: Path) -> 
     assert config.metrics.scraper_path == home / f"logs/scraper_metrics-{RUN}.csv"
     assert config.metadata.path == home / "metadata/crawl_metadata.jsonl"
     assert config.store.root == home / "store/html"
+
+
+def test_bodies_in_flight_may_be_given_less_memory(load: Load) -> None:
+    assert fetching_job(load(AGENT), "scraper").limits.flight_bytes == 64 << 20
+    small = load(AGENT + "limits: {max_in_flight: 8MiB}")
+    assert fetching_job(small, "scraper").limits.flight_bytes == 8 << 20
 
 
 def test_one_file_for_both_sides_or_one_for_each(load: Load) -> None:

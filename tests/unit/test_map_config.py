@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sumi.errors import ConfigError, UsageError
 from sumi.jobs.map.config import MapConfig
 from sumi.jobs.map.config_file import load_map_config
+from sumi.jobs.map.recipe import map_job
 from sumi.policy import RenderMode, RobotsOnError
 
 ROOT = Path(__file__).parents[2]
@@ -139,6 +140,13 @@ def test_every_rule_broken_at_once_is_reported_at_once(tmp_path: Path) -> None:
 )
 def test_what_cannot_work_is_refused_with_a_reason(tmp_path: Path, text: str, words: str) -> None:
     assert any(words in one for one in violations(tmp_path, text))
+
+
+def test_bodies_in_flight_may_be_given_less_memory_without_another_map(tmp_path: Path) -> None:
+    usual, small = load(tmp_path, LEAST), load(tmp_path, LEAST + '[http]\nmax-in-flight = "8MiB"')
+    assert (usual.http.max_in_flight, small.http.max_in_flight) == (64 << 20, 8 << 20)
+    assert map_job(small).limits.flight_bytes == 8 << 20
+    assert small.config_hash == usual.config_hash
 
 
 def test_http_is_taken_where_it_is_allowed(tmp_path: Path) -> None:

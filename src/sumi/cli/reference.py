@@ -167,7 +167,8 @@ def _yaml_default(setting: Setting) -> str:
     if isinstance(value, bool):
         return "`true`" if value else "`false`"
     others = PATHS_BY_BACKEND.get(setting.path, {})
-    shown = f"{value:g}" if isinstance(value, float) else str(value)
+    is_plain = setting.kind.placeholder == "SIZE" or isinstance(value, float)
+    shown = setting.default_text if is_plain else str(value)
     paths = "".join(f"; `{path}` for {backend}" for backend, path in others.items())
     return "none" if value in (None, ()) else f"`{shown}`{paths}"
 

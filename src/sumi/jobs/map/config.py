@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.policy import RenderMode, RobotsOnError
+from sumi.policy import FetchLimits, RenderMode, RobotsOnError
 from sumi.scope.hosts import DomainClasses
 from sumi.settings.kinds import split_resolve
 from sumi.urls import Rules, map_rules, normalize_with
@@ -49,6 +49,7 @@ class HttpConfig(msgspec.Struct, frozen=True):
     ca_file: str | None = None
     resolve: tuple[str, ...] = ()
     allow_http: bool = False
+    max_in_flight: int = FetchLimits().flight_bytes
 
     @property
     def pinned_addresses(self) -> tuple[tuple[str, int, str], ...]:

@@ -23,7 +23,7 @@ from sumi.jobs.map.config import (
 from sumi.policy import Preset, RenderMode, RobotsOnError
 from sumi.scope.hosts import DomainClass, DomainClasses, canonical_domain_pattern, is_address
 from sumi.settings.config_file import Values, nested, toml_file
-from sumi.settings.kinds import EMAIL, FILE, RESOLVE, SWITCH, Kind, choice, many, whole
+from sumi.settings.kinds import EMAIL, FILE, GIB, MIB, RESOLVE, SWITCH, Kind, choice, many, size, whole
 from sumi.settings.setting import Setting, in_section
 from sumi.urls import map_rules, normalize, spelled, split
 
@@ -200,7 +200,12 @@ _SETTINGS: Final = (
         HttpConfig,
         Setting("ca-file", FILE, "Trust the authorities in this PEM file, besides the system's."),
         Setting("resolve", many(RESOLVE), "Use this address for that host and port instead of DNS."),
-        Setting("allow-http", SWITCH, "Also visit http:// addresses."),
+        Setting("allow-http", SWITCH, "Visit http:// addresses as they are, instead of by https."),
+        Setting(
+            "max-in-flight",
+            size(MIB, 64 * GIB),
+            "Total size of the bodies in transfer or being parsed; beyond it, large transfers wait.",
+        ),
     ),
     *in_section(
         "robots",

@@ -66,7 +66,12 @@ def map_job(config: MapConfig) -> Job:
         recipe=recipe,
         frontier=FrontierPolicy(pacing=pacing),
         network=_network(config),
-        limits=FetchLimits(connect=CONNECT_SECONDS, first_byte=TOTAL_SECONDS, total=TOTAL_SECONDS),
+        limits=FetchLimits(
+            connect=CONNECT_SECONDS,
+            first_byte=TOTAL_SECONDS,
+            total=TOTAL_SECONDS,
+            flight_bytes=config.http.max_in_flight,
+        ),
         notes=_notes(config),
         render=RenderPolicy(mode=RenderModeOfPolicy(config.render.mode), wait_for=config.render.wait_for),
     )

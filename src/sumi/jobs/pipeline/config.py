@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.policy import RenderMode, RobotsOnError, StateBackend
+from sumi.policy import FetchLimits, RenderMode, RobotsOnError, StateBackend
 from sumi.scope.profiles import ProfileName
 
 
@@ -56,6 +56,7 @@ class LimitsSection(msgspec.Struct, frozen=True):
     max_retries: int = 3
     backoff_base_ms: int = 500
     backoff_cap_ms: int = 8000
+    max_in_flight: int = FetchLimits().flight_bytes
 
 
 class CapsSection(msgspec.Struct, frozen=True):

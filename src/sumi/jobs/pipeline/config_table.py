@@ -32,7 +32,9 @@ from sumi.scope.profiles import ProfileName
 from sumi.settings.kinds import (
     AGENT,
     FILE,
+    GIB,
     HOST_PATTERN,
+    MIB,
     PROXY,
     RESOLVE,
     SELECTOR,
@@ -41,6 +43,7 @@ from sumi.settings.kinds import (
     choice,
     decimal,
     many,
+    size,
     whole,
 )
 from sumi.settings.setting import Setting, in_section
@@ -158,6 +161,11 @@ CRAWL_SETTINGS: Final = (
             "Pause before the first of them, and after a 429 without Retry-After; doubles each time.",
         ),
         Setting("backoff_cap_ms", _MILLISECONDS, "The longest such pause."),
+        Setting(
+            "max_in_flight",
+            size(MIB, 64 * GIB),
+            "Total size of the bodies in transfer or being parsed; beyond it, large transfers wait.",
+        ),
     ),
     *in_section(
         "caps",

@@ -103,7 +103,12 @@ def _job(
 
 def _fetch_limits(config: CrawlConfig) -> FetchLimits:
     patience = config.limits.read_timeout_ms / 1000
-    return FetchLimits(connect=config.limits.connect_timeout_ms / 1000, first_byte=patience, idle=patience)
+    return FetchLimits(
+        connect=config.limits.connect_timeout_ms / 1000,
+        first_byte=patience,
+        idle=patience,
+        flight_bytes=config.limits.max_in_flight,
+    )
 
 
 def _network(config: CrawlConfig, seeds: Sequence[str]) -> NetworkPolicy:
