@@ -31,7 +31,7 @@ class HostReport(msgspec.Struct, frozen=True):
     throttled: bool = False  # it asked for a pause: 429, or 503 with a Retry-After
     retry_after: float | None = None  # seconds
     crawl_delay: float | None = None  # from robots.txt, where just consulted
-    status: int = 0  # of its answer; 0: nobody answered
+    status: int = 0  # of its answer; 0: none came
     asked_for: str = ""  # what was requested, where it was not the page itself: a robots.txt
 
 
@@ -145,7 +145,7 @@ class Frontier(Protocol):
     async def waiting_hosts(self, now: float) -> list[HostWait]: ...
 
     async def wait_of(self, host: str, now: float) -> HostWait | None:
-        """Of one host alone, without a look at the others; None if it has no work."""
+        """One host's alone, without a look at the others; None if it has no work."""
         ...
 
     async def sync(self, outputs: Callable[[], Awaitable[None]]) -> None:
@@ -206,7 +206,7 @@ class Ledger(Protocol):
 
     def waiting_again(self) -> AsyncIterator[UrlRecord]:
         """Those that are pending and of which something is recorded from before, in discovery order: few of
-        all that are pending, and whoever needs them must not have to look through a million records."""
+        all that are pending, and to find them must not take a look through a million records."""
         ...
 
     async def record(self, url: str) -> UrlRecord | None: ...
@@ -227,7 +227,11 @@ class Ledger(Protocol):
 
 
 class Store(Frontier, Ledger, Protocol):
-    """Where a job keeps what it knows: both of them, over one state that outlives the process."""
+    """Where a run keeps what it knows: what to do and what happened, over one state."""
+
+
+class JobStore(Store, Protocol):
+    """One whose state outlives the process."""
 
     resumed: bool  # there was something in it when it was opened
 

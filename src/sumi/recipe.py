@@ -44,7 +44,7 @@ class Recipe(msgspec.Struct, frozen=True):
     list_only: bool = False  # sitemaps are read, and no page is fetched
     on_error: OnError = OnError.SKIP
     keep_raw: bool = False  # bodies are kept as they came, too
-    take_links: bool = True  # False: another job follows them, and they are nobody's business here
+    take_links: bool = True  # False: another job follows them
     record_links: bool = (
         False  # settlements carry every link, and every hop, redirects too, is a step in depth
     )

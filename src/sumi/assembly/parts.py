@@ -18,7 +18,7 @@ from sumi.fetch.browser.rendering import rendering
 from sumi.fetch.first_contact import FirstContact
 from sumi.fetch.http import HttpFetcher
 from sumi.policy import Durability, FrontierPolicy, ParseLimits, StateBackend
-from sumi.ports import Clock, Digester, Fetcher, Output, Store
+from sumi.ports import Clock, Digester, Fetcher, JobStore, Output, Store
 from sumi.recipe import Job
 from sumi.state.folder import backend_named, backend_to_use
 from sumi.state.growing import GrowingStore, forget_journal
@@ -37,7 +37,7 @@ RESERVED = 28
 PER_PROCESS = 4
 # A socket, the resolver's two, and a second socket while two addresses are tried.
 PER_REQUEST = 4
-# Of all descriptors: for open folders and for idle connections that wait to be used again.
+# Shares of all descriptors: for open folders and for idle connections that wait to be used again.
 SHARE_OF_FOLDERS = 8
 SHARE_OF_IDLE = 4
 # More is of no use, and a huge limit makes some system calls slow.
@@ -53,7 +53,7 @@ def open_store(
     durability: Durability,
     tell: Listener,
     lock: FolderLock | None = None,
-) -> Store:
+) -> JobStore:
     """``backend``: None for whatever is there already, and for a journal that may outgrow being one.
     ``lock``: of the folder, if it is held already."""
     found = backend_to_use(folder, backend)
@@ -80,7 +80,7 @@ async def connected(
 ) -> AsyncIterator[Io]:
     """The engine's connections; what was opened for them is closed afterwards. The store is the caller's.
 
-    ``must_reach``: if the first request reaches nobody, say so and end, instead of trying for long."""
+    ``must_reach``: if the first request cannot be made, say so and end, instead of trying for long."""
     fetcher = new_fetcher(job, clock, must_reach=must_reach)
     digester = new_digester(processes, job.recipe.parse)
     try:

@@ -60,7 +60,7 @@ class _Noted(msgspec.Struct, frozen=True):
 
 
 async def typed_in_vain(ledger: Ledger) -> tuple[tuple[str, ...], bool]:
-    """Of the URLs that the user gave, those that are no page; and whether there is no other. They are the
+    """Which of the URLs that the user gave are no page, and whether all of them are none. They are the
     first of all that a job knows."""
     seeds: list[UrlRecord] = []
     async for record in ledger.records():
@@ -73,7 +73,7 @@ async def typed_in_vain(ledger: Ledger) -> tuple[tuple[str, ...], bool]:
 
 
 async def note_standing(ledger: Ledger, stats: FrontierStats, standing: Standing) -> None:
-    """At the end of a run, so that whoever asks later is told the same."""
+    """At the end of a run, so that ``sumi status`` says the same later."""
     note = _Noted(standing, stats.known, stats.pending, stats.outcomes)
     await ledger.put_note(_NOTE, msgspec.json.encode(note).decode())
 

@@ -72,8 +72,8 @@ class Control:
         self.changed = asyncio.Event()
         self._wishes: list[Wish] = []
         self._wished = asyncio.Event()
-        self.was_stopped = False  # by somebody, before it was done
-        self.was_aborted = False  # by somebody who could not wait for that
+        self.was_stopped = False  # before it was done
+        self.was_aborted = False  # without waiting for the pages in flight
         self._watcher: Watcher | None = None
 
     def pause(self, why: str = "") -> None:
@@ -134,7 +134,7 @@ class Control:
 
 
 class Controls:
-    """For runs one after the other. Whoever stops one, at whatever moment, stops those to come as well."""
+    """For runs one after the other: to stop one, at whatever moment, stops those to come as well."""
 
     hears_signals = False
 

@@ -9,10 +9,9 @@ from typing import Final
 import msgspec
 
 from sumi.engine.acquisition import Acquired, Crowded, Ended, Fetched, Redirected
-from sumi.engine.assets import Assets
-from sumi.engine.contents import Contents
+from sumi.engine.answers import bare_facts
+from sumi.engine.contents import Assets, Contents
 from sumi.engine.endings import Endings
-from sumi.engine.facts import bare_facts
 from sumi.engine.found_links import FoundLinks, Sitemaps
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io

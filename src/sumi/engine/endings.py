@@ -2,8 +2,8 @@
 
 import msgspec
 
-from sumi.engine.assets import Assets
-from sumi.engine.facts import bare_facts
+from sumi.engine.answers import bare_facts
+from sumi.engine.contents import Assets
 from sumi.engine.io import Io
 from sumi.engine.revisit import (
     ending_without_news,
@@ -48,8 +48,8 @@ class Endings:
         return Settlement(visit.lease, verdict, now, bare_facts(response, location))
 
     async def _is_a_guess(self, candidate: Candidate) -> bool:
-        """Nobody but us thought that it exists: a usual place for a sitemap, or where one redirects to, such
-        as the site's page for what does not exist."""
+        """Whether only we thought that it exists: a usual place for a sitemap, or where one redirects to,
+        such as the site's page for what does not exist."""
         hop, referrer = candidate.hop, candidate.referrer
         for _ in range(candidate.redirects):
             record = None if referrer is None else await self._io.ledger.record(referrer)

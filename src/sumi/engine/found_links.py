@@ -1,11 +1,11 @@
-"""What a page leads to: only what nobody knows yet becomes an object, and all of it passes the gate."""
+"""What a page leads to: only what is not known yet becomes an object, and all of it passes the gate."""
 
 from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from sumi.engine.assets import Assets
-from sumi.engine.facts import bare_facts
+from sumi.engine.answers import bare_facts
+from sumi.engine.contents import Assets
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
 from sumi.engine.revisit import Revisits
@@ -19,7 +19,7 @@ from sumi.scope.hosts import DomainClasses
 from sumi.urls import split
 
 NO_ADDRESSES: Mapping[str, str] = {}
-# Of indexes within indexes. The format allows none at all; honest sites have been seen with two or three.
+# Indexes within indexes. The format allows none at all; honest sites have been seen with two or three.
 SITEMAP_NESTING = 5
 NESTED_TOO_DEEPLY = Verdict(Outcome.TOO_DEEP, f"more than {SITEMAP_NESTING} sitemap indexes lead to it")
 

@@ -118,7 +118,7 @@ class Gate:
             or self._denied(candidate)
             or self._unlisted(candidate)
             or (ONLY_LISTED if self._recipe.list_only and candidate.kind is Kind.PAGE else None)
-            # Last, because whoever gets here takes a place.
+            # Last, because what gets here takes a place.
             or (self._caps.admits(candidate.url) if candidate.kind is Kind.PAGE else None)
         )
 
@@ -179,7 +179,7 @@ class TrapWatch:
         if candidate.kind is not Kind.PAGE or candidate.hop is Hop.SEED:
             return None
         shape = trap_shape(candidate, self._policy)
-        # What a sitemap lists, somebody chose to list: only its form can speak against it.
+        # A site chose to list what its sitemap lists: only its form can speak against it.
         return shape if shape or candidate.hop is Hop.MANIFEST else self._learnt(candidate.url)
 
     def _learnt(self, url: str) -> Verdict | None:
@@ -243,7 +243,7 @@ class Listings:
 
 
 class Prospect(msgspec.Struct, frozen=True):
-    """What the gate would say of a URL that nobody has found, as far as stored knowledge goes."""
+    """What the gate would say of a URL that was not found, as far as stored knowledge goes."""
 
     refusal: Verdict | None  # None: it would be taken, if it were found
     caveat: str = ""  # what could not be told

@@ -69,7 +69,7 @@ class ProgressMeter:
                 self._news.look([wait], now)
 
     async def idle_until(self, due: float | None) -> None:
-        """Nobody can be asked before then."""
+        """No host may be asked before then."""
         now = self._io.clock.now()
         if due is None or due - now <= WORTH_TELLING_SECONDS:
             self._waits_for = None
@@ -136,7 +136,7 @@ class Estimate:
     """How long the rest takes at least: what politeness alone costs, whatever the network can do."""
 
     def __init__(self, frontier: Frontier, on_look: Callable[[Sequence[HostWait], float], None]) -> None:
-        """``on_look``: whom else the waiting hosts concern, at the times when they are looked at anyway."""
+        """``on_look`` is called with the waiting hosts whenever they are looked at."""
         self._frontier = frontier
         self._on_look = on_look
         self._seconds = 0.0
@@ -184,7 +184,7 @@ def _pause_of(wait: HostWait, now: float) -> float:
 def pace_notes(
     waits: Sequence[HostWait], pacing: PacingPolicy, requests_per_page: int = 1
 ) -> tuple[str, ...]:
-    """What a user should know before a long wait begins: how long it is, or the pace while nobody knows."""
+    """What a user should know before a long wait: how long it is, or the pace while that is not known."""
     if pacing.delay < WORTH_A_NOTE_DELAY:
         return ()
     pace = (

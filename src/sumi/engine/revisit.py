@@ -123,7 +123,7 @@ def facts_without_news(ending: Verdict, before: PageFacts, bare: PageFacts, now:
 
 
 def to_be_made_again(facts: PageFacts) -> PageFacts:
-    """Of a page whose file was lost: where it belongs, but nothing that would let it be called unchanged."""
+    """For a page whose file was lost: where it belongs, but nothing that would let it be called unchanged."""
     return msgspec.structs.replace(
         facts, etag=None, last_modified=None, revision=None, fetched_at=None, lastmod=None
     )

@@ -1,6 +1,6 @@
 """Knows each site's robots.txt, and fetches it when a lease needs one that is not there.
 
-Nobody waits holding a URL: whoever finds no fresh robots.txt spends its own turn with the host on that one
+No visit waits holding a URL: one that finds no fresh robots.txt spends its turn with the host on that one
 request and hands its page back. So the request is paced like any other, redirects of robots.txt included.
 """
 
@@ -72,8 +72,8 @@ class Ruling(msgspec.Struct, frozen=True):
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """A lease's turn went to robots.txt, or to HEAD. No report: somebody else was already asking, nothing was
-    sent."""
+    """A lease's turn went to robots.txt, or to HEAD. No report: another visit was asking already, and nothing
+    was sent."""
 
     not_before: float
     report: HostReport | None = None

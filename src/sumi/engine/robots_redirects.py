@@ -1,7 +1,7 @@
 """Redirects of robots.txt: followed one turn at a time, and to another host only after that host had a rest.
 
 The turn that is spent belongs to the site whose robots.txt it is. If the redirect leads to another host, that
-host is held, and is asked once nobody has been asking it for as long as its own requests are apart.
+host is held, and is asked once it was left alone for as long as its own requests are apart.
 """
 
 from collections import Counter
@@ -23,11 +23,11 @@ LONGEST_WINDOW = 2**6  # delays
 
 
 class HostsInUse:
-    """Which hosts are being asked right now. For requests that are nobody's turn: see ``robots_hops``."""
+    """Which hosts are being asked right now. For requests outside of a host's own turns."""
 
     def __init__(self) -> None:
         self._busy: Counter[str] = Counter()
-        self._idle_since: dict[str, float] = {}  # only of hosts that somebody asked about
+        self._idle_since: dict[str, float] = {}  # only of hosts that were asked about
 
     def enter(self, host: str) -> None:
         self._busy[host] += 1

@@ -20,7 +20,7 @@ from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChang
 from sumi.frontier.retry import WORTH_ANOTHER_RUN
 from sumi.model import PageFacts
 from sumi.policy import Durability
-from sumi.ports import RestorableOutput, Store
+from sumi.ports import JobStore, RestorableOutput
 from sumi.recipe import Job
 
 # With so many pages, work over all of them takes seconds.
@@ -45,7 +45,7 @@ class Run:
         job: Job,
         place: Place,
         io: Io,
-        store: Store,
+        store: JobStore,
         output: RestorableOutput,
         control: Control,
         read_job: Callable[[], Awaitable[Job]] | None = None,
@@ -54,7 +54,7 @@ class Run:
         second_chances: bool = True,
     ) -> None:
         """``second_chances``: a run that is taken up tries again what had failed and may pass."""
-        # In a first run there is nothing to come back to, and nobody looks for it.
+        # In a first run there is nothing to come back to, so nothing looks for it.
         recipe = msgspec.structs.replace(job.recipe, revisit=store.resumed)
         self._job = msgspec.structs.replace(job, recipe=recipe)
         self._place = place
@@ -97,7 +97,7 @@ class Run:
         return summary
 
     async def tell_of_finished(self, since: str, advice: str) -> Summary:
-        """How it ended, of a job that is to be left as it is."""
+        """For a job that is to be left as it is: how it ended."""
         about, where = self._place.subject, self._place.output
         self._io.tell(AlreadyFinished(self._job.recipe.job, about, where, since, advice))
         summary = await self._summary()
@@ -184,7 +184,7 @@ class Run:
         )
 
 
-def large_state_notes(store: Store, known: int) -> tuple[str, ...]:
+def large_state_notes(store: JobStore, known: int) -> tuple[str, ...]:
     """What a user should do about a job that has outgrown the journal, which is read whole at every start,
     and that stays one because it was named."""
     if known < MANY_URLS or not store.is_read_whole:
@@ -193,7 +193,7 @@ def large_state_notes(store: Store, known: int) -> tuple[str, ...]:
     return (f"this job knows {known:,} URLs; {better}: name no backend, and it is carried over into one",)
 
 
-async def say_if_long(doing: str, store: Store, io: Io) -> None:
+async def say_if_long(doing: str, store: JobStore, io: Io) -> None:
     """Before work over all pages that shows no progress."""
     pages = (await store.stats()).captured
     if pages >= MANY_PAGES:

@@ -25,7 +25,7 @@ BATCH = 256
 # Between two batches. At a thousand pages a second four go into each, where it was one; a page's place among
 # those in flight is kept for so much longer, a host's next turn does not depend on it.
 BATCH_SECONDS = 0.003
-# Of what the last one took; so writing never has more than a seventh of the time.
+# Times what the last one took; so writing never has more than a seventh of the time.
 BATCH_REST = 6.0
 LONGEST_REST = 0.03
 SYNC_SECONDS = 1.0
@@ -42,7 +42,7 @@ class Settler:
         self._waiting: list[tuple[Settlement | Deferral, asyncio.Future[bool]]] = []
         self._writer: asyncio.Task[None] | None = None
         self._next_batch_at = 0.0
-        self._complete = asyncio.Event()  # nobody is left for the next batch to wait for
+        self._complete = asyncio.Event()  # the next batch has no visit left to wait for
 
     async def settle(self, unit: Settlement | Deferral) -> bool:
         """Returns once the unit is as durable as the user asked; False if the lease was no longer ours."""
@@ -70,7 +70,7 @@ class Settler:
 
     async def sync(self) -> None:
         """One that has begun is waited for even if we are cancelled, as at the end of a run. A disk says only
-        once that it failed: nobody would hear of it, and the next sync would seem to succeed."""
+        once that it failed: it would go unheard, and the next sync would seem to succeed."""
         syncing = asyncio.ensure_future(self._io.frontier.sync(self._io.output.sync))
         try:
             await asyncio.shield(syncing)
@@ -99,7 +99,7 @@ class Settler:
             self._writer = None
 
     async def _fill(self) -> None:
-        """Until the next batch is due, or nobody can join it any more: a crawl of one page at a time would
+        """Until the next batch is due, or no visit can join it any more: a crawl of one page at a time would
         gain nothing by waiting."""
         if self._io.clock.now() < self._next_batch_at and not self._is_complete():
             self._complete.clear()

@@ -22,9 +22,9 @@ CHALLENGING = frozenset({401, 403, 429, 503})
 MOST_PAUSE = 900.0
 # Regrets that differ in an echoed name or a search box are still the same regret.
 SIMILAR_BITS = 8
-# Of one host, besides its root: other software may answer below a folder. A host can make up any number.
+# Folders of one host, besides its root: other software may answer below a folder. A host can make up many.
 MOST_FOLDERS = 8
-# The probe is asked for next of all. Whoever still waits after so many looks at it is believed.
+# The probe is asked for next of all. A page that still waits after so many looks at it is believed.
 MOST_LOOKS = 5
 
 
@@ -98,7 +98,7 @@ class SoftErrors:
 
 def probe_urls(url: str) -> tuple[str, ...]:
     """At the root and in the URL's first folder, if it is in one. The same for ever, so that each is asked
-    for once; made so that nobody has a page there."""
+    for once; made so that no site has a page there."""
     site = origin(url)
     name = f"sumi-probe-{blake2b(site.encode(), digest_size=8).hexdigest()}"
     folder, slash, _ = split(url).path[1:].partition("/")

@@ -22,7 +22,7 @@ from sumi.workers.worker import TALLY_BYTES
 
 # -P: a file in the folder where the crawl was started must not be taken for one of our modules.
 WORKER_COMMAND = (sys.executable, "-P", "-m", "sumi.workers.worker")
-# Between the closed socket and the end of the process. Whoever needs longer is killed; a crash is faster.
+# Between the closed socket and the end of the process. After this it is killed; a crash is faster.
 _EXIT_GRACE = 1.0
 _LAST_WORDS_BYTES = 4096
 _LAST_WORDS_SHOWN = 200

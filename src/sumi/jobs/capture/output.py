@@ -8,7 +8,7 @@ import asyncio
 
 import msgspec
 
-from sumi.engine.facts import page_facts
+from sumi.engine.answers import page_facts
 from sumi.events import CaptureProgress, Listener
 from sumi.frontier.freshness import vouched_seconds
 from sumi.jobs.capture.cache import CacheSource, PageCache

@@ -34,7 +34,7 @@ from sumi.jobs.capture.rows import CaptureJob, JobStatus
 from sumi.jobs.capture.settings import CaptureSettings, given_settings, storable
 from sumi.outcomes import Outcome
 from sumi.policy import RenderMode
-from sumi.ports import Store
+from sumi.ports import JobStore
 from sumi.recipe import Job
 from sumi.state.claim import make_folders
 
@@ -200,7 +200,7 @@ async def _opened(
     database: CaptureDatabase,
     row: CaptureJob,
     listeners: Sequence[Listener],
-) -> AsyncIterator[tuple[Io, Store, CaptureOutput]]:
+) -> AsyncIterator[tuple[Io, JobStore, CaptureOutput]]:
     clock, shared = SystemClock(), settings.connection
     # In a folder's first capture there is nothing to look for.
     active = not settings.skip_cache and database.has_pages

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.engine.facts import page_facts
+from sumi.engine.answers import page_facts
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.map.coverage import coverage_notes, read_coverage
 from sumi.model import Lease, PageFacts, Response

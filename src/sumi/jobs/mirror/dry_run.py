@@ -1,12 +1,11 @@
 """A run in memory that writes nothing: sumi plan and sumi sitemap look at a site this way."""
 
-import random
 from collections.abc import Sequence
 
-from sumi.assembly.parts import new_digester, new_fetcher, teller
+from sumi.assembly.parts import connected
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.crawl import Crawl
-from sumi.engine.io import Io, SystemClock
+from sumi.engine.io import SystemClock
 from sumi.errors import Interrupted
 from sumi.events import Listener
 from sumi.model import Lease, PageFacts, Response
@@ -44,15 +43,9 @@ async def look_at(
     mistaken for the whole."""
     clock = SystemClock()
     store = MemoryStore(job.frontier, clock.now())
-    fetcher = new_fetcher(job, clock, must_reach=True)
-    digester = new_digester(processes, job.recipe.parse)
-    io = Io(store, store, fetcher, digester, output, clock, teller(listeners), random.random)
-    try:
+    async with connected(job, store, output, clock, listeners, processes, must_reach=True) as io:
         with obeying_signals(control):
             await Crawl(job.recipe, io, control, Durability.BATCH).run()
-    finally:
-        await fetcher.aclose()
-        await digester.aclose()
     if control.was_stopped:
         raise Interrupted("interrupted before the end: run the same command again")
     return store

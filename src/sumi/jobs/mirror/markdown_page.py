@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import msgspec
 
-from sumi.engine.facts import page_facts
+from sumi.engine.answers import page_facts
 from sumi.files.plain_text import front_matter, iso_utc
 from sumi.model import PageFacts, Response, Timing
 from sumi.parse.page.digest import PageDigest

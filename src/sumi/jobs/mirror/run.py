@@ -30,7 +30,7 @@ from sumi.jobs.mirror.recipe import mirror_home, mirror_job
 from sumi.jobs.mirror.saved_settings import load_saved_settings, save_settings
 from sumi.jobs.mirror.update import begin_update
 from sumi.outcomes import Outcome
-from sumi.ports import Clock, Store
+from sumi.ports import Clock, JobStore
 from sumi.recipe import Job
 from sumi.settings import MirrorSettings
 from sumi.settings.keywords import given_settings
@@ -87,7 +87,7 @@ async def _run(
     job: Job,
     home: Path,
     io: Io,
-    store: Store,
+    store: JobStore,
     tree: MarkdownTree,
     control: Control,
     read_settings: Callable[[], MirrorSettings] | None,
@@ -108,7 +108,7 @@ async def _run(
         return await Run(job, place, io, store, tree, control, read_job, complete).run()
 
 
-async def _prepare(settings: MirrorSettings, io: Io, store: Store, tree: MarkdownTree) -> bool:
+async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: MarkdownTree) -> bool:
     """What changed settings and ``--update`` mean for pages that are here. Whether their links are, or were,
     made local."""
     now = io.clock.now()
@@ -125,7 +125,7 @@ async def _prepare(settings: MirrorSettings, io: Io, store: Store, tree: Markdow
     return any(each.rewrite_links or each.assets for each in (before, settings) if each is not None)
 
 
-async def _complete(settings: MirrorSettings, store: Store, tree: MarkdownTree, *, linked: bool) -> None:
+async def _complete(settings: MirrorSettings, store: JobStore, tree: MarkdownTree, *, linked: bool) -> None:
     """Names and local links, once every page is here."""
 
     async def link(*, to_pages: bool) -> None:
@@ -156,7 +156,7 @@ def _job_for(settings: MirrorSettings) -> Job:
 @asynccontextmanager
 async def _opened(
     settings: MirrorSettings, job: Job, home: Path, listeners: Sequence[Listener], lock: FolderLock
-) -> AsyncIterator[tuple[Io, Store, MarkdownTree]]:
+) -> AsyncIterator[tuple[Io, JobStore, MarkdownTree]]:
     clock = SystemClock()
     state, durability = home / STATE_FOLDER, settings.durability
     tell, now = teller(listeners), clock.now()

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from sumi.engine.facts import page_facts
+from sumi.engine.answers import page_facts
 from sumi.files.blobs import PACKED_SUFFIX, Dictionaries, FolderBlobs
 from sumi.files.safe_files import SafeFolder
 from sumi.files.warc import WarcFile

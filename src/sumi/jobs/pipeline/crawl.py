@@ -39,7 +39,7 @@ from sumi.jobs.pipeline.workspace import adopt, layout_of, refuse_half_emptied
 from sumi.model import Candidate, Hop
 from sumi.outcomes import UP_TO_DATE
 from sumi.policy import Durability
-from sumi.ports import Clock, Store
+from sumi.ports import Clock, JobStore
 from sumi.recipe import Job
 from sumi.state.claim import Claim
 from sumi.state.lock import FolderLock
@@ -125,7 +125,7 @@ async def _opened(
     listeners: Sequence[Listener],
     control: Control,
     lock: FolderLock,
-) -> AsyncIterator[tuple[Io, Store, Archive]]:
+) -> AsyncIterator[tuple[Io, JobStore, Archive]]:
     clock = SystemClock()
     section = config.frontier
     backend, state, durability = section.backend, section.db_path, options.durability
@@ -163,7 +163,7 @@ def _metrics_path(config: CrawlConfig) -> Path:
     return config.metrics.crawler_path
 
 
-async def _begin_as(role: Role, store: Store, state: Path) -> None:
+async def _begin_as(role: Role, store: JobStore, state: Path) -> None:
     """What one mode has done, the other would take for done and never tell of in its own files."""
     before = await load_role(store, state)
     if before is not None and before.job != role.job:
@@ -175,7 +175,7 @@ async def _begin_as(role: Role, store: Store, state: Path) -> None:
     await note_role(store, role, state)
 
 
-async def _queue_again(store: Store, clock: Clock) -> None:
+async def _queue_again(store: JobStore, clock: Clock) -> None:
     urls = [record.url async for record in store.records(UP_TO_DATE)]
     await store.requeue(urls, clock.now())
 

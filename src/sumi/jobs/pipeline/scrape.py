@@ -39,7 +39,7 @@ from sumi.jobs.pipeline.state import (
 )
 from sumi.jobs.pipeline.workspace import refuse_half_emptied
 from sumi.policy import Durability, Preset, StateBackend
-from sumi.ports import Store
+from sumi.ports import JobStore
 from sumi.recipe import Job
 from sumi.settings.kinds import split_userinfo
 from sumi.state.claim import Claim
@@ -125,7 +125,7 @@ async def _opened(
     listeners: Sequence[Listener],
     at_work: Callable[[], bool],
     lock: FolderLock,
-) -> AsyncIterator[tuple[Io, Store, Archive]]:
+) -> AsyncIterator[tuple[Io, JobStore, Archive]]:
     clock = SystemClock()
     folder, durability = scraper_state(config), options.durability
     tell, now, backend = teller(listeners), clock.now(), _backend(config, folder)
