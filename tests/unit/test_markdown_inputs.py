@@ -1,9 +1,7 @@
-"""What other converters are tested with keeps its structure: read back, the Markdown is the same document."""
+"""Every construct keeps its structure: read back, the Markdown is the same document."""
 
-import json
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
@@ -14,10 +12,9 @@ from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.parse.page.digester import digest
 from sumi.policy import Preset
 from sumi.urls import normalize
+from tests.corpora.markdown_pages import PAGES
 
 URL = "https://e.org/d/p.html"
-CORPUS = Path(__file__).parents[1] / "corpora" / "markdown-inputs.jsonl"
-CASES: list[dict[str, str]] = [json.loads(line) for line in CORPUS.read_text().splitlines()]
 READER = MarkdownIt("commonmark").enable("table").enable("strikethrough")
 HEADINGS = tuple(f"h{level}" for level in range(1, 7))
 LISTS = ("ul", "ol")
@@ -98,8 +95,7 @@ PROMISES = (headings, code_blocks, code_spans, links, images, items, rows, start
 
 
 def test_the_corpus_has_something_of_everything() -> None:
-    assert len(CASES) == 163
-    documents = [parse_html(case["html"].encode(), "utf-8") for case in CASES]
+    documents = [parse_html(html.encode(), "utf-8") for html in PAGES]
     for promise in PROMISES:
         assert sum(bool(promise(document)) for document in documents) >= 4, promise
 
@@ -107,28 +103,28 @@ def test_the_corpus_has_something_of_everything() -> None:
 @pytest.mark.parametrize("promise", PROMISES)
 def test_structure_survives(promise: Callable[[Document], list[object]]) -> None:
     wrong = []
-    for case in CASES:
-        before, after = map(promise, before_and_after(case["html"]))
+    for html in PAGES:
+        before, after = map(promise, before_and_after(html))
         if before != after:
-            wrong.append((case["html"], before, after))
+            wrong.append((html, before, after))
     assert wrong == []
 
 
 def test_no_letter_is_lost() -> None:
     lost = {}
-    for case in CASES:
-        before, after = before_and_after(case["html"])
+    for html in PAGES:
+        before, after = before_and_after(html)
         if missing := letters(before) - letters(after):
-            lost[case["html"]] = missing
+            lost[html] = missing
     assert lost == {}
 
 
 def test_writing_what_was_written_changes_nothing() -> None:
     """Markdown made from the Markdown's own page is the same: there is no second reading of it."""
     changed = []
-    for case in CASES:
-        once = markdown_of(case["html"])
-        if "checkbox" in case["html"]:
+    for html in PAGES:
+        once = markdown_of(html)
+        if "checkbox" in html:
             continue  # the reader has no tasks
         if markdown_of(READER.render(once)) != once:
             changed.append((once, markdown_of(READER.render(once))))
