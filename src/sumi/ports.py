@@ -1,6 +1,6 @@
 """Every seam of the engine, with its promises. One contract suite per port runs over all its backends.
 
-No backend has to offer every port. ``store.memory`` is the executable specification of Frontier and Ledger.
+No backend has to offer every port. ``state.memory`` is the executable specification of Frontier and Ledger.
 """
 
 import asyncio

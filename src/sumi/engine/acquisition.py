@@ -52,6 +52,8 @@ Acquired: TypeAlias = Fetched | Redirected | Ended | Turn | Crowded
 
 
 class Acquisition:
+    """The first half of a visit. What it learns about the host is ``visit.report``."""
+
     def __init__(
         self,
         recipe: Recipe,
@@ -87,6 +89,8 @@ class Acquisition:
         return acquired if part is None else classify(Request(visit.lease.target), part)
 
     async def _acquire(self, visit: Visit) -> Acquired:
+        """The gate once more, the quota of its base, what is at hand, robots.txt, what its sitemap says: if
+        none of them decides, the page is asked for."""
         candidate, target = visit.candidate, visit.variant.target
         refusal = self._gate.refuses_now(candidate)
         if not self._gate.quota.claim(visit) and refusal is None:

@@ -21,6 +21,8 @@ from sumi.errors import SumiError
 from sumi.events import Retuned, Status, WaitingHost, Warned
 from sumi.ports import Clock
 
+LOOK_SECONDS = 1.0
+
 
 class RunState(StrEnum):
     """The states of a run: an enum, a table of allowed moves, one function that moves."""
@@ -183,9 +185,6 @@ def obeying_signals(control: Control | Controls) -> Iterator[None]:
             loop.remove_signal_handler(number)
             if former is not None:  # None: not set from Python, so not ours to put back
                 signal.signal(number, former)
-
-
-LOOK_SECONDS = 1.0
 
 
 class FlagFiles:

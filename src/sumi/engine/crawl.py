@@ -33,6 +33,8 @@ GLANCE_SECONDS = 0.25
 
 
 class Crawl:
+    """The loop of a run, and what each step of a visit needs."""
+
     def __init__(self, recipe: Recipe, io: Io, control: Control, durability: Durability) -> None:
         self._recipe = recipe
         self._io = io

@@ -40,6 +40,8 @@ _ELSEWHERE: Final = {
 
 
 class Digestion:
+    """The second half of a visit."""
+
     def __init__(
         self, recipe: Recipe, io: Io, gate: Gate, revisits: Revisits, native: NativeMarkdown
     ) -> None:

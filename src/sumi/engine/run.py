@@ -40,6 +40,9 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Run:
+    """A job's run: ``Crawl`` is the loop in its middle, and what is peculiar to a job comes as its output and
+    as two functions."""
+
     def __init__(
         self,
         job: Job,

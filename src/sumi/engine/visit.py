@@ -53,6 +53,8 @@ class Tried(msgspec.Struct):
 
 
 class Visit:
+    """One page in flight, and all that is known of it until its lease ends."""
+
     __slots__ = ("base", "before", "content", "decided", "lease", "report", "response", "tried", "variant")
 
     def __init__(self, lease: Lease, tried: Tried | None = None) -> None:
