@@ -28,7 +28,7 @@ from sumi.model import Candidate, Hop, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Frontier, HostReport, Judged, Settlement
-from sumi.state.indexed.rows import url_key
+from sumi.state.database.rows import url_key
 from sumi.state.journal import FilesStore
 from sumi.state.journal.journal import frame
 from sumi.state.lmdb import LmdbStore

@@ -25,7 +25,7 @@ from sumi.engine.crawl import Crawl
 from sumi.engine.io import Io, SystemClock
 from sumi.events import Event, Progress
 from sumi.jobs.map.output import MapOutput
-from sumi.jobs.map.store import COMPLETED, MapRun, TerrainStore
+from sumi.jobs.map.store import COMPLETED, MapRun, MapStore
 from sumi.jobs.map.summary import read_summary, summary_markdown
 from sumi.model import Candidate, Hop, Request, Response, Timing
 from sumi.parse.page.digest import DigestRequest, PageDigest
@@ -97,7 +97,7 @@ async def measure(arguments: argparse.Namespace, folder: Path) -> None:
         traps=TrapPolicy(hops=0, fruitless=0),
     )
     run = MapRun("bench", DomainClasses(quality), quality, arguments.max_depth)
-    store = TerrainStore(folder / "map.db", FrontierPolicy(pacing=UNPACED), clock.now(), run)
+    store = MapStore(folder / "map.db", FrontierPolicy(pacing=UNPACED), clock.now(), run)
     started = time.monotonic()
     output = MapOutput(folder / "map.db", None)
     io = Io(store, store, web, web, output, clock, Teller(started), random.random)

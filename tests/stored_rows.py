@@ -1,7 +1,7 @@
 """Rows of an indexed store, as tests put them there."""
 
+from sumi.state.database.rows import Row
 from sumi.state.entries import State
-from sumi.state.indexed.rows import Row
 
 
 def waiting_row(number: int, url: str, host: str, depth: int = 0) -> Row:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from sumi.jobs.map.store import MapRun, TerrainStore
+from sumi.jobs.map.store import MapRun, MapStore
 from sumi.model import Lease
 from sumi.policy import FrontierPolicy, StateBackend
 from sumi.ports import Frontier, Ledger
@@ -61,7 +61,7 @@ MAP_RUN = MapRun("a configuration", DomainClasses(("origin.test",), (), ()), ("o
 STATES: dict[str, Open] = {
     "files": DURABLE["files"],
     "lmdb": DURABLE["lmdb"],
-    "map": lambda folder, policy, now: TerrainStore(folder / "map.db", policy, now, MAP_RUN),
+    "map": lambda folder, policy, now: MapStore(folder / "map.db", policy, now, MAP_RUN),
     "sqlite": DURABLE["sqlite"],
 }
 

@@ -16,6 +16,7 @@ from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Deferral, Judged, RobotsRecord, Settlement
+from sumi.state.database.store import DatabaseStore
 from sumi.state.journal import FilesStore
 from sumi.state.lmdb import LmdbStore
 from sumi.state.memory import MemoryStore
@@ -24,7 +25,7 @@ from sumi.state.sqlite import SqliteStore
 
 NOW = 1000.0
 POLICY = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100, circuit_failures=0))
-Store = MemoryStore
+Store = MemoryStore | DatabaseStore
 Open = Callable[[Path], Store]
 
 BACKENDS: dict[str, Open] = {

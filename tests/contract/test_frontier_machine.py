@@ -305,7 +305,8 @@ async def reopened(old: MemoryStore, policy: FrontierPolicy, now: float) -> Memo
     """What a durable store is after its process died: everything as it was, but nobody holds a lease."""
     new = MemoryStore(policy, now)
     await new.restore([item async for item in old.export()])
-    new._listed = old._listed  # counted when it was listed, however it was found again since
+    # Counted when it was listed, however it was found again since.
+    new.machine.counts.listed = old.machine.counts.listed
     return new
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sumi.jobs.map.store import MapRun, TerrainStore
+from sumi.jobs.map.store import MapRun, MapStore
 from sumi.jobs.map.store.depths import USUAL_BOUNDS, DepthBounds
 from sumi.model import Candidate, Hop
 from sumi.policy import FrontierPolicy, PacingPolicy
@@ -63,8 +63,8 @@ class Terrain:
 
     def open(
         self, path: Path, policy: FrontierPolicy, now: float, bounds: DepthBounds = USUAL_BOUNDS, **run: Any
-    ) -> TerrainStore:
-        return TerrainStore(path, policy, now, self.run(**run), depth_bounds=bounds)
+    ) -> MapStore:
+        return MapStore(path, policy, now, self.run(**run), depth_bounds=bounds)
 
 
 def _fields(recipe: Recipe) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from sumi.policy import (
 from sumi.ports import Clock, FrontierStats, Ledger
 from sumi.recipe import Recipe
 from sumi.scope import build_scope
+from sumi.state.database.store import DatabaseStore
 from sumi.state.growing import GrowingStore
 from sumi.state.memory import MemoryStore
 from sumi.urls import host_key
@@ -107,7 +108,7 @@ class Answer:
 
 
 Web = Callable[[str, float], Answer]  # what a URL answers at a time
-AnyStore = MemoryStore | GrowingStore
+AnyStore = MemoryStore | DatabaseStore | GrowingStore
 OpenStore = Callable[[FrontierPolicy, float], AnyStore]
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from sumi.model import Candidate
 from sumi.outcomes import Outcome, Verdict
+from sumi.state.database.working_set import KnownLinks
 from sumi.state.entries import Entry, State
-from sumi.state.indexed.known_links import KnownLinks
 
 URL = "https://a.test/x"
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.errors import StorageFailed
+from sumi.state.database.rows import FIRST_RANK, AttemptRow, Change, Row
 from sumi.state.entries import State
-from sumi.state.indexed.rows import FIRST_RANK, AttemptRow, Change, Row
 from sumi.state.lmdb.rows import LmdbRows
 from tests.stored_rows import waiting_row
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.jobs.map.store.page_vectors import PageVectors
+from sumi.jobs.map.store.depths import PageVectors
 
 pages = st.integers(0, 50_000)
 vectors = st.integers(0, 2**40)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.jobs.map.store.queue_ahead import QueueAhead
+from sumi.jobs.map.store.caches import QueueAhead
+from sumi.state.database.rows import FIRST_RANK, Change, Rank, Row
 from sumi.state.entries import State
-from sumi.state.indexed.rows import FIRST_RANK, Change, Rank, Row
 from sumi.state.sqlite.rows import SqliteRows
 from tests.stored_rows import waiting_row
 

@@ -6,7 +6,7 @@ from array import array
 import apsw
 import pytest
 
-from sumi.jobs.map.store import statements
+from sumi.jobs.map.store import schema as statements
 from sumi.jobs.map.store.schema import LATE_INDEXES, SCHEMA
 
 BY_NUMBER = ("ADD_LINKS", "TARGETS", "DEPTHS", "PUT_DEPTHS", "MOVE_PAGES", "UNQUEUE_PAGES", "QUEUE_PAGES")

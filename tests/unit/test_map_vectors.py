@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.jobs.map.store.vectors import FAR, Vectors
+from sumi.jobs.map.store.depths import FAR, Vectors
 
 distances = st.one_of(st.integers(0, 40), st.integers(0, FAR - 1), st.just(FAR))
 

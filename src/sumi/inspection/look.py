@@ -12,9 +12,9 @@ def open_state(state: Path, now: float) -> Snapshot:
     from sumi.state.folder import LOOKING, open_snapshot
 
     if state.is_file():  # the database of a map, which stands for itself
-        from sumi.jobs.map.store.view import TerrainView
+        from sumi.jobs.map.store.store import MapView
 
-        return TerrainView(state, LOOKING, now)
+        return MapView(state, LOOKING, now)
     return open_snapshot(state, now)
 
 

@@ -23,11 +23,11 @@ from sumi.jobs.pipeline.archive import archive_findings
 from sumi.jobs.pipeline.page_index import is_page_index, migrate_index
 from sumi.jobs.pipeline.state import load_role
 from sumi.jobs.pipeline.workspace import MARKER
+from sumi.ports import Store
 from sumi.state.check import Finding
 from sumi.state.folder import LOOKING, backend_named, backend_of, open_snapshot
 from sumi.state.journal.salvage import damages, salvage
 from sumi.state.lock import LOCK_NAME, FolderLock, lock_holder, lock_text
-from sumi.state.memory import MemoryStore
 from sumi.state.migrate import COMMAND, migrate
 
 QUARANTINE = "_quarantine"
@@ -196,7 +196,7 @@ async def _repair_findings(state: Path, findings: Sequence[Finding], tell: Tell,
         await store.aclose()
 
 
-async def _make_again(store: MemoryStore, url: str, now: float) -> bool:
+async def _make_again(store: Store, url: str, now: float) -> bool:
     record = await store.record(url)
     if record is not None:
         await store.amend({url: to_be_made_again(record.facts)})
@@ -218,7 +218,7 @@ def _quarantine(home: Path, stray: str) -> Path:
     return place.relative_to(home.parent)
 
 
-async def _rebuild(home: Path, store: MemoryStore, clock: SystemClock) -> None:
+async def _rebuild(home: Path, store: Store, clock: SystemClock) -> None:
     settings = await load_saved_settings(store)
     source = settings.url if settings is not None else await _seed(store)
     tree = MarkdownTree(home.parent, home.name, source, clock)
@@ -229,7 +229,7 @@ async def _rebuild(home: Path, store: MemoryStore, clock: SystemClock) -> None:
         tree.close()
 
 
-async def _seed(store: MemoryStore) -> str:
+async def _seed(store: Store) -> str:
     async for record in store.records():
         return record.url
     return ""

@@ -15,7 +15,7 @@ from sumi.events import WaitingHost
 from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED, USUAL_WAITS
 from sumi.inspection.look import looking_at
 from sumi.jobs.map.coverage import coverage_notes, read_coverage
-from sumi.jobs.map.store.view import TerrainView
+from sumi.jobs.map.store.store import MapView
 from sumi.jobs.mirror.saved_settings import load_saved_settings
 from sumi.jobs.pipeline.state import Role, load_role
 from sumi.outcomes import BY_ENDING, UP_TO_DATE, Ending
@@ -72,8 +72,8 @@ async def _look(state: Path) -> JobStatus:
         job, home = await load_role(store, state) or usual
         stats = await store.stats()
         waits = await store.waiting_hosts(now)
-        is_map = isinstance(store, TerrainView)
-        ended = store.ended if isinstance(store, TerrainView) else None
+        is_map = isinstance(store, MapView)
+        ended = store.ended if isinstance(store, MapView) else None
         cap = settings.max_pages if settings else 0
         progress = _progress_of(home) if process else _Progress()
         told = await noted_standing(store, stats) if process is None else None

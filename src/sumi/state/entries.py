@@ -1,10 +1,11 @@
-"""What the in-memory frontier keeps per URL."""
+"""What a frontier keeps of each URL, and how many there are of each sort."""
 
+from collections import Counter
 from enum import IntEnum
 
 import msgspec
 
-from sumi.model import Candidate, Hop, PageFacts
+from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import Outcome, Verdict
 
 
@@ -22,7 +23,6 @@ class State(IntEnum):
 # To name a member by way of its class takes ten times as long as to name a constant, and whoever handles
 # every page does so a dozen times for each.
 WAITING, DELAYED, LEASED, SETTLED, REFUSED, BEHIND = State
-OPEN = frozenset({WAITING, DELAYED, LEASED, BEHIND})
 
 # For these a new finding can change the gate's mind; every other refusal is a property of the URL itself.
 LIFTED_BY_LISTING = frozenset({Outcome.UNLISTED})
@@ -69,3 +69,18 @@ class Entry(msgspec.Struct, gc=False, eq=False):
         if self.verdict.outcome in LIFTED_BY_SHORTER_WAY:
             return depth < self.candidate.depth
         return hop is not Hop.LINK and self.verdict.outcome in LIFTED_BY_LISTING
+
+
+class Counts:
+    """Kept as URLs move, so that no statistics ever scan."""
+
+    __slots__ = ("captured", "leased", "leased_of", "listed", "open", "open_of", "outcomes")
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[Outcome] = Counter()  # of settled and refused URLs
+        self.open: Counter[Kind] = Counter()  # waiting, delayed, behind or leased
+        self.open_of: Counter[str] = Counter()  # the same by host
+        self.leased: Counter[Kind] = Counter()
+        self.leased_of: Counter[str] = Counter()
+        self.listed = 0  # pages that a sitemap listed
+        self.captured = 0  # pages that take a place under max_pages

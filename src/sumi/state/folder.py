@@ -16,7 +16,7 @@ from sumi.policy import FrontierPolicy, PacingPolicy, StateBackend
 from sumi.ports import Snapshot
 
 if TYPE_CHECKING:
-    from sumi.state.indexed import FolderStore
+    from sumi.state.database.store import FolderStore
     from sumi.state.journal import FilesStore
 
 FORMAT_NAME = "format.json"

@@ -135,7 +135,7 @@ class GrowingStore:
 
     async def _copy(self, old: FilesStore) -> None:
         """Into a folder within ours; killed at any point, what is in it is garbage."""
-        from sumi.state.sqlite import FILE_NAME, SqliteStore
+        from sumi.state.sqlite import SqliteStore
 
         unfinished = self._folder / _UNFINISHED
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -145,11 +145,11 @@ class GrowingStore:
             new = SqliteStore(unfinished, old.policy, old.opened_at)
             try:
                 await carry_over(old, new)
-                new.go_on_from(old)
+                new.go_on_from(old.machine)
                 await refuse_unless_alike(old, new, old.opened_at)
             finally:
                 await new.aclose()
-            self._take_over(unfinished / FILE_NAME)
+            self._take_over(unfinished / SqliteStore.file_name)
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
 
@@ -164,7 +164,7 @@ class GrowingStore:
         from sumi.state.sqlite import SqliteStore
 
         new = SqliteStore(self._folder, old.policy, old.opened_at, self._durability, self._lock)
-        new.go_on_from(old)
+        new.go_on_from(old.machine)
         old.close_journal()
         forget_journal(self._folder)
         return new

@@ -18,8 +18,8 @@ from sumi.files.safe_files import SafeFolder
 from sumi.jobs.map.config import MapConfig
 from sumi.jobs.map.output import MapOutput, write_text
 from sumi.jobs.map.recipe import map_job
-from sumi.jobs.map.store import COMPLETED, INTERRUPTED, Beginning, MapRun, TerrainStore
-from sumi.jobs.map.store.rows import TerrainRows
+from sumi.jobs.map.store import COMPLETED, INTERRUPTED, Beginning, MapRun, MapStore
+from sumi.jobs.map.store.rows import MapRows
 from sumi.jobs.map.store.schema import APPLICATION_ID
 from sumi.jobs.map.store.store import map_lock
 from sumi.jobs.map.summary import MapSummary, read_summary, summary_markdown
@@ -105,14 +105,12 @@ async def map_domains(
             return summary
 
 
-async def _end(config: MapConfig, io: Io, store: TerrainStore, status: str, request: MapRequest) -> None:
+async def _end(config: MapConfig, io: Io, store: MapStore, status: str, request: MapRequest) -> None:
     await store.end_run(status, io.clock.now())
     await _tell_of_end(config, io, store, status, request)
 
 
-async def _tell_of_end(
-    config: MapConfig, io: Io, store: TerrainStore, status: str, request: MapRequest
-) -> None:
+async def _tell_of_end(config: MapConfig, io: Io, store: MapStore, status: str, request: MapRequest) -> None:
     """What follows from the end that is on record. A kill in between costs none of it: it is done again."""
     for handler in request.handlers:
         handler.generate_summary()
@@ -125,7 +123,7 @@ async def _tell_of_end(
 
 
 async def _break_off(
-    config: MapConfig, io: Io, store: TerrainStore, request: MapRequest, trouble: SumiError
+    config: MapConfig, io: Io, store: MapStore, request: MapRequest, trouble: SumiError
 ) -> None:
     """It may be the disk that failed: that the end cannot be recorded is no reason to tell nobody. A run that
     broke when all was fetched, over its summary say, is taken up too, and has little to do."""
@@ -147,7 +145,7 @@ class _Notice(msgspec.Struct, frozen=True):
 
 
 async def _notify(
-    target: str | None, config: MapConfig, io: Io, store: TerrainStore, status: str, trouble: str = ""
+    target: str | None, config: MapConfig, io: Io, store: MapStore, status: str, trouble: str = ""
 ) -> None:
     notice = _Notice(store.run_id, status, str(config.output.database_path), store.known, trouble)
     await _send(io.fetcher, io.tell, target, notice)
@@ -164,7 +162,7 @@ async def _send(fetcher: Fetcher, tell: Listener, target: str | None, notice: _N
 @asynccontextmanager
 async def _locked_store(
     config: MapConfig, job: Job, clock: Clock, tell: Listener, request: MapRequest
-) -> AsyncIterator[TerrainStore]:
+) -> AsyncIterator[MapStore]:
     with ExitStack() as held:
         store = await _open_store(config, job, clock, tell, request, held)
         try:
@@ -175,14 +173,14 @@ async def _locked_store(
 
 async def _open_store(
     config: MapConfig, job: Job, clock: Clock, tell: Listener, request: MapRequest, held: ExitStack
-) -> TerrainStore:
+) -> MapStore:
     database, run = config.output.database_path, map_run(config, request)
     try:
         lock = map_lock(database, "sumi map")
         held.callback(lock.release)
         if request.fresh:
             forget_map(database)
-        return TerrainStore(
+        return MapStore(
             database, job.frontier, clock.now(), run, request.durability, request.handlers, lock=lock
         )
     except SumiError as error:
@@ -199,7 +197,7 @@ async def _open_store(
 @asynccontextmanager
 async def _opened(
     config: MapConfig, job: Job, listeners: Sequence[Listener], request: MapRequest
-) -> AsyncIterator[tuple[Io, TerrainStore, MapOutput]]:
+) -> AsyncIterator[tuple[Io, MapStore, MapOutput]]:
     clock = SystemClock()
     database = config.output.database_path
     async with _locked_store(config, job, clock, teller(listeners), request) as store:
@@ -242,7 +240,7 @@ def read_map_summary(config: MapConfig) -> MapSummary:
     database = config.output.database_path
     if not database.is_file():
         raise UsageError(f"{database} does not exist: there is no map yet, so run it first")
-    TerrainRows(database, strict=False, readonly=True).close()  # refuses what is damaged or no map
+    MapRows(database, strict=False, readonly=True).close()  # refuses what is damaged or no map
     connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         return read_summary(connection)

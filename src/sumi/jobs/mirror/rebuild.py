@@ -24,7 +24,6 @@ from sumi.policy import FetchLimits, ParseLimits, Preset
 from sumi.ports import Digester, UrlRecord
 from sumi.state.folder import LOOKING, backend_named, backend_of
 from sumi.state.lock import FolderLock
-from sumi.state.memory import MemoryStore
 
 # Enough that every worker process has the next page waiting for it.
 AT_ONCE = 32
@@ -86,7 +85,7 @@ class _Rebuild:
         backend = backend_named(backend_of(state))
         self._lock = FolderLock(state, command="sumi rebuild")
         try:
-            self._store: MemoryStore = backend(state, LOOKING, self._clock.now(), lock=self._lock)
+            self._store = backend(state, LOOKING, self._clock.now(), lock=self._lock)
         except BaseException:
             self._lock.release()
             raise

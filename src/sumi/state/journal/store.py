@@ -6,12 +6,20 @@ opening, whatever was leased is simply waiting again.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import gc
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
+import msgspec
+
+from sumi.errors import StateDamaged
 from sumi.model import Lease, PageFacts
+from sumi.outcomes import Verdict
 from sumi.policy import Durability, FrontierPolicy
 from sumi.ports import (
+    Attempt,
     Deferral,
     HostReport,
     Judged,
@@ -23,7 +31,7 @@ from sumi.ports import (
     StoredNote,
     StoredUrl,
 )
-from sumi.state.entries import State
+from sumi.state.entries import Entry
 from sumi.state.folder import claim_folder
 from sumi.state.journal.journal import Journal, JournalView, Place
 from sumi.state.journal.records import (
@@ -39,16 +47,150 @@ from sumi.state.journal.records import (
     PutBack,
     Record,
     RobotsPut,
+    Synced,
+    decode,
     encode,
 )
-from sumi.state.journal.replay import FilesSnapshot, ReplayedStore
 from sumi.state.lock import FolderLock
+from sumi.state.memory import NO_FACTS, MemoryStore
 
 BACKEND = "files"
 FORMAT = 1
 
 
-class FilesStore(ReplayedStore):
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """What is read back stays. To have it looked through for garbage again and again, as it grows, would take
+    a quarter of the time that opening takes."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+class ReadableJournal(Protocol):
+    def replay(self) -> Iterator[tuple[Place, bytes]]: ...
+
+    def read(self, place: Place) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
+class FilesSnapshot(MemoryStore):
+    """Implements ``sumi.ports.Snapshot``: a journal read back into memory through the code that made it. What
+    is changed in it changes nothing on the disk."""
+
+    def __init__(self, journal: ReadableJournal, policy: FrontierPolicy, opened_at: float) -> None:
+        super().__init__(policy, opened_at)
+        self._lines = journal
+        self._unsynced: list[tuple[int, str]] = []  # settled since the last sync mark, and where
+        with _collector_at_rest():
+            self._machine.hosts.at_rest = True
+            self._replay()
+            self._machine.hosts.wake(self._entries.values())
+
+    async def aclose(self) -> None:
+        self._lines.close()
+
+    async def history(self, url: str) -> list[Attempt]:
+        return [attempt for of, attempt in self._attempts() if of == url]
+
+    def _histories(self) -> Mapping[str, Sequence[Attempt]]:
+        histories: dict[str, list[Attempt]] = {}
+        for url, attempt in self._attempts():
+            histories.setdefault(url, []).append(attempt)
+        return histories
+
+    def _attempts(self) -> Iterator[tuple[str, Attempt]]:
+        for _, payload in self._lines.replay():
+            record = decode(payload)
+            if isinstance(record, Ended):
+                yield record.url, Attempt(record.at, record.outcome, record.rule)
+            elif isinstance(record, PutBack) and record.failure is not None:
+                yield record.url, Attempt(record.at, record.failure, record.rule)
+            elif isinstance(record, Carried):
+                for attempt in record.stored.history:
+                    yield record.stored.candidate.url, attempt
+
+    def _facts_of(self, entry: Entry) -> PageFacts:
+        if not isinstance(entry.facts, int):
+            return NO_FACTS
+        record = decode(self._lines.read(Place(entry.facts)))
+        match record:
+            case Ended() | Amended():
+                return record.facts
+            case Carried():
+                return record.stored.facts
+            case _:
+                return NO_FACTS
+
+    def _replay(self) -> None:
+        for place, payload in self._lines.replay():
+            try:
+                record = decode(payload)
+            except msgspec.MsgspecError as error:
+                raise StateDamaged(f"the journal holds a record this version cannot read: {error}") from None
+            try:
+                self._redo(record, place)
+            except KeyError as error:
+                raise StateDamaged(f"the journal tells the end of a URL it never named: {error}") from None
+
+    def _redo(self, record: Record, place: Place) -> None:
+        match record:
+            case Added():
+                self._admit_all(record.found, None)
+            case Ended():
+                entry = self._entries[record.url]
+                self._machine.finish(entry, Verdict(record.outcome, record.rule), record.at, int(place))
+                self._unsynced.append((place, record.url))
+                self._admit_all(record.found, record.url)
+            case PutBack():
+                self._redo_deferral(record)
+            case Again():
+                for url in record.urls:
+                    self._machine.requeue(url)
+            case Amended():
+                self._entries[record.url].facts = int(place)
+            case Carried():
+                self._machine.restore(record.stored, int(place))
+            case Synced():
+                self._forget_synced(record.upto)
+            case HostSet() | RobotsPut() | NotePut() | ListingSet():
+                self._redo_aside(record)
+
+    def _redo_deferral(self, record: PutBack) -> None:
+        entry = self._entries[record.url]
+        failed = record.failure is not None
+        # Counted from now if the wall clock was set back since: nobody waits longer than meant.
+        wait = max(0.0, record.not_before - record.at)
+        not_before = min(record.not_before, self._machine.hosts.schedule.opened_at + wait)
+        self._machine.put_back(entry, failed, not_before, record.address, record.redirected)
+        self._admit_all(record.found, record.url)
+
+    def _redo_aside(self, record: HostSet | RobotsPut | NotePut | ListingSet) -> None:
+        match record:
+            case HostSet():
+                stored = StoredHost(record.host, record.crawl_delay, record.hold_until, record.hold_why)
+                self._machine.hosts.restore(stored)
+            case RobotsPut():
+                self._robots[record.record.origin] = record.record
+            case NotePut():
+                self._notes[record.key] = record.value
+            case ListingSet():
+                self._machine.counts.listed = record.pages
+
+    def _forget_synced(self, upto: int) -> None:
+        self._unsynced = [(place, url) for place, url in self._unsynced if place >= upto]
+
+    def _admit_all(self, found: list[Find], finder: str | None) -> None:
+        for find in found:
+            self._machine.admit(find.judged(finder))
+
+
+class FilesStore(FilesSnapshot):
     is_read_whole = True
 
     def __init__(
@@ -73,7 +215,7 @@ class FilesStore(ReplayedStore):
         self.resumed = bool(self._entries)
 
     @classmethod
-    def reading(cls, folder: Path, policy: FrontierPolicy, opened_at: float) -> "FilesSnapshot":
+    def reading(cls, folder: Path, policy: FrontierPolicy, opened_at: float) -> FilesSnapshot:
         """What is there now, without the lock and without touching anything; a run may be going on."""
         claim_folder(folder, BACKEND, FORMAT, must_exist=True)
         return FilesSnapshot(JournalView(folder), policy, opened_at)
@@ -85,11 +227,11 @@ class FilesStore(ReplayedStore):
     @property
     def policy(self) -> FrontierPolicy:
         """As it was last tuned."""
-        return self._policy
+        return self._machine.hosts.policy
 
     @property
     def opened_at(self) -> float:
-        return self._schedule.opened_at
+        return self._machine.hosts.schedule.opened_at
 
     @property
     def torn_bytes(self) -> int:
@@ -111,7 +253,7 @@ class FilesStore(ReplayedStore):
         return changed
 
     async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
-        applied = [self._apply(unit) for unit in units]
+        applied = [self._machine.settle(unit) for unit in units]
         written = [(u, news) for u, news in zip(units, applied, strict=True) if news is not None]
         places = await self._write([_record_of(unit, news) for unit, news in written])
         for (unit, _), place in zip(written, places, strict=True):
@@ -121,23 +263,19 @@ class FilesStore(ReplayedStore):
         return [news is not None for news in applied]
 
     async def requeue(self, urls: Sequence[str], at: float) -> int:
-        moved = [url for url in urls if self._requeue(url)]
+        moved = [url for url in urls if self._machine.requeue(url)]
         if moved:
             await self._write([Again(moved, at)])
         return len(moved)
 
     async def amend(self, facts: Mapping[str, PageFacts]) -> None:
-        known = {url: new for url, new in facts.items() if self._is_settled(url)}
+        known = {url: new for url, new in facts.items() if self._machine.settled(url) is not None}
         places = await self._write([Amended(url, new) for url, new in known.items()])
         for url, place in zip(known, places, strict=True):
             self._entries[url].facts = int(place)
 
-    def _is_settled(self, url: str) -> bool:
-        entry = self._entries.get(url)
-        return entry is not None and entry.state is State.SETTLED
-
     async def release_host(self, lease: Lease, report: HostReport | None) -> None:
-        pace = self._schedule.pace(lease.host)
+        pace = self._machine.hosts.pace(lease.host)
         before = (pace.crawl_delay, pace.hold_until)
         await super().release_host(lease, report)
         if before != (pace.crawl_delay, pace.hold_until):
@@ -179,8 +317,7 @@ class FilesStore(ReplayedStore):
             self._own_lock.release()
 
     async def _write_host(self, host: str) -> None:
-        pace = self._schedule.pace(host)
-        await self._write([HostSet(host, pace.crawl_delay, pace.hold_until, pace.hold_why)])
+        await self._write([_record_of_stored(self._machine.hosts.stored(host))])
 
     async def _write(self, records: Sequence[Record]) -> list[Place]:
         if not records:

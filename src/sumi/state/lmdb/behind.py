@@ -7,7 +7,7 @@ from typing import Any
 import lmdb
 
 from sumi.model import Kind
-from sumi.state.indexed.rows import Row
+from sumi.state.database.rows import Row
 from sumi.state.lmdb.packing import pack_moment, unpack_moment
 
 OTHERS, PAGES = b"\0", b"\1"  # what the key of a lane ends with

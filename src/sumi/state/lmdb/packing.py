@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from sumi.state.indexed.rows import Rank, Row
+from sumi.state.database.rows import Rank, Row
 from sumi.urls import host_key
 
 Packed: TypeAlias = bytes | memoryview  # LMDB's types allow both; we only ever get bytes

@@ -8,6 +8,7 @@ current page could reach the disk before what it points to. ``writemap`` is off 
 because a stray write in this process could then reach the file.
 """
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -23,8 +24,7 @@ from sumi.errors import StateDamaged, StateError, StorageFailed
 from sumi.model import Kind
 from sumi.outcomes import Outcome
 from sumi.ports import RobotsRecord
-from sumi.state.entries import State
-from sumi.state.indexed.rows import (
+from sumi.state.database.rows import (
     AttemptRow,
     Change,
     HostRow,
@@ -35,6 +35,8 @@ from sumi.state.indexed.rows import (
     chain_of,
     url_key,
 )
+from sumi.state.database.store import FolderStore
+from sumi.state.entries import State
 from sumi.state.lmdb.behind import Behind
 from sumi.state.lmdb.packing import (
     Packed,
@@ -51,7 +53,6 @@ from sumi.state.lmdb.packing import (
     unpack_row,
     waits_with_facts,
 )
-from sumi.state.lmdb.residency import mapped_bytes
 
 MAP_BYTES = 64 * 1024 * 1024  # doubled whenever it is full
 # Pages of the file that were looked at count as our memory until the file is mapped anew; the system keeps
@@ -67,6 +68,10 @@ TAKEN_OUT_AT_ONCE = 2048  # up to as many pages of 4 KiB, which are in memory un
 LEFT_SINCE_KEY = b"left since"  # the attempt before the first of those; not there if there are none
 WAITING, DELAYED, SETTLED = State.WAITING.value, State.DELAYED.value, State.SETTLED.value
 BEHIND = State.BEHIND.value
+
+_STATM = "/proc/self/statm"
+_SHARED = 2  # its third number: resident pages that are a file's
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 Listed: TypeAlias = tuple[bytes, bytes]  # where a row is in the queues: the key of its host, its rank
 
@@ -434,6 +439,15 @@ class LmdbRows:
             raise StorageFailed(f"{self._path}: {error}; check the disk, then run again") from error
 
 
+class LmdbStore(FolderStore):
+    """The frontier in an LMDB environment: a memory-mapped file of sorted keys."""
+
+    backend = "lmdb"
+    format = 2
+    file_name = "state.lmdb"
+    rows_type = LmdbRows
+
+
 def _ended(old: Row, new: Row) -> bool:
     """By an attempt, by which it is found again."""
     return old.state == WAITING and new.state == SETTLED and new.latest > old.latest
@@ -445,3 +459,12 @@ def _place_of(row: Row) -> Listed:
 
 def _is_of(packed: Packed, outcomes: frozenset[Outcome]) -> bool:
     return (packed_outcome(packed) or Outcome.PENDING) in outcomes
+
+
+def mapped_bytes() -> int:
+    """Resident memory of this process that is pages of mapped files; 0 where the system does not tell."""
+    try:
+        with open(_STATM, "rb") as file:
+            return int(file.read().split()[_SHARED]) * _PAGE_BYTES
+    except (OSError, IndexError, ValueError):
+        return 0

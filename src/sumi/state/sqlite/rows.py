@@ -19,7 +19,7 @@ import msgspec
 from sumi.errors import StateDamaged, StateError, StateLocked, StorageFailed
 from sumi.outcomes import Outcome
 from sumi.ports import RobotsRecord
-from sumi.state.indexed.rows import (
+from sumi.state.database.rows import (
     AttemptRow,
     Change,
     HostRow,
@@ -30,6 +30,7 @@ from sumi.state.indexed.rows import (
     chain_of,
     url_key,
 )
+from sumi.state.database.store import FolderStore
 from sumi.state.sqlite import sql
 
 FIRST_CACHE_KIB = 8 * 1024  # and for each URL that is known
@@ -285,6 +286,15 @@ class SqliteRows:
             raise StateLocked(f"{self._path} is in use by another program ({error})") from error
         except (apsw.Error, OSError) as error:
             raise StorageFailed(f"{self._path}: {error}; check the disk, then run again") from error
+
+
+class SqliteStore(FolderStore):
+    """The frontier in one SQLite file, which any SQLite tool can read."""
+
+    backend = "sqlite"
+    format = 2
+    file_name = "state.sqlite"
+    rows_type = SqliteRows
 
 
 def _open(path: Path, *, readonly: bool) -> apsw.Connection:

@@ -6,16 +6,26 @@ database and goes on with the next write, or before the run ends.
 """
 
 import heapq
+import struct
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 import msgspec
 
-from sumi.jobs.map.store.changes import NewDepths, Work
-from sumi.jobs.map.store.page_vectors import PageVectors
-from sumi.jobs.map.store.vectors import Vector, Vectors
+from sumi.jobs.map.store.rows import MapRows, NewDepths, Work
 
+Vector: TypeAlias = int
+
+FAR: Final = 2**30  # no way is known
+_LANE: Final = 32  # holds FAR, one link on from there, and the bit to compare with
+_GUARD: Final = 2**31
+# About 10 MB. When full it is emptied: there are few different vectors, and what is needed is soon back.
+REMEMBERED: Final = 50_000
+# Of one vector in both tables, beside its lanes of 32 bits, of which an integer uses 30 in 4 bytes.
+_BYTES_EACH: Final = 160
+_BYTES_PER_ORIGIN: Final = 5
+_PAGES_AT_ONCE: Final = 16_384
 # Pages whose stored links are read by one query.
 READ_AT_ONCE = 200
 
@@ -30,16 +40,8 @@ class DepthBounds(msgspec.Struct, frozen=True):
 USUAL_BOUNDS = DepthBounds()
 
 
-class StoredDepths(Protocol):
-    def depths_of(self, pages: Collection[int]) -> Iterable[tuple[int, int, int]]:
-        """Page, number of the origin, and distance."""
-        ...
-
-    def targets_of(self, pages: Collection[int]) -> dict[int, list[int]]: ...
-
-
 class Depths:
-    def __init__(self, origins: Sequence[str], stored: StoredDepths, bounds: DepthBounds) -> None:
+    def __init__(self, origins: Sequence[str], stored: MapRows, bounds: DepthBounds) -> None:
         # In order, so that each has the same number for every run of one configuration.
         self._origins = sorted(origins)
         self._number = {origin: number for number, origin in enumerate(self._origins)}
@@ -183,3 +185,92 @@ class UnreadPages:
             return False
         place = page - self._first
         return place >> 3 >= len(self._read) or not self._read[place >> 3] >> (place & 7) & 1
+
+
+class Vectors:
+    """Distances of a page from all origins at once, packed into one whole number.
+
+    Each origin has a lane of bits, and one more above them that is set only to compare: all lanes of two
+    numbers are then compared by one subtraction. A link that changes nothing, as most do, costs that and
+    nothing else, however many pages and origins there are.
+    """
+
+    def __init__(self, origins: int) -> None:
+        self._bytes = origins * _LANE // 8
+        self._unpack = struct.Struct(f"<{origins}I").unpack
+        self._one_on = _in_each_lane(1, origins)
+        self.guards: Final = _in_each_lane(_GUARD, origins)
+        self.nowhere: Final = _in_each_lane(FAR, origins)
+        self._unpacked: dict[Vector, tuple[int, ...]] = {}
+
+    def of(self, depths: Mapping[int, int]) -> Vector:
+        """With these distances, by number of the origin."""
+        vector = self.nowhere
+        for number, depth in depths.items():
+            vector += (depth - FAR) << number * _LANE
+        return vector
+
+    def depths(self, vector: Vector) -> tuple[int, ...]:
+        """By number of the origin."""
+        known = self._unpacked.get(vector)
+        if known is None:
+            known = self._unpack(vector.to_bytes(self._bytes, "little"))
+            self._unpacked[vector] = known
+        return known
+
+    def further(self, vector: Vector) -> Vector:
+        """One link on. Only to compare with: what is nowhere is further than that."""
+        return vector + self._one_on
+
+    def nearer(self, one: Vector, other: Vector) -> Vector:
+        """The least of both, from each origin. Whether it is ``one``, see ``guards``: where those of
+        ``(other | guards) - one`` are all set, no distance of ``other`` is less."""
+        not_nearer = ((one | self.guards) - other) & self.guards
+        lanes = not_nearer - (not_nearer >> (_LANE - 1))  # the values of those that are taken from the other
+        return one ^ ((one ^ other) & lanes)
+
+    def forget(self) -> None:
+        if len(self._unpacked) > REMEMBERED:
+            self._unpacked.clear()
+
+
+class PageVectors:
+    """The distances of every page, in four bytes each: most pages share theirs with thousands of others.
+
+    A dictionary of them had room for half a million pages. At a million, a seventh of the time went into
+    reading back what had been forgotten.
+    """
+
+    def __init__(self, origins: int, most_bytes: int) -> None:
+        """``most_bytes``: for the different vectors that there are. When full, all is forgotten."""
+        self._most = most_bytes // (_BYTES_EACH + _BYTES_PER_ORIGIN * origins)
+        # For who looks at thousands: the vector of a page is ``table[places[page]]``.
+        self.places = array("I")  # 0: the page's vector is not known here
+        self.table: list[Vector] = [0]
+        self._place_of: dict[Vector, int] = {}
+
+    def __getitem__(self, page: int) -> Vector:
+        """Of a page that is known."""
+        return self.table[self.places[page]]
+
+    def __setitem__(self, page: int, vector: Vector) -> None:
+        place = self._place_of.setdefault(vector, len(self.table))
+        if place == len(self.table):
+            self.table.append(vector)
+        if page >= len(self.places):
+            self.places.frombytes(bytes(self.places.itemsize * (page + _PAGES_AT_ONCE - len(self.places))))
+        self.places[page] = place
+
+    def missing(self, pages: Iterable[int]) -> set[int]:
+        places, end = self.places, len(self.places)
+        return {page for page in pages if page >= end or not places[page]}
+
+    def forget_if_full(self) -> None:
+        if len(self._place_of) > self._most:
+            self.places = array("I")
+            self.table = [0]
+            self._place_of.clear()
+
+
+def _in_each_lane(value: int, lanes: int) -> int:
+    return sum(value << number * _LANE for number in range(lanes))

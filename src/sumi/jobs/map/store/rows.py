@@ -1,4 +1,4 @@
-"""A terrain in SQLite: what the crawl writes and what follows for pages, links and depths, all in one.
+"""A map in SQLite: what the crawl writes and what follows for pages, links and depths, all in one.
 
 ``pages``, ``frontier`` and ``domain_states`` are projections of the crawl's own rows, made in the transaction
 that changes those. So they cannot disagree, whenever the process dies.
@@ -6,30 +6,75 @@ that changes those. So they cannot disagree, whenever the process dies.
 
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 import msgspec
+from msgspec import field
 
 from sumi.errors import StateDamaged
-from sumi.jobs.map.store import statements
-from sumi.jobs.map.store.changes import DomainRow, TerrainChange, Work
+from sumi.jobs.map.store import schema as sql
 from sumi.jobs.map.store.schema import APPLICATION_ID, HEADS_ANSWERED, SCHEMA, USER_VERSION
 from sumi.jobs.map.store.states import BARRED, NOTED, PageState, check, course, state_of
-from sumi.jobs.map.store.times import iso_time
 from sumi.model import PageFacts
 from sumi.policy import Preset
+from sumi.state.database.rows import Change, Row, url_key
 from sumi.state.entries import State
-from sumi.state.indexed.rows import Change, Row, url_key
 from sumi.state.sqlite.rows import SqliteRows
 from sumi.urls import normalize, split
 from sumi.urls.parts import split_authority
 
 NOTED_AS = {PageState.BLACKLISTED: "blacklisted", PageState.STUBBED: "stubbed"}
-OPEN = frozenset({State.WAITING.value, State.DELAYED.value, State.BEHIND.value})
 _decode_facts = msgspec.json.Decoder(PageFacts).decode
+
+
+def pairs(items: Iterable[tuple[int, int]] = ()) -> "array[int]":
+    return array("q", [first << 32 | second for first, second in items])
+
+
+class Work(NamedTuple):
+    """A page that came closer, and whose links have not been told yet."""
+
+    depth: int
+    page: int
+
+
+class NewDepths(NamedTuple):
+    """Distances of pages from one origin."""
+
+    number: int  # of the origin, among all of them in order
+    origin: str
+    distances: "array[int]"  # page and distance
+
+
+class DomainRow(NamedTuple):
+    domain: str
+    requests: int
+    suspended: bool
+
+
+class MapChange(Change):
+    """What one call adds to a map beside the rows of the crawl itself.
+
+    Links and distances come by the thousand, so they are numbers in arrays, bound to one statement as they
+    are: two numbers below 2**32 are one of 64 bits.
+    """
+
+    at: float = 0.0
+    links: "array[int]" = field(default_factory=pairs)  # source and target
+    revisited: list[tuple[int, set[int]]] = field(default_factory=list)  # read again, and all its links
+    depths: "list[NewDepths]" = field(default_factory=list)
+    work_done: list[Work] = field(default_factory=list)  # of the stored work, what was taken up
+    work: list[Work] = field(default_factory=list)  # and what is left to do
+    heads: list[tuple[int]] = field(default_factory=list)  # pages whose HEAD was answered
+    heads_done: list[tuple[int]] = field(default_factory=list)  # and those of them that ended
+    domains: dict[str, DomainRow] = field(default_factory=dict)
+    # Domains whose waiting pages are out of this run from here on.
+    barred: list[tuple[str, PageState]] = field(default_factory=list)
+    readmitted: list[str] = field(default_factory=list)  # domains whose pages may be fetched after all
 
 
 class PageBatch:
@@ -46,6 +91,11 @@ class PageBatch:
         self.noted: list[tuple[PageState, Row]] = []
 
 
+def iso_time(at: float) -> str:
+    """``2025-01-15T10:30:00.000Z``, whose order as text is the order in time."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def page_id(row_id: int) -> int:
     return row_id + 1
 
@@ -56,7 +106,7 @@ def domain_of(host: str) -> str:
     return split_authority(host)[0]
 
 
-class TerrainRows(SqliteRows):
+class MapRows(SqliteRows):
     schema = SCHEMA
     application_id = APPLICATION_ID
     user_version = USER_VERSION
@@ -77,38 +127,38 @@ class TerrainRows(SqliteRows):
             return {}
         with self._trouble_named():
             wanted = {url_key(url): url for url in urls}
-            found = self._db.execute(statements.FIND_IDS, (apsw.carray(tuple(sorted(wanted))),))
+            found = self._db.execute(sql.FIND_IDS, (apsw.carray(tuple(sorted(wanted))),))
             return {wanted[key]: row_id for row_id, key in found}
 
     def by_id(self, row_ids: Iterable[int]) -> list[Row]:
         with self._trouble_named():
-            found = self._db.executemany(statements.BY_ID, [(row_id,) for row_id in row_ids])
+            found = self._db.executemany(sql.BY_ID, [(row_id,) for row_id in row_ids])
             return [Row._make(row) for row in found]
 
     def depths_of(self, pages: Collection[int]) -> list[tuple[int, int, int]]:
         with self._trouble_named():
-            found: list[Any] = self._db.execute(statements.DEPTHS, (_bound(sorted(pages)),)).fetchall()
+            found: list[Any] = self._db.execute(sql.DEPTHS, (_bound(sorted(pages)),)).fetchall()
             return found
 
     def targets_of(self, pages: Collection[int]) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
         if pages:
             with self._trouble_named():
-                for source, target in self._db.execute(statements.TARGETS, (_bound(pages),)):
+                for source, target in self._db.execute(sql.TARGETS, (_bound(pages),)):
                     found.setdefault(source, []).append(target)
         return found
 
     def depth_work(self, limit: int) -> list[Work]:
         with self._trouble_named():
-            return [Work._make(row) for row in self._db.execute(statements.GET_WORK, (limit,))]
+            return [Work._make(row) for row in self._db.execute(sql.GET_WORK, (limit,))]
 
     def domains(self) -> list[DomainRow]:
         """Those that were asked for something in this run."""
         with self._trouble_named():
-            rows = self._db.execute(statements.GET_DOMAINS)
+            rows = self._db.execute(sql.GET_DOMAINS)
             return [DomainRow(domain, requests, bool(limited)) for domain, requests, limited in rows]
 
-    def recall_barred(self, barred: Mapping[str, PageState]) -> None:
+    def load_barred(self, barred: Mapping[str, PageState]) -> None:
         """Domains that an interrupted run may not go on with; their pages were moved when it happened."""
         self._barred.update(barred)
 
@@ -120,7 +170,7 @@ class TerrainRows(SqliteRows):
 
     def last_run(self) -> tuple[int, str, str] | None:
         """Number, configuration and status."""
-        return next(iter(self.run_query(statements.LAST_RUN)), None)
+        return next(iter(self.run_query(sql.LAST_RUN)), None)
 
     def in_one_transaction(self, work: Callable[[], object]) -> None:
         with self._trouble_named(), self._transaction():
@@ -139,49 +189,49 @@ class TerrainRows(SqliteRows):
 
     def _put(self, change: Change) -> None:
         super()._put(change)
-        if isinstance(change, TerrainChange):
+        if isinstance(change, MapChange):
             try:
                 self._project(change)
             except msgspec.MsgspecError as error:
                 raise StateDamaged(f"{self._path}: the facts of a page cannot be read: {error}") from None
 
-    def _project(self, change: TerrainChange) -> None:
+    def _project(self, change: MapChange) -> None:
         now = iso_time(change.at)
         self._put_pages(change, now)
         self._put_links(change)
         many = self._db.executemany
         for number, origin, distances in change.depths:
-            self._db.execute(statements.PUT_DEPTHS, (_bound(distances), origin, number))
-        many(statements.CLEAR_WORK, change.work_done)
-        many(statements.PUT_WORK, change.work)
-        many(statements.PUT_HEAD, change.heads)
-        many(statements.CLEAR_HEAD, change.heads_done)
-        many(statements.PUT_DOMAIN, list(change.domains.values()))
+            self._db.execute(sql.PUT_DEPTHS, (_bound(distances), origin, number))
+        many(sql.CLEAR_WORK, change.work_done)
+        many(sql.PUT_WORK, change.work)
+        many(sql.PUT_HEAD, change.heads)
+        many(sql.CLEAR_HEAD, change.heads_done)
+        many(sql.PUT_DOMAIN, list(change.domains.values()))
         robots = [
             (_site_domain(r.origin), _text(r.body) or None, iso_time(r.fetched_at)) for r in change.robots
         ]
-        many(statements.PUT_DOMAIN_ROBOTS, robots)
+        many(sql.PUT_DOMAIN_ROBOTS, robots)
         for domain, state in change.barred:
             self._move_domain(domain, PageState.QUEUED, state, now)
             self._barred[domain] = state
         for domain in change.readmitted:
             self._move_domain(domain, self._barred.pop(domain), PageState.QUEUED, now)
 
-    def _put_pages(self, change: TerrainChange, now: str) -> None:
+    def _put_pages(self, change: MapChange, now: str) -> None:
         batch = PageBatch()
         for row in change.inserted:
             self._enter_page(row, now, batch)
         for old, row in change.updated:
             self._update_page(old, row, now, batch)
         many = self._db.executemany
-        many(statements.ADD_PAGE, batch.new)
+        many(sql.ADD_PAGE, batch.new)
         self._put_noted(batch)
-        many(statements.END_PAGE, batch.ended)
-        many(statements.MOVE_PAGE, batch.moved)
-        many(statements.UNQUEUE_PAGE, batch.unqueued)
-        many(statements.QUEUE_PAGE, batch.queued)
-        many(statements.PRIORITIZE, batch.prioritized)
-        many(statements.ADD_HISTORY, batch.history)
+        many(sql.END_PAGE, batch.ended)
+        many(sql.MOVE_PAGE, batch.moved)
+        many(sql.UNQUEUE_PAGE, batch.unqueued)
+        many(sql.QUEUE_PAGE, batch.queued)
+        many(sql.PRIORITIZE, batch.prioritized)
+        many(sql.ADD_HISTORY, batch.history)
 
     def _enter_page(self, row: Row, now: str, batch: PageBatch) -> None:
         page, run = page_id(row.id), self.run_id
@@ -201,10 +251,10 @@ class TerrainRows(SqliteRows):
         many, run = self._db.executemany, self.run_id
         for state, name in NOTED_AS.items():
             rows = [row for at, row in batch.noted if at is state]
-            many(statements.add_noted(name), [(page_id(r.id), r.url, domain_of(r.host), run) for r in rows])
+            many(sql.add_noted(name), [(page_id(r.id), r.url, domain_of(r.host), run) for r in rows])
             known = [page_id(row.id) for row in rows if row.state == State.SETTLED.value]
             if known:
-                self._db.execute(statements.count_known_references(name), (_bound(known), run))
+                self._db.execute(sql.count_known_references(name), (_bound(known), run))
 
     def _update_page(self, old: Row, row: Row, now: str, batch: PageBatch) -> None:
         page, before = page_id(row.id), self._shown(old)
@@ -254,29 +304,29 @@ class TerrainRows(SqliteRows):
         bar = self._barred.get(domain_of(row.host)) if target is PageState.QUEUED else None
         return _states_through(before, target, bar)
 
-    def _put_links(self, change: TerrainChange) -> None:
+    def _put_links(self, change: MapChange) -> None:
         many, run = self._db.executemany, self.run_id
         for page, targets in change.revisited:
             known = self.targets_of([page]).get(page, [])
-            many(statements.ADD_VANISHED, [(page, target, run) for target in known if target not in targets])
-            many(statements.FORGET_VANISHED, [(page, target) for target in targets])
+            many(sql.ADD_VANISHED, [(page, target, run) for target in known if target not in targets])
+            many(sql.FORGET_VANISHED, [(page, target) for target in targets])
         if change.links:
-            self._db.execute(statements.ADD_LINKS, (_bound(change.links), run))
+            self._db.execute(sql.ADD_LINKS, (_bound(change.links), run))
             for state, name in NOTED_AS.items():
-                self._db.execute(statements.add_references(name, state), (_bound(change.links), run))
+                self._db.execute(sql.add_references(name, state), (_bound(change.links), run))
 
     def _move_domain(self, domain: str, old: PageState, new: PageState, now: str) -> None:
         check(old, new)
-        pages = array("q", sorted(page for (page,) in self._db.execute(statements.OPEN_OF_DOMAIN, (domain,))))
+        pages = array("q", sorted(page for (page,) in self._db.execute(sql.OPEN_OF_DOMAIN, (domain,))))
         if not pages:
             return
         run = self._db.execute
-        run(statements.NOTE_MOVED, (_bound(pages), old, now, self.run_id, new, "as its whole domain"))
+        run(sql.NOTE_MOVED, (_bound(pages), old, now, self.run_id, new, "as its whole domain"))
         if old is PageState.QUEUED:
-            run(statements.UNQUEUE_PAGES, (_bound(pages), old))
+            run(sql.UNQUEUE_PAGES, (_bound(pages), old))
         else:
-            run(statements.QUEUE_PAGES, (_bound(pages), old, now))
-        run(statements.MOVE_PAGES, (_bound(pages), old, new))
+            run(sql.QUEUE_PAGES, (_bound(pages), old, now))
+        run(sql.MOVE_PAGES, (_bound(pages), old, new))
 
 
 @cache  # of few combinations one is asked for with every row

@@ -11,15 +11,13 @@ from typing import Final
 import msgspec
 
 from sumi.errors import StateError
-from sumi.jobs.map.store.rows import NOTED_AS, TerrainRows
-from sumi.jobs.map.store.schema import LATE_INDEXES, PAGES_BY_DOMAIN
-from sumi.jobs.map.store.statements import OPEN, SETTLED, WAITING, forget_wanted
+from sumi.jobs.map.store.rows import NOTED_AS, MapRows, iso_time
+from sumi.jobs.map.store.schema import LATE_INDEXES, OPEN, PAGES_BY_DOMAIN, SETTLED, WAITING, forget_wanted
 from sumi.jobs.map.store.states import S, check
-from sumi.jobs.map.store.times import iso_time
 from sumi.model import Kind
 from sumi.outcomes import Outcome
 from sumi.scope.hosts import DomainClasses
-from sumi.state.indexed.rows import Totals
+from sumi.state.database.rows import Totals
 from sumi.state.sqlite import sql
 
 COMPLETED: Final = "completed"
@@ -76,7 +74,7 @@ HOME_URLS: Final = (
 
 
 class MapRun(msgspec.Struct, frozen=True):
-    """Who opens a terrain, and for what."""
+    """Who opens a map, and for what."""
 
     config_hash: str
     classes: DomainClasses
@@ -94,7 +92,7 @@ class Beginning(Enum):
     FINISHED = auto()  # no run begins: the last one came to its end, and no other is wanted
 
 
-def begin_run(rows: TerrainRows, run: MapRun, now: float) -> Beginning:
+def begin_run(rows: MapRows, run: MapRun, now: float) -> Beginning:
     """Gives ``rows`` its run."""
     last = rows.last_run()
     if last is None:
@@ -119,7 +117,7 @@ def begin_run(rows: TerrainRows, run: MapRun, now: float) -> Beginning:
     return Beginning.AGAIN if ended else Beginning.CHANGED
 
 
-def end_run(rows: TerrainRows, status: str, now: float) -> None:
+def end_run(rows: MapRows, status: str, now: float) -> None:
     """Blocks for seconds where a large map is completed for the first time."""
     if status == COMPLETED:
         rows.run_sql(SORT_IN_LITTLE_MEMORY)
@@ -128,7 +126,7 @@ def end_run(rows: TerrainRows, status: str, now: float) -> None:
     rows.in_one_transaction(lambda: _end(rows, status, now))
 
 
-def _end(rows: TerrainRows, status: str, now: float) -> None:
+def _end(rows: MapRows, status: str, now: float) -> None:
     if status == COMPLETED:
         for state, name in NOTED_AS.items():
             rows.run_sql(forget_wanted(name, state))
@@ -136,16 +134,16 @@ def _end(rows: TerrainRows, status: str, now: float) -> None:
     rows.run_sql(END_RUN, (status, iso_time(now), rows.run_id))
 
 
-def _new_run(rows: TerrainRows, run: MapRun, now: float) -> None:
+def _new_run(rows: MapRows, run: MapRun, now: float) -> None:
     rows.run_id = rows.run_sql(BEGIN_RUN, (iso_time(now), run.config_hash))
 
 
-def _resume(rows: TerrainRows, number: int) -> None:
+def _resume(rows: MapRows, number: int) -> None:
     rows.run_id = number
     rows.run_sql(RESUME_RUN, (number,))
 
 
-def _follow(rows: TerrainRows, run: MapRun, now: float, *, ended: bool, changed: bool) -> None:
+def _follow(rows: MapRows, run: MapRun, now: float, *, ended: bool, changed: bool) -> None:
     last = rows.last_run()
     if last is not None and not ended:
         rows.run_sql(END_RUN, (INTERRUPTED, iso_time(now), last[0]))
@@ -164,7 +162,7 @@ def _follow(rows: TerrainRows, run: MapRun, now: float, *, ended: bool, changed:
         _measure_anew(rows, run)
 
 
-def _count_anew(rows: TerrainRows) -> None:
+def _count_anew(rows: MapRows) -> None:
     outcomes = {Outcome(name): count for name, count in rows.run_query(COUNT_OUTCOMES)}
     captured = outcomes.get(Outcome.CAPTURED, 0) + outcomes.get(Outcome.UNCHANGED, 0)
     totals: Totals = msgspec.structs.replace(
@@ -173,7 +171,7 @@ def _count_anew(rows: TerrainRows) -> None:
     rows.run_sql(sql.PUT_TOTALS, (msgspec.json.encode(totals).decode(),))
 
 
-def _measure_anew(rows: TerrainRows, run: MapRun) -> None:
+def _measure_anew(rows: MapRows, run: MapRun) -> None:
     """Only the origins know where they are; everybody else is told again, by the usual way."""
     rows.run_sql(FORGET_DEPTHS)
     rows.run_sql(PAGES_BY_DOMAIN)  # a run that was stopped left none, and here each domain asks for its pages

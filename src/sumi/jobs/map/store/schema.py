@@ -1,11 +1,16 @@
-"""The database of a terrain map: tables that people query, beside those that the crawl itself needs.
+"""The database of a map: tables that people query, beside those that the crawl itself needs.
 
 A page has one number everywhere: ``pages.id`` is ``urls.id + 1``, and a blacklisted or stubbed address, and a
 page's place in the queue, have the number of their page. A link's number is made of those of its ends, that
 of a distance of its page's and its origin's: both stand in their tables where they are looked for. So nothing
 is ever looked up to be written, and the crawl needs no index beside those of its own table.
+
+Below the tables is every statement that a map runs beside the crawl's own, and why it is as it is.
 """
 
+from typing import Final
+
+from sumi.state.entries import State
 from sumi.state.sqlite import sql
 
 APPLICATION_ID = 0x53554D4D  # "SUMM"
@@ -152,3 +157,146 @@ SCHEMA = (
     + f"PRAGMA application_id = {APPLICATION_ID};"
     + f"PRAGMA user_version = {USER_VERSION};"
 )
+
+WAITING, DELAYED, SETTLED, REFUSED, BEHIND = (
+    State.WAITING.value,
+    State.DELAYED.value,
+    State.SETTLED.value,
+    State.REFUSED.value,
+    State.BEHIND.value,
+)
+OPEN = f"{WAITING}, {DELAYED}, {BEHIND}"
+
+LAST_RUN: Final = "SELECT id, config_hash, status FROM runs ORDER BY id DESC LIMIT 1"
+
+FINISHED_AT: Final = "SELECT finished_at FROM runs WHERE id = ?"
+
+# Answered by the index alone; in the order of the keys, which is that of the index.
+FIND_IDS: Final = "SELECT id, key FROM carray(?1) CROSS JOIN urls ON key = value"
+BY_ID: Final = f"SELECT {sql.COLUMNS} FROM urls WHERE id = ?"  # noqa: S608 - constants only
+
+ADD_PAGE: Final = (
+    "INSERT INTO pages (id, url, domain, state, discovered_at, discovered_run, error_message, retry_count) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+# What a page was called when it last answered stays on record when it no longer does.
+END_PAGE: Final = """
+UPDATE pages SET state = ?1, title = coalesce(?2, title), status_code = ?3, content_type = ?4,
+    last_modified = coalesce(?5, last_modified), visited_at = coalesce(?6, visited_at), error_message = ?7,
+    retry_count = ?8, changed_run = CASE WHEN ?9 IS NULL OR ?9 IS content_hash THEN changed_run ELSE ?10 END,
+    content_hash = coalesce(?9, content_hash)
+WHERE id = ?11
+"""
+MOVE_PAGE: Final = "UPDATE pages SET state = ?, retry_count = ? WHERE id = ?"
+ADD_HISTORY: Final = "INSERT INTO page_history (page_id, at, run, state, why) VALUES (?, ?, ?, ?, ?)"
+
+QUEUE_PAGE: Final = (
+    "INSERT OR REPLACE INTO frontier (id, page_id, priority, added_at) VALUES (?1, ?1, ?2, ?3)"
+)
+PRIORITIZE: Final = "UPDATE frontier SET priority = ? WHERE id = ?"
+UNQUEUE_PAGE: Final = "DELETE FROM frontier WHERE id = ?"
+
+# Pairs of numbers come in one array: one statement for thousands, which counts AUTOINCREMENT on only once.
+FIRST, SECOND = "value >> 32", "value & 4294967295"
+ADD_LINKS: Final = f"""
+INSERT OR IGNORE INTO links (id, from_page_id, to_page_id, discovered_run)
+SELECT value, {FIRST}, {SECOND}, ?2 FROM carray(?1)
+"""  # noqa: S608 - constants only
+# Planned as written: from the array into the table, not the other way round.
+TARGETS: Final = """
+SELECT from_page_id, to_page_id
+FROM carray(?1) CROSS JOIN links ON id BETWEEN value << 32 AND value << 32 | 4294967295
+"""
+ADD_VANISHED: Final = "INSERT OR IGNORE INTO vanished_links (from_page_id, to_page_id, run) VALUES (?, ?, ?)"
+FORGET_VANISHED: Final = "DELETE FROM vanished_links WHERE from_page_id = ? AND to_page_id = ?"
+
+# The number of a distance: its page's, then its origin's.
+DEPTH_ID: Final = f"({FIRST}) << 20 | ?3"
+DEPTHS: Final = """
+SELECT page_id, id & 1048575, depth
+FROM carray(?1) CROSS JOIN page_depths ON id BETWEEN value << 20 AND value << 20 | 1048575
+"""
+PUT_DEPTHS: Final = f"""
+INSERT INTO page_depths (id, page_id, quality_origin, depth)
+SELECT {DEPTH_ID}, {FIRST}, ?2, {SECOND} FROM carray(?1) WHERE true
+ON CONFLICT (id) DO UPDATE SET depth = excluded.depth
+"""  # noqa: S608
+GET_WORK: Final = "SELECT depth, page_id FROM depth_work ORDER BY depth LIMIT ?"
+CLEAR_WORK: Final = "DELETE FROM depth_work WHERE depth = ? AND page_id = ?"
+PUT_WORK: Final = "INSERT OR IGNORE INTO depth_work (depth, page_id) VALUES (?, ?)"
+
+PUT_DOMAIN: Final = (
+    "INSERT INTO domain_states (domain, request_count, rate_limited) VALUES (?, ?, ?) "
+    "ON CONFLICT (domain) DO UPDATE SET request_count = excluded.request_count, "
+    "rate_limited = excluded.rate_limited"
+)
+PUT_DOMAIN_ROBOTS: Final = (
+    "INSERT INTO domain_states (domain, robots_txt, robots_fetched_at) VALUES (?, ?, ?) "
+    "ON CONFLICT (domain) DO UPDATE SET robots_txt = excluded.robots_txt, "
+    "robots_fetched_at = excluded.robots_fetched_at"
+)
+GET_DOMAINS: Final = (
+    "SELECT domain, request_count, rate_limited FROM domain_states WHERE request_count OR rate_limited"
+)
+
+GET_HEADS: Final = "SELECT page_id FROM heads_answered"
+PUT_HEAD: Final = "INSERT OR IGNORE INTO heads_answered (page_id) VALUES (?)"
+CLEAR_HEAD: Final = "DELETE FROM heads_answered WHERE page_id = ?"
+
+LIMITED_DOMAINS: Final = "SELECT DISTINCT domain FROM pages WHERE state = 'RequestLimitHit'"
+
+# Pages of a domain that are to be fetched: those of its host, and of its host with a port, by the crawl's own
+# index of what waits. What is delayed is little, and looked through.
+WITH_A_PORT: Final = "host > ?1 || ':' AND host < ?1 || ';'"
+OPEN_OF_DOMAIN: Final = f"""
+SELECT id + 1 FROM urls WHERE state = {WAITING} AND host = ?1
+UNION ALL SELECT id + 1 FROM urls WHERE state = {WAITING} AND {WITH_A_PORT}
+UNION ALL SELECT id + 1 FROM urls WHERE state = {BEHIND} AND host = ?1
+UNION ALL SELECT id + 1 FROM urls WHERE state = {BEHIND} AND {WITH_A_PORT}
+UNION ALL SELECT id + 1 FROM urls WHERE state = {DELAYED} AND (host = ?1 OR {WITH_A_PORT})
+"""  # noqa: S608
+# Those of them that are in one state, to another one.
+NOTE_MOVED: Final = (
+    "INSERT INTO page_history (page_id, at, run, state, why) "
+    "SELECT id, ?3, ?4, ?5, ?6 FROM carray(?1) CROSS JOIN pages ON id = value WHERE state = ?2"
+)
+MOVE_PAGES: Final = "UPDATE pages SET state = ?3 WHERE id IN (SELECT value FROM carray(?1)) AND state = ?2"
+UNQUEUE_PAGES: Final = (
+    "DELETE FROM frontier WHERE id IN "
+    "(SELECT id FROM carray(?1) CROSS JOIN pages ON id = value WHERE state = ?2)"
+)
+QUEUE_PAGES: Final = (
+    "INSERT OR REPLACE INTO frontier (id, page_id, priority, added_at) "
+    "SELECT pages.id, pages.id, depth, ?3 FROM carray(?1) CROSS JOIN pages ON pages.id = value "
+    "CROSS JOIN urls ON urls.id = pages.id - 1 WHERE pages.state = ?2"
+)
+
+
+def add_noted(table: str) -> str:
+    """A blacklisted or stubbed address; its references are counted as they come."""
+    return f"INSERT OR IGNORE INTO {table}_urls (id, url, domain, reference_count, first_seen_run) VALUES (?, ?, ?, 0, ?)"  # noqa: E501, S608
+
+
+def add_references(table: str, state: str) -> str:
+    """Those of the links that lead to such an address. It has the number of its page."""
+    return f"""
+    INSERT OR IGNORE INTO {table}_referrers ({table}_url_id, referrer_page_id, discovered_run)
+    SELECT noted.id, {FIRST}, ?2 FROM carray(?1) CROSS JOIN {table}_urls noted ON noted.id = {SECOND}
+        CROSS JOIN pages ON pages.id = noted.id AND pages.state = '{state}'
+    """  # noqa: S608
+
+
+def count_known_references(table: str) -> str:
+    return f"""
+    INSERT OR IGNORE INTO {table}_referrers ({table}_url_id, referrer_page_id, discovered_run)
+    SELECT to_page_id, from_page_id, ?2 FROM links WHERE to_page_id IN (SELECT value FROM carray(?1))
+    """  # noqa: S608
+
+
+def forget_wanted(table: str, state: str) -> str:
+    """Addresses that another configuration wants visited."""
+    noted = f"SELECT id FROM pages WHERE state = '{state}'"  # noqa: S608
+    return f"""
+    DELETE FROM {table}_referrers WHERE {table}_url_id NOT IN ({noted});
+    DELETE FROM {table}_urls WHERE id NOT IN ({noted});
+    """  # noqa: S608

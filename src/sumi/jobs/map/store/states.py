@@ -1,4 +1,4 @@
-"""The life of a page on a terrain map: its states, one table of allowed moves, the way to each ending."""
+"""The life of a page on a map: its states, one table of allowed moves, the way to each ending."""
 
 from collections.abc import Iterator
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Frontier and Ledger of a terrain map: what the crawl settles, and the terrain that follows from it.
+"""Frontier and Ledger of a map: what the crawl settles, and the map that follows from it.
 
 Each settlement brings all links of its page. In the transaction that settles it they are recorded, distances
 from the origins are brought up to date, and pages that came within reach join the queue.
@@ -9,28 +9,23 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.frontier.pacing import SUSPENDED, is_asked_for
-from sumi.jobs.map.store.changes import DomainRow, TerrainChange, pairs
+from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED
+from sumi.jobs.map.store.caches import PageNumbers, QueueAhead
 from sumi.jobs.map.store.depths import USUAL_BOUNDS, DepthBounds, Depths
-from sumi.jobs.map.store.page_numbers import PageNumbers
-from sumi.jobs.map.store.queue_ahead import QueueAhead
-from sumi.jobs.map.store.rows import TerrainRows, domain_of, page_id
-from sumi.jobs.map.store.runs import UNTOLD, Beginning, MapRun, begin_run, end_run
-from sumi.jobs.map.store.statements import FINISHED_AT, GET_HEADS
-from sumi.jobs.map.store.states import PageState
+from sumi.jobs.map.store.domains import DomainLimits
+from sumi.jobs.map.store.rows import MapChange, MapRows, domain_of, page_id, pairs
+from sumi.jobs.map.store.runs import COMPLETED, UNTOLD, Beginning, MapRun, begin_run, end_run
+from sumi.jobs.map.store.schema import FINISHED_AT, GET_HEADS, LIMITED_DOMAINS
 from sumi.model import Hop, Lease
 from sumi.outcomes import Ending, Outcome
 from sumi.policy import Durability, FrontierPolicy
-from sumi.ports import Deferral, FrontierStats, Judged, OutputHandler, Settlement
+from sumi.ports import Deferral, FrontierStats, HostWait, OutputHandler, Settlement
 from sumi.scope.hosts import DomainClass
-from sumi.state.entries import Entry, State
-from sumi.state.indexed.rows import Change
-from sumi.state.indexed.store import IndexedStore
+from sumi.state.database.rows import Change
+from sumi.state.database.store import DatabaseStore
+from sumi.state.entries import REFUSED, SETTLED, WAITING, Entry
 from sumi.state.lock import FolderLock
 
-FOREVER = float("inf")
-# Seconds. A longer pause, which an earlier run was asked for, is not waited for.
-LONGEST_PAUSE = 300.0
 # Of the distances left to be told, what one write takes up.
 WORK_AT_ONCE = 1000
 
@@ -40,9 +35,11 @@ def map_lock(database: Path, command: str = "sumi") -> FolderLock:
     return FolderLock(database.parent, f"{database.name}.lock", command)
 
 
-class TerrainStore(IndexedStore):
-    change_type = TerrainChange
-    _draft: TerrainChange
+class MapStore(DatabaseStore):
+    change_type = MapChange
+    ahead_type = QueueAhead
+    _draft: MapChange
+    _ahead: QueueAhead
 
     def __init__(
         self,
@@ -56,33 +53,32 @@ class TerrainStore(IndexedStore):
         lock: FolderLock | None = None,
     ) -> None:
         """``lock``: of the map, if it is held already; whoever gave it releases it."""
-        self._handlers = handlers
-        self._own_lock = map_lock(path) if lock is None else None
+        own_lock = map_lock(path) if lock is None else None
         try:
-            self._terrain = TerrainRows(path, strict=durability is Durability.STRICT)
-            self.beginning = begin_run(self._terrain, run, opened_at)
-            self._revisiting = self.beginning is Beginning.AGAIN
+            self._map = MapRows(path, strict=durability is Durability.STRICT)
+            self.beginning = begin_run(self._map, run, opened_at)
+            super().__init__(self._map, policy, opened_at, own_lock)
             self._run = run
+            self._handlers = handlers
+            self._revisiting = self.beginning is Beginning.AGAIN
             self._at = opened_at
-            self._new: list[Entry] = []
             self._read: list[tuple[int, Sequence[str]]] = []  # pages that were read, and their links
             # Pages between HEAD and GET: at most a few of each host that is being asked.
-            self._heads: set[int] = {page for (page,) in self._terrain.run_query(GET_HEADS)}
-            self._suspended: set[str] = set()
-            self._carried: dict[str, int] = {}  # requests of this run, before it was taken up again
-            self._depths = Depths(run.origins, self._terrain, depth_bounds)
-            self._numbers = PageNumbers(self._terrain)
-            self._unfinished = bool(self._terrain.depth_work(1))
-            super().__init__(self._terrain, policy, opened_at)
-            self._ahead = self._queue_ahead = QueueAhead(self._terrain, self._queues, self._leased_ids)
-            self._recall_domains()
+            self._heads: set[int] = {page for (page,) in self._map.run_query(GET_HEADS)}
+            self._depths = Depths(run.origins, self._map, depth_bounds)
+            self._numbers = PageNumbers(self._map)
+            self._unfinished = bool(self._map.depth_work(1))
+            self._domains = DomainLimits(self._map, self._hosts)
+            self._domains.load(self._machine.counts.open_of, opened_at, self._draft)
+            self._write()
         except BaseException:
-            self._unlock()
+            if own_lock is not None:
+                own_lock.release()
             raise
 
     @property
     def run_id(self) -> int:
-        return self._terrain.run_id
+        return self._map.run_id
 
     @property
     def known(self) -> int:
@@ -91,12 +87,12 @@ class TerrainStore(IndexedStore):
 
     async def end_run(self, status: str, now: float) -> None:
         async with self._turn:
-            end_run(self._terrain, status, now)
+            end_run(self._map, status, now)
 
     @property
     def finished_at(self) -> str:
         """When the last run that ended did so."""
-        return str(self._terrain.run_sql(FINISHED_AT, (self.run_id,)))
+        return str(self._map.run_sql(FINISHED_AT, (self.run_id,)))
 
     async def is_untold(self) -> bool:
         """Whether the run completed, and was killed before all that follows from that was done."""
@@ -104,14 +100,6 @@ class TerrainStore(IndexedStore):
 
     async def note_told(self) -> None:
         await self.put_note(UNTOLD, "")
-
-    async def aclose(self) -> None:
-        await super().aclose()
-        self._unlock()
-
-    def _unlock(self) -> None:
-        if self._own_lock is not None:
-            self._own_lock.release()
 
     # ── Frontier ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -144,36 +132,40 @@ class TerrainStore(IndexedStore):
 
     async def stats(self) -> FrontierStats:
         """Nobody may think that all is done while pages may still come within reach."""
-        while self._unfinished and not self._open.total():
+        while self._unfinished and not self._machine.counts.open.total():
             async with self._turn:
                 self._write()
         return await super().stats()
 
+    async def lease(self, limit: int, now: float) -> list[Lease]:
+        leases = await super().lease(limit, now)
+        return [self._with_head(lease) for lease in leases] if self._heads else leases
+
+    def _with_head(self, lease: Lease) -> Lease:
+        page = page_id(self._working[lease.url].sequence)
+        return msgspec.structs.replace(lease, head_answered=True) if page in self._heads else lease
+
     async def retune(self, policy: FrontierPolicy) -> None:
         async with self._turn:
-            barred = self._over_budget()
+            barred = self._domains.over_budget()
             await super().retune(policy)
-            self._draft.readmitted += sorted(barred - self._over_budget())
+            self._draft.readmitted += sorted(barred - self._domains.over_budget())
             self._write()
-
-    def _over_budget(self) -> set[str]:
-        pacing = self._policy.pacing
-        return {domain_of(host) for host, pace in self._schedule.paces() if pace.over_budget(pacing)}
 
     # ── what a unit changes ────────────────────────────────────────────────────────────────────────────
 
-    def _apply(self, unit: Settlement | Deferral) -> list[Judged] | None:
-        news = super()._apply(unit)
-        if news is not None:
-            self._at = max(self._at, unit.at)
-            self._count_requests(unit)
-            self._note_head(unit)
-            if isinstance(unit, Settlement) and unit.links is not None:
-                self._read.append((page_id(self._working[unit.lease.url].sequence), unit.links))
-        return news
-
-    def _note_head(self, unit: Settlement | Deferral) -> None:
+    def _settle(self, unit: Settlement | Deferral) -> bool:
+        if not super()._settle(unit):
+            return False
+        self._at = max(self._at, unit.at)
+        self._domains.count(unit, self._draft)
         page = page_id(self._working[unit.lease.url].sequence)
+        self._note_head(unit, page)
+        if isinstance(unit, Settlement) and unit.links is not None:
+            self._read.append((page, unit.links))
+        return True
+
+    def _note_head(self, unit: Settlement | Deferral, page: int) -> None:
         if isinstance(unit, Deferral) and unit.head_answered:
             self._heads.add(page)
             self._draft.heads.append((page,))
@@ -181,43 +173,31 @@ class TerrainStore(IndexedStore):
             self._heads.discard(page)
             self._draft.heads_done.append((page,))
 
-    def _lease_out(self, entry: Entry, now: float) -> Lease:
-        lease = super()._lease_out(entry, now)
-        if page_id(entry.sequence) in self._heads:
-            return msgspec.structs.replace(lease, head_answered=True)
-        return lease
-
-    def _register(self, item: Judged) -> None:
-        super()._register(item)
-        self._new.append(self._working[item.candidate.url])
-
-    def _open_entry(self, entry: Entry) -> None:
-        super()._open_entry(entry)
-        if self._suspended or self._carried:
-            self._recall_domain(entry.host)
-
     def _write(self) -> None:
         """What is written is complete: links, distances, and what came within reach by them."""
-        if self._new or self._read or self._unfinished:
+        if self._working.entered or self._read or self._unfinished:
             self._chart()
         super()._write()
         self._depths.forget()
 
     def _write_rows(self, change: Change) -> None:
-        if isinstance(change, TerrainChange):
+        if isinstance(change, MapChange):
             change.at = self._at
         super()._write_rows(change)
-        self._queue_ahead.written(change.inserted, change.updated)
+        self._ahead.written(change.inserted, change.updated)
+        opened = [row for row in change.inserted if row.outcome is None]
+        opened += [row for old, row in change.updated if old.outcome is not None and row.outcome is None]
+        self._domains.apply_to({row.host for row in opened})
 
     def _chart(self) -> None:
-        new, self._new = self._new, []
+        new = list(self._working.entered)
         read, self._read = self._read, []
         for entry in new:
             self._numbers.learn(entry.candidate.url, page_id(entry.sequence))
             self._depths.enter(page_id(entry.sequence), self._run.classes.origin_of(domain_of(entry.host)))
         edges = self._edges(read)
         draft = self._draft
-        draft.work_done = self._terrain.depth_work(WORK_AT_ONCE) if self._unfinished else []
+        draft.work_done = self._map.depth_work(WORK_AT_ONCE) if self._unfinished else []
         self._depths.resume(draft.work_done)
         self._depths.spread(edges)
         draft.depths, closer, draft.work = self._depths.take_changes()
@@ -236,7 +216,7 @@ class TerrainStore(IndexedStore):
     def _bring_closer(self, pages: Sequence[int], new: dict[int, Entry]) -> None:
         known = [page for page in pages if page not in new]
         entries = [(page, new[page]) for page in pages if page in new]
-        for row in self._terrain.by_id(page - 1 for page in known):
+        for row in self._map.by_id(page - 1 for page in known):
             held = row.url in self._working
             entries.append((page_id(row.id), self._working[row.url] if held else self._working.adopt(row)))
         for page, entry in entries:
@@ -248,58 +228,32 @@ class TerrainStore(IndexedStore):
         candidate = msgspec.structs.replace(entry.candidate, depth=depth)
         too_deep = entry.verdict is not None and entry.verdict.outcome is Outcome.TOO_DEEP
         reachable = too_deep and depth <= self._run.max_depth
-        if entry.state is State.REFUSED and reachable:
-            self._lift(entry, candidate)
-        elif entry.state is State.WAITING:
-            self._shorten(entry, candidate)
+        if entry.state is REFUSED and reachable:
+            self._machine.lift(entry, candidate)
+        elif entry.state is WAITING:
+            self._machine.shorten(entry, candidate)
         else:
             entry.candidate = candidate
-            if entry.state is State.SETTLED and reachable:
-                self._requeue(candidate.url)
+            if entry.state is SETTLED and reachable:
+                self._machine.requeue(candidate.url)
 
-    # ── domains ────────────────────────────────────────────────────────────────────────────────────────
 
-    def _count_requests(self, unit: Settlement | Deferral) -> None:
-        host, domain = unit.lease.host, domain_of(unit.lease.host)
-        pace = self._schedule.pace(host)
-        limited = isinstance(unit, Settlement) and unit.verdict.outcome is Outcome.RATE_LIMITED
-        if limited and domain not in self._suspended:
-            self._suspend(domain, host)
-        elif pace.over_budget(self._policy.pacing) and domain not in self._suspended:
-            self._draft.barred.append((domain, PageState.REQUEST_LIMIT_HIT))
-        self._draft.domains[domain] = DomainRow(domain, pace.budget_used, domain in self._suspended)
+class MapView(DatabaseStore):
+    """A map opened to be looked at: without the lock, changing nothing."""
 
-    def _suspend(self, domain: str, host: str) -> None:
-        self._suspended.add(domain)
-        self._draft.barred.append((domain, PageState.RATE_LIMITED))
-        self._schedule.pace(host).hold(FOREVER, SUSPENDED)
-        self._offer_if_busy(host)
+    def __init__(self, path: Path, policy: FrontierPolicy, opened_at: float) -> None:
+        rows = MapRows(path, strict=False, readonly=True)
+        super().__init__(rows, policy, opened_at)
+        last = rows.last_run()
+        self.ended = last is not None and last[2] == COMPLETED  # its last run, by itself
+        limited: dict[str, str] = dict.fromkeys((d for (d,) in rows.run_query(LIMITED_DOMAINS)), BUDGET_SPENT)
+        suspended = [row.domain for row in rows.domains() if row.suspended]
+        self._left_out = limited | dict.fromkeys(suspended, SUSPENDED)
 
-    def _recall_domains(self) -> None:
-        """An interrupted run goes on with what it had spent; who said 429 is not asked again in it."""
-        for domain, requests, suspended in self._terrain.domains():
-            self._carried[domain] = requests
-            if suspended:
-                self._suspended.add(domain)
-        for host in list(self._open_of):
-            self._recall_domain(host)
-        budget = self._policy.pacing.host_budget
-        barred = {d: PageState.REQUEST_LIMIT_HIT for d, n in self._carried.items() if budget and n >= budget}
-        self._terrain.recall_barred(barred | dict.fromkeys(self._suspended, PageState.RATE_LIMITED))
-        for host in list(self._open_of):
-            self._suspend_if_paused(host)
-        self._write()
+    async def waiting_hosts(self, now: float) -> list[HostWait]:
+        """As the run itself would tell it: what is out of it waits for another one, not for a time."""
+        return [self._as_in_the_run(wait, now) for wait in await super().waiting_hosts(now)]
 
-    def _suspend_if_paused(self, host: str) -> None:
-        pace, domain = self._schedule.pace(host), domain_of(host)
-        if is_asked_for(pace.hold_why) and pace.hold_until > self._at + LONGEST_PAUSE:
-            self._draft.domains[domain] = DomainRow(domain, pace.budget_used, True)
-            if domain not in self._suspended:
-                self._suspend(domain, host)
-
-    def _recall_domain(self, host: str) -> None:
-        domain, pace = domain_of(host), self._schedule.pace(host)
-        pace.budget_used = max(pace.budget_used, self._carried.get(domain, 0))
-        if domain in self._suspended:
-            pace.hold(FOREVER, SUSPENDED)
-        self._offer_if_busy(host)
+    def _as_in_the_run(self, wait: HostWait, now: float) -> HostWait:
+        why = self._left_out.get(domain_of(wait.host))
+        return wait if why is None else msgspec.structs.replace(wait, why=why, ready_at=now)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
 
 import msgspec
@@ -107,6 +108,10 @@ class Change(msgspec.Struct):
 
 class Rows(Protocol):
     """A database of URLs. Calls block and never overlap; trouble is a StorageFailed or StateDamaged."""
+
+    def __init__(self, path: Path, *, strict: bool, readonly: bool = False) -> None:
+        """Made if there is none. ``strict``: every write outlives a power cut. ``readonly``: to look only."""
+        ...
 
     def find(self, urls: Sequence[str]) -> list[Row]:
         """Those of ``urls`` that are known, in any order."""

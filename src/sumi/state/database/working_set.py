@@ -1,11 +1,12 @@
 """The entries that are being worked on: in memory while leased or looked at, otherwise rows of the store."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sumi.frontier.retry_queue import DelayedUrls
-from sumi.state.entries import LEASED, Entry
-from sumi.state.indexed.rows import Row, Rows, entry_of, row_of
+from sumi.state.database.rows import Row, Rows, entry_of, row_of
+from sumi.state.entries import LEASED, LIFTED_BY_SHORTER_WAY, Entry, State
+
+MOST_KNOWN = 50_000  # links, some 8 MB; when they are that many they are forgotten, and learnt anew
 
 
 class WorkingSet(dict[str, Entry]):
@@ -20,6 +21,7 @@ class WorkingSet(dict[str, Entry]):
         self._rows = rows
         self._known = known
         self._stored: dict[str, Row] = {}  # each entry's row, as far as it has one
+        self.entered: list[Entry] = []  # new ones, which have no row yet
         self._touched: dict[str, None] = {}
         self._absent: set[str] = set()
 
@@ -37,10 +39,9 @@ class WorkingSet(dict[str, Entry]):
         self._touched[row.url] = None
         return entry
 
-    def loaded(self, url: str) -> Entry | None:
-        """If it is in memory, as everything is that somebody holds."""
+    def touch(self, url: str) -> None:
+        """It is in memory, as everything is that somebody holds, and may have been changed."""
         self._touched[url] = None
-        return super().get(url)
 
     def get(self, url: str, default: Any = None, /) -> Any:
         self._touched[url] = None
@@ -57,7 +58,9 @@ class WorkingSet(dict[str, Entry]):
         return entry
 
     def __setitem__(self, url: str, entry: Entry) -> None:
+        """A new one."""
         super().__setitem__(url, entry)
+        self.entered.append(entry)
         self._touched[url] = None
         self._absent.discard(url)
         self._known += 1
@@ -75,6 +78,7 @@ class WorkingSet(dict[str, Entry]):
                 new.append(row)
             elif row != stored:
                 changed.append((stored, row))
+        self.entered.clear()
         return sorted(new), changed
 
     def let_go(self) -> None:
@@ -94,15 +98,38 @@ class WorkingSet(dict[str, Entry]):
         self._absent.clear()
 
 
-class StoredDelays(DelayedUrls):
-    """Delayed URLs are rows of the store; here is only when the first of them is due."""
+class KnownLinks:
+    """URLs that pages linked to lately.
 
-    def __init__(self, earliest: float | None) -> None:
-        super().__init__()
-        self.earliest = earliest
+    The same menus are on every page of a site. Most links of a page need not be looked up in the database: it
+    is known here that finding them again changes nothing.
+    """
 
-    def put(self, url: str, not_before: float) -> None:
-        self.earliest = not_before if self.earliest is None else min(self.earliest, not_before)
+    def __init__(self, most: int = MOST_KNOWN) -> None:
+        self._most = most
+        self._from_depth: dict[str, int] = {}  # a link that leads there at this depth or deeper is no news
 
-    def next_at(self) -> float | None:
-        return self.earliest
+    def strangers(self, urls: Sequence[str], depth: int) -> list[str]:
+        """Those of ``urls`` that have to be looked up."""
+        known = self._from_depth.get
+        return [url for url in urls if known(url, depth + 1) > depth]
+
+    def note(self, entries: Iterable[Entry | None]) -> None:
+        for entry in entries:
+            if entry is not None:
+                self._from_depth[entry.candidate.url] = _no_news_from(entry)
+        if len(self._from_depth) > self._most:
+            self._from_depth.clear()
+
+    def forget(self, url: str) -> None:
+        """It was done with, or refused, and is wanted again."""
+        self._from_depth.pop(url, None)
+
+
+def _no_news_from(entry: Entry) -> int:
+    if entry.state is State.SETTLED:
+        return 0
+    refusal = entry.verdict if entry.state is State.REFUSED else None
+    if refusal is not None and refusal.outcome not in LIFTED_BY_SHORTER_WAY:
+        return 0
+    return entry.candidate.depth

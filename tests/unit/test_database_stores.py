@@ -21,10 +21,10 @@ from sumi.model import Candidate, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import Durability, FrontierPolicy, PacingPolicy, StateBackend
 from sumi.ports import Deferral, HostWait, Judged, Settlement
+from sumi.state.database.rows import Change, Rank, Row
+from sumi.state.database.store import FolderStore
 from sumi.state.entries import State
 from sumi.state.folder import backend_to_use
-from sumi.state.indexed import FolderStore
-from sumi.state.indexed.rows import Change, Rank, Row
 from sumi.state.journal import FilesStore
 from sumi.state.lmdb import LmdbStore
 from sumi.state.lmdb.packing import (
@@ -36,8 +36,7 @@ from sumi.state.lmdb.packing import (
     unpack_moment,
     unpack_row,
 )
-from sumi.state.lmdb.residency import mapped_bytes
-from sumi.state.lmdb.rows import LmdbRows
+from sumi.state.lmdb.rows import LmdbRows, mapped_bytes
 from sumi.state.memory import MemoryStore
 from sumi.state.sqlite import SqliteStore, sql
 from tests.stored_rows import waiting_row
