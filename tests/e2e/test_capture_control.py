@@ -133,7 +133,7 @@ def test_a_capture_that_is_being_cancelled_cannot_be_resumed_yet(
         for _ in ("before the run has seen it", "and after"):
             early = run_sumi("capture", "resume")
             assert early.returncode == 2
-            assert "is being cancelled: take it up again once it has ended" in early.stderr
+            assert "is being cancelled: resume it once it has ended" in early.stderr
             wait_until(running, lambda: "stopping" in states(running))
         may_answer.set()
         assert running.process.wait(60) == 3

@@ -76,7 +76,7 @@ def test_a_folder_is_no_place_for_one_file(
     (tmp_path / "there").mkdir()
     done = run_sumi("capture", "export", "--format", form, "-o", "there")
     assert done.returncode == 2
-    assert f"there is a folder, and the form {form} is one file" in done.stderr
+    assert f"there is a folder, but the format {form} writes one file" in done.stderr
     assert list((tmp_path / "there").iterdir()) == []
 
 

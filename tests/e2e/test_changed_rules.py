@@ -85,7 +85,7 @@ def test_another_spelling_of_urls_is_refused_without_a_fresh_start(
     site.clear_log()
     refused = run_sumi("mirror", site.url, *FAST)
     assert refused.returncode == 2
-    assert "begun with the crawl rules for URLs" in refused.stderr
+    assert "started with the crawl rules for URLs" in refused.stderr
     assert "--fresh" in refused.stderr
     assert site.requests() == []
     assert run_sumi("mirror", site.url, *FAST, "--fresh").returncode in (0, 1)

@@ -65,7 +65,7 @@ def test_a_reload_changes_the_limits_of_a_running_mirror(
     config.write_text("[mirror]\nrate-limit = 'fast'\n")
     running.process.send_signal(signal.SIGHUP)
     warning = wait_for_event(running, "warning")["message"]
-    assert "limits stay as they were" in warning
+    assert "limits were not changed" in warning
     assert "rate-limit is 'fast'" in warning
     assert not events_of(running, "retuned")
     config.write_text("[mirror]\nrate-limit = 0\nmax-pages = 12\nconcurrency = 9\n")

@@ -113,4 +113,4 @@ def test_another_backend_in_the_same_place_is_refused_by_the_name_of_its_setting
     change(workspace, frontier={"backend": "lmdb", "db_path": "state/mine"})
     refused = run_sumi("crawl", "run", *CONFIG)
     assert advised(refused)[-1] == "lmdb"
-    assert "take frontier.backend out" in refused.stderr
+    assert "remove frontier.backend" in refused.stderr

@@ -24,7 +24,7 @@ def test_each_url_gets_a_verdict_a_reason_and_a_type(run_sumi: RunSumi) -> None:
         "https://github.com/owner/repo/issues/7": (True, "page type issues", "issues"),
         "https://github.com/owner/repo/tree/main": (False, "excluded: none of the pages", "other"),
         "https://gist.github.com/owner/repo": (False, "out_of_scope: host is one of the denied", "repo_root"),
-        "https://example.org/a/b": (False, "out_of_scope: host is none of github.com", "repo_root"),
+        "https://example.org/a/b": (False, "out_of_scope: host is not one of github.com", "repo_root"),
         "https://github.com/o/r/blob/main/logo.png": (False, r"excluded: denied by \.(png|", "blob"),
         "mailto:somebody": (False, "bad_url", ""),
     }

@@ -246,7 +246,7 @@ def test_the_two_modes_do_not_mix_in_one_workspace(workspace: Workspace, run_sum
     run_sumi("crawl", "run", "--config", "crawl.yaml")
     mixed = run_sumi("run", "--config", "crawl.yaml", "--unified")
     assert mixed.returncode == 2
-    assert "a workspace of its own" in mixed.stderr
+    assert "its own workspace" in mixed.stderr
 
 
 def _url(row: dict[str, str]) -> str:

@@ -48,7 +48,7 @@ def test_pages_below_the_bar_are_kept_and_named(run_sumi: RunSumi, site: str, tm
     summary = run.events[-1]
     assert (run.returncode, summary["status"], summary["below_fidelity"]) == (1, "partial", 1)
     assert summary["outcomes"]["captured"] == 2
-    assert any(note.endswith("1 below 0.9, 1 below the bar of 0.5") for note in summary["notes"])
+    assert any(note.endswith("1 below 0.9, 1 below --min-fidelity 0.5") for note in summary["notes"])
     assert f"fidelity 0.000: {site}deep.html (structure: kept as plain text)" in summary["notes"]
     pages = pages_of(tmp_path)
     assert (pages["Whole"]["fidelity"], pages["Deep"]["fidelity"]) == (1.0, 0.0)

@@ -35,7 +35,7 @@ def web_of_every_kind() -> dict[str, Page]:
 
 
 COVERAGE = {
-    "bare.test": "no page: whatever was asked for is a dead link, a redirect or no HTML",
+    "bare.test": "no page: everything requested is a dead link, a redirect or not HTML",
     "busy.test": "1 of 3 pages, it answered 429",
     "good.test": "explored, 2 pages",
     "gone.invalid": "dead: the host name does not exist",

@@ -174,7 +174,7 @@ def test_a_map_of_another_version_is_refused_and_can_be_started_over(
         database.write_bytes(b"the only copy of something else")
         refused = run_sumi("map", config, "--fresh")
         assert refused.returncode == 2
-        assert "is not a map, so it is left alone" in refused.stderr
+        assert "is not a map and was not touched" in refused.stderr
         assert database.read_bytes() == b"the only copy of something else"
         database.unlink()
         assert run_sumi("map", config).returncode == 0

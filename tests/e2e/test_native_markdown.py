@@ -242,7 +242,7 @@ def test_a_full_text_that_names_no_pages_is_not_used_and_that_is_said(
     assert set(sources(tmp_path, site).values()) == {None}
     assert asked(site, "llms-full.txt") == 1
     warnings = [event["message"] for event in done.events if event["event"] == "warning"]
-    said = f"{site.url}llms-full.txt does not say which page each of its parts is from: it is not used"
+    said = f"{site.url}llms-full.txt does not say which page each part comes from: not used"
     assert warnings.count(said) == 1
 
 

@@ -94,7 +94,7 @@ def test_a_page_that_never_falls_silent_or_grows_for_ever_is_taken_as_far_as_it_
     limits = ("--render", "thorough", "--render-timeout", "9")
     run = run_sumi("mirror", f"{small_site.url}/app/polls", *QUICK, *limits)
     assert "Polling on." in text_of(tmp_path, pages(run)["polls"])
-    assert "still moving when its time was up on 1 page" in notes_of(run)
+    assert "still changing when its time was up on 1 page" in notes_of(run)
     run = run_sumi("mirror", f"{small_site.url}/app/endless?ever", *QUICK, *limits)
     assert "Row 3.0 of" in text_of(tmp_path, pages(run)["endless?ever"])
     assert "still growing after" in notes_of(run)

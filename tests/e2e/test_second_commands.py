@@ -238,7 +238,7 @@ def test_after_an_interruption_no_further_site_begins(
         one.let_go()
         assert running.process.wait(60) == 3
     notes = running.events[-1]["notes"]
-    assert notes[1:] == [f"{two.url}: not begun", f"{three.url}: not begun"]
+    assert notes[1:] == [f"{two.url}: not started", f"{three.url}: not started"]
     assert (two.asked, three.asked) == ([], [])
     assert [path.name for path in (tmp_path / "output").iterdir()] == [one.home]
 

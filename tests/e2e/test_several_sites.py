@@ -78,7 +78,7 @@ def test_a_stop_ends_all_of_it_and_the_same_command_goes_on(
         assert running.process.poll() is None
     running.process.send_signal(signal.SIGINT)
     assert running.process.wait(60) == 3
-    assert running.events[-1]["notes"][1] == f"{two[1].url}: not begun"
+    assert running.events[-1]["notes"][1] == f"{two[1].url}: not started"
     done = run_sumi("mirror", two[0].url, two[1].url, *FAST)
     assert done.returncode == 0
     assert done.events[-1]["outcomes"]["captured"] == 10

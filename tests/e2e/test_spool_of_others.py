@@ -198,9 +198,9 @@ BAD = {
     b'{"link": "x"}': "it has no url",
     b'{"url": 7}': "its url is not text",
     b'{"url": "\xff"}': "it is not UTF-8",
-    b'{"url": "mailto:me@example.org"}': "its url is none that can be requested as it is written",
-    b'{"url": "/a"}': "its url is none that can be requested as it is written",
-    b'{"url": "http://me:SECRET@127.0.0.1/"}': "its url is none that can be requested as it is written",
+    b'{"url": "mailto:me@example.org"}': "its url cannot be requested as written",
+    b'{"url": "/a"}': "its url cannot be requested as written",
+    b'{"url": "http://me:SECRET@127.0.0.1/"}': "its url cannot be requested as written",
     b'{"url": "x", "metadata": ' + b"[" * 5000 + b"]" * 5000 + b"}": "it is nested too deeply",
     b'{"url": "' + b"x" * 1_100_000 + b'"}': "it is longer than 1 MiB",
 }

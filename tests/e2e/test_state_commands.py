@@ -80,7 +80,7 @@ def _remove(mirrored: Mirrored) -> str:
 def _cut(mirrored: Mirrored) -> str:
     page = mirrored.pages()[3]
     page.write_bytes(page.read_bytes()[:-7])
-    return "bytes, recorded are"
+    return "were recorded"
 
 
 def _alter(mirrored: Mirrored) -> str:
@@ -93,7 +93,7 @@ def _link(mirrored: Mirrored) -> str:
     page = mirrored.pages()[3]
     shutil.move(page, mirrored.home.parent / "elsewhere")
     page.symlink_to(mirrored.home.parent / "elsewhere")
-    return "is not a file of its own"
+    return "is not a separate file"
 
 
 @pytest.mark.parametrize("harm", [_remove, _cut, _alter, _link])
@@ -124,7 +124,7 @@ def test_a_stray_file_is_set_aside_not_deleted(mirrored: Mirrored) -> None:
     stray.write_text("mine")
     found = mirrored.check()
     assert found.returncode == 1
-    assert f"{mirrored.home.name}/mine/notes.md: a file that belongs to no page" in found.stdout
+    assert f"{mirrored.home.name}/mine/notes.md: a file without a page" in found.stdout
     assert mirrored.check("--repair").returncode == 0
     kept = mirrored.home / "_quarantine" / mirrored.home.name / "mine" / "notes.md"
     assert (kept.read_text(), stray.exists()) == ("mine", False)

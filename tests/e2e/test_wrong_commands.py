@@ -52,7 +52,7 @@ WRONG_VALUES = {
     "no configuration": (["--config", "none.toml"], "--config 'none.toml' cannot be read: No such file"),
     "a folder as the configuration": (["--config", "."], "--config '.' cannot be read: Is a directory"),
     "a file as the output": (["--output", "file"], "cannot make the folder file/127.0.0.1_9/.sumi"),
-    "more room than there is": (["--min-free", "1024GiB"], "too little room in "),
+    "more space than there is": (["--min-free", "1024GiB"], "not enough space in "),
     "a port of another protocol": ([], "port 9 belongs to another protocol; give another port"),
 }
 
@@ -74,7 +74,7 @@ def test_a_wrong_value_is_named_with_what_it_must_be(run_sumi: RunSumi, tmp_path
         (["plan"], "no URL given; give one such as https://docs.example.org"),
         (["sitemap", "ftp://example.org"], "must be an http or https address"),
         (["sitemap", "example.org", "--format", "pdf"], "--format: invalid choice: 'pdf'"),
-        (["status", "nowhere"], "nowhere holds no job of Sumi's; give the folder that was its --output"),
+        (["status", "nowhere"], "nowhere holds no job of Sumi; give the --output folder of one"),
         (["status", "file"], "file holds no job of Sumi's"),
         (["explain", "https://example.org/"], "output holds no job of Sumi's"),
         (["explain"], "the following arguments are required: URL"),
@@ -82,7 +82,7 @@ def test_a_wrong_value_is_named_with_what_it_must_be(run_sumi: RunSumi, tmp_path
         (["state", "check", "nowhere"], "nowhere holds no job of Sumi's"),
         (["state", "migrate", "one"], "migrate takes two folders: FROM and TO"),
         (["state", "mend"], "invalid choice: 'mend'"),
-        (["doctor", "nowhere"], "'nowhere' is not a folder: name one that exists"),
+        (["doctor", "nowhere"], "'nowhere' is not a folder"),
         (["map"], "the following arguments are required: CONFIG"),
         (["crawl"], "give one of its commands"),
     ],

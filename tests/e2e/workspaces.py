@@ -84,7 +84,7 @@ class Workspace:
         told = Counter(str(row["url"]) for row in rows)
         wrong = [f"lost: {url}" for url in self.truth.keys() - told.keys()]
         wrong += [f"{count} times: {url}" for url, count in told.items() if count > 1]
-        wrong += [f"not asked for: {url}" for url in told.keys() - self.truth.keys()]
+        wrong += [f"not requested: {url}" for url in told.keys() - self.truth.keys()]
         for row in rows:
             if row["page_type"] != self.truth.get(str(row["url"])):
                 wrong.append(f"not a {row['page_type']}: {row['url']}")

@@ -50,7 +50,7 @@ def test_a_dead_host_does_not_keep_a_run_from_ending() -> None:
     assert all(world.outcomes[page] == Outcome.CAPTURED for page in PAGES)
     assert len([each for each in world.log if "dead.test" in each.url]) < 12
     assert world.stats.pending > 0
-    assert any("dead.test does not answer any more" in note for note in world.summary.notes)
+    assert any("dead.test no longer answers" in note for note in world.summary.notes)
 
 
 def test_pages_that_break_their_server_are_not_held_against_the_host_at_every_try() -> None:

@@ -42,7 +42,7 @@ def test_the_result_of_a_lost_lease_is_dropped_and_the_page_is_settled_once() ->
     assert len(world.log) == 2
     assert world.output.settled_urls == [SEED]
     assert world.outcomes == {SEED: "captured"}
-    assert world.warnings == [f"{SEED}: its lease ran out meanwhile, so this result was dropped"]
+    assert world.warnings == [f"{SEED}: its lease expired, so this result was dropped"]
 
 
 def test_a_host_that_may_be_asked_less_often_than_a_lease_lasts_is_asked_once_for_each_page() -> None:

@@ -124,8 +124,8 @@ def test_bodies_of_any_size_arrive_whole(run: Run, size: int) -> None:
         ("exit", Outcome.PARSE_FAILED, "worker died: exit code 3"),
         ("raise", Outcome.PARSE_FAILED, "worker died: exit code 1, ValueError: bad?[31m page"),
         ("surrogate", Outcome.PARSE_FAILED, "'utf-8' codec"),
-        ("spin", Outcome.PARSE_LIMIT, "more than 2 s of processor time"),
-        ("swell", Outcome.PARSE_LIMIT, "more memory than a page may take"),
+        ("spin", Outcome.PARSE_LIMIT, "more than 2 s of CPU time"),
+        ("swell", Outcome.PARSE_LIMIT, "more memory than allowed for a page"),
         ("refuse", Outcome.NOT_HTML, "an image"),
     ],
 )
@@ -274,7 +274,7 @@ def test_closing_twice_or_unused_is_fine(run: Run) -> None:
     [
         (("/nonexistent/sumi-worker",), "No such file"),
         ((sys.executable, "-c", "raise SystemExit('no such module')"), "no such module"),
-        ((sys.executable, "-c", "import os; os.write(0, b'HTTP/1.1 200 OK')"), "nonsense"),
+        ((sys.executable, "-c", "import os; os.write(0, b'HTTP/1.1 200 OK')"), "invalid message"),
     ],
     ids=["missing", "exits", "garbage"],
 )

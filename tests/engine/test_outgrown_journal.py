@@ -124,7 +124,7 @@ def test_it_is_told_and_what_reads_the_journal_just_then_is_let_finish(tmp_path:
         assert len([record async for record in reading]) == len(PAGES) - 1
         await store.sync(nothing)
         assert backend_to_use(tmp_path, None) == "sqlite"
-        assert told == [Busy("carrying the state of 60 URLs over into a database")]
+        assert told == [Busy("moving the state of 60 URLs to a database")]
         await store.aclose()
 
     asyncio.run(scenario())

@@ -52,7 +52,7 @@ def test_a_full_disk(make_site: MakeSite, tmp_path: Path, limits: str) -> None:
         [*script, *command], env=sumi_environment(None), capture_output=True, text=True, check=False
     )
     first, _, second = done.stderr.partition("first ")
-    assert first.count("sumi: error: no room left to write") == first.count("sumi: error:") == 1, done.stderr
+    assert first.count("sumi: error: no space left to write") == first.count("sumi: error:") == 1, done.stderr
     assert second.startswith("4"), done.stderr
     assert "second 1" in second, done.stderr
     assert bench.violations(copy) == []

@@ -62,4 +62,4 @@ def test_the_fault_does_happen(tortured: tuple[str, list[Situation]]) -> None:
     with situation.bench.tried() as output:
         failed = situation.bench.inject(output, paths, "renameat", "error=ENOSPC:when=9")
         assert failed.code == 4
-        assert ["no room left to write" in line for line in failed.complaints] == [True]
+        assert ["no space left to write" in line for line in failed.complaints] == [True]

@@ -167,7 +167,7 @@ def test_all_mistakes_at_once_each_with_its_line(load: Load) -> None:
     ("text", "words"),
     [
         ("mode: unified", "user_agent is missing"),
-        (AGENT + "user_agent: x", "line 2: user_agent stands in line 1 already"),
+        (AGENT + "user_agent: x", "line 2: user_agent is already set in line 1"),
         (AGENT + "scope: {allowed_hosts: [github.com, gist.github.com]}", "allows github.com only"),
         (AGENT + "scope: {allowed_hosts: ['*.github.com']}", "allows github.com only"),
         (
@@ -191,7 +191,7 @@ def test_all_mistakes_at_once_each_with_its_line(load: Load) -> None:
         (AGENT + "store: {root: ../x}", "within the workspace"),
         (AGENT + "store: {root: /etc}", "within the workspace"),
         (AGENT + "store: {root: .}", "within the workspace"),
-        (AGENT + "pages_csv: {path: '{run}.csv'}", "has {run}, but only {run_id} stands for something"),
+        (AGENT + "pages_csv: {path: '{run}.csv'}", "has {run}, but only {run_id} is replaced"),
         (AGENT + "store: {dictionary: auto}", "add store.compress: true"),
         (AGENT + "trajectory: {path: a.csv}\npages_csv: {path: ./a.csv}", "are both"),
         (AGENT + "run_id: ../x", "line 2: run_id is '../x'"),

@@ -164,7 +164,7 @@ def test_who_names_no_backend_gets_the_one_that_is_there(store: type[FolderStore
     assert backend_to_use(tmp_path, None) == store.backend
     for damage in ("", "{}", '{"sumi-state": "punch cards", "format": 1}'):
         (tmp_path / "format.json").write_text(damage)
-        with pytest.raises(StateError, match="does not say what the state is kept in"):
+        with pytest.raises(StateError, match="does not name the storage of the state"):
             backend_to_use(tmp_path, None)
 
 

@@ -26,14 +26,14 @@ ROOMY = Room(50 * GIB, 100 * GIB, 900, 1000)
     ("room", "least", "words"),
     [
         (ROOMY, None, None),
-        (Room(GIB - 1, 4 * GIB, 900, 1000), None, "1024 MiB of 4.0 GiB are free, 1.0 GiB should be"),
+        (Room(GIB - 1, 4 * GIB, 900, 1000), None, "1024 MiB of 4.0 GiB are free, 1.0 GiB are needed"),
         (Room(GIB, 4 * GIB, 900, 1000), None, None),
-        (Room(9 * GIB, 200 * GIB, 900, 1000), None, "9.0 GiB of 200.0 GiB are free, 10.0 GiB should be"),
+        (Room(9 * GIB, 200 * GIB, 900, 1000), None, "9.0 GiB of 200.0 GiB are free, 10.0 GiB are needed"),
         (Room(9 * GIB, 200 * GIB, 900, 1000), 8 * GIB, None),
         (
             Room(300 * MIB, 200 * GIB, 900, 1000),
             500 * MIB,
-            "300 MiB of 200.0 GiB are free, 500 MiB should be",
+            "300 MiB of 200.0 GiB are free, 500 MiB are needed",
         ),
         (ROOMY._replace(free_inodes=49), None, "49 of 1,000 inodes"),
         (ROOMY._replace(free_inodes=49), 1, "49 of 1,000 inodes"),
@@ -56,7 +56,7 @@ def test_a_run_is_refused_with_the_figures_and_what_to_do(tmp_path: Path) -> Non
 def test_what_may_not_fit_is_said_in_bytes_and_in_inodes(tmp_path: Path) -> None:
     roomy, few = Room(50 * GIB, 100 * GIB, 90_000, 100_000), Room(50 * GIB, 100 * GIB, 9_000, 100_000)
     assert room_notes(tmp_path, 10_000, MIB // 4, None, lambda _: roomy) == ()
-    end = "the run stops in good order when the disk runs low"
+    end = "the run stops cleanly when the disk runs low"
     assert room_notes(tmp_path, 10_000, 10 * MIB, None, lambda _: roomy) == (
         f"10,000 pages may take 97.7 GiB, and 50.0 GiB are free: {end}",
     )

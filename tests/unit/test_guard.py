@@ -269,7 +269,7 @@ def test_a_pin_that_is_no_address_is_a_mistake_of_the_user() -> None:
 
 
 def test_a_refusal_names_what_stood_in_the_url_and_never_the_address_behind_a_name() -> None:
-    assert STRICT.check("example.com", 80, "10.0.0.1") == "example.com leads to a private address"
+    assert STRICT.check("example.com", 80, "10.0.0.1") == "example.com resolves to a private address"
     for address in PRIVATE + NEVER:
         assert address not in (STRICT.check("example.com", 443, address) or "")
     assert refusal_of(STRICT, "http://127.0.0.1/") == "127.0.0.1 is a loopback address"

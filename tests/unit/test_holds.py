@@ -48,6 +48,6 @@ def test_a_run_in_which_everybody_is_left_alone_says_whom_it_asks_first() -> Non
         HostWait("b.test", 1, 0, NOW + 60, "retry"),
         HostWait("c.test", 9, 0, NOW, BUDGET_SPENT),
     ]
-    first = HostWaits("b.test", "has only pages left that failed before", NOW + 60, 1)
+    first = HostWaits("b.test", "has only retries left", NOW + 60, 1)
     assert first_to_end(waits, NOW) == first
     assert first_to_end([HostWait("b.test", 1, 0, NOW + 5, "spacing"), *waits], NOW) is None

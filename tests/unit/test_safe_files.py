@@ -219,7 +219,7 @@ def test_a_folder_removed_while_working_is_made_again(files: SafeFolder, root: P
 
 @pytest.mark.parametrize(
     ("number", "words"),
-    [(errno.ENOSPC, "no room left"), (errno.EDQUOT, "no room left"), (errno.EIO, "disk failed")],
+    [(errno.ENOSPC, "no space left"), (errno.EDQUOT, "no space left"), (errno.EIO, "disk failed")],
 )
 def test_a_failing_disk_is_said_in_a_sentence_and_leaves_the_old_file(
     files: SafeFolder, root: Path, monkeypatch: pytest.MonkeyPatch, number: int, words: str

@@ -74,7 +74,7 @@ STRICT = {
     ("url", "depth", "expected", "named"),
     [
         ("https://e.com/docs/a.html", 2, None, None),
-        ("https://o.com/blog/a.zip?print=1", 9, Outcome.OUT_OF_SCOPE, "host is none of e.com"),
+        ("https://o.com/blog/a.zip?print=1", 9, Outcome.OUT_OF_SCOPE, "host is not one of e.com"),
         ("https://e.com/blog/a.zip?print=1", 9, Outcome.OUT_OF_SCOPE, "path is not under /docs"),
         ("https://e.com/docs/old/a.zip?print=1", 9, Outcome.EXCLUDED, "excluded by /docs/old/**"),
         ("https://e.com/docs/a.zip?print=1", 9, Outcome.EXCLUDED, "excluded by re:\\.zip$"),
@@ -109,7 +109,7 @@ def test_a_sitemap_is_bound_by_what_is_unwanted_only() -> None:
 
 def test_rules_stay_short_however_many_patterns_there_are() -> None:
     scope = build_scope(hosts=[f"h{number}.com" for number in range(1000)], deny=["x" * 1000])
-    assert rule(scope, "http://e.com/") == "host is none of h0.com, h1.com, h2.com and 997 more"
+    assert rule(scope, "http://e.com/") == "host is not one of h0.com, h1.com, h2.com and 997 more"
     assert len(rule(scope, "http://h1.com/" + "x" * 1000) or "") < 100
 
 

@@ -121,7 +121,7 @@ def _credentials(
 def _origin(url: str) -> tuple[str, str, int]:
     target = parse_target(url)
     if target is None:
-        raise UsageError(f"{url} has no host that can be reached")
+        raise UsageError(f"{url} has no host to connect to")
     return target.origin
 
 
@@ -141,5 +141,5 @@ def notes_of(settings: MirrorSettings) -> tuple[str, ...]:
     if settings.allow_private:
         notes.append("private addresses may be contacted (--allow-private)")
     if settings.proxy and settings.trust_proxy_dns:
-        notes.append("a proxy resolves names, and nobody checks where they lead (--trust-proxy-dns)")
+        notes.append("a proxy resolves names, so their addresses are not checked (--trust-proxy-dns)")
     return tuple(notes)

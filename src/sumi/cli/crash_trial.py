@@ -83,7 +83,7 @@ class CrashTrial:
             faults = self._in(folder)
         finally:
             if faults:
-                self._tell(f"kept for a look: {folder}")
+                self._tell(f"kept for inspection: {folder}")
             else:
                 shutil.rmtree(folder, ignore_errors=True)
         return faults
@@ -105,7 +105,7 @@ class CrashTrial:
             faults = [failure] if failure else []
             faults += examine(output, folder / "whole", origin, pages)
         if not killed:
-            faults.append("no run lived long enough to be killed")
+            faults.append("every run ended before it could be killed")
         if not faults:
             self._tell(f"  examined: {len(pages)} pages, once each and whole; none settled twice")
         return faults
@@ -116,11 +116,11 @@ class CrashTrial:
         with self._mirroring(origin, output) as process:
             code = process.wait(_PATIENCE_SECONDS)
         seconds = time.monotonic() - started
-        self._tell(f"  {which}: left alone, {seconds:.1f} s, exit code {code}")
+        self._tell(f"  {which}: not killed, {seconds:.1f} s, exit code {code}")
         if code == 0:
             return seconds, ""
-        said = _log_of(output).read_text(errors="replace").strip().splitlines() or ["it said nothing"]
-        return seconds, f"a run that nobody killed ended with exit code {code}: {said[-1]}"
+        said = _log_of(output).read_text(errors="replace").strip().splitlines() or ["no message"]
+        return seconds, f"a run that was not killed ended with exit code {code}: {said[-1]}"
 
     def _kill_again_and_again(self, origin: str, output: Path, whole_seconds: float) -> int:
         """Every third run while it starts, the others in the midst of their share of the work."""
@@ -193,12 +193,12 @@ def examine(output: Path, whole: Path, origin: str, expected: list[TrialPage]) -
     yield from (f"lost: {page.path}" for page in expected if not times[origin + page.path])
     yield from (f"recorded {count} times: {url}" for url, count in times.items() if count > 1)
     sentences = {origin + page.path: page.sentence for page in expected}
-    yield from (f"not asked for: {url}" for url in times if url not in sentences)
+    yield from (f"not requested: {url}" for url in times if url not in sentences)
     hashes = {page.url: page.sha256 for page in compared[1].pages}
     for page in manifest.pages:
         wrong = _file_fault(home / page.path, page, sentences.get(page.url, ""))
         if wrong or hashes.get(page.url) != page.sha256:
-            yield f"{page.path}: {wrong or 'differs from the mirror that was left alone'}"
+            yield f"{page.path}: {wrong or 'differs from the mirror that was not killed'}"
     yield from asyncio.run(_state_faults(home / STATE_FOLDER))
 
 
@@ -216,7 +216,7 @@ def _file_fault(path: Path, page: _Listed, sentence: str) -> str:
         return str(error.strerror)
     body = data.partition(HEAD_END)[2]
     if len(data) != page.size_bytes or sha256(body).hexdigest() != page.sha256:
-        return "not the content that was recorded"
+        return "not the recorded content"
     return "" if sentence.encode() in body else "another page's content"
 
 

@@ -83,7 +83,7 @@ def _prepared(folder: Path) -> Iterator[None]:
     try:
         if folder.is_symlink() or (folder.exists() and not _is_replaceable(folder)):
             raise UsageError(
-                f"{str(folder)!r} is not the output of a demo; name another folder with --output"
+                f"{str(folder)!r} is not the output of a demo; choose another folder with --output"
             )
     except OSError as error:
         raise UsageError(f"{str(folder)!r} cannot be used: {error.strerror}") from None

@@ -59,7 +59,7 @@ def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
     folder = Path(options.crash or options.folder)
     if not folder.is_dir():
-        raise UsageError(f"{str(folder)!r} is not a folder: name one that exists")
+        raise UsageError(f"{str(folder)!r} is not a folder")
     if not 1 <= options.kills <= _MOST_KILLS:
         raise UsageError(f"--kills must be from 1 to {_MOST_KILLS:,}, but is {options.kills:,}")
     out = Sink(sys.stdout)
@@ -191,7 +191,7 @@ def _browser() -> Check:
 
     path = installed_browser()
     if path is None:
-        return Check("browser", "none found", True, f"{_ONLY}: Chromium or Chrome, by apt or from its makers")
+        return Check("browser", "none found", True, f"{_ONLY}: Chromium or Chrome, from apt or its makers")
     return Check("browser", browser_version(path) or "silent", True, path)
 
 

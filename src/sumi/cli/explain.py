@@ -78,7 +78,7 @@ def _known_lines(explanation: "Explanation") -> list[str]:
     lines += ["", "how it was found"]
     lines += [f"  {step.hop:<10}{printable(step.url)}" for step in explanation.chain]
     if explanation.attempts:
-        lines += ["", "what was tried"]
+        lines += ["", "attempts"]
         lines += [f"  {_attempt(attempt)}" for attempt in explanation.attempts]
     facts = {name: value for name, value in _facts(explanation.facts).items() if value is not None}
     if facts:
@@ -87,14 +87,14 @@ def _known_lines(explanation: "Explanation") -> list[str]:
 
 
 def _unknown_lines(explanation: "Explanation") -> list[str]:
-    lines = [f"  unknown: the job in {printable(explanation.folder)} has not met this URL"]
+    lines = [f"  unknown: the job in {printable(explanation.folder)} does not know this URL"]
     if explanation.outcome is not None:
-        lines.append(f"  found, it would be {explanation.outcome} ({printable(explanation.rule)})")
+        lines.append(f"  if found, it would be {explanation.outcome} ({printable(explanation.rule)})")
         lines += [f"  {words}" for words in (explanation.meaning, explanation.advice) if words]
     elif explanation.caveat:
-        lines.append(f"  what would become of it cannot be told: {printable(explanation.caveat)}")
+        lines.append(f"  what would happen to it is not known: {printable(explanation.caveat)}")
     else:
-        lines.append("  found, it would be taken: no page or sitemap that was read leads to it")
+        lines.append("  if found, it would be taken: no page or sitemap read so far links to it")
     if explanation.similar:
         lines.append(f"  known is {printable(explanation.similar)}")
     return lines

@@ -95,4 +95,4 @@ def _headline(status: "JobStatus", palette: Palette) -> str:
 def _balance(status: "JobStatus") -> str:
     total = sum(status.outcomes.values())
     words = "each in exactly one outcome" if status.balanced else f"but the outcomes add up to {total:,}"
-    return words if status.balanced else f"{words}; sumi state check says more"
+    return words if status.balanced else f"{words}; run sumi state check"

@@ -18,7 +18,7 @@ def stored_jobs(place: str) -> list[Path]:
     if not found and (Path(place) / CAPTURES).is_file():
         raise UsageError(f"{place} holds captures; see sumi capture list --store {place}")
     if not found:
-        raise UsageError(f"{place} holds no job of Sumi's; give the folder that was its --output")
+        raise UsageError(f"{place} holds no job of Sumi; give the --output folder of one")
     return found
 
 

@@ -36,7 +36,7 @@ _SIGNAL_CHARACTERS = 1000
 def verdict_on(status: int, *, conditional: bool = False) -> Verdict | None:
     """None for a status that brings content. ``conditional``: the page was asked for only if it changed."""
     if status == PARTIAL:
-        return Verdict(Outcome.BAD_HTTP, "HTTP 206: a part of the page, which was not asked for")
+        return Verdict(Outcome.BAD_HTTP, "HTTP 206: a partial response that was not requested")
     if 200 <= status < 300:
         return None
     if status == NOT_MODIFIED and conditional:
@@ -47,7 +47,7 @@ def verdict_on(status: int, *, conditional: bool = False) -> Verdict | None:
         return Verdict(Outcome.CLIENT_ERROR, f"HTTP {status}")
     if status >= 500:
         return Verdict(Outcome.SERVER_ERROR, f"HTTP {status}")
-    return Verdict(Outcome.BAD_HTTP, f"HTTP {status} was not asked for")
+    return Verdict(Outcome.BAD_HTTP, f"HTTP {status} was not requested")
 
 
 def location_of(redirect: Response) -> str:

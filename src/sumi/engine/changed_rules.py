@@ -52,7 +52,7 @@ async def _refuse_changed_spelling(recipe: Recipe, io: Io) -> None:
         await io.ledger.put_note(PRESET_NOTE, spelling)
     elif before != spelling:
         raise StateError(
-            f"this job was begun with the {before} rules for URLs and cannot go on with the {spelling} "
+            f"this job was started with the {before} rules for URLs and cannot continue with the {spelling} "
             "rules: start over with --fresh, or choose another folder with --output"
         )
 
@@ -68,7 +68,7 @@ async def _tell_what_is_dropped(io: Io, gate: Gate) -> None:
     async for candidates in _batches(io, frozenset({Outcome.PENDING})):
         dropped += sum(gate.refuses_now(candidate) is not None for candidate in candidates)
     if dropped:
-        what = "one waiting page is" if dropped == 1 else f"{dropped:,} waiting pages are"
+        what = "one pending page is" if dropped == 1 else f"{dropped:,} pending pages are"
         io.tell(Warned(f"the rules have changed: {what} no longer wanted and dropped"))
 
 

@@ -22,8 +22,8 @@ from sumi.parse.page.media_type import named_like_a_file
 from sumi.ports import Judged
 from sumi.recipe import Recipe
 
-SAME_CONTENT = Verdict(Outcome.UNCHANGED, "it came again, with the same content")
-SAME_ASSET = Verdict(Outcome.STORED, "it came again, with the same content")
+SAME_CONTENT = Verdict(Outcome.UNCHANGED, "fetched again with the same content")
+SAME_ASSET = Verdict(Outcome.STORED, "fetched again with the same content")
 
 
 class ContentIndex:

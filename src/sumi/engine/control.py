@@ -279,7 +279,7 @@ class ControlLoop:
         try:
             limits = await self._read_limits()
         except SumiError as error:
-            self._io.tell(Warned(f"the limits stay as they were: {error}"))
+            self._io.tell(Warned(f"the limits were not changed: {error}"))
             return
         await self._crawl.retune(limits)
         pacing = limits.frontier.pacing

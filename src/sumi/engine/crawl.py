@@ -90,7 +90,7 @@ class Crawl:
         if judged and len(refused) == len(judged) and not (await self._io.frontier.stats()).known:
             raise UsageError(f"there is nothing to fetch: {_why_refused(refused[0])}")
         for item in refused:
-            self._io.tell(Warned(f"passed over, though it was asked for: {_why_refused(item)}"))
+            self._io.tell(Warned(f"requested, but skipped: {_why_refused(item)}"))
         await self._io.frontier.add(judged)
 
     async def _start_visits(self) -> None:
@@ -115,7 +115,7 @@ class Crawl:
             settled = await self._settler.settle(unit)
             self._digestion.settled(visit, unit, settled)
             if not settled:
-                self._io.tell(Warned(f"{visit.url}: its lease ran out meanwhile, so this result was dropped"))
+                self._io.tell(Warned(f"{visit.url}: its lease expired, so this result was dropped"))
             elif isinstance(unit, Settlement):
                 await self._announce(unit)
             await self._progress.visited(lease.host, in_vain=_is_in_vain(unit))

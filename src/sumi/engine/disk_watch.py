@@ -56,11 +56,11 @@ def shortage(room: Room, least_bytes: int | None) -> str | None:
         return None
     wanted = _usual_reserve(room) if least_bytes is None else least_bytes
     if room.free_bytes < wanted:
-        return f"{_size(room.free_bytes)} of {_size(room.total_bytes)} are free, {_size(wanted)} should be"
+        return f"{_size(room.free_bytes)} of {_size(room.total_bytes)} are free, {_size(wanted)} are needed"
     if room.free_inodes < room.total_inodes * LEAST_SHARE:
         return (
             f"{room.free_inodes:,} of {room.total_inodes:,} inodes (files that the disk can hold) are free, "
-            f"{LEAST_SHARE:.0%} should be"
+            f"{LEAST_SHARE:.0%} are needed"
         )
     return None
 
@@ -74,7 +74,7 @@ def refuse_without_room(folder: Path, least_bytes: int | None, measure: Measure 
     lacking = shortage(room, least_bytes) if room is not None else None
     if lacking is not None:
         raise UsageError(
-            f"too little room in {folder}: {lacking}; make some, or choose another folder with --output or "
+            f"not enough space in {folder}: {lacking}; free some, or choose another folder with --output or "
             "another limit with --min-free (0 for none)"
         )
 
@@ -93,9 +93,7 @@ def room_notes(
     files = pages * INODES_PER_PAGE
     if room.total_inodes and files > room.free_inodes - room.total_inodes * LEAST_SHARE:
         short.append(f"may take {files:,} inodes, and {room.free_inodes:,} are free")
-    return tuple(
-        f"{pages:,} pages {one}: the run stops in good order when the disk runs low" for one in short
-    )
+    return tuple(f"{pages:,} pages {one}: the run stops cleanly when the disk runs low" for one in short)
 
 
 class DiskWatch:
@@ -120,14 +118,14 @@ class DiskWatch:
             return
         self._lacking = shortage(room, self._least_bytes)
         if self._lacking is not None:
-            self._control.stop(f"low on room: {self._lacking}")
+            self._control.stop(f"low on disk space: {self._lacking}")
 
     def complain(self) -> None:
         """Raise if it was us who stopped the run."""
         if self._lacking is not None:
             raise LowOnRoom(
-                f"stopped because room runs low in {self._folder}: {self._lacking}; make some, then run the "
-                "same command again to go on"
+                f"stopped because space runs low in {self._folder}: {self._lacking}; free some, then run the "
+                "same command again to continue"
             )
 
 

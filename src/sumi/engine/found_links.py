@@ -21,7 +21,7 @@ from sumi.urls import split
 NO_ADDRESSES: Mapping[str, str] = {}
 # Indexes within indexes. The format allows none at all; honest sites have been seen with two or three.
 SITEMAP_NESTING = 5
-NESTED_TOO_DEEPLY = Verdict(Outcome.TOO_DEEP, f"more than {SITEMAP_NESTING} sitemap indexes lead to it")
+NESTED_TOO_DEEPLY = Verdict(Outcome.TOO_DEEP, f"it is nested in more than {SITEMAP_NESTING} sitemap indexes")
 
 
 class FoundLinks:

@@ -185,11 +185,11 @@ class TrapWatch:
     def _learnt(self, url: str) -> Verdict | None:
         name = self._sessions.repeated(url)
         if name is not None:
-            return Verdict(Outcome.TRAP, f"session id {name}: the page is here under another one")
+            return Verdict(Outcome.TRAP, f"session id {name}: the page is here under another session")
         template = self._templates.cut(url)
         if template is not None:
             limit = self._policy.fruitless
-            return Verdict(Outcome.TRAP, f"{template}: {limit} pages of this kind brought nothing new")
+            return Verdict(Outcome.TRAP, f"{template}: {limit} similar pages brought nothing new")
         return None
 
     def watches(self, url: str) -> bool:

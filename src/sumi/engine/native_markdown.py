@@ -281,7 +281,7 @@ class FullTexts:
         digest = await self._io.digester.digest(request)
         parts = digest.parts if isinstance(digest, PageDigest) else {}
         if not parts:
-            useless = "does not say which page each of its parts is from: it is not used"
+            useless = "does not say which page each part comes from: not used"
             self._io.tell(Warned(f"{response.url} {useless}"))
         return parts
 

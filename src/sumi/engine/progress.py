@@ -24,12 +24,12 @@ WORTH_A_NOTE_DELAY = 0.1
 WORTH_TELLING_SECONDS = 10.0
 # With thousands of hosts some are always left alone; ``sumi status`` knows of all.
 MOST_NAMED = 50
-MORE = "more hosts are left alone; sumi status names them and says until when"
+MORE = "more hosts are left alone; sumi status lists them"
 # What each of the usual waits is called where it is the only thing that a run waits for.
 _IN_WORDS = {
-    "spacing": "is asked at its own pace",
-    "retry": "has only pages left that failed before",
-    "sitemaps first": "has sitemaps to be read first",
+    "spacing": "is requested at its own pace",
+    "retry": "has only retries left",
+    "sitemaps first": "has sitemaps to read first",
 }
 DelayOf = Callable[[str], float]  # seconds between requests to a host
 
@@ -196,7 +196,7 @@ def pace_notes(
     many = f", {requests_per_page} for a page" if requests_per_page > 1 else ""
     busiest = max(waits, key=lambda wait: wait.pending, default=None)
     if busiest is None or busiest.pending * per_page < WORTH_A_NOTE_SECONDS:
-        return (f"{pace} to a host{many}: {3600 / per_page:,.0f} pages an hour at most",)
+        return (f"{pace} per host{many}: {3600 / per_page:,.0f} pages an hour at most",)
     least = _in_words(busiest.pending * per_page)
     return (f"{pace} to {busiest.host}{many}: {busiest.pending:,} pages take at least {least}",)
 

@@ -39,7 +39,7 @@ class Redirects:
         rules = rules_for(self._recipe.preset, self._recipe.keep_params)
         to = spelled(redirected.location, rules, visit.lease.target)
         if to is None:
-            verdict = Verdict(Outcome.BAD_HTTP, "a redirect to something that is not an http(s) URL")
+            verdict = Verdict(Outcome.BAD_HTTP, "a redirect to something other than an http(s) URL")
             return await self._endings.without_content(visit, verdict, response)
         target = to.identity
         if target == visit.url:
@@ -87,9 +87,7 @@ class Redirects:
         if (self._recipe.scope.bases or self._recipe.origins) and candidate.hop is not Hop.SEED:
             return  # all that is under a base, or of an origin, is at depth 0: that does not tell a seed
         if self._recipe.scope.judge(Candidate(target, Hop.REDIRECT)) is not None:
-            self._io.tell(
-                Warned(f"{candidate.url} redirects to {target}, outside of what was asked for: try that URL")
-            )
+            self._io.tell(Warned(f"{candidate.url} redirects to {target}, outside the scope: try that URL"))
 
     async def _leads_in_a_circle(self, candidate: Candidate, target: str) -> bool:
         return await self._closes_a_circle(candidate, target) or await self._leads_back(target, candidate.url)
@@ -142,4 +140,4 @@ def _kind_behind(visit: Visit, target: str) -> Kind:
 
 
 def _loop(target: str) -> Verdict:
-    return Verdict(Outcome.REDIRECT_LOOP, f"redirects in a circle by way of {target}")
+    return Verdict(Outcome.REDIRECT_LOOP, f"redirects in a loop through {target}")

@@ -49,7 +49,7 @@ class Revisits:
         listed = self._dates.of(visit.url)
         if listed is None or before.lastmod != listed:
             return None
-        return Verdict(Outcome.UNCHANGED, "the sitemap says that it has not changed since")
+        return Verdict(Outcome.UNCHANGED, "not changed according to the sitemap")
 
     def dated(self, settlement: Settlement, asked_at: float) -> Settlement:
         """With a record of what its sitemap says of a page that is here, as it was when we asked."""

@@ -12,7 +12,7 @@ import msgspec
 from sumi.ports import Frontier
 from sumi.urls import host_key
 
-WHY = "has the robots.txt of another host"
+WHY = "uses the robots.txt of another host"
 # How long an answer may take with the other host still sure to be left alone. A hold cannot be taken back,
 # so this is a compromise: nearly all answers come sooner, and the host is not idle for long if they do.
 ANSWER_SECONDS = 10.0

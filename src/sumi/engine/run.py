@@ -87,7 +87,7 @@ class Run:
             raise
         aborted = self._control.was_aborted
         if not aborted:
-            await say_if_long("writing down what became of", self._store, self._io)
+            await say_if_long("writing the results of", self._store, self._io)
             if self._complete is not None:
                 await self._complete()
             await self._output.finish(self._store, await self._store.stats())
@@ -192,8 +192,8 @@ def large_state_notes(store: JobStore, known: int) -> tuple[str, ...]:
     and that stays one because it was named."""
     if known < MANY_URLS or not store.is_read_whole:
         return ()
-    better = "in a database it would start at once and take less memory"
-    return (f"this job knows {known:,} URLs; {better}: name no backend, and it is carried over into one",)
+    better = "a database would start at once and need less memory"
+    return (f"this job knows {known:,} URLs; {better}: omit --state to move it to one",)
 
 
 async def say_if_long(doing: str, store: JobStore, io: Io) -> None:

@@ -93,7 +93,7 @@ def balanced(stats: FrontierStats, *, over_cap: bool, over_budget: int, suspende
 def _given_up(waits: Sequence[HostWait]) -> list[str]:
     dead = [wait for wait in waits if wait.why == GIVEN_UP]
     return [
-        f"{wait.host} does not answer any more: {wait.pending:,} of its pages wait for another run"
+        f"{wait.host} no longer answers: {wait.pending:,} of its pages wait for another run"
         for wait in dead[:_MOST_NAMED]
     ]
 
@@ -137,10 +137,8 @@ def _distribution(scores: "array[float]", below: int, bar: float) -> str:
     ordered = sorted(scores)
     median, low = ordered[len(ordered) // 2], ordered[len(ordered) // _LOW_SHARE]
     poor = sum(score < GOOD for score in ordered)
-    words = (
-        f"fidelity: median {median:.3f}, one page in {_LOW_SHARE} at most {low:.3f}, {poor:,} below {GOOD:g}"
-    )
-    return f"{words}, {below:,} below the bar of {bar:g}" if bar else words
+    words = f"fidelity: median {median:.3f}, 5th percentile {low:.3f}, {poor:,} below {GOOD:g}"
+    return f"{words}, {below:,} below --min-fidelity {bar:g}" if bar else words
 
 
 def _named(page: _Page) -> str:
@@ -156,7 +154,7 @@ async def findings(ledger: Ledger, fidelity: FidelityScores) -> tuple[tuple[str,
 
 async def _traps(ledger: Ledger) -> list[str]:
     rules = Counter([record.rule async for record in ledger.records((Outcome.TRAP,))])
-    notes = [f"trap: {rule} ({_urls(count)} passed over)" for rule, count in rules.most_common(_MOST_NAMED)]
+    notes = [f"trap: {rule} ({_urls(count)} skipped)" for rule, count in rules.most_common(_MOST_NAMED)]
     unnamed = len(rules) - len(notes)
     return [*notes, f"trap: {unnamed} more kinds, see the manifest"] if unnamed else notes
 
@@ -190,7 +188,7 @@ async def _pages(ledger: Ledger, fidelity: FidelityScores) -> tuple[list[str], i
         pages = sum(map(len, groups))
         notes.append(f"near-duplicates: {pages:,} pages in {_counted(len(groups), 'group')}; all were kept")
     if unindexed:
-        notes.append(f"noindex: {_counted(unindexed, 'page')} asked not to be indexed; kept, and flagged")
+        notes.append(f"noindex: {_counted(unindexed, 'page')} asked not to be indexed; kept and marked")
     return [*notes, *_rendered(rendered, in_vain)], dropped
 
 

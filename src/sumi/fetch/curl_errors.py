@@ -18,17 +18,17 @@ _LOST = Outcome.CONNECTION_LOST
 _BAD = Outcome.BAD_HTTP
 _FIXED: dict[int, Verdict] = {
     pycurl.E_COULDNT_RESOLVE_HOST: Verdict(Outcome.DNS_FAILED, "the host name did not resolve"),
-    pycurl.E_URL_MALFORMAT: Verdict(Outcome.BAD_URL, "not a host name that can be dialled"),
-    pycurl.E_PARTIAL_FILE: Verdict(_LOST, "connection closed before the answer was complete"),
-    pycurl.E_GOT_NOTHING: Verdict(_LOST, "connection closed without an answer"),
-    pycurl.E_SEND_ERROR: Verdict(_LOST, "connection lost while asking"),
-    pycurl.E_RECV_ERROR: Verdict(_LOST, "connection lost while the answer came in"),
+    pycurl.E_URL_MALFORMAT: Verdict(Outcome.BAD_URL, "not a valid host name"),
+    pycurl.E_PARTIAL_FILE: Verdict(_LOST, "connection closed before the response was complete"),
+    pycurl.E_GOT_NOTHING: Verdict(_LOST, "connection closed without a response"),
+    pycurl.E_SEND_ERROR: Verdict(_LOST, "connection lost while sending the request"),
+    pycurl.E_RECV_ERROR: Verdict(_LOST, "connection lost during the response"),
     pycurl.E_HTTP2: Verdict(_LOST, "the HTTP/2 connection broke"),
     _HTTP2_STREAM: Verdict(_LOST, "the HTTP/2 stream was reset"),
-    pycurl.E_ABORTED_BY_CALLBACK: Verdict(_LOST, "stopped before the answer was complete"),
+    pycurl.E_ABORTED_BY_CALLBACK: Verdict(_LOST, "stopped before the response was complete"),
     pycurl.E_UNSUPPORTED_PROTOCOL: Verdict(_BAD, "no HTTP status line"),
     pycurl.E_FTP_WEIRD_SERVER_REPLY: Verdict(_BAD, "malformed HTTP headers"),
-    _TOO_LARGE: Verdict(_BAD, "a header larger than any sensible one"),
+    _TOO_LARGE: Verdict(_BAD, "a header that is too large"),
     pycurl.E_BAD_CONTENT_ENCODING: Verdict(Outcome.BAD_ENCODING, "unknown transfer coding"),
 }
 _TLS = frozenset(
@@ -50,7 +50,7 @@ _TLS_PREFIX = re.compile(
 _BROKEN_OFF = re.compile(
     r"(?:Recv|Send) failure|unexpected eof|SSL_ERROR_SYSCALL|reset by peer|broken pipe", re.IGNORECASE
 )
-_HANDSHAKE_LOST = Verdict(_LOST, "connection lost while TLS was being set up")
+_HANDSHAKE_LOST = Verdict(_LOST, "connection lost during the TLS handshake")
 _UNPRINTABLE = re.compile(r"[^ -~]+")
 _LONGEST_RULE = 200
 
@@ -67,7 +67,7 @@ def proxy_verdict(status: int, ending: Ending | None = None) -> Verdict | None:
     if status == _PROXY_AUTHENTICATION:
         return Verdict(Outcome.CONNECT_FAILED, "the proxy does not accept our credentials (407)")
     if status == 0 and ending is not None and ending.code in _UNPROXIED:
-        return Verdict(Outcome.CONNECT_FAILED, "the proxy cannot be reached, or did not connect us")
+        return Verdict(Outcome.CONNECT_FAILED, "the proxy cannot be reached or refused to connect")
     return None
 
 
@@ -77,7 +77,7 @@ def verdict_for(ending: Ending, limits: FetchLimits, errno: int) -> Verdict:
     if code == pycurl.E_OPERATION_TIMEDOUT:
         return _timed_out(ending.words, limits)
     if "CONNECT tunnel failed" in ending.words:
-        return Verdict(Outcome.CONNECT_FAILED, f"by way of the proxy: {_plain(ending.words)}")
+        return Verdict(Outcome.CONNECT_FAILED, f"through the proxy: {_plain(ending.words)}")
     if code == pycurl.E_COULDNT_CONNECT:
         return Verdict(Outcome.CONNECT_FAILED, os.strerror(errno).lower() if errno else "nobody answered")
     if code == pycurl.E_SSL_CONNECT_ERROR and _BROKEN_OFF.search(ending.words):
@@ -98,4 +98,4 @@ def _timed_out(words: str, limits: FetchLimits) -> Verdict:
 
 def _plain(words: str) -> str:
     """curl's words may quote the server."""
-    return _UNPRINTABLE.sub(" ", words).strip()[:_LONGEST_RULE] or "failed without a reason"
+    return _UNPRINTABLE.sub(" ", words).strip()[:_LONGEST_RULE] or "failed for an unknown reason"

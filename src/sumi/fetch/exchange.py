@@ -25,7 +25,7 @@ from sumi.policy import FetchLimits, NetworkPolicy
 from sumi.ports import Clock
 
 _PROXY_AUTHENTICATION = 407
-_SURPLUS = Verdict(Outcome.BAD_HTTP, "more bytes than the answer said it has")
+_SURPLUS = Verdict(Outcome.BAD_HTTP, "more bytes than the response announced")
 
 # Servers whose connections are not used twice; beyond that they are, which costs one page a retry each time.
 _MOST_DROPPERS = 10_000

@@ -164,7 +164,7 @@ def port_refusal(port: int, *, named: bool) -> str | None:
         return f"port {port} belongs to another protocol"
     if named or port in _WEB_PORTS or port >= _FIRST_UNPRIVILEGED:
         return None
-    return f"port {port} is not one that websites use"
+    return f"port {port} is not used by websites"
 
 
 _REMEMBERED_ORIGINS = 4096  # a crawl asks the same few hosts again and again
@@ -274,4 +274,4 @@ def _refusal(host: str, address: Address, special: Special) -> str:
     """Names what stood in the URL. The address behind a name is not told: whoever reads our answers may not
     be the one who owns the network that we are in."""
     literal = parse_address(host) is not None
-    return f"{address} is {special.words}" if literal else f"{host} leads to {special.words}"
+    return f"{address} is {special.words}" if literal else f"{host} resolves to {special.words}"

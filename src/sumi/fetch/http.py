@@ -84,9 +84,9 @@ class HttpFetcher:
             raise RuntimeError("this fetcher is closed")
         target = parse_target(request.url)
         if target is None:
-            return Verdict(Outcome.BAD_URL, "not an http(s) URL that can be dialled")
+            return Verdict(Outcome.BAD_URL, "not an http(s) URL that can be requested")
         if self._https_only and target.origin[0] != "https":
-            return Verdict(Outcome.TLS_FAILED, "it is not to be had over https, and nothing else is allowed")
+            return Verdict(Outcome.TLS_FAILED, "not available over https, and http is not allowed")
         refusal = self._guard.check_target(target)
         return target if refusal is None else Verdict(Outcome.ADDRESS_REFUSED, refusal)
 

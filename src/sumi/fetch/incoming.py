@@ -35,13 +35,13 @@ def contradiction(head: list[bytes], fields: Fields, *, expects_body: bool) -> V
     than one who believes the other, and on a kept connection the next page as well (RFC 9112, section 6.3).
     """
     if head[0].split(None, 1)[0] not in _VERSIONS:
-        return Verdict(Outcome.BAD_HTTP, "a status line of no version of HTTP")
+        return Verdict(Outcome.BAD_HTTP, "a status line of no known HTTP version")
     if len(head) > 1 and head[1][:1] in (b" ", b"\t"):
         return Verdict(Outcome.BAD_HTTP, "a header that continues none")
     if not expects_body:
         return None
     if _MISSPELLED.search(b"".join(head)):
-        return Verdict(Outcome.BAD_HTTP, "a blank behind the name of a header that says where the body ends")
+        return Verdict(Outcome.BAD_HTTP, "a space after the name of a framing header")
     codings = all_values(fields, "transfer-encoding")
     if not codings:
         return None
@@ -64,7 +64,7 @@ def _nobody() -> None:
     """Waits any more."""
 
 
-DROPPED: Final = Verdict(Outcome.CONNECTION_LOST, "connection closed without an answer")
+DROPPED: Final = Verdict(Outcome.CONNECTION_LOST, "connection closed without a response")
 
 
 class Incoming:
@@ -195,7 +195,7 @@ class Incoming:
     def _end_of_head(self) -> int | None:
         status = status_of(self._head[0]) if self._head else 0
         if status == _SWITCHING_PROTOCOLS:
-            return self._give_up(Outcome.BAD_HTTP, "switched to another protocol unasked")
+            return self._give_up(Outcome.BAD_HTTP, "switched to another protocol without a request")
         if 100 <= status < 200:  # an interim answer; the one that counts follows
             self._head.clear()
             return _TAKEN

@@ -13,7 +13,7 @@ _FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
 
 def storage_failed(path: Path, error: OSError) -> StorageFailed:
     if error.errno in _FULL:
-        return StorageFailed(f"no room left to write {path}: make some, then run the same command again")
+        return StorageFailed(f"no space left to write {path}: free some, then run the same command again")
     words = os.strerror(error.errno) if error.errno else str(error)
     return StorageFailed(f"cannot write {path} ({words}): check the disk, then run the same command again")
 

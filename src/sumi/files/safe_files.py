@@ -431,13 +431,15 @@ def _sentence(error: OSError, path: Path) -> SumiError:
         )
     if error.errno in _FULL:
         return StorageFailed(
-            f"no room left to write {path}: make some and run the same command again to go on"
+            f"no space left to write {path}: free some and run the same command again to continue"
         )
     if error.errno == errno.EIO:
-        return StorageFailed(f"the disk failed at {path}: check it, then run the same command again to go on")
-    advice = _ADVICE.get(error.errno or 0, "see to it")
+        return StorageFailed(
+            f"the disk failed at {path}: check it, then run the same command again to continue"
+        )
+    advice = _ADVICE.get(error.errno or 0, "fix this")
     return StorageFailed(
-        f"cannot write {path} ({error.strerror}): {advice}, then run the same command again to go on"
+        f"cannot write {path} ({error.strerror}): {advice}, then run the same command again to continue"
     )
 
 

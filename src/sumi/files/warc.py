@@ -140,7 +140,7 @@ def _begun(unfinished: Path, path: Path) -> FileIO:
         except BlockingIOError:
             file.close()
             raise StateLocked(
-                f"{path} is being written by another process: wait for it, or name another file with --warc"
+                f"{path} is being written by another process: wait for it, or choose another file with --warc"
             ) from None
         except BaseException:
             file.close()

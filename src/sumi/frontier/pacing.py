@@ -17,8 +17,8 @@ MAX_SLOWDOWN = 10.0
 MOST_DOUBLINGS = 16
 
 # Why a host is left alone, as what follows its name: "docs.example.org answered 429: left alone until …".
-BUDGET_SPENT = "was asked as often as one run may"
-GIVEN_UP = "does not answer any more and is left alone for this run"
+BUDGET_SPENT = "has reached its request limit for this run"
+GIVEN_UP = "no longer answers and is left alone for this run"
 SUSPENDED = "answered 429 and is left alone for this run"
 # Hosts of which nothing more comes in this run, but for what failed there before.
 NOT_IN_THIS_RUN = frozenset({BUDGET_SPENT, GIVEN_UP, SUSPENDED})

@@ -141,9 +141,9 @@ async def _waiting(url: str, store: Snapshot, now: float) -> WaitingHost | None:
 
 async def _unknown(url: str, state: Path, store: Snapshot) -> Explanation:
     settings = await load_saved_settings(store)
-    prospect = Prospect(None, "the job's settings are not on record")
+    prospect = Prospect(None, "the job's settings are not recorded")
     if await load_role(store, state) is not None:
-        prospect = Prospect(None, "sumi crawl validate-policy --config FILE says it")
+        prospect = Prospect(None, "sumi crawl validate-policy --config FILE tells")
     if settings is not None:
         prospect = await foretell(url, mirror_job(settings).recipe, store)
     other = url.removesuffix("/") if url.endswith("/") else f"{url}/"

@@ -173,7 +173,7 @@ def _save_state(state: Path) -> Path:
     """Replace damaged state by what is good of it; returns where the damaged one is kept. Call it with the
     lock held."""
     if backend_of(state) != "files":
-        raise StateDamaged(f"{state} is damaged beyond what can be mended here: restore it from a copy")
+        raise StateDamaged(f"{state} is damaged beyond repair: restore it from a copy")
     return salvage(state)
 
 
@@ -191,7 +191,7 @@ async def _repair_findings(state: Path, findings: Sequence[Finding], tell: Tell,
                 tell(f"moved to {_quarantine(home, finding.stray)}: {finding.stray}")
         if await load_role(store, state) is None:  # what a crawl's files lack, its next run adds
             await _rebuild(home, store, clock)
-            tell("written again: what is derived from the records")
+            tell("rewritten: the derived files")
     finally:
         await store.aclose()
 

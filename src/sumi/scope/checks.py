@@ -32,7 +32,7 @@ _LISTED_LENGTH: Final = 80
 
 def host_check(patterns: Sequence[str]) -> Check:
     matcher = HostMatcher(patterns)
-    refusal = Verdict(Outcome.OUT_OF_SCOPE, f"host is none of {_listed(patterns)}")
+    refusal = Verdict(Outcome.OUT_OF_SCOPE, f"host is not one of {_listed(patterns)}")
 
     def check(subject: Subject) -> Verdict | None:
         return None if matcher.matches(subject.host, subject.port) else refusal

@@ -13,9 +13,9 @@ from sumi.urls import split
 # What careless scripts leave in links, and what nobody ever typed.
 _ARTEFACTS: Final = (
     # Twice is an address within an address. Three times is a page that escapes its own links again.
-    ("escapes of escapes", re.compile(r"%(?:25){3}", re.ASCII)),
+    ("repeated escapes", re.compile(r"%(?:25){3}", re.ASCII)),
     ("ampersands escaped again and again", re.compile(r"amp(?:;|%3b)amp(?:;|%3b)", re.IGNORECASE)),
-    ("a quotation mark out of a script", re.compile(r"%5C%22|/%22(?:/|$)|\\\"", re.IGNORECASE)),
+    ("a quotation mark from a script", re.compile(r"%5C%22|/%22(?:/|$)|\\\"", re.IGNORECASE)),
     ("a parent folder in disguise", re.compile(r"/\.\.(?:;|%3b)", re.IGNORECASE)),
 )
 # Any of these must be there for an artefact to be, and looking for them is cheap.
@@ -41,7 +41,7 @@ def trap_shape(candidate: Candidate, policy: TrapPolicy) -> Verdict | None:
 def _endless_path(path: str, policy: TrapPolicy) -> str:
     segments = path.split("/")[1:]
     if policy.segments and len(segments) - (segments[-1] == "") > policy.segments:
-        return f"a path of more than {policy.segments} segments"
+        return f"a path with more than {policy.segments} segments"
     if not policy.repeats or len(set(segments)) + policy.repeats > len(segments):
         return ""
     for segment, times in Counter(segments).items():
@@ -54,7 +54,7 @@ def _endless_path(path: str, policy: TrapPolicy) -> str:
 def _endless_query(query: str, policy: TrapPolicy) -> str:
     pairs = query.split("&")
     if policy.parameters and len(pairs) > policy.parameters:
-        return f"a query of more than {policy.parameters} parameters"
+        return f"a query with more than {policy.parameters} parameters"
     if not policy.repeats or len(set(pairs)) == len(pairs):
         return ""
     for pair, times in Counter(pairs).items():
@@ -74,4 +74,4 @@ def _far_away(depth: int, policy: TrapPolicy) -> Verdict | None:
     """Not of the URL's form, but of the way to it: a shorter one lifts this verdict."""
     if not policy.hops or depth <= policy.hops:
         return None
-    return Verdict(Outcome.TOO_DEEP, f"more than {policy.hops} links away, which no honest site needs")
+    return Verdict(Outcome.TOO_DEEP, f"more than {policy.hops} links away from the start")

@@ -168,7 +168,7 @@ class ConfigFile:
         for key, line, below in node.pairs:
             dotted = prefix + key
             if key in found:
-                self._complain(line, f"{dotted} stands in line {self._lines[dotted]} already")
+                self._complain(line, f"{dotted} is already set in line {self._lines[dotted]}")
                 continue
             self._lines[dotted] = line
             found[key] = below

@@ -44,7 +44,7 @@ def _checked(setting: Setting, value: object) -> object:
         plain = [plain]
     texts = plain if setting.kind.many and isinstance(plain, list) else [plain]
     if setting.field in SECRET and not all(isinstance(text, str) for text in texts):
-        raise UsageError(f"{setting.field} must be {setting.kind.expects}; it is not repeated here")
+        raise UsageError(f"{setting.field} must be {setting.kind.expects}; its value is not shown here")
     return from_native(setting.kind, plain, setting.field)
 
 

@@ -41,7 +41,7 @@ async def ledger_violations(
             referrers.add(record.referrer)
     for referrer in sorted(referrers - seen) if whole_ways else ():
         if not referrer.endswith(_ROBOTS):
-            yield f"{referrer}: others are said to be found there, but it is not known itself"
+            yield f"{referrer}: a referrer of other URLs, but not known itself"
     async for words in _wrong_counts(store, counted, cap):
         yield words
 
@@ -51,7 +51,7 @@ def _contradictions(record: UrlRecord, *, keeps_files: bool) -> list[str]:
     if keeps_files and record.outcome is Outcome.CAPTURED and record.facts.path is None:
         words.append("captured, but no file is recorded")
     if record.depth < 0 or record.attempts < 0:
-        words.append(f"depth {record.depth} and {record.attempts} attempts cannot be")
+        words.append(f"depth {record.depth} and {record.attempts} attempts are impossible")
     return words
 
 

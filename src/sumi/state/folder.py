@@ -77,7 +77,7 @@ def backend_to_use(folder: Path, wanted: StateBackend | None) -> StateBackend:
     owner = _read(path)[0]
     if owner not in set(StateBackend):
         raise StateError(
-            f"{path} does not say what the state is kept in: restore the file from a copy, "
+            f"{path} does not name the storage of the state: restore the file from a copy, "
             "or start over with --fresh"
         )
     if wanted is not None and wanted != owner:
@@ -87,7 +87,7 @@ def backend_to_use(folder: Path, wanted: StateBackend | None) -> StateBackend:
 
 def _of_another(folder: Path, owner: str, backend: str) -> StateError:
     return StateError(
-        f"{folder} was made with --state {owner}, not {backend}: leave --state away to go on with {owner}, "
+        f"{folder} was made with --state {owner}, not {backend}: omit --state to continue with {owner}, "
         "or convert it with `sumi state migrate`"
     )
 

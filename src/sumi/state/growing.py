@@ -114,7 +114,7 @@ class GrowingStore:
         self._open.clear()
         try:
             await outputs()  # so that all that is carried over may be called synced
-            self._tell(Busy(f"carrying the state of {old.known:,} URLs over into a database"))
+            self._tell(Busy(f"moving the state of {old.known:,} URLs to a database"))
             if await self._copied(old):
                 self._store = self._reopened(old)
         finally:
@@ -128,7 +128,7 @@ class GrowingStore:
             await self._copy(old)
         except SumiError as error:
             self._may_move = False
-            self._tell(Warned(f"the state stays in text files, as it could not be carried over: {error}"))
+            self._tell(Warned(f"the state stays in text files; it could not be moved: {error}"))
             return False
         mark_folder(self._folder, SqliteStore.backend, SqliteStore.format)  # from here on it is the database
         return True
@@ -155,7 +155,7 @@ class GrowingStore:
 
     def _take_over(self, database: Path) -> None:
         if database.with_name(f"{database.name}-wal").exists():
-            raise StorageFailed(f"{database} could not be closed whole; check the disk, then run again")
+            raise StorageFailed(f"{database} could not be closed cleanly; check the disk, then run again")
         with explained(database):
             os.rename(database, self._folder / database.name)
         sync_folder(self._folder)

@@ -70,7 +70,7 @@ def _taken(path: Path) -> int:
             os.close(file)
             raise
         os.close(file)
-    raise StateLocked(f"{_locked_by(path)} is removed and made again all the time: run again later")
+    raise StateLocked(f"{_locked_by(path)} keeps being replaced: run again later")
 
 
 def _locked_by(lock: Path) -> Path:

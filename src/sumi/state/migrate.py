@@ -104,7 +104,7 @@ async def refuse_unless_alike(source: Snapshot, copy: Snapshot, now: float) -> N
     for words, one, other in zip(COMPARED, await _traits(source, now), await _traits(copy, now), strict=True):
         if one != other:
             raise StateError(
-                f"not carried over: the copy has {other} {words}, the source {one}; please report it"
+                f"not copied completely: the copy has {other} {words}, the source {one}; please report it"
             )
 
 

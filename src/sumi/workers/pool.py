@@ -77,7 +77,7 @@ class WorkerPool:
 
     async def aclose(self) -> None:
         """End every worker. Pages still waited for raise SumiError."""
-        self._end("The digest workers were closed before the page was digested.")
+        self._end("The workers were closed before the page was parsed.")
         await asyncio.gather(*self._employments)
 
     # Pages
@@ -174,7 +174,7 @@ class WorkerPool:
             return  # one of several that failed together
         self._failed_starts += 1
         if self._failed_starts >= _FAILED_STARTS and not any(w.stage is Stage.SERVING for w in self._team):
-            self._end(f"Pages cannot be digested, because the worker processes do not start: {why}")
+            self._end(f"Pages cannot be parsed: the worker processes do not start: {why}")
             return
         pause = min(_FIRST_PAUSE * 3 ** (self._failed_starts - 1), _LONGEST_PAUSE)
         self._pause = asyncio.get_running_loop().call_later(pause, self._hire_again)

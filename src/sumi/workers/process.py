@@ -227,7 +227,7 @@ class DigestProcess(asyncio.Protocol):
         if self._doom is not None:
             return self._doom
         if returncode == -signal.SIGPROF:
-            return Verdict(Outcome.PARSE_LIMIT, f"more than {self._cpu_seconds:g} s of processor time")
+            return Verdict(Outcome.PARSE_LIMIT, f"more than {self._cpu_seconds:g} s of CPU time")
         if returncode < 0:
             return Verdict(Outcome.PARSE_FAILED, f"worker died: signal {-returncode}{_name_of(-returncode)}")
         return Verdict(
@@ -277,7 +277,7 @@ class DigestProcess(asyncio.Protocol):
             for payload in self._frames.feed(data):
                 self._receive(payload)
         except (FrameSizeError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            self.kill(Verdict(Outcome.PARSE_FAILED, f"worker spoke nonsense: {error}"))
+            self.kill(Verdict(Outcome.PARSE_FAILED, f"worker sent an invalid message: {error}"))
 
     def _receive(self, payload: bytes) -> None:
         self.silence = 0

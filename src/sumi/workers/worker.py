@@ -25,7 +25,7 @@ from sumi.workers.framing import HEADER_BYTES, READY_FRAME, Answer, FrameSizeErr
 Digest: TypeAlias = Callable[[DigestRequest], PageDigest | Undigested]
 
 TALLY_BYTES = 8
-OUT_OF_MEMORY = Undigested(Verdict(Outcome.PARSE_LIMIT, "more memory than a page may take"))
+OUT_OF_MEMORY = Undigested(Verdict(Outcome.PARSE_LIMIT, "more memory than allowed for a page"))
 # Encoded beforehand: there may be no memory left to do it when it is needed.
 _OUT_OF_MEMORY_FRAME = encode_frame(Answer.of(OUT_OF_MEMORY))
 # Nothing is written but the tally and last words; this keeps code that went astray from filling a disk.

@@ -82,11 +82,11 @@ class TabPool:
             why = started
         if self._proven:
             raise BrowserUnavailable(
-                f"no browser can be started any more: {why}; all that was done is saved, "
-                "and the same command goes on from here"
+                f"the browser can no longer be started: {why}; everything is saved, "
+                "and the same command continues"
             )
         raise UsageError(
-            f"the browser cannot be started: {why}; name another one with --browser, or leave --render out"
+            f"the browser cannot be started: {why}; choose another with --browser, or omit --render"
         )
 
     async def _start(self) -> Tab | str:

@@ -33,7 +33,7 @@ def find_browser(given: str | None) -> str:
     if found is None:
         raise UsageError(
             "--render needs Chromium or Chrome, and none was found; install one (on Debian: apt install "
-            "chromium-headless-shell), name it with --browser, or leave --render out"
+            "chromium-headless-shell), name it with --browser, or omit --render"
         )
     return found
 

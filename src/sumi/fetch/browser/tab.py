@@ -119,7 +119,7 @@ class Tab:
         stage.expect(document)
         loaded = await go(page, document.url, self._policy.mode, patience, requests.leaving)
         if not loaded and await is_stuck(page, stage.traffic):
-            return Lost("the browser did not get on with it")
+            return Lost("the browser made no progress on it")
         self._prepare_next()
         note = await settle(page, stage.traffic, self._policy, patience)
         if not page.url.startswith(_WEB):
@@ -134,13 +134,13 @@ class Tab:
         if "RangeError: too large" in str(error):
             return _too_large(self._most_bytes)
         if tells_of_a_death(error) or not self._chromium.is_running:
-            return Lost("the browser died over it")
+            return Lost("the browser crashed on it")
         return _failed(f"the browser gave up: {words_of(error)}")
 
     # Who watches returns when there is nothing left to wait for, and has ended the browser by then
 
     async def _watch(self) -> Seen:
-        late = _failed(f"no end of it within {self._policy.seconds:g} s")
+        late = _failed(f"not finished within {self._policy.seconds:g} s")
         return await self._watch_for(self._policy.seconds, late)
 
     async def _watch_alone(self) -> Lost:
@@ -166,9 +166,9 @@ class Tab:
 
     def _fault(self) -> Lost | Verdict | None:
         if not self._chromium.is_running:
-            return Lost("the browser died over it")
+            return Lost("the browser crashed on it")
         if self._chromium.memory > self._policy.memory:
-            return _failed(f"the browser took more than {self._policy.memory // _MIB} MiB for it")
+            return _failed(f"the browser used more than {self._policy.memory // _MIB} MiB for it")
         return None
 
 

@@ -67,7 +67,7 @@ async def _stays_still(watch: JSHandle, traffic: Traffic, restless: float) -> bo
 _RESTLESS = 2.0  # seconds that a page may change without asking for anything; thorough waits for it longer
 _ANSWER_SECONDS = 2.0  # for a page that is asked next to nothing
 _SCREEN_MS = 1000  # for a screen to be drawn; a page that is drawn at all takes two frames
-MOVING = "still moving when its time was up"
+MOVING = "still changing when its time was up"
 _WAITS_SHARE = 2 / 3  # of a page's time; the rest is for writing it down
 
 

@@ -56,7 +56,7 @@ class Captures:
     ) -> Exported:
         """``form``: folder, markdown, jsonl or zip. ``output`` is named after the job if it is not given."""
         if form not in tuple(ExportForm):
-            raise UsageError(f"{form!r} is no form of an export: give one of {', '.join(ExportForm)}")
+            raise UsageError(f"{form!r} is not an export format: choose one of {', '.join(ExportForm)}")
         wanted = ExportForm(form)
         # Of one moment: a job that goes on meanwhile would have more pages than its contents tell of.
         with self._folder.looking() as database, database.snapshot():
@@ -115,7 +115,7 @@ class Captures:
         if not job.is_under_way:
             return False
         if self._folder.is_stopping(job.id):
-            raise UsageError(f"{job.id} is being cancelled: take it up again once it has ended")
+            raise UsageError(f"{job.id} is being cancelled: resume it once it has ended")
         self._folder.pause_flag(job.id).unlink(missing_ok=True)
         return True
 
@@ -124,7 +124,7 @@ class Captures:
             return self._folder.job(database, job_id)
         jobs = self._folder.jobs(database)
         if not jobs:
-            raise UsageError(f"{self._folder.path} holds no job yet: begin one with sumi capture URL")
+            raise UsageError(f"{self._folder.path} holds no job yet: start one with sumi capture URL")
         return jobs[-1]
 
     def _running(self, job_id: str | None) -> CaptureJob:

@@ -31,7 +31,7 @@ def _parser(verb: str, description: str, examples: str, *, job: str | None = Non
     )
     if job is not None:
         default = f" Default: {job}." if job else ""
-        text = f"The job, by its id or a beginning of it.{default}"
+        text = f"Job id, or the beginning of one.{default}"
         parser.add_argument("job", metavar="JOB", nargs="?" if job else None, help=text)
     return parser
 
@@ -52,7 +52,7 @@ _LIST_EXAMPLES = """\
 
 
 def list_parser() -> SentenceParser:
-    words = "The jobs of a folder of captures, oldest first, and how they stand."
+    words = "Lists the captures in a folder and their states, oldest first."
     parser = _parser("list", words, _LIST_EXAMPLES)
     add_settings(parser, (STORE,))
     parser.add_argument("--json", action="store_true", help="One JSON object per job.")
@@ -85,10 +85,12 @@ _SHOW_EXAMPLES = """\
 
 
 def show_parser() -> SentenceParser:
-    words = "How a job stands, its pages with all their URLs, near-duplicates, and what failed."
+    words = "Shows the state of a job, its pages with all their URLs, near-duplicates, and failures."
     parser = _parser("show", words, _SHOW_EXAMPLES, job="the last one")
     add_settings(parser, (STORE,))
-    parser.add_argument("--json", action="store_true", help="JSON: the job, its pages, groups, failures.")
+    parser.add_argument(
+        "--json", action="store_true", help="Write JSON: the job, its pages, groups and failures."
+    )
     return parser
 
 
@@ -184,20 +186,20 @@ def run_delete(arguments: Sequence[str]) -> int:
 # ── pause, resume, cancel ──────────────────────────────────────────────────────────────────────────────────
 
 _PAUSE_EXAMPLES = """\
-  sumi capture pause            pages in flight are finished, the rest waits
-  sumi capture resume           go on
+  sumi capture pause            finishes the pages in flight
+  sumi capture resume           continues
 """
 _CANCEL_EXAMPLES = """\
-  sumi capture cancel           its pages in flight are finished; it is then interrupted
+  sumi capture cancel           finishes the pages in flight, then stops
 """
 _RESUME_EXAMPLES = """\
-  sumi capture resume                     the last job: end its pause, or go on with it here
-  sumi capture resume JOB --rate-limit 1  go on with other manners
+  sumi capture resume                     the last job: end its pause, or continue it here
+  sumi capture resume JOB --rate-limit 1  continue at another rate
 """
 
 
 def pause_parser() -> SentenceParser:
-    words = "Pauses the capture that is running in another process."
+    words = "Pauses a capture that runs in another process."
     parser = _parser("pause", words, _PAUSE_EXAMPLES, job="the one that is running")
     add_settings(parser, (STORE,))
     return parser
@@ -211,7 +213,7 @@ def run_pause(arguments: Sequence[str]) -> int:
 
 
 def cancel_parser() -> SentenceParser:
-    words = "Ends the capture that is running in another process; what it has is kept."
+    words = "Ends a capture that runs in another process; its pages are kept."
     parser = _parser("cancel", words, _CANCEL_EXAMPLES, job="the one that is running")
     add_settings(parser, (STORE,))
     return parser
@@ -241,6 +243,6 @@ def run_resume(arguments: Sequence[str]) -> int:
     captures = _captures(options)
     job = captures.job(options.job)
     if captures.let_go_on(job):
-        print(f"{job.id} goes on within a second", file=sys.stderr)
+        print(f"{job.id} continues within a second", file=sys.stderr)
         return 0
     return run_reported(resumed_settings(job.settings, flags, os.environ), options, job.id)

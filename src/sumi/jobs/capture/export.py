@@ -54,7 +54,9 @@ def exported_pages(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[E
     for page in database.pages(job.id):
         text = database.content(page.text)
         if text is None:
-            raise StateDamaged(f"the text of {page.url} is missing or damaged: capture it with --skip-cache")
+            raise StateDamaged(
+                f"the text of {page.url} is missing or damaged: capture it again with --skip-cache"
+            )
         yield ExportedPage(
             url=page.url,
             title=page.title,
@@ -73,7 +75,9 @@ def export(form: ExportForm, target: Path, pages: Pages) -> int:
     if form is ExportForm.FOLDER:
         return _write_folder(target, pages())
     if target.is_dir():
-        raise UsageError(f"{target} is a folder, and the form {form} is one file: name one with --output")
+        raise UsageError(
+            f"{target} is a folder, but the format {form} writes one file: name it with --output"
+        )
     folder = SafeFolder(target.parent)
     try:
         with folder.stream_atomic(target.name) as file:
@@ -84,7 +88,7 @@ def export(form: ExportForm, target: Path, pages: Pages) -> int:
 
 def _write_folder(target: Path, pages: Iterable[ExportedPage]) -> int:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError(f"{target} is there already; choose another place with --output")
+        raise UsageError(f"{target} exists already; choose another with --output")
     folder = SafeFolder(target)
     written = 0
     try:

@@ -79,7 +79,7 @@ class CaptureFolder:
         exact = [job for job in found if job.id == job_id]
         if len(exact or found) == 1:
             return (exact or found)[0]
-        known = "several jobs begin so" if found else "no such job"
+        known = "several jobs match" if found else "no such job"
         raise UsageError(f"{job_id}: {known}; sumi capture list shows them all")
 
     def active(self, database: CaptureDatabase) -> CaptureJob | None:

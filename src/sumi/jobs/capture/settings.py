@@ -22,17 +22,15 @@ MOST_EXTERNAL_HOPS: Final = 5
 _ANY: Final = 1_000_000_000
 
 DEFAULT_STORE: Final = "captures"
-STORE: Final = Setting(
-    "store", FOLDER, "The folder that captures are kept in.", otherwise=DEFAULT_STORE, group=OUTPUT
-)
+STORE: Final = Setting("store", FOLDER, "Folder of the captures.", otherwise=DEFAULT_STORE, group=OUTPUT)
 OWN: Final = (
     *grouped(
         TAKE,
-        Setting("url", many(URL), "The base URLs: what lies under their paths is taken."),
+        Setting("url", many(URL), "Base URLs: the pages under their paths are captured."),
         Setting(
             "limit",
             whole(-_ANY, _ANY, "pages"),
-            "Pages of their own text for each base URL; 0 for no limit.",
+            "Pages with distinct text per base URL; 0 for no limit.",
             "pages",
             otherwise="0",
         ),
@@ -61,7 +59,7 @@ OWN: Final = (
         Setting(
             "skip-cache",
             SWITCH,
-            "Fetch every page anew, whatever earlier captures have.",
+            "Fetch every page, even if earlier captures have it.",
             otherwise="off",
         ),
         Setting(
@@ -70,7 +68,7 @@ OWN: Final = (
             "Use a page of an earlier capture without asking the server for so long, unless that wants to be "
             "asked every time.",
             "seconds",
-            otherwise="as long as the server says, and at most a day",
+            otherwise="as long as the server allows, at most a day",
         ),
     ),
 )
@@ -102,7 +100,7 @@ HELP: Final[Mapping[str, str]] = {
     "they have several: then --header-for says for which. Repeatable.",
     "header_for": "A further header for one of several base URLs' sites, or another one that the job covers, "
     "never for others. Repeatable.",
-    "raw": "Keep the pages as they came, compressed, so that later captures need not fetch them again.",
+    "raw": "Keep the original pages, compressed, so that later captures need not fetch them again.",
 }
 
 
@@ -188,7 +186,7 @@ def capture_settings(values: Mapping[str, object]) -> CaptureSettings:
         own |= {"connection": connection, "passwords": _passwords(bases, connection)}
         return msgspec.convert(own, CaptureSettings)
     except msgspec.ValidationError as error:
-        raise UsageError(f"a setting of the capture cannot be used: {error}") from None
+        raise UsageError(f"a setting of the capture is not valid: {error}") from None
 
 
 def _passwords(bases: Sequence[str], connection: MirrorSettings) -> tuple[tuple[str, str], ...]:
@@ -203,7 +201,7 @@ def _passwords(bases: Sequence[str], connection: MirrorSettings) -> tuple[tuple[
         user, _, password = userinfo.partition(":")
         site, secret = origin(_canonical(base) or base), f"{unquote(user)}:{unquote(password)}"
         if found.setdefault(site, secret) != secret:
-            raise UsageError(f"two base URLs have different passwords for {site}: capture them one by one")
+            raise UsageError(f"two base URLs have different passwords for {site}: capture them separately")
     return () if connection.auth else tuple(found.items())  # --auth is the later word, as for a mirror
 
 
@@ -220,7 +218,7 @@ def _refuse_for_several(origins: Sequence[str], connection: MirrorSettings) -> N
     if connection.header:
         raise UsageError(
             f"--header is for one site, and the base URLs have several ({sites}): "
-            "say for which it is with --header-for 'SITE HEADER', once for each"
+            "say for which it is with --header-for 'SITE HEADER', once per site"
         )
 
 

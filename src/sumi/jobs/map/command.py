@@ -16,7 +16,7 @@ from sumi.jobs.map.config_file import load_map_config
 
 _EXAMPLES = """\
 examples:
-  sumi map web.toml                     begin, or go on with a stopped run
+  sumi map web.toml                     start, or continue a stopped run
   sumi map web.toml --update            after a finished run: take what was left, look for changes
   sumi map web.toml --dry-run           check the file and say what would be crawled
   sumi map web.toml --stats             what the map holds
@@ -26,7 +26,7 @@ examples:
   sumi map analyze web.toml             what is linked to most, central, apart
   sumi map diff 1 2 web.toml            what changed between two runs
 
-Stopped with Ctrl-C? The same command goes on where it was.
+Stopped with Ctrl-C? Run the same command again to continue.
 """
 
 

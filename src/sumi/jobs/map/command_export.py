@@ -61,12 +61,14 @@ def run(arguments: Sequence[str]) -> int:
     parser = build_parser()
     options = parser.parse_all(arguments)
     if options.measures and options.format == "html":
-        parser.error("--measures is for the other formats: a picture shows communities by itself")
+        parser.error("--measures is for the other formats: the picture always shows communities")
     target = Path(options.output) if options.output else _default_target(options)
     if not target.name:
         parser.error(f"--output {options.output!r} is not the name of a file")
     if any(_is_same(target, own) for own in (Path(options.place), database_of(options.place))):
-        parser.error(f"--output {options.output} is the map itself, or its configuration: name another file")
+        parser.error(
+            f"--output {options.output} is the map itself, or its configuration: choose another file"
+        )
     if target.is_dir():
         parser.error(f"--output {options.output} is a folder: name a file")
     with opened_map(options.place) as db:

@@ -85,7 +85,7 @@ def _stray_seeds(values: Values) -> Iterator[str]:
             host = split(normalize(seed, Preset.MAP_WITH_HTTP) or seed).host  # with www. or without
             found = classes.classify(host)
             if found is DomainClass.BLACKLISTED or found is DomainClass.STUBBED:
-                yield f"{where} {seed} is on a {found} domain, so it would never be visited; take one away"
+                yield f"{where} {seed} is on a {found} domain, so it would never be visited; remove one"
             elif DomainClasses([entry["domain"]]).classify(host) is not DomainClass.QUALITY:
                 yield f"{where} {seed} is not on {entry['domain']}; give it a [[quality]] section of its own"
 
@@ -210,7 +210,7 @@ _SETTINGS: Final = (
     *in_section(
         "robots",
         RobotsConfig,
-        Setting("on-error", choice(RobotsOnError), "What a robots.txt that cannot be had means."),
+        Setting("on-error", choice(RobotsOnError), "What to do when robots.txt cannot be fetched."),
     ),
     *in_section("content", ContentConfig, Setting("keep", SWITCH, "Keep pages as they came, compressed.")),
     *in_section(

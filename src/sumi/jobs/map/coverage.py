@@ -86,7 +86,7 @@ class Coverage(msgspec.Struct, frozen=True):
         if self.dead:
             return f"dead: {self.why_unreachable or 'nobody answered'}"
         if not self.missing:
-            return "no page: whatever was asked for is a dead link, a redirect or no HTML"
+            return "no page: everything requested is a dead link, a redirect or not HTML"
         found = f"{self.read:,} of {_pages(self.read + self.missing)}"
         return ", ".join([found, *self._reasons()])
 

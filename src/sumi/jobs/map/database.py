@@ -30,7 +30,7 @@ def opened(path: Path) -> Iterator[apsw.Connection]:
     """Everything that is read within the block is of one moment."""
     if not path.is_file():
         raise UsageError(
-            f"{path} is not there; give the database of a map, or run 'sumi map' first to make it"
+            f"{path} does not exist; give the database of a map, or run 'sumi map' first to make it"
         )
     try:
         db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)

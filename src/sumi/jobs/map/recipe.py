@@ -103,5 +103,5 @@ def _notes(config: MapConfig) -> tuple[str, ...]:
     if config.robots.on_error is not RobotsOnError.RFC9309:
         notes.append(f"an unreachable robots.txt means: {config.robots.on_error}")
     if config.http.allow_http:
-        notes.append("pages may be asked for without TLS (allow-http)")
+        notes.append("pages may be requested without TLS (allow-http)")
     return tuple(notes)

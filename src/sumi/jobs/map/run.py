@@ -34,7 +34,7 @@ _ACCEPTED = range(200, 300)
 _NO_RUN = 0  # the database could not be opened, so that none began
 
 
-HOW_TO_LOOK_AGAIN = "nothing is asked for: give --update to look for changes, or --fresh to start over"
+HOW_TO_LOOK_AGAIN = "nothing to do: give --update to look for changes, or --fresh to start over"
 
 
 class MapRequest(msgspec.Struct, frozen=True):
@@ -239,7 +239,7 @@ def read_map_summary(config: MapConfig) -> MapSummary:
     """Of the map's last run; raises SumiError where there is no map."""
     database = config.output.database_path
     if not database.is_file():
-        raise UsageError(f"{database} does not exist: there is no map yet, so run it first")
+        raise UsageError(f"{database} does not exist: there is no map yet, so run the map first")
     MapRows(database, strict=False, readonly=True).close()  # refuses what is damaged or no map
     connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
     try:
@@ -260,7 +260,9 @@ def forget_map(database: Path) -> None:
     if not database.exists():
         return
     if not _is_map(database):
-        raise UsageError(f"{database} is not a map, so it is left alone; remove it yourself, or name another")
+        raise UsageError(
+            f"{database} is not a map and was not touched; remove it yourself, or choose another"
+        )
     for name in (database.name, f"{database.name}-wal", f"{database.name}-shm"):
         database.with_name(name).unlink(missing_ok=True)
 

@@ -41,8 +41,8 @@ NOT_YET_WANTED = frozenset({Outcome.OUT_OF_SCOPE, Outcome.EXCLUDED, Outcome.UNLI
 
 ReadPage: TypeAlias = Callable[[PageFacts], bytes | None]
 
-NO_IMAGE = Verdict(Outcome.NOT_AN_ASSET, "an image was expected, and what came is none")
-A_PAGE = Verdict(Outcome.NOT_AN_ASSET, "a file was expected, and a web page came")
+NO_IMAGE = Verdict(Outcome.NOT_AN_ASSET, "expected an image, got something else")
+A_PAGE = Verdict(Outcome.NOT_AN_ASSET, "expected a file, got a web page")
 
 
 async def assets_here(ledger: Ledger) -> AsyncIterator[UrlRecord]:

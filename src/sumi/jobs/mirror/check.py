@@ -99,7 +99,7 @@ class _Check:
                 continue
             for path in _page_files(folder, self._root):
                 if _folded(path) not in self._files and _folded(path) not in expected:
-                    yield Finding(f"{path}: a file that belongs to no page", stray=path)
+                    yield Finding(f"{path}: a file without a page", stray=path)
 
     def _is_ours(self, folder: Path) -> bool:
         """Another host's folder may be another job's home."""
@@ -114,7 +114,7 @@ class _Check:
         done = sorted([processed_line(record.url) async for record in self._store.records(DONE)])
         if lines == done:
             return []
-        return [Finding(f"{PROCESSED} does not list the pages that are done", stale=True)]
+        return [Finding(f"{PROCESSED} does not list the finished pages", stale=True)]
 
     async def _manifest(self) -> list[Finding]:
         try:
@@ -129,7 +129,7 @@ class _Check:
             words = f"lists {len(manifest.pages):,} pages, {len(listed - known):,} of them not as recorded"
             found.append(Finding(f"_manifest.json {words}; {len(facts):,} are recorded", stale=True))
         if sum(manifest.outcomes.values()) != manifest.discovered:
-            found.append(Finding("_manifest.json: its outcomes do not add up to what was found", stale=True))
+            found.append(Finding("_manifest.json: its outcomes do not add up to the URLs found", stale=True))
         return found
 
     def _has(self, name: str) -> bool:
@@ -157,12 +157,12 @@ def _trouble_with(root: Path, path: str, facts: PageFacts, deep: bool) -> str:
     except (OSError, ValueError):
         return "is missing"
     if not inside or not stat.S_ISREG(status.st_mode):
-        return "is not a file of its own"
+        return "is not a separate file"
     if status.st_size != facts.size:
-        return f"has {status.st_size:,} bytes, recorded are {facts.size:,}"
+        return f"has {status.st_size:,} bytes, {facts.size:,} were recorded"
     whole = is_whole_asset if facts.asset else is_whole
     if deep and not whole(file.read_bytes(), facts):
-        return "does not hash to what is recorded"
+        return "does not match its recorded hash"
     return ""
 
 

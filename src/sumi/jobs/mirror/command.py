@@ -126,5 +126,5 @@ def _complain_if_cut_short(out: Sink) -> None:
     """A reader that left early chose to; a disk that filled up did not."""
     if out.failure is not None and not isinstance(out.failure, BrokenPipeError):
         raise StorageFailed(
-            f"the mirror is done, but its events could not all be written: {out.failure.strerror}"
+            f"the mirror is done, but some of its events could not be written: {out.failure.strerror}"
         )

@@ -91,7 +91,7 @@ def _lines(plan: "Plan") -> Iterator[str]:
             "--follow-links takes linked pages too (from the sample; there may be more)"
         )
     yield f"  robots.txt  {_robots(plan)}"
-    yield f"  made with   {plan.framework or 'nothing that could be told'}"
+    yield f"  made with   {plan.framework or 'unknown'}"
     yield f"  sample      {_sample(plan)}"
     yield f"  JavaScript  {_javascript(plan)}"
     yield f"  disk        {_disk(plan)}"
@@ -100,7 +100,7 @@ def _lines(plan: "Plan") -> Iterator[str]:
 
 def _pages(plan: "Plan") -> str:
     if plan.pages is None:
-        return "no sitemap lists them: a mirror follows links, and only it will know"
+        return "unknown without a sitemap: a mirror follows links"
     if plan.would_fetch is not None and plan.would_fetch < plan.pages:
         return f"{plan.pages:,} listed, of which --max-pages takes {plan.would_fetch:,}"
     return f"{plan.pages:,} listed"
@@ -121,7 +121,7 @@ def _sample(plan: "Plan") -> str:
     failed = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in plan.failed.items())
     scores = [page.fidelity for page in plan.sampled if page.fidelity is not None]
     fidelity = f", median fidelity {median(scores):.2f}" if scores else ""
-    return f"{len(plan.sampled)} pages looked at{fidelity}{f'; {failed}' if failed else ''}"
+    return f"{len(plan.sampled)} pages sampled{fidelity}{f'; {failed}' if failed else ''}"
 
 
 def _javascript(plan: "Plan") -> str:
@@ -133,7 +133,7 @@ def _javascript(plan: "Plan") -> str:
 
 def _disk(plan: "Plan") -> str:
     if plan.disk_bytes is None or plan.inodes is None:
-        return "cannot be told"
+        return "unknown"
     return f"about {plan.disk_bytes / 1024**2:,.0f} MiB in {plan.inodes:,} files and folders"
 
 

@@ -18,7 +18,7 @@ DONE, INCOMPLETE = 0, 1
 _EXAMPLES = """\
 examples:
   sumi rebuild                                   the mirror in ./output
-  sumi rebuild output/docs.example.org --diff    and show what became different
+  sumi rebuild output/docs.example.org --diff    and show what changed
   sumi rebuild --dry-run --diff                  only show it
 """
 
@@ -80,7 +80,7 @@ def _shown(page: "Rebuilt", options: argparse.Namespace) -> Iterator[str]:
         state = "problem" if page.problem else "changed" if page.changed else "same"
         yield json.dumps({"url": page.url, "path": page.path, "result": state, "problem": page.problem})
     elif page.problem:
-        yield f"{printable(page.path)}: left as it is: {printable(page.problem)}"
+        yield f"{printable(page.path)}: not touched: {printable(page.problem)}"
     elif page.changed and options.diff:
         yield from map(printable, _difference(page))
     elif page.changed:

@@ -72,7 +72,7 @@ def print_listing(settings: MirrorSettings, form: str, *, quiet: bool) -> int:
         err.line("no sitemap lists a page; sumi mirror follows links instead")
     elif not quiet:
         err.line(
-            "pages that are linked and not listed are not known here: sumi plan looks for them in a sample, "
-            "sumi mirror --follow-links takes them"
+            "linked pages that no sitemap lists are missing here: sumi plan finds some in a sample, sumi "
+            "mirror --follow-links takes them"
         )
     return FOUND if listing.pages else NONE_FOUND

@@ -24,8 +24,8 @@ FINISHED = "finished"  # whether it is complete, the summary and sumi status say
 INTERRUPTED = "interrupted"
 
 _HINTS = {
-    RUNNING: "If no sumi is running, it was stopped: run the same command again to go on.",
-    FINISHED: "Nothing is waiting.",
+    RUNNING: "If sumi is not running, it was stopped: run the same command again to continue.",
+    FINISHED: "Nothing is pending.",
     INTERRUPTED: "Run the same command again to continue.",
 }
 

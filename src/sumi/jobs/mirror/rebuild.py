@@ -141,10 +141,10 @@ class _Rebuild:
         path = record.facts.path or ""
         frame = tree.raw_page(record.facts)
         if frame is None:
-            return Rebuilt(record.url, path, problem="its page as it came was not kept"), None
+            return Rebuilt(record.url, path, problem="the original page was not kept"), None
         body = unpacked(frame, FetchLimits().body_bytes)
         if body is None:
-            return Rebuilt(record.url, path, problem="its page as it came is damaged"), None
+            return Rebuilt(record.url, path, problem="the original page is damaged"), None
         digest = await self._digester.digest(_request(record, body))
         if not isinstance(digest, PageDigest):
             return Rebuilt(record.url, path, problem=digest.verdict.rule), None

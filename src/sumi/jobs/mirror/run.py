@@ -120,7 +120,7 @@ async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: Mark
     if not settings.assets:
         await forget_assets(store)
     if settings.update and store.resumed:
-        await say_if_long("looking at the files of", store, io)
+        await say_if_long("checking the files of", store, io)
         await begin_update(store, store, now, tree.has)
     return any(each.rewrite_links or each.assets for each in (before, settings) if each is not None)
 

@@ -37,7 +37,7 @@ class SiteEnd:
     @property
     def words(self) -> str:
         if self.summary is None:
-            return f"{self.url}: not begun" if self.error is None else f"{self.url}: {self.error}"
+            return f"{self.url}: not started" if self.error is None else f"{self.url}: {self.error}"
         captured = sum(self.summary.outcomes.get(name, 0) for name in ("captured", "unchanged"))
         return f"{self.url}: {self.summary.status}, {captured:,} pages"
 

@@ -62,7 +62,7 @@ class Changes(msgspec.Struct):
             f"{self.unchanged:,} unchanged",
         ]
         if self.not_checked:
-            parts.append(f"{self.not_checked:,} could not be checked and were kept as they are")
+            parts.append(f"{self.not_checked:,} could not be checked and were kept")
         return "update: " + ", ".join(parts)
 
 

@@ -217,9 +217,9 @@ class _Bodies:
         if status is None:
             return "is missing"
         if not self._has_right_size(path, status.st_size, record.facts.body_bytes):
-            return f"has {status.st_size:,} bytes, which is not what was written"
+            return f"has {status.st_size:,} bytes, not what was written"
         if deep and not self._is_whole(path, digest):
-            return "does not hash to what is recorded"
+            return "does not match its recorded hash"
         return ""
 
     def _has_right_size(self, path: str, size: int, body_bytes: int | None) -> bool:

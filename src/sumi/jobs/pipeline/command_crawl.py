@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 _EXAMPLES = """\
 examples:
   sumi crawl run --config github.yaml               into workspace/spool/discoveries
-  sumi crawl run --config github.yaml --again       ask for known pages again, in case they changed
-  touch workspace/pause.crawler                     pause it; remove the file to go on
+  sumi crawl run --config github.yaml --again       request known pages again, in case they changed
+  touch workspace/pause.crawler                     pause it; remove the file to continue
   touch workspace/stop.crawler                      stop it, as one Ctrl-C does
 
-Stopped? The same command goes on where it was. sumi scrape run reads the spool, while it is written or later.
+Stopped? Run the same command again to continue. sumi scrape run reads the spool, now or later.
 """
 
 
@@ -87,7 +87,7 @@ def run_crawler(options: argparse.Namespace, config: "CrawlConfig", *, unified: 
 
 def status_parser() -> SentenceParser:
     return parser_for_status(
-        "sumi crawl status", "Says how the crawler stands: its frontier, its outcomes, and its spool."
+        "sumi crawl status", "Shows the state of the crawler: its frontier, outcomes and spool."
     )
 
 

@@ -81,9 +81,7 @@ def run(arguments: Sequence[str]) -> int:
         taken, refused = taken + judgement.ok, refused + (not judgement.ok)
         out.line(json.dumps(msgspec.to_builtins(judgement)) if options.json else _line(judgement))
     judged = f"{taken:,} taken, {refused:,} refused"
-    err.line(
-        judged if taken or refused else "the configuration is valid; give URLs to see what it says to them"
-    )
+    err.line(judged if taken or refused else "the configuration is valid; give URLs to judge them")
     return _SOME_REFUSED if refused else _ALL_TAKEN
 
 

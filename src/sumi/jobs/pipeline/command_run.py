@@ -26,7 +26,7 @@ _EXAMPLES = """\
 examples:
   sumi run --config github.yaml                     a crawler, and a scraper that follows it
   sumi run --config github.yaml --unified           one process, each page fetched once, one metadata file
-  touch workspace/stop.scraper                      stop both; the same command goes on
+  touch workspace/stop.scraper                      stop both; the same command continues
 """
 
 

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 _EXAMPLES = """\
 examples:
   sumi scrape run --config github.yaml              what is in the spool, and what a running crawler adds
-  sumi scrape run --config github.yaml --follow     wait for more, whether or not a crawler is at work
+  sumi scrape run --config github.yaml --follow     wait for more even if no crawler is running
   sumi scrape run --config github.yaml --warc pages.warc.gz
-  touch workspace/pause.scraper                     pause it; remove the file to go on
+  touch workspace/pause.scraper                     pause it; remove the file to continue
 
 Every run has a CSV of its own; sumi scrape resume goes on with the last one.
 """

@@ -25,7 +25,7 @@ _EXAMPLES = """\
 examples:
   sumi workspace configure                         ./workspace, with its folders and a seeds.txt
   sumi workspace configure --config github.yaml    the workspace and the folders that the file names
-  sumi workspace reset                             asks, then removes all that crawls left in ./workspace
+  sumi workspace reset                             asks, then removes what crawls wrote in ./workspace
   sumi workspace reset --config github.yaml --yes  for scripts: does not ask
 
 A reset removes only files that crawls write, by their names. It keeps the folders, your seeds, wherever they
@@ -105,7 +105,7 @@ def _layout_of(options: argparse.Namespace) -> "Layout":
 
 def _confirmed(question: str) -> bool:
     if not sys.stdin.isatty():
-        raise UsageError("sumi workspace reset asks first, and nobody is there to answer; --yes goes ahead")
+        raise UsageError("sumi workspace reset asks first, but there is no terminal; give --yes")
     Sink(sys.stderr).write(f"{printable(question)} [y/N] ")
     return sys.stdin.readline().strip().lower() in _YES
 

@@ -19,7 +19,7 @@ class CrawlMode(StrEnum):
 
 
 class IndexBackend(StrEnum):
-    """What the page index is kept in."""
+    """Storage of the page index."""
 
     FILES = "files"
     LMDB = "lmdb"

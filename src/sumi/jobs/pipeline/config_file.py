@@ -70,7 +70,7 @@ def _resolve_paths(values: Values, folder: Path, file: ConfigFile) -> dict[str, 
 def _resolved(key: str, text: str, home: Path, written: PurePosixPath, file: ConfigFile) -> Path:
     for name in _PLACEHOLDER.findall(text):
         if name != "run_id":
-            file.complain(f"{key} has {{{name}}}, but only {{run_id}} stands for something", at=key)
+            file.complain(f"{key} has {{{name}}}, but only {{run_id}} is replaced", at=key)
     relative = PurePosixPath(text)
     if not written.is_absolute() and relative.is_relative_to(written):
         relative = relative.relative_to(written)  # "workspace/logs" for what "logs" says as well
@@ -103,7 +103,7 @@ def _contradictions(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if values.get("store.dictionary") is PackingDictionary.AUTO and not values.get("store.compress"):
         yield (
             "store.dictionary",
-            "store.dictionary is for compressed pages; add store.compress: true, or take it out",
+            "store.dictionary is for compressed pages; add store.compress: true, or remove it",
         )
     yield from _shared_paths(values)
 
@@ -112,7 +112,7 @@ def _foreign_hosts(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for host in values["scope.allowed_hosts"]:
         if split_authority(host)[0] != _GITHUB:
             words = f"scope.allowed_hosts has {host}, but the profile github allows {_GITHUB} only"
-            yield "scope.allowed_hosts", f"{words}; take it out, or choose profile: generic"
+            yield "scope.allowed_hosts", f"{words}; remove it, or choose profile: generic"
 
 
 def _repository_caps(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -118,47 +118,51 @@ CRAWL_SETTINGS: Final = (
         Setting(
             "workspace",
             WORKSPACE,
-            "The folder with everything the job writes. Starts at this file's folder.",
+            "Folder for everything the job writes, relative to this file.",
             default=DEFAULT_WORKSPACE,
         ),
-        Setting("user_agent", CONTACTABLE, "Who you are, with an address after a plus sign.", required=True),
-        Setting("profile", choice(ProfileName), "Which kind of site: its page types, hosts and caps."),
-        Setting("mode", choice(CrawlMode), "Crawler and scraper apart, or both in one pass."),
-        Setting("run_id", RUN_NAME, "What {run_id} stands for.", otherwise="when the run starts"),
-        Setting("seeds_file", PATH, "Where the crawl begins: one URL a line.", default="seeds.txt"),
+        Setting("user_agent", CONTACTABLE, "Your name, with an address after a plus sign.", required=True),
+        Setting("profile", choice(ProfileName), "Type of site: its page types, hosts and caps."),
+        Setting("mode", choice(CrawlMode), "Separate crawler and scraper, or both in one pass."),
+        Setting("run_id", RUN_NAME, "Value of {run_id} in paths.", otherwise="when the run starts"),
+        Setting("seeds_file", PATH, "Start URLs, one per line.", default="seeds.txt"),
     ),
     *in_section(
         "robots",
         RobotsSection,
         Setting("respect", SWITCH, "Obey robots.txt."),
-        Setting("on_error", choice(RobotsOnError), "What a robots.txt that cannot be had means."),
-        Setting("cache_ttl_sec", decimal(3600, 86_400, "seconds"), "How long a robots.txt is believed."),
+        Setting("on_error", choice(RobotsOnError), "What to do when robots.txt cannot be fetched."),
+        Setting("cache_ttl_sec", decimal(3600, 86_400, "seconds"), "How long to cache a robots.txt."),
     ),
     *in_section(
         "scope",
         ScopeSection,
         Setting("allowed_hosts", many(HOST_PATTERN), "Hosts to visit; *.example.org takes example.org too."),
-        Setting("denied_subdomains", many(HOST_PATTERN), "Hosts, with all below them, to keep away from."),
-        Setting("allow_patterns", many(REGEX), "Only URLs that match one of these."),
-        Setting("deny_patterns", many(REGEX), "No URL that matches one of these; wins over allow_patterns."),
+        Setting("denied_subdomains", many(HOST_PATTERN), "Hosts to avoid, with all their subdomains."),
+        Setting("allow_patterns", many(REGEX), "Take only URLs that match one of these."),
+        Setting("deny_patterns", many(REGEX), "Skip URLs that match one of these; wins over allow_patterns."),
         Setting("keep_query", many(PARAMETER), "Query parameters to keep in URLs; all others are dropped."),
         Setting(
-            "max_depth", whole(0, 10_000, "links"), "How many links away from a seed. Default: no limit."
+            "max_depth",
+            whole(0, 10_000, "links"),
+            "The most links between a seed and a page. Default: no limit.",
         ),
     ),
     *in_section(
         "limits",
         LimitsSection,
-        Setting("global_concurrency", whole(1, 1024, "requests"), "Requests at once, over all hosts."),
-        Setting("per_host_concurrency", whole(1, 256, "requests"), "Requests at once to one host."),
-        Setting("req_per_sec", decimal(0.0001, 10_000, "requests per second"), "Requests to one host."),
-        Setting("connect_timeout_ms", _MILLISECONDS, "To connect."),
-        Setting("read_timeout_ms", _MILLISECONDS, "Until an answer begins, and for silence within it."),
-        Setting("max_retries", whole(0, 20, "attempts"), "Further attempts after a failure that may pass."),
+        Setting("global_concurrency", whole(1, 1024, "requests"), "Concurrent requests over all hosts."),
+        Setting("per_host_concurrency", whole(1, 256, "requests"), "Concurrent requests to one host."),
+        Setting("req_per_sec", decimal(0.0001, 10_000, "requests per second"), "Request rate per host."),
+        Setting("connect_timeout_ms", _MILLISECONDS, "Time to connect."),
+        Setting(
+            "read_timeout_ms", _MILLISECONDS, "Time until a response begins, and longest pause within it."
+        ),
+        Setting("max_retries", whole(0, 20, "attempts"), "Further attempts after a temporary failure."),
         Setting(
             "backoff_base_ms",
             _MILLISECONDS,
-            "Pause before the first of them, and after a 429 without Retry-After; doubles each time.",
+            "Pause before the first retry, and after a 429 without Retry-After; doubles each time.",
         ),
         Setting("backoff_cap_ms", _MILLISECONDS, "The longest such pause."),
         Setting(
@@ -170,21 +174,27 @@ CRAWL_SETTINGS: Final = (
     *in_section(
         "caps",
         CapsSection,
-        Setting("max_pages", whole(0, _MOST, "pages"), "Of the whole crawl; 0 for no limit."),
+        Setting("max_pages", whole(0, _MOST, "pages"), "Pages of the whole crawl; 0 for no limit."),
         Setting(
-            "per_repo_max_pages", whole(0, _MOST, "pages"), "Of one repository, of all types; 0 for no limit."
+            "per_repo_max_pages",
+            whole(0, _MOST, "pages"),
+            "Pages of one repository, of all types; 0 for no limit.",
         ),
         Setting(
             "per_repo_max_issues", whole(0, _MOST, "pages"), "Issue pages of one repository; 0 for no limit."
         ),
-        Setting("per_repo_max_prs", whole(0, _MOST, "pages"), "Pull request pages of one; 0 for no limit."),
+        Setting(
+            "per_repo_max_prs",
+            whole(0, _MOST, "pages"),
+            "Pull request pages of one repository; 0 for no limit.",
+        ),
     ),
     *in_section(
         "network",
         NetworkSection,
-        Setting("proxies", many(PROXY), "Go through these; hosts are spread over them."),
+        Setting("proxies", many(PROXY), "Proxies to use; hosts are spread over them."),
         Setting("resolve", many(RESOLVE), "Use this address for that host and port instead of DNS."),
-        Setting("ca_file", FILE, "Trust the certificate authorities in this PEM file, besides the system's."),
+        Setting("ca_file", FILE, "Also trust the certificate authorities in this PEM file."),
         Setting("allow_private", SWITCH, "Allow private and loopback addresses."),
     ),
     *in_section(
@@ -193,7 +203,7 @@ CRAWL_SETTINGS: Final = (
         Setting(
             "backend",
             choice(StateBackend),
-            "What the crawler's state is kept in. Not given: files, and sqlite once it knows 100,000 URLs.",
+            "Storage of the crawler's state. Default: files, then sqlite from 100,000 URLs on.",
         ),
         Setting("db_path", PATH, "Where.", default="state/frontier"),
     ),
@@ -203,25 +213,31 @@ CRAWL_SETTINGS: Final = (
         Setting(
             "dir",
             PATH,
-            "Where the crawler leaves what it found for the scraper.",
+            "Where the crawler writes what it found for the scraper.",
             default="spool/discoveries",
         ),
-        Setting("max_backlog_gb", decimal(0.000001, 1_000_000, "gigabytes"), "With more waiting, pause."),
-        Setting("segment_mb", decimal(0.001, 100_000, "megabytes"), "After which the next file begins."),
-        Setting("hand_over", SWITCH, "The scraper takes pages over from the crawler, not from the site."),
+        Setting(
+            "max_backlog_gb",
+            decimal(0.000001, 1_000_000, "gigabytes"),
+            "Pause while more than this is unread.",
+        ),
+        Setting("segment_mb", decimal(0.001, 100_000, "megabytes"), "Size after which a new file begins."),
+        Setting("hand_over", SWITCH, "The scraper gets pages from the crawler, not from the site."),
     ),
     *in_section(
         "store",
         StoreSection,
         Setting("root", PATH, "The archive of pages, by the hash of their content.", default="store/html"),
         Setting("compress", SWITCH, "Keep pages compressed (zstd)."),
-        Setting("permissions", PERMISSIONS, "Of the files in the archive.", otherwise='`"0o644"`'),
-        Setting("dictionary", choice(PackingDictionary), "Compress with one that the first pages make."),
+        Setting("permissions", PERMISSIONS, "File mode in the archive.", otherwise='`"0o644"`'),
+        Setting(
+            "dictionary", choice(PackingDictionary), "Compress with a dictionary made from the first pages."
+        ),
     ),
     *in_section(
         "index",
         IndexSection,
-        Setting("backend", choice(IndexBackend), "What the page index is kept in."),
+        Setting("backend", choice(IndexBackend), "Storage of the page index."),
         Setting("db_path", PATH, "Where.", default="index/page_index.jsonl"),
     ),
     *in_section(
@@ -237,7 +253,9 @@ CRAWL_SETTINGS: Final = (
     *in_section(
         "metadata",
         MetadataSection,
-        Setting("path", PATH, "The same, of a unified run.", default="metadata/crawl_metadata.jsonl"),
+        Setting(
+            "path", PATH, "A line for every page of a unified run.", default="metadata/crawl_metadata.jsonl"
+        ),
     ),
     *in_section(
         "metrics",
@@ -246,7 +264,7 @@ CRAWL_SETTINGS: Final = (
         Setting(
             "scraper_path", PATH, "Counters of the scraper.", default="logs/scraper_metrics-{run_id}.csv"
         ),
-        Setting("flush_interval_sec", decimal(0.1, 86_400, "seconds"), "How often they are written."),
+        Setting("flush_interval_sec", decimal(0.1, 86_400, "seconds"), "How often to write them."),
     ),
     *in_section(
         "trajectory",
@@ -257,8 +275,8 @@ CRAWL_SETTINGS: Final = (
     *in_section(
         "render",
         RenderSection,
-        Setting("mode", choice(RenderMode), "Which pages are shown to a browser, and read from there."),
-        Setting("wait_for", many(SELECTOR), "Wait there until something matches each, for 10 s at most."),
+        Setting("mode", choice(RenderMode), "Which pages to render in a browser."),
+        Setting("wait_for", many(SELECTOR), "Wait up to 10 s until something matches each."),
     ),
 )
 PATHS: Final = tuple(setting for setting in CRAWL_SETTINGS if setting.kind is PATH)

@@ -169,8 +169,8 @@ async def _begin_as(role: Role, store: JobStore, state: Path) -> None:
     if before is not None and before.job != role.job:
         words = {CRAWLER: "sumi crawl run, or sumi run", UNIFIED: "sumi run --unified"}
         raise StateError(
-            f"this workspace was begun by {words.get(before.job, before.job)}: go on with that, or give this "
-            "crawl a workspace of its own"
+            f"this workspace was started by {words.get(before.job, before.job)}: continue with that, or give "
+            "this crawl its own workspace"
         )
     await note_role(store, role, state)
 

@@ -179,7 +179,7 @@ def bounded(value: Any) -> tuple[str, str]:
         if size <= room:
             kept[key] = item
             room -= size
-    words = f"of its metadata only {MOST_CHARACTERS:,} characters are kept"
+    words = f"only {MOST_CHARACTERS:,} characters of its metadata are kept"
     return _json_of(kept) if kept else "", words
 
 

@@ -111,14 +111,16 @@ def compliance_banner(config: CrawlConfig) -> tuple[str, ...]:
     """Who crawls what under which rules: shown before the first request."""
     hosts = ", ".join(config.scope.allowed_hosts) or "any"
     robots = (
-        f"obeyed; if it cannot be had: {config.robots.on_error}" if config.robots.respect else "NOT obeyed"
+        f"obeyed; if it cannot be fetched: {config.robots.on_error}"
+        if config.robots.respect
+        else "NOT obeyed"
     )
     limits = config.limits
     lines = (
         f"user agent  {config.user_agent}",
         f"profile     {config.profile}; hosts: {hosts}",
         f"robots.txt  {robots}",
-        f"pace        {limits.req_per_sec:g} requests/s and host, {limits.global_concurrency} at once",
+        f"pace        {limits.req_per_sec:g} requests/s per host, {limits.global_concurrency} at once",
     )
     terms = _GITHUB_TERMS if config.profile is ProfileName.GITHUB else ()
     return (*lines, *(f"please read {url}" for url in terms))

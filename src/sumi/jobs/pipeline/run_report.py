@@ -30,7 +30,7 @@ from sumi.outcomes import UP_TO_DATE, Ending, Outcome
 
 _PLAIN: Final = Palette(colours=False)
 _WORST_FIRST: Final = ("aborted", "interrupted", "partial", "limited", "complete")
-_GO_ON: Final = "run the same command again to go on"
+_GO_ON: Final = "run the same command again to continue"
 
 
 class CrawlerEnd(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ def crawler_end(crawler: CrawlerProcess) -> CrawlerEnd:
         return CrawlerEnd(code, summary.status, summary)
     if code == INTERRUPTED:
         return CrawlerEnd(code, "interrupted", None)
-    return CrawlerEnd(worst_of((code, ABORTED)), "aborted", None, "the crawler ended without a word")
+    return CrawlerEnd(worst_of((code, ABORTED)), "aborted", None, "the crawler ended without a message")
 
 
 def _killed(number: signal.Signals, crawler: CrawlerProcess) -> CrawlerEnd:
@@ -122,7 +122,7 @@ def _reason(status: str, crawl: CrawlerEnd, scraped: Summary) -> str:
         for name, summary in said
         if summary is not None and summary.status != "complete"
     ]
-    return "; ".join(parts) or "scrape: some pages are still to come"
+    return "; ".join(parts) or "scrape: some pages are pending"
 
 
 def _words(summary: Summary) -> str:
@@ -132,10 +132,10 @@ def _words(summary: Summary) -> str:
 CRAWL: Final = "crawl"
 SCRAPE: Final = "scrape"
 _PROCESSES: Final = {CRAWL: "crawler", SCRAPE: "scraper"}
-# Of one process alone "every page that was found is here" might be false.
+# For one process alone, "every page found is here" might be false.
 _DONE_WORDS: Final = {
-    CRAWL: "every page that was found is in the spool",
-    SCRAPE: "every page that was in the spool is archived",
+    CRAWL: "every page found is in the spool",
+    SCRAPE: "every page in the spool is archived",
 }
 
 

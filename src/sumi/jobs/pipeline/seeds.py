@@ -10,7 +10,7 @@ from sumi.urls import Spelled, crawl_rules, spelled
 
 MAX_SEEDS_BYTES: Final = 64 * 1024 * 1024
 
-_HEAD: Final = "# Where the crawl begins: one URL a line. Lines that start with # do not count.\n"
+_HEAD: Final = "# Start URLs, one per line. Lines that start with # are ignored.\n"
 DEFAULT_SEEDS: Final = {
     ProfileName.GITHUB: f"{_HEAD}https://github.com/topics\nhttps://github.com/trending\n",
     ProfileName.GENERIC: f"{_HEAD}# https://docs.example.org/\n",
@@ -36,7 +36,7 @@ def load_seeds(path: Path, keep_query: tuple[str, ...] = ()) -> tuple[Spelled, .
     if violations:
         raise ConfigError(violations)
     if not seeds:
-        raise UsageError(f"{path} has no URL in it; write one a line")
+        raise UsageError(f"{path} has no URL in it; write one per line")
     return tuple(seeds.values())
 
 
@@ -51,7 +51,7 @@ def _text_of(path: Path) -> str:
             raw = file.read(MAX_SEEDS_BYTES + 1)
         if len(raw) > MAX_SEEDS_BYTES:
             raise UsageError(
-                f"{path} is larger than {MAX_SEEDS_BYTES >> 20} MiB; seeds are for people to write"
+                f"{path} is larger than {MAX_SEEDS_BYTES >> 20} MiB, too large for a list of seeds"
             )
         return raw.decode("utf-8-sig")
     except OSError as error:

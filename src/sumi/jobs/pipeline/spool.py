@@ -64,7 +64,7 @@ def _why_not(entry: "os.DirEntry[str]") -> str:
         return "it is not called discoveries-*.jsonl"
     if entry.is_symlink():
         return "it is a symbolic link"
-    return "" if entry.is_file() else "it is no file"
+    return "" if entry.is_file() else "it is not a file"
 
 
 def _size(entry: "os.DirEntry[str]") -> int:

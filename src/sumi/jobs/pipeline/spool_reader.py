@@ -186,12 +186,12 @@ class SpoolReader:
         """For each file the earliest place that can be meant. Lines before it that come again are known to
         be done."""
         if mark is None:
-            self._distrust(f"{self._bookmark} cannot be read, so the spool is gone through from its start")
+            self._distrust(f"{self._bookmark} cannot be read, so the spool is read from its start")
             return {}
         listing = look_into(self._folder)
         if mark.file is not None and mark.file not in listing.sizes:
             self.problems.append(
-                f"{self._bookmark} names {mark.file}, which is gone: going on with the other files"
+                f"{self._bookmark} names {mark.file}, which is gone: continuing with the other files"
             )
         there = {name: at for name, at in mark.offsets(listing.sizes).items() if name in listing.sizes}
         return {name: self._line_start(name, at, listing) for name, at in there.items()}
@@ -276,7 +276,9 @@ class PassedOver:
         if self._told <= MOST_TOLD:
             self._tell(Warned(f"{place.file}:{self._spool.line_number(place)}: {words}"))
         elif self._told == MOST_TOLD + 1:
-            self._tell(Warned("more lines of the spool are no discoveries: from here on they are counted"))
+            self._tell(
+                Warned("more lines of the spool are not discoveries: from here on they are only counted")
+            )
 
     async def note(self) -> None:
         if not self._is_noted:
@@ -288,7 +290,7 @@ class PassedOver:
         lines = _lines(self._by_file)
         unfinished = [f"{place.file}:{self._spool.line_number(place)}" for place in rest.unfinished]
         notes = [*self._bad_lines(lines)]
-        notes += [f"{where}: the line is not finished, so it was not read" for where in _few(unfinished)]
+        notes += [f"{where}: the line is incomplete, so it was not read" for where in _few(unfinished)]
         notes += [f"{name} in the spool is not read: {rest.strangers[name]}" for name in _few(rest.strangers)]
         return Remains(rest.behind, lines + len(unfinished) + len(rest.strangers), tuple(notes))
 
@@ -297,7 +299,9 @@ class PassedOver:
             return []
         files = ", ".join(f"{name}: {self._by_file[name].lines:,}" for name in _few(self._by_file))
         what = "one line of the spool is" if lines == 1 else f"{lines:,} lines of the spool are"
-        return [f"{what} no discovery ({files}): put what was meant into another file, and remove this one"]
+        return [
+            f"{what} not a discovery ({files}): put what you meant into another file, and remove this one"
+        ]
 
 
 def lines_passed_over(note: str | None) -> int:

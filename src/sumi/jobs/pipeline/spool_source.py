@@ -182,7 +182,7 @@ class SpoolSource:
             return None
         url = self._identify(found.discovery.url)
         if url is None:
-            self._passed_over.pass_over(line, "its url is none that can be requested as it is written")
+            self._passed_over.pass_over(line, "its url cannot be requested as written")
             return None
         item.listing = found
         return url

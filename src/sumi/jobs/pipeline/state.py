@@ -79,7 +79,7 @@ def refuse_another_frontier(config: CrawlConfig) -> None:
         kept_in = backend_to_use(place, None)
         if backend is not None and backend != kept_in:
             raise StateError(
-                f"{place} is kept in {kept_in}, not {backend}: take frontier.backend out to go on with it, "
+                f"{place} is kept in {kept_in}, not {backend}: remove frontier.backend to continue with it, "
                 f"or carry it over with `{_migration(place, Path('OTHER'), backend)}` and make OTHER your "
                 "frontier.db_path"
             )
@@ -89,7 +89,7 @@ def refuse_another_frontier(config: CrawlConfig) -> None:
             command = _migration(other, place, backend or StateBackend.FILES)
             raise StateError(
                 f"the state of this crawl is {other}, kept in {backend_to_use(other, None)}, but the "
-                f"configuration asks for {place}, where there is none: carry it over with `{command}`, or "
+                f"configuration asks for {place}, where there is none: copy it with `{command}`, or "
                 "undo the change of frontier.backend"
             )
 

@@ -67,7 +67,7 @@ async def _look(
         passed = 0 if spool is None else lines_passed_over(await store.get_note(PASSED_OVER_NOTE))
         told = await noted_standing(store, stats) if process is None else None
     if passed:
-        files = {**files, "passed over": f"{passed:,} lines of the spool that are no discoveries"}
+        files = {**files, "passed over": f"{passed:,} lines of the spool that are not discoveries"}
     state = _state(job, process, workspace, stats) if told is None else told.status
     if state == "complete" and spool is not None and (spool.unread or spool.strangers or passed):
         state = "stopped" if spool.unread else "partial"

@@ -52,9 +52,7 @@ def configure(place: Path, belongings: Belongings, files: Mapping[str, str]) -> 
     """
     known = _marker_of(place)
     if known is None and _is_taken(place):
-        raise UsageError(
-            f"{place} is not a workspace, and not empty; give an empty folder, or one that is not there yet"
-        )
+        raise UsageError(f"{place} is not a workspace, and not empty; give an empty or a new folder")
     return _establish(place, known, belongings, files)
 
 
@@ -136,7 +134,9 @@ def _listed(place: Path, belongings: Belongings) -> _Marker:
     marker = _with(_must_be_workspace(place), belongings)
     for top in sorted({PurePosixPath(pattern).parts[0] for pattern in marker.written}):
         if (place / top).is_symlink():
-            raise OutputRefused(f"{place / top} is a symbolic link, and what it leads to is not the job's")
+            raise OutputRefused(
+                f"{place / top} is a symbolic link, and its target does not belong to the job"
+            )
     return marker
 
 
@@ -157,7 +157,7 @@ def empty(place: Path, belongings: Belongings) -> int:
             count += 1
         _remove_if_empty(left, stay)
     except OSError as error:
-        raise StorageFailed(f"cannot empty {place}: {error.strerror}; see to it and try again") from None
+        raise StorageFailed(f"cannot empty {place}: {error.strerror}; fix this and try again") from None
     _make_folders(place, marker.folders)
     mark.unlink(missing_ok=True)
     return count
@@ -180,7 +180,7 @@ def _matching(folder: Path, parts: tuple[str, ...]) -> Iterator[Path]:
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
-        raise StorageFailed(f"cannot look into {folder}: {error.strerror}; see to it and try again") from None
+        raise StorageFailed(f"cannot look into {folder}: {error.strerror}; fix this and try again") from None
     for entry in entries:
         is_folder = entry.is_dir(follow_symlinks=False)
         if rest and is_folder:
@@ -219,7 +219,7 @@ def _is_taken(place: Path) -> bool:
 def _must_be_workspace(place: Path) -> _Marker:
     marker = _marker_of(place)
     if marker is None:
-        raise UsageError(f"{place} is not a workspace of Sumi's, so nothing in it was touched")
+        raise UsageError(f"{place} is not a workspace of Sumi, so nothing in it was touched")
     return marker
 
 

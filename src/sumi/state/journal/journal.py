@@ -282,7 +282,7 @@ class JournalView:
             elif line.is_tail:
                 return
             else:
-                raise StateDamaged(f"{line}: damaged; sumi state check says more")
+                raise StateDamaged(f"{line}: damaged; run sumi state check")
 
     def lines(self) -> Iterator[tuple[Place, bytes] | BadLine]:
         """Every line, the bad ones too: for those who want to know them all, or save the others."""
@@ -341,7 +341,7 @@ def _gone_named(path: Path) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise StateError(
-            f"{path} is gone: the state was carried over into a database just now, or removed; look again"
+            f"{path} is gone: the state was just moved to a database, or removed; try again"
         ) from None
 
 

@@ -136,7 +136,7 @@ class FilesSnapshot(MemoryStore):
             try:
                 self._redo(record, place)
             except KeyError as error:
-                raise StateDamaged(f"the journal tells the end of a URL it never named: {error}") from None
+                raise StateDamaged(f"the journal ends a URL that it never started: {error}") from None
 
     def _redo(self, record: Record, place: Place) -> None:
         match record:

@@ -103,7 +103,7 @@ def begin_run(rows: MapRows, run: MapRun, now: float) -> Beginning:
     if status != COMPLETED and changed and not run.accept_changes:
         raise StateError(
             f"{rows.path} holds run {number}, which was stopped, and the configuration has changed since: "
-            "undo the change to go on with it, give --resume to go on under the new configuration, "
+            "undo the change to continue it, give --resume to continue under the new configuration, "
             "or --fresh to start over"
         )
     ended = status == COMPLETED

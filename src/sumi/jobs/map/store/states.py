@@ -24,7 +24,7 @@ class PageState(StrEnum):
     FAILED = "Failed"  # anything else, robots.txt included; error_message says what
 
     DEPTH_EXCEEDED = "DepthExceeded"  # too many links away from every origin
-    REQUEST_LIMIT_HIT = "RequestLimitHit"  # its domain was asked as often as one run may
+    REQUEST_LIMIT_HIT = "RequestLimitHit"  # its domain has reached its request limit for this run
     CONTENT_MISMATCH = "ContentMismatch"  # something else than HTML
 
 
@@ -92,7 +92,7 @@ def course(old: PageState, new: PageState) -> Iterator[PageState]:
 
 def check(old: PageState, new: PageState) -> None:
     if new not in TRANSITIONS[old]:
-        raise IllegalTransition(f"a page that is {old} cannot become {new}: this is a fault of Sumi's")
+        raise IllegalTransition(f"a page that is {old} cannot become {new}: this is a bug in Sumi")
 
 
 def _way(old: PageState, new: PageState) -> tuple[PageState, ...]:
