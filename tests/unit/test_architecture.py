@@ -44,3 +44,9 @@ def test_every_step_of_a_page_names_the_files_that_take_it() -> None:
     assert len(files) >= 8
     assert all(files)
     assert {name for step in files for name in step if not (SOURCE / name).is_file()} == set()
+
+
+def test_every_decision_is_in_the_index() -> None:
+    index = (ROOT / "docs/architecture.md").read_text().partition("\n## Decisions")[2]
+    named = set(re.findall(r"\]\(decisions/([^)]+)\)", index))
+    assert named == {path.name for path in (ROOT / "docs/decisions").iterdir()}
