@@ -128,6 +128,10 @@ def test_a_stray_file_is_set_aside_not_deleted(mirrored: Mirrored) -> None:
     assert mirrored.check("--repair").returncode == 0
     kept = mirrored.home / "_quarantine" / mirrored.home.name / "mine" / "notes.md"
     assert (kept.read_text(), stray.exists()) == ("mine", False)
+    stray.parent.mkdir(exist_ok=True)
+    stray.write_text("mine again")
+    assert mirrored.check("--repair").returncode == 0
+    assert (kept.read_text(), kept.with_name("notes.md.1").read_text()) == ("mine", "mine again")
 
 
 @pytest.mark.parametrize("name", ["_manifest.json", "_processed.txt"])

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -235,3 +236,16 @@ def _response(number: int) -> Response:
 def _uris(path: Path) -> list[str]:
     records = ArchiveIterator(io.BytesIO(path.read_bytes()), check_digests="raise")
     return [r.rec_headers.get_header("WARC-Target-URI") for r in records if r.rec_type == "response"]
+
+
+def test_lines_are_on_the_disk_when_append_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[bytes] = []
+
+    def sync(descriptor: int) -> None:
+        synced.append(os.pread(descriptor, 100, 0))
+
+    monkeypatch.setattr("sumi.files.growing_file.os.fdatasync", sync)
+    file = GrowingFile(tmp_path / "lines.csv")
+    file.append([b"1"], b"head\n")
+    file.append([b"2"], b"head\n")
+    assert synced == [b"head\n1\n", b"head\n1\n2\n"]

@@ -143,3 +143,17 @@ def test_whoever_finds_no_place_waits_until_a_page_has_met_its_end() -> None:
         await quota.wait(Candidate("https://d.org/b/1"))
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("url", "base"),
+    [
+        ("https://d.org/guide/x", 2),
+        ("https://d.org/api/x", 1),
+        ("https://d.org/blog", 1),  # the first of its site
+        ("https://e.org/", 0),  # the first of all
+    ],
+)
+def test_whose_limit_a_page_counts_against(url: str, base: int) -> None:
+    bases = BaseUrls(["https://x.org/", "https://d.org/api", "https://d.org/guide"], loose=False)
+    assert bases.charged(url) == base

@@ -39,6 +39,7 @@ from sumi.state.lmdb.packing import (
 from sumi.state.lmdb.rows import LmdbRows, mapped_bytes
 from sumi.state.memory import MemoryStore
 from sumi.state.sqlite import SqliteStore, sql
+from sumi.state.sqlite.rows import SqliteRows
 from tests.stored_rows import waiting_row
 
 POLICY = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100))
@@ -242,6 +243,47 @@ def test_outputs_are_made_durable_before_the_records_that_name_them(
         await opened.aclose()
 
     asyncio.run(scenario())
+
+
+@each_store
+def test_a_page_settled_while_outputs_are_synced_waits_for_the_next_sync(
+    store: type[FolderStore], tmp_path: Path
+) -> None:
+    """Its file may have been written too late for the sync that is under way."""
+
+    async def scenario() -> None:
+        opened = store(tmp_path, POLICY, 0.0)
+        await opened.add(pages(2))
+        first, second = await opened.lease(2, 0.0)
+        await opened.settle([Settlement(first, Verdict(Outcome.CAPTURED), 1.0)])
+
+        async def outputs() -> None:
+            await opened.settle([Settlement(second, Verdict(Outcome.CAPTURED), 2.0)])
+
+        await opened.sync(outputs)
+        assert opened.unsynced == [second.url]
+        await opened.sync(nothing)
+        assert opened.unsynced == []
+        await opened.aclose()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(("strict", "synchronous"), [(True, "FULL"), (False, "NORMAL")])
+def test_only_strict_waits_for_the_disk_with_every_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strict: bool, synchronous: str
+) -> None:
+    said: dict[str, object] = {}
+    pragma = apsw.Connection.pragma
+
+    class Heard(apsw.Connection):
+        def pragma(self, name: str, *value: object) -> object:  # type: ignore[override]
+            said[name] = value[0] if value else None
+            return pragma(self, name, *value)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("sumi.state.sqlite.rows.apsw.Connection", Heard)
+    SqliteRows(tmp_path / "state.sqlite", strict=strict).close()
+    assert said["synchronous"] == synchronous
 
 
 @each_store

@@ -83,3 +83,16 @@ def test_a_source_in_use_is_refused(source: Path, tmp_path: Path) -> None:
 def test_an_unknown_backend_is_refused_with_those_there_are(source: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"there are files"):
         asyncio.run(migration.migrate(source, tmp_path / "target", "paper", NOW))
+
+
+def test_the_copy_is_on_the_disk_before_it_gets_its_name_and_its_name_then(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, done = tmp_path / "target", list[tuple[Path, bool]]()
+
+    def sync(folder: Path) -> None:
+        done.append((folder, target.exists()))
+
+    monkeypatch.setattr(migration, "sync_folder", sync)
+    asyncio.run(migrate(source, target, "files", NOW))
+    assert done == [(tmp_path / ".target.unfinished", False), (tmp_path, True)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sumi.console.narration import MOST_FAILURES, Narrator, Verbosity, progress_line, waiting_words
 from sumi.console.reporters import JsonLines, LiveLine, PlainLines, QuietEnd, choose_reporter
-from sumi.console.summary import exit_code, summary_lines
+from sumi.console.summary import exit_code, summary_lines, worst_of
 from sumi.console.terminal import Palette, Sink, duration, fit, printable
 from sumi.events import (
     Busy,
@@ -444,3 +444,10 @@ def test_status_says_what_a_host_waits_for_in_one_sentence(why: str, told: str) 
     wait = HostWait("docs.example.org", 12, 0, 220.0, why)
     words = waiting_words(waiting_host(wait, process=None), 100.0)
     assert words == f"docs.example.org: 12 pending, {told}"
+
+
+@pytest.mark.parametrize(
+    ("codes", "worst"), [((0, 1, 0), 1), ((1, 3), 3), ((3, 2, 1), 2), ((0, 4, 2), 4), ((0, 0), 0), ((), 0)]
+)
+def test_several_runs_exit_as_the_worst_of_them(codes: tuple[int, ...], worst: int) -> None:
+    assert worst_of(codes) == worst

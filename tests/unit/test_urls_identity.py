@@ -301,3 +301,16 @@ def test_a_url_of_the_greatest_length_is_taken() -> None:
 )
 def test_references_resolve_as_in_a_browser(href: str, url: str) -> None:
     assert normalize(href, Preset.MIRROR, "http://e.com/x/y?z#f") == url
+
+
+@pytest.mark.parametrize(
+    ("host", "fits"),
+    [
+        (f"{'a' * 63}.org", True),
+        (f"{'a' * 64}.org", False),
+        (".".join(["a" * 62] * 4)[:251] + ".b", True),
+        (".".join(["a" * 62] * 4)[:251] + ".bc", False),
+    ],
+)
+def test_a_host_name_is_as_long_as_dns_can_hold(host: str, fits: bool) -> None:
+    assert is_http_url(f"http://{host}/") is fits

@@ -122,3 +122,9 @@ def test_more_links_than_are_remembered_are_all_found() -> None:
 def test_an_overlong_href_is_no_link() -> None:
     links = LinkNormalizer(PRESETS[Preset.MIRROR], "http://e.com/")
     assert links.many(["/" + "a" * 10_000, "data:" + "x" * 1_000_000, "/ok"]) == ["http://e.com/ok"]
+
+
+def test_a_query_alone_is_about_the_page_that_it_is_on() -> None:
+    rules = PRESETS[Preset.MIRROR]
+    for page in ("http://e.com/a/first", "http://e.com/a/second"):
+        assert LinkNormalizer(rules, page).many(["?all=1"]) == [f"{page}?all=1"]
