@@ -92,5 +92,16 @@ def test_what_nobody_has_any_more_is_not_held() -> None:
     assert budget.held == 0
 
 
+def test_who_gave_up_waiting_is_not_woken() -> None:
+    """It may be a transfer that has long ended, whose handle is another's by now."""
+    budget = BodyBudget(MOST)
+    large, waiting = budget.claim(), budget.claim()
+    assert large.take(MOST + FREE, _never)
+    assert not waiting.take(FREE + 1, _never)
+    waiting.release()
+    large.release()
+    assert budget.held == 0
+
+
 def _never() -> None:
     raise AssertionError("nobody waits here")

@@ -279,7 +279,7 @@ def test_only_strict_waits_for_the_disk_with_every_commit(
     class Heard(apsw.Connection):
         def pragma(self, name: str, *value: object) -> object:  # type: ignore[override]
             said[name] = value[0] if value else None
-            return pragma(self, name, *value)  # type: ignore[arg-type]
+            return pragma(self, name, *value)
 
     monkeypatch.setattr("sumi.state.sqlite.rows.apsw.Connection", Heard)
     SqliteRows(tmp_path / "state.sqlite", strict=strict).close()

@@ -27,6 +27,12 @@ def test_no_program_or_page_gets_the_name_of_a_document(
     assert image_extension(start + rest) is None
 
 
+@pytest.mark.parametrize(("body", "extension"), [(b"plain text", "txt"), (b"\0\1\2\3", "bin")])
+@pytest.mark.parametrize("name", ["x.png", "x.svg", "x.jpeg"])
+def test_what_is_no_image_does_not_get_the_name_of_one(name: str, body: bytes, extension: str) -> None:
+    assert file_extension(f"https://a.example/{name}", "", body) == extension
+
+
 @given(st.text(max_size=300), st.sampled_from(["png", "bin", "txt"]))
 def test_a_name_is_one_plain_name_whatever_the_url(path: str, extension: str) -> None:
     name = asset_name(f"https://a.example/{path}", extension)
