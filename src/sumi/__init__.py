@@ -25,21 +25,33 @@ if TYPE_CHECKING:
     from sumi.jobs.capture.run import Captured as Captured
     from sumi.jobs.capture.run import CaptureRun as CaptureRun
     from sumi.jobs.capture.run import capture as capture
+    from sumi.jobs.map.analysis import Analysis as Analysis
+    from sumi.jobs.map.analysis import analyze_map as analyze_map
+    from sumi.jobs.map.diff import Difference as Difference
+    from sumi.jobs.map.diff import diff_map as diff_map
+    from sumi.jobs.map.exports.export import export_map as export_map
+    from sumi.jobs.map.run import map as map  # noqa: A004 - as the command is called
     from sumi.jobs.mirror.listing import Listing as Listing
     from sumi.jobs.mirror.listing import sitemap as sitemap
     from sumi.jobs.mirror.plan import Plan as Plan
     from sumi.jobs.mirror.plan import plan as plan
     from sumi.jobs.mirror.rebuild import rebuild as rebuild
     from sumi.jobs.mirror.run import mirror as mirror
+    from sumi.jobs.pipeline.crawl import crawl as crawl
+    from sumi.jobs.pipeline.replay import replay as replay
+    from sumi.jobs.pipeline.run import run as run
+    from sumi.jobs.pipeline.scrape import scrape as scrape
     from sumi.settings import MirrorSettings as MirrorSettings
 
 # Where each public name is; the list above says the same to type checkers.
 _HOMES = {
-    "Captured": "jobs.capture.run",
+    "Analysis": "jobs.map.analysis",
     "CaptureRun": "jobs.capture.run",
+    "Captured": "jobs.capture.run",
     "Captures": "jobs.capture.captures",
     "CheckedJob": "inspection.state",
     "Control": "engine.control",
+    "Difference": "jobs.map.diff",
     "Explanation": "inspection.explain",
     "JobStatus": "inspection.status",
     "Listing": "jobs.mirror.listing",
@@ -47,14 +59,22 @@ _HOMES = {
     "Plan": "jobs.mirror.plan",
     "SumiError": "errors",
     "Summary": "events",
+    "analyze_map": "jobs.map.analysis",
     "capture": "jobs.capture.run",
     "check_state": "inspection.state",
+    "crawl": "jobs.pipeline.crawl",
+    "diff_map": "jobs.map.diff",
     "explain": "inspection.explain",
+    "export_map": "jobs.map.exports.export",
+    "map": "jobs.map.run",
     "migrate_state": "inspection.state",
     "mirror": "jobs.mirror.run",
     "plan": "jobs.mirror.plan",
     "rebuild": "jobs.mirror.rebuild",
     "repair_state": "inspection.state",
+    "replay": "jobs.pipeline.replay",
+    "run": "jobs.pipeline.run",
+    "scrape": "jobs.pipeline.scrape",
     "sitemap": "jobs.mirror.listing",
     "status": "inspection.status",
 }

@@ -14,20 +14,30 @@ from sumi.inspection.state import migrate_state as _migrate_state
 from sumi.inspection.state import repair_state as _repair_state
 from sumi.inspection.status import status as _status
 from sumi.jobs.capture.run import capture as _capture
+from sumi.jobs.map.run import map as _map
 from sumi.jobs.mirror.listing import sitemap as _sitemap
 from sumi.jobs.mirror.plan import plan as _plan
 from sumi.jobs.mirror.rebuild import rebuild as _rebuild
 from sumi.jobs.mirror.run import mirror as _mirror
+from sumi.jobs.pipeline.crawl import crawl as _crawl
+from sumi.jobs.pipeline.replay import replay as _replay
+from sumi.jobs.pipeline.run import run as _run
+from sumi.jobs.pipeline.scrape import scrape as _scrape
 
 __all__ = [
     "capture",
     "check_state",
+    "crawl",
     "explain",
+    "map",
     "migrate_state",
     "mirror",
     "plan",
     "rebuild",
     "repair_state",
+    "replay",
+    "run",
+    "scrape",
     "sitemap",
     "status",
 ]
@@ -46,11 +56,16 @@ def _plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
 capture = _plain(_capture)
 check_state = _plain(_check_state)
+crawl = _plain(_crawl)
 explain = _plain(_explain)
+map = _plain(_map)  # noqa: A001 - as the command is called
 migrate_state = _plain(_migrate_state)
 mirror = _plain(_mirror)
 plan = _plain(_plan)
 rebuild = _plain(_rebuild)
 repair_state = _plain(_repair_state)
+replay = _plain(_replay)
+run = _plain(_run)
+scrape = _plain(_scrape)
 sitemap = _plain(_sitemap)
 status = _plain(_status)

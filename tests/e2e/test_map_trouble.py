@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import sumi
 from sumi.errors import StorageFailed
 from sumi.jobs.map.config_file import load_map_config
-from sumi.jobs.map.run import MapRequest, run_map
 from sumi.model import PageFacts
 from sumi.outcomes import Verdict
 from tests.commands import RunSumi
@@ -57,7 +57,7 @@ def test_a_handler_of_ones_own_is_told_of_everything(tmp_path: Path) -> None:
     with running_web(pages, tmp_path, tls=False) as web:
         config = load_map_config(web.config(tmp_path, {"good.test": "good.test/"}, lists))
         recorder = Recorder()
-        run_map(config, [], request=MapRequest(handlers=(recorder,), min_free=0))
+        sumi.sync.map(config, handlers=(recorder,), min_free=0)
         root, gone, pixel, article = map(
             web.url, ("good.test/", "good.test/gone", "ads.test/x", "wiki.test/y")
         )
@@ -80,7 +80,7 @@ def test_a_run_that_breaks_is_told_to_the_webhook_for_errors(tmp_path: Path) -> 
         config = load_map_config(web.config(tmp_path, {"good.test": "good.test/"}, f"[webhooks]\n{hooks}"))
         handler = FullDisk()
         with pytest.raises(StorageFailed, match="the other disk is full"):
-            run_map(config, [], request=MapRequest(handlers=(handler,), min_free=0))
+            sumi.sync.map(config, handlers=(handler,), min_free=0)
         (asked,) = [asked for asked in web.log if asked.method == "POST"]
     assert asked.address == "hooks.test/broken"
     notice = msgspec.json.decode(asked.body)

@@ -4,14 +4,17 @@ together.
 Computed by NetworKit, which comes with the extra ``terrain``.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from os import PathLike
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from sumi.errors import UsageError
-from sumi.jobs.map.graph import Column, ColumnType, Graph, Row
+from sumi.jobs.map.database import opened_map
+from sumi.jobs.map.graph import Column, ColumnType, Graph, Level, Row, domain_graph, page_graph
 
 DAMPING: Final = 0.85
 _TOLERANCE: Final = 1e-9
@@ -155,6 +158,16 @@ class Analysis(msgspec.Struct, frozen=True):
 
 
 _LEADERS = 3
+
+
+def analyze_map(place: str | PathLike[str], level: str = Level.DOMAIN, top: int = 20) -> Analysis:
+    """``sumi map analyze``: what is linked to most, central, together, and a bridge. ``place`` is the map's
+    database, or its configuration (.toml); ``top`` the length of each list."""
+    if top < 1:
+        raise UsageError("--top must be at least 1")
+    with opened_map(os.fspath(place)) as db:
+        graph = page_graph(db) if Level(level) is Level.PAGE else domain_graph(db)
+        return analyze(graph, top)
 
 
 def analyze(graph: Graph, top: int) -> Analysis:

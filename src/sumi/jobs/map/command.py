@@ -79,22 +79,27 @@ def run(arguments: Sequence[str]) -> int:
     if options.stats or options.export_summary:
         return _print_summary(config, write=options.export_summary)
     # Imported here because the engine brings the network and the parser, which the above does not need.
-    from sumi.jobs.map.run import MapRequest, run_map
+    from sumi.assembly.parts import run_loop
+    from sumi.jobs.map.run import map as run_map
 
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
     reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
-    request = MapRequest(
-        fresh=options.fresh,
-        update=options.update,
-        accept_changes=options.resume,
-        read_config=lambda: load_map_config(path),
-    )
     # Before the run listens and after it no longer does, these would kill the process by default.
     for number in (signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)
     try:
-        return exit_code(run_map(config, [reporter], request=request))
+        summary = run_loop(
+            run_map(
+                config,
+                fresh=options.fresh,
+                update=options.update,
+                resume=options.resume,
+                listeners=[reporter],
+                read_config=lambda: load_map_config(path),
+            )
+        )
+        return exit_code(summary)
     finally:
         reporter.close()
 

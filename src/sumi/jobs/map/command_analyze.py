@@ -8,7 +8,6 @@ import msgspec
 
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.jobs.map.database import opened_map
 from sumi.jobs.map.graph import Level
 
 if TYPE_CHECKING:
@@ -49,16 +48,10 @@ def build_parser() -> SentenceParser:
 
 
 def run(arguments: Sequence[str]) -> int:
-    parser = build_parser()
-    options = parser.parse_all(arguments)
-    if options.top < 1:
-        parser.error("--top must be at least 1")
-    from sumi.jobs.map.analysis import analyze
-    from sumi.jobs.map.graph import domain_graph, page_graph
+    options = build_parser().parse_all(arguments)
+    from sumi.jobs.map.analysis import analyze_map
 
-    with opened_map(options.place) as db:
-        graph = page_graph(db) if options.level is Level.PAGE else domain_graph(db)
-        analysis = analyze(graph, options.top)
+    analysis = analyze_map(options.place, options.level, options.top)
     out = Sink(sys.stdout)
     for line in [msgspec.json.encode(analysis).decode()] if options.json else _lines(analysis, options.level):
         out.line(line)

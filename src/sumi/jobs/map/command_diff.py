@@ -8,8 +8,7 @@ import msgspec
 
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.jobs.map.database import opened_map
-from sumi.jobs.map.diff import Difference, Subject, differences
+from sumi.jobs.map.diff import Difference, Subject, diff_map
 
 SAME, DIFFERENT = 0, 1
 
@@ -44,10 +43,9 @@ def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
     counts: Counter[Subject] = Counter()
     out = Sink(sys.stdout)
-    with opened_map(options.place) as db:
-        for difference in differences(db, options.old, options.new):
-            counts[difference.subject] += 1
-            out.line(msgspec.json.encode(difference).decode() if options.json else _line(difference))
+    for difference in diff_map(options.place, options.old, options.new):
+        counts[difference.subject] += 1
+        out.line(msgspec.json.encode(difference).decode() if options.json else _line(difference))
     parts = ", ".join(f"{counts[subject]:,} {subject}s" for subject in Subject)
     print(f"run {options.old} to run {options.new}: {parts} differ", file=sys.stderr)
     return DIFFERENT if counts else SAME

@@ -5,14 +5,17 @@ Content is compared by its hash, of which the last change is on record: one that
 hides those before it.
 """
 
+import os
 from collections.abc import Iterator
 from enum import StrEnum
+from os import PathLike
 from typing import Final
 
 import apsw
 import msgspec
 
 from sumi.errors import UsageError
+from sumi.jobs.map.database import opened_map
 
 _READ: Final = "Processed"
 _GONE: Final = "DeadLink"
@@ -69,6 +72,13 @@ class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
     target: str = ""  # of a link
     before: str = ""
     after: str = ""
+
+
+def diff_map(place: str | PathLike[str], old: int, new: int) -> Iterator[Difference]:
+    """``sumi map diff``: what came, went or changed between two runs, by their numbers. ``place`` is the
+    map's database, or its configuration (.toml)."""
+    with opened_map(os.fspath(place)) as db:
+        yield from differences(db, old, new)
 
 
 def differences(db: apsw.Connection, old: int, new: int) -> Iterator[Difference]:

@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
+from os import PathLike
 from pathlib import Path
 
 import apsw
 import msgspec
 
-from sumi.assembly.parts import affordable, connected, new_fetcher, raise_limit, run_loop, teller
+from sumi.assembly.parts import affordable, connected, new_fetcher, raise_limit, teller
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run
@@ -16,6 +17,7 @@ from sumi.events import Listener, Summary, Warned
 from sumi.files.blobs import FolderBlobs
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.map.config import MapConfig
+from sumi.jobs.map.config_file import load_map_config
 from sumi.jobs.map.output import MapOutput, write_text
 from sumi.jobs.map.recipe import map_job
 from sumi.jobs.map.store import COMPLETED, INTERRUPTED, Beginning, MapRun, MapStore
@@ -50,20 +52,35 @@ class MapRequest(msgspec.Struct, frozen=True):
     handlers: tuple[OutputHandler, ...] = ()
 
 
-def run_map(
-    config: MapConfig,
-    listeners: Sequence[Listener],
+async def map(  # noqa: A001 - as the command is called
+    config: MapConfig | str | PathLike[str],
+    *,
+    fresh: bool = False,
+    update: bool = False,
+    resume: bool = False,
+    processes: int | None = None,
+    min_free: int | None = None,
+    durability: str = Durability.BATCH,
+    listeners: Sequence[Listener] = (),
     control: Control | None = None,
-    request: MapRequest | None = None,
+    read_config: Callable[[], MapConfig] | None = None,
+    handlers: tuple[OutputHandler, ...] = (),
 ) -> Summary:
-    """Run a map to its end. Blocking; raises SumiError for what the user should hear about."""
-    return run_loop(map_domains(config, listeners, control or Control(), request or MapRequest()))
+    """``sumi map``: the web around chosen domains, into the configuration's database.
+
+    ``config`` is the TOML file, or what was read from it. ``fresh`` forgets the map; ``update``, after a
+    finished run, takes what was left over and what changed; ``resume`` goes on with a stopped run though the
+    configuration has changed. ``read_config`` is called when the run is asked to reload.
+    """
+    chosen = config if isinstance(config, MapConfig) else load_map_config(Path(config))
+    kept = Durability(durability)
+    request = MapRequest(fresh, update, resume, processes, min_free, kept, read_config, handlers)
+    return await _map(chosen, listeners, control or Control(), request)
 
 
-async def map_domains(
+async def _map(
     config: MapConfig, listeners: Sequence[Listener], control: Control, request: MapRequest
 ) -> Summary:
-    """The same within a running event loop."""
     raise_limit()
     job = affordable(map_job(config), request.processes)
     database = config.output.database_path

@@ -16,7 +16,7 @@ from sumi.jobs.pipeline.options import (
     read_config,
     report,
 )
-from sumi.policy import Durability, ParseLimits
+from sumi.policy import ParseLimits
 
 if TYPE_CHECKING:
     from sumi.console.reporters import Reporter
@@ -61,25 +61,30 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def run_crawler(options: argparse.Namespace, config: "CrawlConfig", *, unified: bool) -> int:
-    def crawl(reporter: "Reporter") -> "Summary":
+    def run_reported(reporter: "Reporter") -> "Summary":
         # Imported here because the engine brings the network and the parser, which --help does not need.
         from sumi.workers.process import worker_started_early
 
         limits = ParseLimits()
         with worker_started_early(options.processes, limits.cpu_seconds, limits.memory_bytes):
-            from sumi.jobs.pipeline.crawl import CrawlOptions, run_crawl
+            from sumi.assembly.parts import run_loop
+            from sumi.jobs.pipeline.crawl import crawl
 
-            chosen = CrawlOptions(
-                unified=unified,
-                again=options.again,
-                warc=options.warc,
-                processes=options.processes,
-                min_free=min_free(options, os.environ),
-                durability=Durability(options.durability),
+            return run_loop(
+                crawl(
+                    config,
+                    unified=unified,
+                    again=options.again,
+                    warc=options.warc,
+                    processes=options.processes,
+                    min_free=min_free(options, os.environ),
+                    durability=options.durability,
+                    listeners=[reporter],
+                    read_config=lambda: read_config(options, config.run_id),
+                )
             )
-            return run_crawl(config, chosen, [reporter], lambda: read_config(options, config.run_id))
 
-    return report(options, config, crawl)
+    return report(options, config, run_reported)
 
 
 # ── sumi crawl status ────────────────────────────────────────────────────────────────────────────────────

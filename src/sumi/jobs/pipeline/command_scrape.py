@@ -5,8 +5,7 @@ import argparse
 import json
 import os
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ import msgspec
 
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.errors import UsageError
 from sumi.events import Event, Warned
 from sumi.jobs.pipeline.options import (
     add_config,
@@ -26,7 +24,6 @@ from sumi.jobs.pipeline.options import (
     read_config,
     report,
 )
-from sumi.policy import Durability
 
 if TYPE_CHECKING:
     from sumi.console.reporters import Reporter
@@ -68,27 +65,26 @@ def run(arguments: Sequence[str]) -> int:
     return run_scraper(options, read_config(options))
 
 
-def run_scraper(
-    options: argparse.Namespace,
-    config: "CrawlConfig",
-    crawler_at_work: "Callable[[], bool] | None" = None,
-) -> int:
-    def scrape(reporter: "Reporter") -> "Summary":
+def run_scraper(options: argparse.Namespace, config: "CrawlConfig") -> int:
+    def run_reported(reporter: "Reporter") -> "Summary":
         # Imported here because the engine brings the network and the parser, which --help does not need.
-        from sumi.jobs.pipeline.scrape import ScrapeOptions, run_scrape
+        from sumi.assembly.parts import run_loop
+        from sumi.jobs.pipeline.scrape import scrape
 
-        chosen = ScrapeOptions(
-            follow=options.follow,
-            warc=options.warc,
-            processes=options.processes,
-            min_free=min_free(options, os.environ),
-            durability=Durability(options.durability),
-        )
-        return run_scrape(
-            config, chosen, [reporter], lambda: read_config(options, config.run_id), crawler_at_work
+        return run_loop(
+            scrape(
+                config,
+                follow=options.follow,
+                warc=options.warc,
+                processes=options.processes,
+                min_free=min_free(options, os.environ),
+                durability=options.durability,
+                listeners=[reporter],
+                read_config=lambda: read_config(options, config.run_id),
+            )
         )
 
-    return report(options, config, scrape)
+    return report(options, config, run_reported)
 
 
 # ── sumi scrape resume ───────────────────────────────────────────────────────────────────────────────────
@@ -119,28 +115,11 @@ def resume_parser() -> SentenceParser:
 def run_resume(arguments: Sequence[str]) -> int:
     options = resume_parser().parse_all(arguments)
     checked(options)
-    return run_scraper(options, read_config(options, _last_run_id(options)))
+    from sumi.assembly.parts import run_loop
+    from sumi.jobs.pipeline.scrape import last_run_id
 
-
-def _last_run_id(options: argparse.Namespace) -> str:
-    import asyncio
-
-    from sumi.jobs.pipeline.state import RUN_NOTE, scraper_state
-    from sumi.state.folder import FORMAT_NAME, open_snapshot
-
-    state = scraper_state(read_config(options))
-
-    async def noted(folder: Path) -> str | None:
-        store = open_snapshot(folder, time.time())
-        try:
-            return await store.get_note(RUN_NOTE)
-        finally:
-            await store.aclose()
-
-    last = asyncio.run(noted(state)) if (state / FORMAT_NAME).is_file() else None
-    if last is None:
-        raise UsageError(f"there is no scrape run to resume in {state}: start one with sumi scrape run")
-    return last
+    last = run_loop(last_run_id(read_config(options)))
+    return run_scraper(options, read_config(options, last))
 
 
 # ── sumi scrape replay ───────────────────────────────────────────────────────────────────────────────────
@@ -171,7 +150,8 @@ def replay_parser() -> SentenceParser:
 
 
 def run_replay(arguments: Sequence[str]) -> int:
-    from sumi.jobs.pipeline.replay import run_replay
+    from sumi.assembly.parts import run_loop
+    from sumi.jobs.pipeline.replay import replay
 
     options = replay_parser().parse_all(arguments)
     out, err = Sink(sys.stdout), Sink(sys.stderr)
@@ -180,7 +160,7 @@ def run_replay(arguments: Sequence[str]) -> int:
         if isinstance(event, Warned):
             err.line(f"warning: {printable(event.message)}")
 
-    done = run_replay(read_config(options), [tell], time.time())
+    done = run_loop(replay(read_config(options), listeners=[tell]))
     if options.json:
         out.line(json.dumps(msgspec.to_builtins(done)))
     else:

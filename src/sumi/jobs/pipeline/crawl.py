@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from os import PathLike
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,6 @@ from sumi.assembly.parts import (
     connected,
     open_store,
     raise_limit,
-    run_loop,
     teller,
 )
 from sumi.engine.control import Control, obeying_signals
@@ -24,7 +24,7 @@ from sumi.jobs.pipeline.archive import Archive
 from sumi.jobs.pipeline.archive_files import ArchiveFiles
 from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.recipe import finding_job
-from sumi.jobs.pipeline.seeds import load_seeds
+from sumi.jobs.pipeline.seeds import load_seeds, loaded
 from sumi.jobs.pipeline.spool_reader import unread_bytes
 from sumi.jobs.pipeline.state import (
     CRAWLER,
@@ -64,24 +64,36 @@ class CrawlOptions(msgspec.Struct, frozen=True):
         return "run --unified" if self.unified else "crawl run"
 
 
-def run_crawl(
-    config: CrawlConfig,
-    options: CrawlOptions,
-    listeners: Sequence[Listener],
+async def crawl(
+    config: CrawlConfig | str | PathLike[str],
+    *,
+    run_id: str | None = None,
+    unified: bool = False,
+    again: bool = False,
+    warc: str | None = None,
+    processes: int | None = None,
+    min_free: int | None = None,
+    durability: str = Durability.BATCH,
+    listeners: Sequence[Listener] = (),
+    control: Control | None = None,
     read_config: Callable[[], CrawlConfig] | None = None,
 ) -> Summary:
-    """Run a crawl to its end. Blocking; raises SumiError for what the user should hear about."""
-    return run_loop(crawl(config, options, listeners, Control(), read_config))
+    """``sumi crawl run``: find pages by policy, and tell the scraper of them; ``unified``: archive them, too.
+
+    ``config`` is the YAML file, or what was read from it. ``read_config`` is called when the run is asked to
+    reload; the limits it returns are taken over.
+    """
+    options = CrawlOptions(unified, again, warc, processes, min_free, Durability(durability))
+    return await _crawl(loaded(config, run_id), options, listeners, control or Control(), read_config)
 
 
-async def crawl(
+async def _crawl(
     config: CrawlConfig,
     options: CrawlOptions,
     listeners: Sequence[Listener],
     control: Control,
-    read_config: Callable[[], CrawlConfig] | None = None,
+    read_config: Callable[[], CrawlConfig] | None,
 ) -> Summary:
-    """The same within a running event loop."""
     raise_limit()
     job = _job_for(config, options)
     refuse_another_frontier(config)

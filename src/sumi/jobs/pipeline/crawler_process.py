@@ -150,8 +150,11 @@ def _relay(stream: IO[str] | None, hear: Callable[[str], None]) -> threading.Thr
     """A thread, so that a full pipe never holds the crawler up while this process is busy."""
 
     def read() -> None:
-        for line in stream or ():
-            hear(line.rstrip("\n"))
+        if stream is None:
+            return
+        with stream:
+            for line in stream:
+                hear(line.rstrip("\n"))
 
     thread = threading.Thread(target=read, daemon=True)
     thread.start()
@@ -195,7 +198,10 @@ class JointControl(Control):
 @contextmanager
 def signals_heard(control: JointControl) -> Iterator[None]:
     """For as long as either is at work. Not by the scraper's event loop, as in other jobs: what reaches a
-    loop that is about to end is lost, and the crawler would never hear of it."""
+    loop that is about to end is lost, and the crawler would never hear of it. Only the main thread hears."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
 
     def obey(number: int, _frame: object) -> None:
         control.pass_on(signal.Signals(number))

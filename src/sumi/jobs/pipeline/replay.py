@@ -1,10 +1,11 @@
 """A replay: the pages CSV made again from the page index and the archive, without the network."""
 
+import time
 from collections.abc import Sequence
+from os import PathLike
 
 import msgspec
 
-from sumi.assembly.parts import run_loop
 from sumi.errors import UsageError
 from sumi.events import Listener, Warned
 from sumi.files.blobs import MOST_BODY_BYTES, FolderBlobs
@@ -14,6 +15,7 @@ from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.page_index import IndexRecord
 from sumi.jobs.pipeline.pages_csv import HEADER, PageRow, csv_line, page_row
 from sumi.jobs.pipeline.policy import page_type_of
+from sumi.jobs.pipeline.seeds import loaded
 from sumi.jobs.pipeline.state import holds_state, refuse_another_frontier, refuse_another_index, scraper_state
 from sumi.ports import Snapshot
 from sumi.state.folder import open_snapshot
@@ -26,12 +28,20 @@ class Replayed(msgspec.Struct, frozen=True):
     path: str
 
 
-def run_replay(config: CrawlConfig, listeners: Sequence[Listener], now: float) -> Replayed:
-    """Blocking; raises UsageError if there is nothing to make it from."""
-    refuse_another_index(config)
-    if not config.index.db_path.exists():
-        raise UsageError(f"there is no page index at {config.index.db_path}: run sumi scrape run first")
-    return run_loop(_replay(config, listeners, now))
+async def replay(
+    config: CrawlConfig | str | PathLike[str],
+    *,
+    run_id: str | None = None,
+    listeners: Sequence[Listener] = (),
+) -> Replayed:
+    """``sumi scrape replay``: the pages CSV again, from the index and the archive, without the network.
+
+    Raises UsageError if there is nothing to make it from."""
+    chosen = loaded(config, run_id)
+    refuse_another_index(chosen)
+    if not chosen.index.db_path.exists():
+        raise UsageError(f"there is no page index at {chosen.index.db_path}: run sumi scrape run first")
+    return await _replay(chosen, listeners, time.time())
 
 
 async def _replay(config: CrawlConfig, listeners: Sequence[Listener], now: float) -> Replayed:

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from os import PathLike
 from pathlib import Path
 
 import msgspec
@@ -12,13 +13,14 @@ from sumi.assembly.parts import (
     connected,
     open_store,
     raise_limit,
-    run_loop,
     teller,
 )
+from sumi.console.open_job import looking_at
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import refuse_without_room
 from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run
+from sumi.errors import UsageError
 from sumi.events import Listener, Summary
 from sumi.files.growing_file import GrowingFile
 from sumi.jobs.pipeline.archive import Archive
@@ -26,6 +28,7 @@ from sumi.jobs.pipeline.archive_files import ArchiveFiles
 from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.pages_csv import HEADER
 from sumi.jobs.pipeline.recipe import fetching_job
+from sumi.jobs.pipeline.seeds import loaded
 from sumi.jobs.pipeline.spool_reader import SpoolReader
 from sumi.jobs.pipeline.spool_source import SpoolSource
 from sumi.jobs.pipeline.state import (
@@ -65,29 +68,55 @@ def _backend(config: CrawlConfig, folder: Path) -> StateBackend | None:
     return wanted if backend_to_use(folder, None) is wanted or not holds_state(folder) else None
 
 
-def run_scrape(
-    config: CrawlConfig,
-    options: ScrapeOptions,
-    listeners: Sequence[Listener],
+async def scrape(
+    config: CrawlConfig | str | PathLike[str],
+    *,
+    run_id: str | None = None,
+    resume: bool = False,
+    follow: bool = False,
+    warc: str | None = None,
+    processes: int | None = None,
+    min_free: int | None = None,
+    durability: str = Durability.BATCH,
+    listeners: Sequence[Listener] = (),
+    control: Control | None = None,
     read_config: Callable[[], CrawlConfig] | None = None,
     crawler_at_work: Callable[[], bool] | None = None,
 ) -> Summary:
-    """Run a scraper to its end. Blocking; raises SumiError for what the user should hear about.
+    """``sumi scrape run``: archive what a crawler found; ``resume``: ``sumi scrape resume``, in the same CSV.
 
-    ``crawler_at_work`` says whether more may come; if it is not given, the crawler's lock does.
+    ``config`` is the YAML file, or what was read from it. ``read_config`` is called when the run is asked to
+    reload. ``crawler_at_work`` says whether more may come; if it is not given, the crawler's lock does.
     """
-    return run_loop(scrape(config, options, listeners, Control(), read_config, crawler_at_work))
+    chosen = loaded(config, run_id)
+    if resume:
+        chosen = msgspec.structs.replace(chosen, run_id=await last_run_id(chosen))
+        if not isinstance(config, CrawlConfig):  # whose paths the name of the run may be a part of
+            chosen = loaded(config, chosen.run_id)
+    options = ScrapeOptions(follow, warc, processes, min_free, Durability(durability))
+    return await _scrape(chosen, options, listeners, control or Control(), read_config, crawler_at_work)
 
 
-async def scrape(
+async def last_run_id(config: CrawlConfig) -> str:
+    """Of the last run of the scraper; UsageError if there was none."""
+    state = scraper_state(config)
+    last = None
+    if holds_state(state):
+        async with looking_at(state) as store:
+            last = await store.get_note(RUN_NOTE)
+    if last is None:
+        raise UsageError(f"there is no scrape run to resume in {state}: start one with sumi scrape run")
+    return last
+
+
+async def _scrape(
     config: CrawlConfig,
     options: ScrapeOptions,
     listeners: Sequence[Listener],
     control: Control,
-    read_config: Callable[[], CrawlConfig] | None = None,
-    crawler_at_work: Callable[[], bool] | None = None,
+    read_config: Callable[[], CrawlConfig] | None,
+    crawler_at_work: Callable[[], bool] | None,
 ) -> Summary:
-    """The same within a running event loop."""
     raise_limit()
     job = affordable(fetching_job(config, SCRAPER), options.processes)
     refuse_another_index(config)

@@ -1,10 +1,14 @@
 """Where a crawl begins: a text file, one URL a line; blank lines and lines that start with # do not count."""
 
+import time
 from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path
 from typing import Final
 
 from sumi.errors import ConfigError, UsageError, without_passwords
+from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.config_file import load_crawl_config
 from sumi.scope.profiles import ProfileName
 from sumi.urls import Spelled, crawl_rules, spelled
 
@@ -38,6 +42,13 @@ def load_seeds(path: Path, keep_query: tuple[str, ...] = ()) -> tuple[Spelled, .
     if not seeds:
         raise UsageError(f"{path} has no URL in it; write one per line")
     return tuple(seeds.values())
+
+
+def loaded(config: CrawlConfig | str | PathLike[str], run_id: str | None = None) -> CrawlConfig:
+    """A configuration as it is, or read from its file for a run of this name, or of a new one."""
+    if isinstance(config, CrawlConfig):
+        return config
+    return load_crawl_config(Path(config), run_id or new_run_id(time.time()))
 
 
 def new_run_id(now: float) -> str:

@@ -1,0 +1,85 @@
+"""A map as a file: which format is written by what, and where to."""
+
+import os
+from os import PathLike
+from pathlib import Path
+
+import apsw
+
+from sumi.errors import UsageError
+from sumi.jobs.map.database import database_of, opened_map, replaced
+from sumi.jobs.map.graph import Graph, Level, domain_graph, page_graph
+
+FORMATS = ("graphml", "gexf", "parquet", "html")
+
+
+def export_map(
+    place: str | PathLike[str],
+    form: str,
+    output: str | PathLike[str] | None = None,
+    *,
+    level: str = Level.PAGE,
+    measures: bool = False,
+) -> list[Path]:
+    """``sumi map export``: what was written. ``place`` is the map's database, or its configuration (.toml).
+
+    Without ``output`` the file is beside the database. ``level``: a node per page, or per domain.
+    ``measures``: also degree, PageRank, community and bridges of every node.
+    """
+    if form not in FORMATS:
+        raise UsageError(f"{form!r} is no form of an export: give one of {', '.join(FORMATS)}")
+    if measures and form == "html":
+        raise UsageError("--measures is for the other formats: the picture always shows communities")
+    database = database_of(os.fspath(place))
+    target = Path(output) if output else database.with_name(f"{database.stem}-{level}s.{form}")
+    if not target.name:
+        raise UsageError(f"--output {str(output)!r} is not the name of a file")
+    if any(_is_same(target, own) for own in (Path(place), database)):
+        raise UsageError(f"--output {output} is the map itself, or its configuration: choose another file")
+    if target.is_dir():
+        raise UsageError(f"--output {output} is a folder: name a file")
+    with opened_map(os.fspath(place)) as db:
+        return _write(db, form, target, Level(level), measures=measures)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+def _write(db: apsw.Connection, form: str, target: Path, level: Level, *, measures: bool) -> list[Path]:
+    if form == "html":
+        from sumi.jobs.map.exports.picture import write_picture
+
+        with replaced(target) as file:
+            write_picture(db, level, file)
+        return [target]
+    graph = _graph(db, level, measures=measures)
+    if form == "parquet":
+        return _write_parquet(graph, target)
+    from sumi.jobs.map.exports.gexf import write_gexf
+    from sumi.jobs.map.exports.graphml import write_graphml
+
+    with replaced(target) as file:
+        (write_gexf if form == "gexf" else write_graphml)(graph, file)
+    return [target]
+
+
+def _write_parquet(graph: Graph, target: Path) -> list[Path]:
+    from sumi.jobs.map.exports.parquet import write_parquet_links, write_parquet_nodes
+
+    written = []
+    for name, write in (("nodes", write_parquet_nodes), ("links", write_parquet_links)):
+        path = target.with_name(f"{target.stem}-{name}.parquet")
+        with replaced(path) as file:
+            write(graph, file)
+        written.append(path)
+    return written
+
+
+def _graph(db: apsw.Connection, level: Level, *, measures: bool) -> Graph:
+    graph = page_graph(db) if level is Level.PAGE else domain_graph(db)
+    if not measures:
+        return graph
+    from sumi.jobs.map.analysis import measured
+
+    return measured(graph)

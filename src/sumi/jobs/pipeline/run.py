@@ -1,0 +1,187 @@
+"""``sumi run``: a crawler in a process of its own, and a scraper here that follows it; or both in one."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike, fspath
+
+import msgspec
+
+from sumi.assembly.parts import run_loop, teller
+from sumi.engine.control import Control
+from sumi.events import Event, Listener, Summary
+from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.crawl import crawl
+from sumi.jobs.pipeline.crawler_process import (
+    CrawlerProcess,
+    Hearer,
+    JointControl,
+    signals_heard,
+    take_turns,
+)
+from sumi.jobs.pipeline.run_report import JointVerdict, crawler_end, joint_verdict
+from sumi.jobs.pipeline.scrape import scrape
+from sumi.jobs.pipeline.seeds import loaded
+from sumi.policy import Durability
+
+_LOOK_SECONDS = 0.05
+
+
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is decided for one run, beside its configuration, for crawler and scraper alike."""
+
+    config: str  # the file, for the crawler's process
+    again: bool = False
+    warc: str | None = None
+    processes: int | None = None
+    min_free: int | None = None
+    durability: str = Durability.BATCH
+
+
+async def run(
+    config: str | PathLike[str],
+    *,
+    run_id: str | None = None,
+    unified: bool | None = None,
+    again: bool = False,
+    warc: str | None = None,
+    processes: int | None = None,
+    min_free: int | None = None,
+    durability: str = Durability.BATCH,
+    listeners: Sequence[Listener] = (),
+    control: Control | None = None,
+) -> Summary:
+    """``sumi run``: crawl by policy and archive what is found; ``unified``: in one process (None: as the
+    configuration's ``mode`` says). ``listeners`` hear both. ``control`` can stop a run of two processes."""
+    chosen, control = loaded(config, run_id), control or Control()
+    if unified if unified is not None else chosen.mode == "unified":
+        return await crawl(
+            chosen,
+            unified=True,
+            again=again,
+            warc=warc,
+            processes=processes,
+            min_free=min_free,
+            durability=durability,
+            listeners=listeners,
+            control=control,
+        )
+    loop, tell = asyncio.get_running_loop(), teller(listeners)
+    heard = _Heard(lambda event: loop.call_soon_threadsafe(tell, event))
+    options = RunOptions(
+        config=fspath(config),
+        again=again,
+        warc=warc,
+        processes=processes,
+        min_free=min_free,
+        durability=durability,
+    )
+    both = Both(chosen, options, heard, heard.tell)
+    # In a thread: the scraper has an event loop of its own there, and waits for the crawler's last words.
+    work = asyncio.ensure_future(asyncio.to_thread(both.run))
+    try:
+        while not work.done():
+            await asyncio.wait([work], timeout=_LOOK_SECONDS)
+            if control.stopping:
+                both.stop()
+    except asyncio.CancelledError:
+        both.stop()
+        await work
+        raise
+    return work.result().summary
+
+
+class Both:
+    """Crawler and scraper of one run. Whichever way the scraper ends, the crawler ends too."""
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        options: RunOptions,
+        hearer: Hearer,
+        listener: Listener,
+        read_config: Callable[[], CrawlConfig] | None = None,
+    ) -> None:
+        self._config = config
+        self._options = options
+        self._hearer = hearer
+        self._listener = listener
+        self._read_config = read_config
+        self._begun = threading.Event()
+        self._stopped = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._control: JointControl | None = None
+
+    def run(self) -> JointVerdict:
+        """Blocking, to the end of both."""
+        with self._crawler() as (crawler, control):
+            summary = run_loop(self._scrape(crawler, control))
+        return joint_verdict(crawler_end(crawler), summary)
+
+    def stop(self) -> None:
+        """From another thread: both finish what is in flight. Once is enough."""
+        if self._stopped:
+            return
+        self._stopped = True
+        self._begun.wait(timeout=10)
+        if self._loop is not None and self._control is not None:
+            self._loop.call_soon_threadsafe(self._control.stop, "stop()")
+
+    @contextmanager
+    def _crawler(self) -> Iterator[tuple[CrawlerProcess, JointControl]]:
+        options = self._options
+        words = ["--config", options.config, "--run-id", self._config.run_id]
+        words += ["--durability", options.durability]
+        words += ["--json", "-q"]  # heard by us, who tell it on
+        words += ["--again"] if options.again else []
+        words += ["--processes", str(options.processes)] if options.processes is not None else []
+        words += ["--min-free", str(options.min_free)] if options.min_free is not None else []
+        crawler = CrawlerProcess(words, self._hearer)
+        control = JointControl(crawler)
+        with signals_heard(control):
+            try:
+                yield crawler, control
+            finally:
+                crawler.finish()
+
+    async def _scrape(self, crawler: CrawlerProcess, control: JointControl) -> Summary:
+        self._loop, self._control = asyncio.get_running_loop(), control
+        self._begun.set()
+        turns = None
+        if not self._config.spool.hand_over:
+            control.pause()
+            delay = 1 / self._config.limits.req_per_sec
+            turns = asyncio.create_task(take_turns(control, crawler, delay))
+        try:
+            return await scrape(
+                self._config,
+                warc=self._options.warc,
+                processes=self._options.processes,
+                min_free=self._options.min_free,
+                durability=self._options.durability,
+                listeners=[self._listener],
+                control=control,
+                read_config=self._read_config,
+                crawler_at_work=lambda: crawler.at_work,
+            )
+        finally:
+            if turns is not None:
+                turns.cancel()
+
+
+class _Heard:
+    """Implements ``Hearer`` for listeners of events."""
+
+    def __init__(self, tell: Callable[[Event], object]) -> None:
+        self._tell = tell
+
+    def tell(self, event: Event) -> None:
+        self._tell(event)
+
+    def event(self, line: str, event: Event | None) -> None:
+        if event is not None:
+            self._tell(event)
+
+    def remark(self, line: str) -> None:
+        """What it has to say, the summary says too."""
