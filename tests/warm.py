@@ -32,6 +32,9 @@ class Forked:
         self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
+        with contextlib.suppress(ProcessLookupError):  # it may be over
+            while os.getpgid(self.pid) != self.pid:  # until then it could not be killed with its children
+                time.sleep(0.001)
 
     @property
     def returncode(self) -> int | None:
