@@ -128,7 +128,7 @@ def test_every_page_is_in_a_warc_whenever_the_run_that_wrote_it_was_killed(
     final = run_sumi(*words)
     assert final.returncode == 0, final.stderr
     files = sorted(workspace.config.parent.glob("pages*.warc.gz"))
-    assert len(files) == kills + 1
+    assert 1 < len(files) <= kills + 1  # a run that is killed before its first page leaves none
     kept = Counter(url for path in files for url in warc_urls(path))
     assert kept.keys() >= workspace.truth.keys()
     # Only what was in flight at a kill came again.
