@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from sumi.jobs.mirror.plan import plan as plan
     from sumi.jobs.mirror.rebuild import rebuild as rebuild
     from sumi.jobs.mirror.run import mirror as mirror
+    from sumi.jobs.mirror.settings import MirrorSettings as MirrorSettings
     from sumi.jobs.pipeline.crawl import crawl as crawl
     from sumi.jobs.pipeline.replay import replay as replay
     from sumi.jobs.pipeline.run import run as run
     from sumi.jobs.pipeline.scrape import scrape as scrape
-    from sumi.settings import MirrorSettings as MirrorSettings
 
 # Where each public name is; the list above says the same to type checkers.
 _HOMES = {
@@ -55,7 +55,7 @@ _HOMES = {
     "Explanation": "inspection.explain",
     "JobStatus": "inspection.status",
     "Listing": "jobs.mirror.listing",
-    "MirrorSettings": "settings",
+    "MirrorSettings": "jobs.mirror.settings",
     "Plan": "jobs.mirror.plan",
     "SumiError": "errors",
     "Summary": "events",

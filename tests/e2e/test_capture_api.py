@@ -171,9 +171,9 @@ def test_a_page_limit_of_nothing_is_none(asked: int | None, granted: int) -> Non
 
 def test_settings_reach_the_job() -> None:
     settings = given(render=RenderMode.THOROUGH, wait_for=("main",), loose_paths=True)
-    assert (settings.connection.render, settings.connection.wait_for) == (RenderMode.THOROUGH, ("main",))
-    assert settings.connection.loose_paths
-    assert (settings.connection.timeout, settings.connection.rate_limit) == (30.0, 2.0)
+    assert (settings.render, settings.wait_for) == (RenderMode.THOROUGH, ("main",))
+    assert settings.loose_paths
+    assert (settings.timeout, settings.rate_limit) == (30.0, 2.0)
 
 
 @pytest.mark.parametrize("bad", ["", "no url", "ftp://example.org", []])
@@ -224,7 +224,7 @@ def test_settings_are_read_as_the_command_line_reads_them(tmp_path: Path) -> Non
     }
     settings = given("example.org", **values)
     assert settings.urls == ("https://example.org/",)
-    shared = settings.connection
+    shared = settings
     assert (shared.rate_limit, shared.max_body) == (3.0, 2 * 1024**2)
     assert (shared.header, shared.resolve) == (("Accept-Language: en",), ("example.org:443:127.0.0.1",))
     assert (shared.ca_file, settings.cache_age) == (str(authorities), None)

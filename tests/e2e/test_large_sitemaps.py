@@ -7,7 +7,7 @@ import pytest
 import sumi
 from sumi.events import Summary
 from sumi.jobs.mirror import recipe as mirror_module
-from sumi.settings import MirrorSettings
+from sumi.jobs.mirror.settings import MirrorSettings
 from tests.folder_site import FolderSite, folder_site
 
 PARTS, PAGES = 6, 20

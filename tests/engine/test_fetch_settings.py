@@ -10,11 +10,11 @@ import pytest
 
 from sumi.frontier.pacing import HostPace
 from sumi.jobs.mirror.recipe import mirror_job
+from sumi.jobs.mirror.settings import SETTINGS, load_settings
 from sumi.model import Response
 from sumi.outcomes import Outcome, Trouble
 from sumi.policy import FetchLimits, PacingPolicy, UrlLimits
 from sumi.recipe import Job
-from sumi.settings import SETTINGS, load_settings
 from tests.engine.exchanges import GZIP_HEAD, answer, dripping, exchange, run, silence
 from tests.engine.raw_server import Script, Writer, saying
 

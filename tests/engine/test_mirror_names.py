@@ -11,7 +11,7 @@ import sumi
 from sumi.events import Summary
 from sumi.jobs.mirror import run as assembly
 from sumi.jobs.mirror.file_names import rename_pages
-from sumi.settings import MirrorSettings
+from sumi.jobs.mirror.settings import MirrorSettings
 from sumi.urls.paths import page_path, spare_path
 from tests.folder_site import FolderSite, folder_site
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sumi.settings import SETTINGS
+from sumi.jobs.mirror.settings import SETTINGS
 from tests.commands import sumi_command, sumi_environment
 from tests.site import RunningSite
 from tests.site.oracle import check_mirror

@@ -8,8 +8,8 @@ from sumi.errors import UsageError
 from sumi.fetch.headers import CredentialBook, basic_auth
 from sumi.fetch.target import Target, parse_target
 from sumi.jobs.mirror.recipe import mirror_job
+from sumi.jobs.mirror.settings import MirrorSettings, load_settings
 from sumi.policy import Credential, Secret
-from sumi.settings import MirrorSettings, load_settings
 
 HOME = ("https", "docs.example.org", 443)
 BOOK = CredentialBook((basic_auth(HOME, "me:secret"), Credential(HOME, "X-Key", Secret("abc"))))

@@ -9,8 +9,8 @@ import pytest
 
 from sumi.cli.main import COMMANDS, load_command
 from sumi.cli.reference import PAGES, write_pages
+from sumi.jobs.mirror.settings import SETTINGS
 from sumi.outcomes import Outcome
-from sumi.settings import SETTINGS
 
 ROOT = Path(__file__).parents[2]
 WRITTEN = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from sumi import __version__
 from sumi.errors import UsageError
+from sumi.jobs.mirror.settings import SETTINGS, MirrorSettings, load_settings
 from sumi.policy import Durability, RobotsOnError
-from sumi.settings import GROUPS, SETTINGS, MirrorSettings, Setting, load_settings
+from sumi.settings.setting import GROUPS, Setting
 
 URL = "https://docs.example.org/"
 BY_NAME = {setting.name: setting for setting in SETTINGS}

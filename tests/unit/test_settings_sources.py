@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sumi.errors import ConfigError, UsageError
-from sumi.settings import SETTINGS, MirrorSettings, load_settings
+from sumi.jobs.mirror.settings import SETTINGS, MirrorSettings, load_settings
 
 URL = "https://docs.example.org/"
 

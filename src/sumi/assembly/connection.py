@@ -19,11 +19,11 @@ from sumi.policy import (
     Secret,
     TrapPolicy,
 )
-from sumi.settings import MirrorSettings
 from sumi.settings.kinds import split_header, split_header_for, split_proxy
+from sumi.settings.shared import SharedSettings
 
 
-def traps_of(settings: MirrorSettings) -> TrapPolicy:
+def traps_of(settings: SharedSettings) -> TrapPolicy:
     return TrapPolicy(
         segments=settings.trap_segments,
         repeats=settings.trap_repeats,
@@ -33,15 +33,16 @@ def traps_of(settings: MirrorSettings) -> TrapPolicy:
     )
 
 
-def parse_limits_of(settings: MirrorSettings) -> ParseLimits:
+def parse_limits_of(settings: SharedSettings) -> ParseLimits:
     return ParseLimits(settings.parse_cpu, settings.parse_memory, settings.html_depth, settings.html_nodes)
 
 
-def pacing_of(settings: MirrorSettings) -> PacingPolicy:
+def pacing_of(settings: SharedSettings, *, per_host: int, page_rate: float | None = None) -> PacingPolicy:
+    """``page_rate``: of pages, where they have another rate than the rest."""
     return PacingPolicy(
-        delay=_seconds_between(settings.page_rate),
+        delay=_seconds_between(settings.rate_limit if page_rate is None else page_rate),
         manifest_delay=_seconds_between(settings.rate_limit),
-        per_host=settings.requests_per_host,
+        per_host=per_host,
         host_budget=settings.max_requests_per_host,
         max_crawl_delay=settings.max_crawl_delay,
         max_hold=settings.max_retry_after,
@@ -52,9 +53,10 @@ def _seconds_between(requests_per_second: float) -> float:
     return 1.0 / requests_per_second if requests_per_second else 0.0
 
 
-def limits_of(settings: MirrorSettings) -> FetchLimits:
+def limits_of(settings: SharedSettings, asset_bytes: int = 0) -> FetchLimits:
+    """``asset_bytes``: the largest asset to keep."""
     # What is to be kept must be let through. One byte more tells that it is too large.
-    asset = settings.max_asset_size + 1 if settings.assets else 0
+    asset = asset_bytes + 1 if asset_bytes else 0
     return FetchLimits(
         connect=settings.connect_timeout,
         first_byte=settings.first_byte_timeout,
@@ -72,7 +74,7 @@ def limits_of(settings: MirrorSettings) -> FetchLimits:
 
 
 def network_of(
-    settings: MirrorSettings, sites: Sequence[str], passwords: Sequence[tuple[str, str]] = ()
+    settings: SharedSettings, sites: Sequence[str], passwords: Sequence[tuple[str, str]] = ()
 ) -> NetworkPolicy:
     """``sites``: the URLs that the user asked for. Credentials go to them, and they may be private.
     ``passwords``: what is for one of them alone, as (URL, user:password)."""
@@ -90,7 +92,7 @@ def network_of(
     )
 
 
-def render_of(settings: MirrorSettings) -> RenderPolicy:
+def render_of(settings: SharedSettings) -> RenderPolicy:
     return RenderPolicy(
         mode=settings.render,
         wait_for=settings.wait_for,
@@ -102,7 +104,7 @@ def render_of(settings: MirrorSettings) -> RenderPolicy:
 
 
 def _credentials(
-    settings: MirrorSettings, sites: Sequence[str], passwords: Sequence[tuple[str, str]]
+    settings: SharedSettings, sites: Sequence[str], passwords: Sequence[tuple[str, str]]
 ) -> tuple[Credential, ...]:
     """What goes to the sites' own origins, to one of them alone, and what the user named another one for."""
     origins = dict.fromkeys(map(_origin, sites))
@@ -132,7 +134,7 @@ def _proxy(entry: str) -> Proxy:
     )
 
 
-def notes_of(settings: MirrorSettings) -> tuple[str, ...]:
+def notes_of(settings: SharedSettings) -> tuple[str, ...]:
     notes = []
     if not settings.respect_robots:
         notes.append("robots.txt is not respected (--no-respect-robots)")

@@ -17,8 +17,8 @@ from sumi.console.terminal import Sink, printable
 from sumi.errors import UsageError
 from sumi.events import Summary
 from sumi.jobs.mirror.command import run_reported
+from sumi.jobs.mirror.settings import MirrorSettings
 from sumi.outcomes import Ending, Outcome
-from sumi.settings import MirrorSettings
 
 _MARKER = ".sumi-demo"  # and the lock of whoever is at it
 _SHOWN_LINES = 16

@@ -4,12 +4,13 @@ import argparse
 from collections.abc import Sequence
 
 from sumi.console.parser import SentenceParser
-from sumi.settings import GROUPS, SETTINGS, Given, Setting
+from sumi.settings.setting import GROUPS, Setting
+from sumi.settings.sources import Given
 
 POSITIONAL = ("url", "urls")
 
 
-def add_settings(parser: SentenceParser, table: Sequence[Setting] = SETTINGS) -> None:
+def add_settings(parser: SentenceParser, table: Sequence[Setting]) -> None:
     """Every setting as an option without a default, so that what was not typed is absent from the result."""
     for title in GROUPS:
         settings = [one for one in table if one.group == title]
@@ -20,7 +21,7 @@ def add_settings(parser: SentenceParser, table: Sequence[Setting] = SETTINGS) ->
             _add(group, setting)
 
 
-def given_flags(namespace: argparse.Namespace, table: Sequence[Setting] = SETTINGS) -> dict[str, Given]:
+def given_flags(namespace: argparse.Namespace, table: Sequence[Setting]) -> dict[str, Given]:
     typed = vars(namespace)
     return {setting.name: typed[setting.field] for setting in table if setting.field in typed}
 

@@ -17,10 +17,10 @@ from sumi.inspection.look import looking_at
 from sumi.jobs.map.coverage import coverage_notes, read_coverage
 from sumi.jobs.map.store.store import MapView
 from sumi.jobs.mirror.saved_settings import load_saved_settings
+from sumi.jobs.mirror.settings import MirrorSettings
 from sumi.jobs.pipeline.state import Role, load_role
 from sumi.outcomes import BY_ENDING, UP_TO_DATE, Ending
 from sumi.ports import FrontierStats, HostWait, Snapshot
-from sumi.settings import MirrorSettings
 from sumi.state.lock import lock_owner
 
 MIRROR = "mirror"

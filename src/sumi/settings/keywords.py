@@ -6,25 +6,12 @@ from enum import Enum
 from os import PathLike
 from typing import Final
 
-import msgspec
-
 from sumi.errors import UsageError
-from sumi.settings.mirror import MirrorSettings
 from sumi.settings.setting import Setting
-from sumi.settings.table import SETTINGS
 from sumi.settings.values import from_native, suggestion
 
 # By field: never written down, nor repeated in a message.
 SECRET: Final = ("auth", "header", "header_for", "proxy")
-
-
-def given_settings(url: str | MirrorSettings, settings: Mapping[str, object]) -> MirrorSettings:
-    """Of a mirror: as they are, or from a URL and the other settings by name."""
-    if isinstance(url, str):
-        return msgspec.convert(from_keywords({"url": url, **settings}, SETTINGS, "mirror"), MirrorSettings)
-    if settings:
-        raise UsageError(f"{next(iter(settings))} is given beside MirrorSettings: put it into them")
-    return url
 
 
 def from_keywords(values: Mapping[str, object], table: Sequence[Setting], job: str) -> dict[str, object]:

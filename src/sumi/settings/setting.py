@@ -66,7 +66,7 @@ def with_defaults(settings: Iterable[Setting], struct: type[msgspec.Struct]) -> 
     defaults = {field.name: field.default for field in msgspec.structs.fields(struct)}
 
     def completed(setting: Setting) -> Setting:
-        default = defaults[setting.field]
+        default = defaults.get(setting.field, msgspec.NODEFAULT)
         return setting if default is msgspec.NODEFAULT else setting._replace(default=default)
 
     return tuple(map(completed, settings))

@@ -4,40 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-import msgspec
-
-from sumi.errors import UsageError
 from sumi.settings.config_file import toml_file
-from sumi.settings.mirror import MirrorSettings
 from sumi.settings.setting import Setting
-from sumi.settings.table import SETTINGS, URLS
 from sumi.settings.values import parsed
 
 Given: TypeAlias = str | bool | list[str]
-
-
-def load_settings(
-    flags: Mapping[str, Given], environ: Mapping[str, str], config: str | None = None
-) -> MirrorSettings:
-    """``flags`` are by setting name, as typed. Raises UsageError, or ConfigError for a file's violations."""
-    values = gathered(flags, environ, config, SETTINGS, "mirror")
-    if "url" not in values:
-        raise UsageError("no URL given; give one such as https://docs.example.org")
-    return msgspec.convert(values, MirrorSettings)
-
-
-def load_sites(
-    flags: Mapping[str, Given], environ: Mapping[str, str], config: str | None = None
-) -> list[MirrorSettings]:
-    """As ``load_settings``, for each of the URLs; all else is the same for all of them."""
-    values = gathered(flags, environ, config, (URLS, *SETTINGS), "mirror")
-    several, one = values.pop("urls", ()), values.pop("url", None)
-    if several and one is not None and not flags.get(URLS.name):
-        raise UsageError("both url and urls are given; put all of them under urls")
-    urls = tuple(several) if isinstance(several, tuple) and several else (one,) if one is not None else ()
-    if not urls:
-        raise UsageError("no URL given; for example: sumi mirror https://docs.example.org")
-    return [msgspec.convert({**values, "url": url}, MirrorSettings) for url in dict.fromkeys(urls)]
 
 
 def gathered(

@@ -11,14 +11,15 @@ from sumi.assembly.connection import (
 )
 from sumi.jobs.capture.settings import CaptureSettings
 from sumi.model import Candidate, Hop
-from sumi.policy import FrontierPolicy, PacingPolicy, Preset, RetryPolicy, RobotsPolicy, UrlLimits
+from sumi.policy import FrontierPolicy, Preset, RetryPolicy, RobotsPolicy, UrlLimits
 from sumi.recipe import Job, Recipe
 from sumi.scope import Scope
 
 
 def capture_job(settings: CaptureSettings) -> Job:
-    shared = settings.connection
-    pacing = _pacing(settings)
+    # The workers share one pause between requests to a host: more of them make slow pages no hindrance, and
+    # no host is asked more often.
+    pacing = pacing_of(settings, per_host=settings.workers)
     # Each base has its own limit; the sum tells when all of them are reached.
     most = settings.limit * len(settings.urls)
     recipe = Recipe(
@@ -29,19 +30,19 @@ def capture_job(settings: CaptureSettings) -> Job:
         ),
         preset=Preset.CAPTURE,
         scope=capture_scope(settings),
-        user_agent=shared.agent,
-        robots=RobotsPolicy(respect=shared.respect_robots, on_error=shared.robots_on_error),
+        user_agent=settings.agent,
+        robots=RobotsPolicy(respect=settings.respect_robots, on_error=settings.robots_on_error),
         pacing=pacing,
-        retry=RetryPolicy(retries=shared.retries),
-        urls=UrlLimits(shared.max_url_length, shared.max_redirects, shared.max_links),
+        retry=RetryPolicy(retries=settings.retries),
+        urls=UrlLimits(settings.max_url_length, settings.max_redirects, settings.max_links),
         find_sitemaps=True,
         concurrency=settings.workers,
         max_pages=most,
         pages_per_base=settings.limit,
         markdown=True,
-        traps=traps_of(shared),
-        parse=parse_limits_of(shared),
-        keep_raw=shared.raw,
+        traps=traps_of(settings),
+        parse=parse_limits_of(settings),
+        keep_raw=settings.raw,
         keep_duplicates=False,
         titles_count=False,
         trust_dates=False,  # a job asks for each page once
@@ -49,33 +50,18 @@ def capture_job(settings: CaptureSettings) -> Job:
     return Job(
         recipe=recipe,
         frontier=FrontierPolicy(pacing=pacing, max_pages=most),
-        network=network_of(shared, settings.urls, settings.passwords),
-        limits=limits_of(shared),
-        notes=notes_of(shared),
-        render=render_of(shared),
+        network=network_of(settings, settings.urls, settings.passwords),
+        limits=limits_of(settings),
+        notes=notes_of(settings),
+        render=render_of(settings),
     )
 
 
 def capture_scope(settings: CaptureSettings) -> Scope:
-    shared = settings.connection
     return Scope(
         bases=settings.urls,
         external_hops=settings.external_hops,
-        loose_paths=shared.loose_paths,
-        include=shared.include,
-        exclude=shared.exclude,
-    )
-
-
-def _pacing(settings: CaptureSettings) -> PacingPolicy:
-    """The workers share one pause between requests to a host: more of them make slow pages no hindrance, and
-    no host is asked more often."""
-    shared = pacing_of(settings.connection)
-    return PacingPolicy(
-        delay=shared.delay,
-        manifest_delay=shared.manifest_delay,
-        per_host=settings.workers,
-        host_budget=shared.host_budget,
-        max_crawl_delay=shared.max_crawl_delay,
-        max_hold=shared.max_hold,
+        loose_paths=settings.loose_paths,
+        include=settings.include,
+        exclude=settings.exclude,
     )

@@ -78,10 +78,10 @@ async def _captured(
     begun: Callable[[CaptureJob], None],
 ) -> Captured:
     raise_limit()
-    job = affordable(capture_job(settings), settings.connection.processes)
+    job = affordable(capture_job(settings), settings.processes)
     folder = CaptureFolder(Path(settings.store))
     with folder.working("sumi capture") as database:
-        refuse_without_room(folder.path, settings.connection.min_free)
+        refuse_without_room(folder.path, settings.min_free)
         before = None if job_id is None else folder.job(database, job_id)
         row = _recorded(settings, folder, database, before)
         had = database.count_pages(row.id)
@@ -183,10 +183,10 @@ async def _run(
     control: Control,
     begun: Callable[[CaptureJob], None],
 ) -> Captured:
-    shared, home = settings.connection, folder.home_of(row.id)
+    home = folder.home_of(row.id)
     async with _opened(settings, job, folder, database, row, listeners) as (io, store, output):
         begun(row)
-        place = Place(", ".join(settings.urls), str(home), home, shared.min_free, shared.durability)
+        place = Place(", ".join(settings.urls), str(home), home, settings.min_free, settings.durability)
         with obeying_signals(control):
             summary = await Run(job, place, io, store, output, control).run()
         return Captured(output.mark(_status(summary, output.job), io.clock.now()), summary)
@@ -201,7 +201,7 @@ async def _opened(
     row: CaptureJob,
     listeners: Sequence[Listener],
 ) -> AsyncIterator[tuple[Io, JobStore, CaptureOutput]]:
-    clock, shared = SystemClock(), settings.connection
+    clock = SystemClock()
     # In a folder's first capture there is nothing to look for.
     active = not settings.skip_cache and database.has_pages
     mode = job.render.mode
@@ -210,7 +210,7 @@ async def _opened(
     source = CacheSource(cache, clock)
     memory = DigestMemory(database, cache)
     state = folder.home_of(row.id) / STATE_FOLDER
-    store = open_store(None, state, job.frontier, clock.now(), shared.durability, teller(listeners))
+    store = open_store(None, state, job.frontier, clock.now(), settings.durability, teller(listeners))
     output = CaptureOutput(
         database,
         row,
@@ -221,11 +221,11 @@ async def _opened(
         job.recipe.scope.base_urls,
         settings.limit,
         teller(listeners),
-        keep_bodies=shared.raw,
+        keep_bodies=settings.raw,
     )
     heard = (_follow(folder, output, source, clock.now), *listeners)
     try:
-        async with connected(job, store, output, clock, heard, shared.processes) as io:
+        async with connected(job, store, output, clock, heard, settings.processes) as io:
             fetcher = CachingFetcher(io.fetcher, cache)
             digester = RememberingDigester(io.digester, memory)
             yield dataclasses.replace(io, fetcher=fetcher, digester=digester, source=source), store, output

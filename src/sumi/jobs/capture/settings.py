@@ -10,10 +10,9 @@ from sumi.errors import UsageError
 from sumi.policy import Preset
 from sumi.settings.keywords import SECRET, from_keywords
 from sumi.settings.kinds import FOLDER, SWITCH, URL, decimal, many, split_userinfo, whole
-from sumi.settings.mirror import MirrorSettings
-from sumi.settings.setting import OUTPUT, PACE, TAKE, Setting, grouped
+from sumi.settings.setting import OUTPUT, PACE, TAKE, Setting, grouped, with_defaults
+from sumi.settings.shared import SHARED, SharedSettings
 from sumi.settings.sources import Given, gathered
-from sumi.settings.table import SETTINGS
 from sumi.urls import PRESETS, Spelled, origin, spelled
 
 DEFAULT_WORKERS: Final = 5
@@ -22,7 +21,36 @@ MOST_EXTERNAL_HOPS: Final = 5
 _ANY: Final = 1_000_000_000
 
 DEFAULT_STORE: Final = "captures"
-STORE: Final = Setting("store", FOLDER, "Folder of the captures.", otherwise=DEFAULT_STORE, group=OUTPUT)
+
+
+class CaptureSettings(SharedSettings, frozen=True, kw_only=True):
+    """Everything a user decides about a capture. Numbers beyond their bounds count as the nearest bound."""
+
+    urls: tuple[str, ...]
+    written: tuple[str, ...] = ()  # the same, as they are requested
+    store: str = DEFAULT_STORE
+    limit: int = 0  # pages for each base URL; 0 = no limit
+    external_hops: int = 0
+    workers: int = DEFAULT_WORKERS
+    skip_cache: bool = False
+    cache_age: float | None = None  # seconds; None: as the server says, and at most a day
+    # Half a second between requests to a host, half a minute for one of them, and no second try: what failed
+    # is listed, and tried again when the job is resumed.
+    rate_limit: float = 2.0
+    timeout: float = 30.0
+    retries: int = 0
+    # What base URLs brought along, as (origin, user:password): each for its own origin and nobody else's.
+    passwords: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        workers = min(max(self.workers, 1), MOST_WORKERS) if self.workers else DEFAULT_WORKERS
+        msgspec.structs.force_setattr(self, "workers", workers)
+        msgspec.structs.force_setattr(self, "limit", max(self.limit, 0))
+        hops = min(max(self.external_hops, 0), MOST_EXTERNAL_HOPS)
+        msgspec.structs.force_setattr(self, "external_hops", hops)
+
+
+STORE: Final = Setting("store", FOLDER, "Folder of the captures.", group=OUTPUT, default=DEFAULT_STORE)
 OWN: Final = (
     *grouped(
         TAKE,
@@ -32,7 +60,6 @@ OWN: Final = (
             whole(-_ANY, _ANY, "pages"),
             "Pages with distinct text per base URL; 0 for no limit.",
             "pages",
-            otherwise="0",
         ),
         Setting(
             "external-hops",
@@ -40,7 +67,6 @@ OWN: Final = (
             f"Follow links that lead out of the base URLs, so many in a row; at most {MOST_EXTERNAL_HOPS}, "
             "0 for none.",
             "links",
-            otherwise="0",
         ),
     ),
     *grouped(
@@ -50,7 +76,6 @@ OWN: Final = (
             whole(-_ANY, _ANY, "pages"),
             f"Pages at once, 1 to {MOST_WORKERS}; a number beyond counts as the nearest of them.",
             "pages",
-            otherwise=str(DEFAULT_WORKERS),
         ),
     ),
     *grouped(
@@ -60,7 +85,6 @@ OWN: Final = (
             "skip-cache",
             SWITCH,
             "Fetch every page, even if earlier captures have it.",
-            otherwise="off",
         ),
         Setting(
             "cache-age",
@@ -73,24 +97,6 @@ OWN: Final = (
     ),
 )
 
-# What decides how a capture behaves on the network, and may be given again to go on with it.
-CONNECTION: Final = (
-    "rate-limit", "max-requests-per-host", "respect-robots", "robots-on-error", "user-agent", "contact",
-    "retries", "cookies", "auth", "header", "header-for", "proxy", "trust-proxy-dns", "allow-private",
-    "resolve", "ca-file", "browser", "render-tabs", "render-timeout", "render-memory", "timeout",
-    "connect-timeout", "first-byte-timeout", "idle-timeout", "min-speed", "max-wire", "parse-cpu",
-    "parse-memory", "html-depth", "html-nodes", "max-body", "max-in-flight", "max-ratio", "max-codings",
-    "max-header-bytes", "max-header-fields", "max-redirects", "max-url-length", "max-links",
-    "max-retry-after", "max-crawl-delay", "durability", "min-free", "processes",
-)  # fmt: skip
-# What decides which pages a capture has and how they are read; part of a job for good.
-CONTENT: Final = (
-    "loose-paths", "include", "exclude", "trap-pages", "trap-segments", "trap-repeats", "trap-parameters",
-    "trap-hops", "render", "wait-for", "raw",
-)  # fmt: skip
-# Half a second between requests to a host, half a minute for one of them, and no second try: what failed is
-# listed, and tried again when the job is taken up again.
-DEFAULTS: Final[Mapping[str, float]] = {"rate_limit": 2.0, "timeout": 30.0, "retries": 0}
 # What is to be said otherwise than of a mirror.
 HELP: Final[Mapping[str, str]] = {
     "auth": "Basic authentication for the base URLs' own scheme, host and port, never for others; refused if "
@@ -104,41 +110,22 @@ HELP: Final[Mapping[str, str]] = {
 }
 
 
-def _as_of_a_capture(setting: Setting) -> Setting:
-    setting = setting._replace(help=HELP.get(setting.field, setting.help))
-    default = DEFAULTS.get(setting.field)
-    return setting if default is None else setting._replace(otherwise=f"{default:g}")
-
-
-_SHARED = tuple(_as_of_a_capture(setting) for setting in SETTINGS if setting.name in CONNECTION + CONTENT)
-CAPTURE_SETTINGS: Final = OWN + _SHARED
-RESUME_SETTINGS: Final = tuple(
-    setting for setting in CAPTURE_SETTINGS if setting.name in (*CONNECTION, "store", "workers")
+CAPTURE_SETTINGS: Final = with_defaults(
+    (
+        *OWN,
+        *(setting._replace(help=HELP.get(setting.field, setting.help)) for setting in SHARED),
+    ),
+    CaptureSettings,
 )
-_OWN_FIELDS = frozenset(setting.field for setting in OWN)
-
-
-class CaptureSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a user decides about a capture. Numbers beyond their bounds count as the nearest bound."""
-
-    urls: tuple[str, ...]
-    written: tuple[str, ...] = ()  # the same, as they are requested
-    store: str = DEFAULT_STORE
-    limit: int = 0  # pages for each base URL; 0 = no limit
-    external_hops: int = 0
-    workers: int = DEFAULT_WORKERS
-    skip_cache: bool = False
-    cache_age: float | None = None  # seconds; None: as the server says, and at most a day
-    connection: MirrorSettings  # everything that is the same for a mirror; its URL is the first of ours
-    # What base URLs brought along, as (origin, user:password): each for its own origin and nobody else's.
-    passwords: tuple[tuple[str, str], ...] = ()
-
-    def __post_init__(self) -> None:
-        workers = min(max(self.workers, 1), MOST_WORKERS) if self.workers else DEFAULT_WORKERS
-        msgspec.structs.force_setattr(self, "workers", workers)
-        msgspec.structs.force_setattr(self, "limit", max(self.limit, 0))
-        hops = min(max(self.external_hops, 0), MOST_EXTERNAL_HOPS)
-        msgspec.structs.force_setattr(self, "external_hops", hops)
+# What decides which pages a capture has and how they are read; part of a job for good.
+_FOR_GOOD: Final = frozenset(
+    {
+        "url", "limit", "external-hops", "skip-cache", "cache-age", "loose-paths", "include", "exclude",
+        "trap-pages", "trap-segments", "trap-repeats", "trap-parameters", "trap-hops", "render", "wait-for",
+        "raw",
+    }
+)  # fmt: skip
+RESUME_SETTINGS: Final = tuple(setting for setting in CAPTURE_SETTINGS if setting.name not in _FOR_GOOD)
 
 
 def load_capture_settings(
@@ -174,25 +161,21 @@ def given_anew(stored: str, settings: Mapping[str, object]) -> CaptureSettings:
 def capture_settings(values: Mapping[str, object]) -> CaptureSettings:
     """From values by field, each of which was checked; raises UsageError for what does not go together."""
     bases = _bases(values.get("url", ()))
-    own = {name: value for name, value in values.items() if name in _OWN_FIELDS and name != "url"}
-    shared = {name: value for name, value in values.items() if name not in _OWN_FIELDS}
     written: dict[str, str] = {}
     for base in filter(None, map(_spelled, bases)):
         written.setdefault(base.identity, base.target)
-    urls = tuple(written)
+    given = {**values, "urls": tuple(written), "written": tuple(written.values())}
     try:
-        connection = msgspec.convert({**DEFAULTS, **shared, "url": urls[0]}, MirrorSettings)
-        own |= {"urls": urls, "written": tuple(written.values())}
-        own |= {"connection": connection, "passwords": _passwords(bases, connection)}
-        return msgspec.convert(own, CaptureSettings)
+        settings = msgspec.convert(given, CaptureSettings)
     except msgspec.ValidationError as error:
         raise UsageError(f"a setting of the capture is not valid: {error}") from None
+    return msgspec.structs.replace(settings, passwords=_passwords(bases, settings))
 
 
-def _passwords(bases: Sequence[str], connection: MirrorSettings) -> tuple[tuple[str, str], ...]:
+def _passwords(bases: Sequence[str], settings: CaptureSettings) -> tuple[tuple[str, str], ...]:
     """Of the base URLs, by origin. What is not said for which of several origins it is, goes to none."""
     origins = dict.fromkeys(origin(_canonical(base) or base) for base in bases)
-    _refuse_for_several(tuple(origins), connection)
+    _refuse_for_several(tuple(origins), settings)
     found: dict[str, str] = {}
     for base in bases:
         userinfo = split_userinfo(base)[1]
@@ -202,20 +185,20 @@ def _passwords(bases: Sequence[str], connection: MirrorSettings) -> tuple[tuple[
         site, secret = origin(_canonical(base) or base), f"{unquote(user)}:{unquote(password)}"
         if found.setdefault(site, secret) != secret:
             raise UsageError(f"two base URLs have different passwords for {site}: capture them separately")
-    return () if connection.auth else tuple(found.items())  # --auth is the later word, as for a mirror
+    return () if settings.auth else tuple(found.items())  # --auth is the later word, as for a mirror
 
 
-def _refuse_for_several(origins: Sequence[str], connection: MirrorSettings) -> None:
+def _refuse_for_several(origins: Sequence[str], settings: CaptureSettings) -> None:
     """One site's secret must not end up with another one only because both are captured at once."""
     if len(origins) < 2:
         return
     sites = ", ".join(origins)
-    if connection.auth:
+    if settings.auth:
         raise UsageError(
             f"--auth is for one site, and the base URLs have several ({sites}): write the password into its "
             "URL, as in https://user:password@docs.example.org, or give it with --header-for"
         )
-    if connection.header:
+    if settings.header:
         raise UsageError(
             f"--header is for one site, and the base URLs have several ({sites}): "
             "say for which it is with --header-for 'SITE HEADER', once per site"
@@ -224,13 +207,12 @@ def _refuse_for_several(origins: Sequence[str], connection: MirrorSettings) -> N
 
 def storable(settings: CaptureSettings) -> str:
     """All that a later process needs to go on, but nothing secret."""
-    own = {name: getattr(settings, name) for name in _OWN_FIELDS - {"url", "store"}}
-    shared = {
-        setting.field: getattr(settings.connection, setting.field)
-        for setting in _SHARED
-        if setting.field not in SECRET
+    kept = {
+        setting.field: getattr(settings, setting.field)
+        for setting in CAPTURE_SETTINGS
+        if setting.field not in (*SECRET, "url", "store")
     }
-    return msgspec.json.encode(shared | own | {"url": settings.written}).decode()
+    return msgspec.json.encode(kept | {"url": settings.written}).decode()
 
 
 # Of a job that is gone on with, the environment says only what is not stored with it.

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.mirror.markdown_page import HEAD_END
+from sumi.jobs.mirror.settings import MirrorSettings
 from sumi.jobs.mirror.survey import pages_here
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
@@ -21,7 +22,6 @@ from sumi.parse.markdown.link_targets import image_targets
 from sumi.parse.page.media_type import file_extension, image_extension, named_like_a_file, url_extension
 from sumi.policy import Preset
 from sumi.ports import Enqueue, Frontier, Ledger, Remains, Settlement, UrlRecord
-from sumi.settings import MirrorSettings
 from sumi.urls import normalize
 
 FOLDER = "_assets"

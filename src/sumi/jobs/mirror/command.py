@@ -14,7 +14,7 @@ from sumi.console.terminal import Sink
 from sumi.errors import StorageFailed
 from sumi.events import Summary
 from sumi.jobs.mirror.command_sitemap import add_format, print_listing
-from sumi.settings import SETTINGS, URLS, MirrorSettings, load_sites
+from sumi.jobs.mirror.settings import SETTINGS, URLS, MirrorSettings, load_sites
 
 _EXAMPLES = """\
 examples:

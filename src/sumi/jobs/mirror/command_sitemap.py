@@ -10,7 +10,7 @@ from sumi.console.options import add_settings, given_flags
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import choose_reporter
 from sumi.console.terminal import Sink
-from sumi.settings import MirrorSettings, load_settings
+from sumi.jobs.mirror.settings import SETTINGS, MirrorSettings, load_settings
 
 FOUND, NONE_FOUND = 0, 1
 
@@ -32,7 +32,7 @@ def build_parser() -> SentenceParser:
         ),
         epilog=_EXAMPLES,
     )
-    add_settings(parser)
+    add_settings(parser, SETTINGS)
     report = parser.add_argument_group("reporting")
     report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
     add_format(report)
@@ -52,7 +52,7 @@ def add_format(group: argparse._ArgumentGroup) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
-    settings = load_settings(given_flags(options), os.environ, options.config)
+    settings = load_settings(given_flags(options, SETTINGS), os.environ, options.config)
     return print_listing(settings, options.format, quiet=options.quiet)
 
 

@@ -10,13 +10,12 @@ from sumi.events import Listener
 from sumi.files.plain_text import markdown_text, markdown_url, one_line
 from sumi.jobs.mirror.dry_run import NoOutput, look_at
 from sumi.jobs.mirror.recipe import mirror_job
+from sumi.jobs.mirror.settings import MirrorSettings, given_settings
 from sumi.model import Candidate, Hop, Kind
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.policy import FollowLinks
 from sumi.ports import Ledger
 from sumi.recipe import Job
-from sumi.settings import MirrorSettings
-from sumi.settings.keywords import given_settings
 from sumi.urls import origin
 
 

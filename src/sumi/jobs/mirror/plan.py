@@ -12,6 +12,7 @@ from sumi.events import Listener
 from sumi.jobs.mirror.dry_run import NoOutput, look_at
 from sumi.jobs.mirror.listing import ListedPage, Listing, ReadSitemap, sitemap
 from sumi.jobs.mirror.recipe import mirror_job
+from sumi.jobs.mirror.settings import MirrorSettings, given_settings
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import BY_ENDING, Ending, Outcome
 from sumi.parse.page.digest import PageDigest
@@ -21,8 +22,6 @@ from sumi.policy import FollowLinks, PacingPolicy, RobotsPolicy
 from sumi.ports import Ledger
 from sumi.recipe import Job
 from sumi.robots import parse_robots, product_token, robots_verdict
-from sumi.settings import MirrorSettings
-from sumi.settings.keywords import given_settings
 from sumi.urls import origin
 
 # A page is a file in its own folder, and so is its stored body; a folder takes a block too.

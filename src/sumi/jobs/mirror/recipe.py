@@ -11,11 +11,11 @@ from sumi.assembly.connection import (
     render_of,
     traps_of,
 )
+from sumi.jobs.mirror.settings import MirrorSettings
 from sumi.model import Candidate, Hop, Kind
 from sumi.policy import FollowLinks, FrontierPolicy, Preset, RetryPolicy, RobotsPolicy, UrlLimits
 from sumi.recipe import Job, Recipe
 from sumi.scope import build_scope, default_hosts_for
-from sumi.settings import MirrorSettings
 from sumi.urls import split
 from sumi.urls.paths import host_folder
 
@@ -40,7 +40,7 @@ def mirror_job(settings: MirrorSettings) -> Job:
         ),
         user_agent=settings.agent,
         robots=RobotsPolicy(respect=settings.respect_robots, on_error=settings.robots_on_error),
-        pacing=pacing_of(settings),
+        pacing=pacing_of(settings, per_host=settings.requests_per_host, page_rate=settings.page_rate),
         retry=RetryPolicy(retries=settings.retries),
         urls=UrlLimits(settings.max_url_length, settings.max_redirects, settings.max_links),
         follow_links=FollowLinks.ALWAYS if settings.follow_links else FollowLinks.UNLESS_SITEMAP,
@@ -67,7 +67,7 @@ def mirror_job(settings: MirrorSettings) -> Job:
             sitemaps_first=recipe.follow_links is FollowLinks.UNLESS_SITEMAP,
         ),
         network=network_of(settings, [settings.url]),
-        limits=limits_of(settings),
+        limits=limits_of(settings, settings.max_asset_size if settings.assets else 0),
         notes=notes_of(settings),
         render=render_of(settings),
     )

@@ -28,12 +28,11 @@ from sumi.jobs.mirror.links import link_pages
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.recipe import mirror_home, mirror_job
 from sumi.jobs.mirror.saved_settings import load_saved_settings, save_settings
+from sumi.jobs.mirror.settings import MirrorSettings, given_settings
 from sumi.jobs.mirror.update import begin_update
 from sumi.outcomes import Outcome
 from sumi.ports import Clock, JobStore
 from sumi.recipe import Job
-from sumi.settings import MirrorSettings
-from sumi.settings.keywords import given_settings
 from sumi.state.claim import Claim
 from sumi.state.lock import FolderLock
 

@@ -5,8 +5,8 @@ Only what decides about URLs is saved, never how the job connects or its credent
 
 import msgspec
 
+from sumi.jobs.mirror.settings import MirrorSettings
 from sumi.ports import Ledger
-from sumi.settings import MirrorSettings
 
 NOTE = "mirror.settings"
 

@@ -12,9 +12,9 @@ from sumi.errors import StorageFailed, SumiError, UsageError
 from sumi.events import Listener, Summary, Warned
 from sumi.jobs.mirror.recipe import mirror_job
 from sumi.jobs.mirror.run import mirror
+from sumi.jobs.mirror.settings import MirrorSettings
 from sumi.model import Candidate
 from sumi.scope import Scope
-from sumi.settings import MirrorSettings
 
 ReadSites = Callable[[], Sequence[MirrorSettings]]
 # A signal that came while the loop was busy, with the end of a site say, is heard within this time.

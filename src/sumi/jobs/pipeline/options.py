@@ -100,9 +100,9 @@ def min_free(options: argparse.Namespace, environment: Mapping[str, str]) -> int
     text = options.min_free if options.min_free is not None else environment.get(MIN_FREE_VARIABLE)
     if text is None:
         return None
-    from sumi.settings import SETTINGS
+    from sumi.settings.shared import SHARED
 
-    kind = next(setting.kind for setting in SETTINGS if setting.name == "min-free")
+    kind = next(setting.kind for setting in SHARED if setting.name == "min-free")
     try:
         return int(str(kind.parse(text)))
     except ValueError:

@@ -1,0 +1,252 @@
+"""The settings of a mirror: its own, and those that it shares with a capture."""
+
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import unquote
+
+import msgspec
+
+from sumi.errors import UsageError
+from sumi.policy import OnError, SourceChoice, StateBackend
+from sumi.settings.keywords import from_keywords
+from sumi.settings.kinds import (
+    FIDELITY,
+    FOLDER,
+    GIB,
+    HOST_PATTERN,
+    KIB,
+    MIB,
+    RATE,
+    SWITCH,
+    URL,
+    choice,
+    many,
+    size,
+    split_userinfo,
+    whole,
+)
+from sumi.settings.setting import (
+    NETWORK,
+    OUTPUT,
+    PACE,
+    TAKE,
+    Setting,
+    grouped,
+    with_defaults,
+)
+from sumi.settings.shared import SHARED, SharedSettings
+from sumi.settings.sources import Given, gathered
+
+
+class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
+    """Everything a user decides about a mirror. None: derived, see the properties."""
+
+    url: str
+    output: str = "output"
+    fresh: bool = False
+    update: bool = False
+    trust_lastmod: bool = True
+    rewrite_links: bool = False
+    state: StateBackend | None = None
+    follow_links: bool = False
+    hosts: tuple[str, ...] = ()
+    max_pages: int = 10_000
+    max_depth: int | None = None
+    source: SourceChoice = SourceChoice.AUTO
+    assets: bool = False
+    max_asset_size: int = 20 * MIB
+    max_assets_total: int = 1024 * MIB
+    content_rate_limit: float | None = None
+    concurrency: int = 16
+    per_host: int | None = None
+    on_error: OnError = OnError.SKIP
+    drop_duplicates: bool = False
+    min_fidelity: float = 0.0
+
+    def __post_init__(self) -> None:
+        """A password in the URL is set aside before anybody can see the URL."""
+        url, userinfo = split_userinfo(self.url)
+        if userinfo:
+            user, _, password = userinfo.partition(":")
+            msgspec.structs.force_setattr(self, "url", url)
+            if self.auth is None:
+                msgspec.structs.force_setattr(self, "auth", f"{unquote(user)}:{unquote(password)}")
+
+    @property
+    def page_rate(self) -> float:
+        """Pages per second and host; 0 for no limit."""
+        return self.rate_limit if self.content_rate_limit is None else self.content_rate_limit
+
+    @property
+    def requests_per_host(self) -> int:
+        """At once. A rate limit is a promise of gentleness, so it comes with one request at a time."""
+        if self.per_host is not None:
+            return self.per_host
+        return 1 if self.rate_limit or self.page_rate else self.concurrency
+
+
+_TAKE: Final = grouped(
+    TAKE,
+    Setting(
+        "url",
+        URL,
+        "The site, or the part of it under a path.",
+    ),
+    Setting("follow-links", SWITCH, "Also take linked pages when a sitemap lists the site's pages."),
+    Setting(
+        "hosts",
+        many(HOST_PATTERN),
+        "Further hosts that belong to the site; *.example.org takes example.org too. Repeatable.",
+    ),
+    Setting(
+        "max-pages",
+        whole(0, 1_000_000_000, "pages"),
+        "Stop after this many captured pages; 0 for no limit.",
+        "pages",
+    ),
+    Setting(
+        "max-depth",
+        whole(0, 10_000, "links"),
+        "The most links between the start and a page.",
+        "links",
+        otherwise="no limit",
+    ),
+    Setting(
+        "source",
+        choice(SourceChoice),
+        "Make pages from their HTML, or from the site's own Markdown if it is at least as good: auto looks "
+        "for it if pages announce it and a sitemap lists them, markdown looks everywhere.",
+    ),
+    Setting(
+        "assets",
+        SWITCH,
+        "Also store the images of pages, from any host, and linked files within the scope, and link to them "
+        "locally.",
+    ),
+    Setting(
+        "max-asset-size",
+        size(KIB, 4 * GIB),
+        "With --assets: skip larger images and files.",
+        "bytes",
+    ),
+    Setting(
+        "max-assets-total",
+        size(0, 1024 * GIB),
+        "With --assets: total size of images and files; skip what exceeds it.",
+        "bytes",
+    ),
+    Setting(
+        "drop-duplicates",
+        SWITCH,
+        "Write only the first of pages with the same title and text; record the others as duplicates.",
+    ),
+    Setting(
+        "min-fidelity",
+        FIDELITY,
+        "The share of a page that its Markdown must contain. Pages below it are kept and listed, and the run "
+        "ends with exit code 1; 0 for no check.",
+    ),
+)
+
+_NETWORK: Final = grouped(
+    NETWORK,
+    Setting(
+        "on-error",
+        choice(OnError),
+        "When a page fails: skip it, retry temporary failures once everything else is done, or abort the run "
+        "with everything saved.",
+    ),
+)
+
+_OUTPUT: Final = grouped(
+    OUTPUT,
+    Setting(
+        "output",
+        FOLDER,
+        "Folder for the Markdown and the state of the run.",
+        short="o",
+    ),
+    Setting("fresh", SWITCH, "Start over instead of resuming the last run."),
+    Setting(
+        "update",
+        SWITCH,
+        "Update a finished mirror: fetch and rewrite only what changed; pages that the site removed move to "
+        "_gone/.",
+    ),
+    Setting(
+        "trust-lastmod",
+        SWITCH,
+        "In an update, skip pages whose date in the sitemap has not changed.",
+    ),
+    Setting(
+        "rewrite-links",
+        SWITCH,
+        "At the end, point links between mirrored pages at their files, so that the tree works offline.",
+    ),
+    Setting(
+        "state",
+        choice(StateBackend),
+        "Storage of the state: files is readable text and fastest for one site; sqlite and lmdb need little "
+        "memory even with millions of URLs.",
+        otherwise="the storage it already has; a new mirror starts with files and moves to sqlite at 100,000 "
+        "URLs",
+    ),
+)
+
+_PACE: Final = grouped(
+    PACE,
+    Setting(
+        "content-rate-limit",
+        RATE,
+        "Request rate per host for pages only.",
+        "requests/s per host",
+        otherwise="the rate limit",
+    ),
+    Setting("concurrency", whole(1, 1024, "requests"), "Concurrent requests over all hosts.", "requests"),
+    Setting(
+        "per-host",
+        whole(1, 256, "requests"),
+        "Concurrent requests to one host.",
+        "requests",
+        otherwise="1 with a rate limit, else the concurrency",
+    ),
+)
+
+# Flags, variables, configuration keys and the reference page are made from this table.
+SETTINGS: Final = with_defaults((*_TAKE, *_OUTPUT, *SHARED, *_PACE, *_NETWORK), MirrorSettings)
+
+# The mirror command takes several sites; each becomes the ``url`` of its own settings.
+URLS = Setting("urls", many(URL), "Sites, or parts of them under a path, mirrored in turn.", group=TAKE)
+
+
+def load_settings(
+    flags: Mapping[str, Given], environ: Mapping[str, str], config: str | None = None
+) -> MirrorSettings:
+    """``flags`` are by setting name, as typed. Raises UsageError, or ConfigError for a file's violations."""
+    values = gathered(flags, environ, config, SETTINGS, "mirror")
+    if "url" not in values:
+        raise UsageError("no URL given; give one such as https://docs.example.org")
+    return msgspec.convert(values, MirrorSettings)
+
+
+def load_sites(
+    flags: Mapping[str, Given], environ: Mapping[str, str], config: str | None = None
+) -> list[MirrorSettings]:
+    """As ``load_settings``, for each of the URLs; all else is the same for all of them."""
+    values = gathered(flags, environ, config, (URLS, *SETTINGS), "mirror")
+    several, one = values.pop("urls", ()), values.pop("url", None)
+    if several and one is not None and not flags.get(URLS.name):
+        raise UsageError("both url and urls are given; put all of them under urls")
+    urls = tuple(several) if isinstance(several, tuple) and several else (one,) if one is not None else ()
+    if not urls:
+        raise UsageError("no URL given; for example: sumi mirror https://docs.example.org")
+    return [msgspec.convert({**values, "url": url}, MirrorSettings) for url in dict.fromkeys(urls)]
+
+
+def given_settings(url: str | MirrorSettings, settings: Mapping[str, object]) -> MirrorSettings:
+    """Of a mirror: as they are, or from a URL and the other settings by name."""
+    if isinstance(url, str):
+        return msgspec.convert(from_keywords({"url": url, **settings}, SETTINGS, "mirror"), MirrorSettings)
+    if settings:
+        raise UsageError(f"{next(iter(settings))} is given beside MirrorSettings: put it into them")
+    return url

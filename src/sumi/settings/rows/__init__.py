@@ -1,1 +1,0 @@
-"""The settings of a mirror, a group each."""

@@ -1,0 +1,443 @@
+"""The settings that a mirror and a capture share: how pages are requested, read and kept."""
+
+from typing import Final
+
+import msgspec
+
+from sumi import __version__
+from sumi.policy import Durability, RenderMode, RobotsOnError
+from sumi.settings.kinds import (
+    AGENT,
+    AUTH,
+    CONTACT,
+    EMAIL,
+    FILE,
+    GIB,
+    HEADER,
+    HEADER_FOR,
+    KIB,
+    MIB,
+    PATTERN,
+    PROGRAM,
+    PROXY,
+    RATE,
+    RESOLVE,
+    SELECTOR,
+    SWITCH,
+    choice,
+    decimal,
+    many,
+    size,
+    split_resolve,
+    whole,
+)
+from sumi.settings.setting import (
+    LIMITS,
+    NETWORK,
+    OUTPUT,
+    PACE,
+    RENDERING,
+    TAKE,
+    Setting,
+    grouped,
+)
+
+HOME_PAGE: Final = "https://pypi.org/project/sumi/"
+
+
+class SharedSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """None: derived, see the properties."""
+
+    raw: bool = True
+    durability: Durability = Durability.BATCH
+    min_free: int | None = None
+    processes: int | None = None
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    loose_paths: bool = False
+    rate_limit: float = 1.0
+    max_requests_per_host: int = 0
+    respect_robots: bool = True
+    robots_on_error: RobotsOnError = RobotsOnError.RFC9309
+    user_agent: str | None = None
+    contact: str | None = None
+    retries: int = 3
+    cookies: bool = True
+    auth: str | None = None
+    header: tuple[str, ...] = ()
+    header_for: tuple[str, ...] = ()
+    proxy: tuple[str, ...] = ()
+    trust_proxy_dns: bool = False
+    allow_private: bool = False
+    resolve: tuple[str, ...] = ()
+    ca_file: str | None = None
+    render: RenderMode = RenderMode.NONE
+    wait_for: tuple[str, ...] = ()
+    browser: str | None = None
+    render_tabs: int = 2
+    render_timeout: float = 30.0
+    render_memory: int = 1024 * MIB
+    timeout: float = 120.0
+    connect_timeout: float = 10.0
+    first_byte_timeout: float = 30.0
+    idle_timeout: float = 30.0
+    min_speed: int = KIB
+    max_wire: int = 16 * MIB
+    max_body: int = 32 * MIB
+    max_in_flight: int = 64 * MIB
+    max_ratio: int = 200
+    max_codings: int = 5
+    max_header_bytes: int = 64 * KIB
+    max_header_fields: int = 256
+    max_redirects: int = 10
+    max_url_length: int = 8192
+    max_links: int = 5000
+    max_retry_after: float = 6 * 3600.0
+    max_crawl_delay: float = 300.0
+    trap_pages: int = 150
+    trap_segments: int = 20
+    trap_repeats: int = 2
+    trap_parameters: int = 32
+    trap_hops: int = 250
+    parse_cpu: float = 20.0
+    parse_memory: int = 1024 * MIB
+    html_depth: int = 512
+    html_nodes: int = 1_000_000
+
+    @property
+    def agent(self) -> str:
+        """What we call ourselves, always with a way to reach somebody: ``name/version (+url; email)``."""
+        if self.user_agent and not self.contact:
+            return self.user_agent
+        name = self.user_agent or f"sumi/{__version__}"
+        if self.contact and not EMAIL.fullmatch(self.contact):
+            return f"{name} (+{self.contact})"
+        return f"{name} (+{HOME_PAGE}; {self.contact})" if self.contact else f"{name} (+{HOME_PAGE})"
+
+    @property
+    def pinned_addresses(self) -> tuple[tuple[str, int, str], ...]:
+        """``resolve`` as (host, port, address)."""
+        return tuple(split_resolve(entry) for entry in self.resolve)
+
+
+_TAKE: Final = grouped(
+    TAKE,
+    Setting(
+        "include",
+        many(PATTERN),
+        "Take only pages whose path matches, and the given URL. Repeatable.",
+    ),
+    Setting("exclude", many(PATTERN), "Skip pages whose path matches; wins over --include. Repeatable."),
+    Setting(
+        "loose-paths",
+        SWITCH,
+        "For a URL with the path /docs, take /docs-old as well; otherwise only what lies under /docs/.",
+    ),
+    Setting(
+        "trap-pages",
+        whole(0, 1_000_000, "pages"),
+        "Stop following URLs that differ only in dates, ids or parameters after this many pages without a "
+        "new word; 0 for never.",
+        "pages",
+    ),
+    Setting(
+        "trap-segments",
+        whole(0, 10_000, "segments"),
+        "A path with more segments is a trap; 0 for no limit.",
+        "segments",
+    ),
+    Setting(
+        "trap-repeats",
+        whole(0, 10_000, "times"),
+        "A path that repeats a segment more often, or a repetitive query, is a trap; 0 for no limit.",
+        "times",
+    ),
+    Setting(
+        "trap-parameters",
+        whole(0, 10_000, "parameters"),
+        "A query with more parameters is a trap; 0 for no limit.",
+        "parameters",
+    ),
+    Setting(
+        "trap-hops",
+        whole(0, 1_000_000, "links"),
+        "A page more links away from the start is a trap; 0 for no limit.",
+        "links",
+    ),
+)
+
+_PACE: Final = grouped(
+    PACE,
+    Setting(
+        "rate-limit",
+        RATE,
+        "Request rate per host, for robots.txt, sitemaps and pages; 0 for no limit.",
+        "requests/s per host",
+    ),
+    Setting(
+        "max-requests-per-host",
+        whole(0, 1_000_000_000, "requests"),
+        "At most N requests to one host per run, robots.txt and retries included; 0 for no limit.",
+        "requests",
+    ),
+    Setting("respect-robots", SWITCH, "Obey robots.txt. The summary says so when this is off."),
+    Setting(
+        "robots-on-error",
+        choice(RobotsOnError),
+        "When robots.txt cannot be fetched: do what RFC 9309 says, stay away, or go ahead.",
+    ),
+    Setting(
+        "user-agent",
+        AGENT,
+        "The name to crawl under; robots.txt rules for this name apply.",
+        otherwise=f"sumi/VERSION (+{HOME_PAGE})",
+    ),
+    Setting(
+        "contact",
+        CONTACT,
+        "Where a site's owner can reach you; goes into the agent string.",
+    ),
+)
+
+_NETWORK: Final = grouped(
+    NETWORK,
+    Setting(
+        "retries",
+        whole(0, 20, "attempts"),
+        "Further attempts after a temporary failure.",
+        "attempts",
+    ),
+    Setting(
+        "cookies",
+        SWITCH,
+        "Send a site's cookies back to it. They stay in memory and end with the run.",
+    ),
+    Setting(
+        "auth",
+        AUTH,
+        "Basic authentication, sent only to the URL's own scheme, host and port. Prefer the environment "
+        "variable: other users of the machine can see flags.",
+    ),
+    Setting(
+        "header",
+        many(HEADER),
+        "An extra header, sent only to the URL's own scheme, host and port. Repeatable.",
+    ),
+    Setting(
+        "header-for",
+        many(HEADER_FOR),
+        "An extra header for another site that the job covers, sent only to that site. Repeatable.",
+    ),
+    Setting(
+        "proxy",
+        many(PROXY),
+        "Use this proxy. Repeatable: hosts are spread over the proxies, and one that fails is rested.",
+    ),
+    Setting(
+        "trust-proxy-dns",
+        SWITCH,
+        "Let the proxy resolve names. Private addresses are then not checked.",
+    ),
+    Setting(
+        "allow-private",
+        SWITCH,
+        "Allow private and loopback addresses (never link-local or cloud metadata).",
+    ),
+    Setting(
+        "resolve",
+        many(RESOLVE),
+        "Use this address for that host and port instead of DNS, as curl does. Repeatable.",
+    ),
+    Setting(
+        "ca-file",
+        FILE,
+        "Also trust the certificate authorities in this PEM file.",
+        otherwise="only the system's",
+    ),
+)
+
+_RENDERING: Final = grouped(
+    RENDERING,
+    Setting(
+        "render",
+        choice(RenderMode),
+        "Render pages in Chromium: none, only those that are empty without JavaScript (auto), or all, until "
+        "scripts have run (fast), everything has loaded (balanced) or been scrolled into view (thorough).",
+    ),
+    Setting(
+        "wait-for",
+        many(SELECTOR),
+        "Wait up to 10 seconds until something on the rendered page matches. Repeatable.",
+    ),
+    Setting(
+        "browser",
+        PROGRAM,
+        "The Chromium or Chrome to use.",
+        otherwise="the first that is installed",
+    ),
+    Setting("render-tabs", whole(1, 64, "pages"), "Pages rendered at once.", "pages"),
+    Setting(
+        "render-timeout",
+        decimal(1, 600, "seconds"),
+        "Time to render one page; after it the browser is ended and the page tried again.",
+        "seconds",
+    ),
+    Setting(
+        "render-memory",
+        size(256 * MIB, 64 * GIB),
+        "Memory of one browser; one that needs more is ended and the page tried again.",
+        "bytes",
+    ),
+)
+
+_LIMITS: Final = grouped(
+    LIMITS,
+    Setting(
+        "timeout",
+        decimal(1, 86_400, "seconds"),
+        "Time for one request.",
+        "seconds",
+    ),
+    Setting(
+        "connect-timeout",
+        decimal(0.1, 3600, "seconds"),
+        "Time for the DNS lookup, and again for connecting with the TLS handshake.",
+        "seconds",
+    ),
+    Setting(
+        "first-byte-timeout",
+        decimal(0.1, 3600, "seconds"),
+        "Time until a response begins.",
+        "seconds",
+    ),
+    Setting("idle-timeout", decimal(0.1, 3600, "seconds"), "Longest pause within a response.", "seconds"),
+    Setting(
+        "min-speed",
+        whole(0, 1_000_000_000, "bytes per second"),
+        "Drop a response that is slower on average over the idle timeout; 0 for no limit.",
+        "bytes per second",
+    ),
+    Setting(
+        "max-wire",
+        size(KIB, GIB),
+        "Drop a body that is larger as transferred; sitemaps may have 50 MiB.",
+        "bytes",
+    ),
+    Setting(
+        "parse-cpu",
+        decimal(0.1, 3600, "seconds"),
+        "CPU time for converting one page to Markdown, in worker processes.",
+        "seconds",
+    ),
+    Setting(
+        "parse-memory",
+        size(131_072 * KIB, 64 * GIB),
+        "Memory of a worker process that converts pages to Markdown.",
+        "bytes",
+    ),
+    Setting(
+        "html-depth",
+        whole(16, 10_000, "elements"),
+        "Keep a page whose elements are nested deeper as plain text.",
+        "elements",
+    ),
+    Setting(
+        "html-nodes",
+        whole(1000, 1_000_000_000, "nodes"),
+        "Keep a page with more nodes as plain text.",
+        "nodes",
+    ),
+    Setting(
+        "max-body",
+        size(KIB, GIB),
+        "Drop a page that is larger after decompression; sitemaps may have 50 MiB.",
+        "bytes",
+    ),
+    Setting(
+        "max-in-flight",
+        size(MIB, 64 * GIB),
+        "Total size of the bodies in transfer or being parsed; beyond it, large transfers wait.",
+        "bytes",
+    ),
+    Setting(
+        "max-ratio",
+        whole(1, 1_000_000, "times"),
+        "Drop a body that grows by more when decompressed and exceeds 1 MiB.",
+        "times",
+    ),
+    Setting(
+        "max-codings",
+        whole(0, 20, "codings"),
+        "Content codings on top of each other in one body.",
+        "codings",
+    ),
+    Setting(
+        "max-header-bytes",
+        size(KIB, 256 * KIB),
+        "Drop a response whose headers are larger in total.",
+        "bytes",
+    ),
+    Setting(
+        "max-header-fields",
+        whole(1, 4096, "headers"),
+        "Drop a response with more headers.",
+        "headers",
+    ),
+    Setting(
+        "max-redirects",
+        whole(0, 100, "redirects"),
+        "Redirects in a row, meta refresh included.",
+        "redirects",
+    ),
+    Setting("max-url-length", whole(64, 8192, "characters"), "Skip longer URLs.", "characters"),
+    Setting(
+        "max-links",
+        whole(1, 1_000_000, "links"),
+        "Links taken from one page; the rest are ignored.",
+        "links",
+    ),
+    Setting(
+        "max-retry-after",
+        decimal(0, 604_800, "seconds"),
+        "The longest Retry-After to obey; try again after this time if a server asks for more.",
+        "seconds",
+    ),
+    Setting(
+        "max-crawl-delay",
+        decimal(0, 86_400, "seconds"),
+        "The longest Crawl-delay to obey; a longer one counts as this.",
+        "seconds",
+    ),
+)
+
+_OUTPUT: Final = grouped(
+    OUTPUT,
+    Setting(
+        "raw",
+        SWITCH,
+        "Keep the original pages, compressed, so that sumi rebuild can make the Markdown again.",
+    ),
+    Setting(
+        "durability",
+        choice(Durability),
+        "batch survives a crash of the process; strict survives a power cut too, and is slower.",
+    ),
+    Setting(
+        "min-free",
+        size(0, 1024 * GIB),
+        "Do not start, or stop cleanly, when the disk has less free space or less than a twentieth of its "
+        "inodes free; 0 for no check.",
+        "bytes",
+        otherwise="1GiB or a twentieth of the disk, whichever is more, but at most 10GiB",
+    ),
+    Setting(
+        "processes",
+        whole(0, 64, "processes"),
+        "Worker processes that convert pages to Markdown; 0 converts them in the crawling process.",
+        "processes",
+        otherwise="by the number of cores",
+    ),
+)
+
+# A job takes these with the defaults of its own struct.
+SHARED: Final = (*_TAKE, *_PACE, *_NETWORK, *_RENDERING, *_LIMITS, *_OUTPUT)
