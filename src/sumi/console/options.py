@@ -21,6 +21,26 @@ def add_settings(parser: SentenceParser, table: Sequence[Setting]) -> None:
             _add(group, setting)
 
 
+def add_reporting(parser: SentenceParser) -> argparse._ArgumentGroup:
+    """What every command that runs a job says about itself."""
+    group = parser.add_argument_group("reporting")
+    add_loudness(group)
+    return group
+
+
+def add_loudness(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--json", action="store_true", help="Write events as JSON lines to stdout.")
+    loudness = group.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="Show only problems.")
+    loudness.add_argument(
+        "-v",
+        "--verbose",
+        action="count",
+        default=0,
+        help="Show every page; twice, also retries and robots.txt.",
+    )
+
+
 def given_flags(namespace: argparse.Namespace, table: Sequence[Setting]) -> dict[str, Given]:
     typed = vars(namespace)
     return {setting.name: typed[setting.field] for setting in table if setting.field in typed}

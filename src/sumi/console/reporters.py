@@ -3,10 +3,15 @@
 Reporters see events and nothing else of the engine. Data goes to stdout, everything else to stderr.
 """
 
+import argparse
 import json
+import os
 import shutil
+import signal
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Protocol, TypeAlias
 
 import msgspec
@@ -132,3 +137,22 @@ def reporter_for_people(
     if err.is_terminal and environ.get("TERM") != "dumb":
         return LiveLine(err, narrator, lambda: shutil.get_terminal_size().columns)
     return PlainLines(err, narrator)
+
+
+@contextmanager
+def reporting(options: argparse.Namespace) -> Iterator[Reporter]:
+    """The reporter that the options of ``add_reporting`` ask for, while a job runs."""
+    verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
+    out, err = Sink(sys.stdout), Sink(sys.stderr)
+    reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
+    ignore_questions()
+    try:
+        yield reporter
+    finally:
+        reporter.close()
+
+
+def ignore_questions() -> None:
+    """Before a run listens and after it no longer does, these would kill the process by default."""
+    for number in (signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)

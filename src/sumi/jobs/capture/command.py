@@ -2,16 +2,12 @@
 
 import argparse
 import os
-import signal
-import sys
 from collections.abc import Sequence
 
-from sumi.console.narration import Verbosity
-from sumi.console.options import add_settings, given_flags
+from sumi.console.options import add_reporting, add_settings, given_flags
 from sumi.console.parser import SentenceParser
-from sumi.console.reporters import choose_reporter
+from sumi.console.reporters import reporting
 from sumi.console.summary import ABORTED, COMPLETE, INTERRUPTED, WITH_FAILURES
-from sumi.console.terminal import Sink
 from sumi.jobs.capture.settings import CAPTURE_SETTINGS, CaptureSettings, load_capture_settings
 
 _EXIT_CODES = {"completed": COMPLETE, "completed_with_errors": WITH_FAILURES}
@@ -45,21 +41,6 @@ def build_parser() -> SentenceParser:
     return parser
 
 
-def add_reporting(parser: SentenceParser) -> "argparse._ArgumentGroup":
-    report = parser.add_argument_group("reporting")
-    report.add_argument("--json", action="store_true", help="Write events as JSON lines to stdout.")
-    loudness = report.add_mutually_exclusive_group()
-    loudness.add_argument("-q", "--quiet", action="store_true", help="Show only problems.")
-    loudness.add_argument(
-        "-v",
-        "--verbose",
-        action="count",
-        default=0,
-        help="Show every page; twice, also retries and robots.txt.",
-    )
-    return report
-
-
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
     settings = load_capture_settings(given_flags(options, CAPTURE_SETTINGS), os.environ, options.config)
@@ -72,17 +53,8 @@ def run_reported(settings: CaptureSettings, options: argparse.Namespace, job_id:
     from sumi.assembly.parts import run_loop
     from sumi.jobs.capture.run import capture
 
-    verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
-    reporter = choose_reporter(
-        verbosity, Sink(sys.stdout), Sink(sys.stderr), os.environ, as_json=options.json
-    )
-    # Before the run listens and after it no longer does, these would kill the process by default.
-    for number in (signal.SIGHUP, signal.SIGUSR1):
-        signal.signal(number, signal.SIG_IGN)
-    try:
+    with reporting(options) as reporter:
         captured = run_loop(capture(settings, listeners=[reporter], job_id=job_id))
-    finally:
-        reporter.close()
     if captured.summary.status == "aborted":
         return ABORTED
     return _EXIT_CODES.get(captured.job.status, INTERRUPTED)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sumi.console.options import add_settings, given_flags
+from sumi.console.options import add_reporting, add_settings, given_flags
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.jobs.capture.command import add_reporting, run_reported
+from sumi.jobs.capture.command import run_reported
 from sumi.jobs.capture.export import ExportForm
 from sumi.jobs.capture.settings import RESUME_SETTINGS, STORE, resumed_settings, store_given
 

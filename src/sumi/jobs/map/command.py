@@ -1,16 +1,13 @@
 """``sumi map``: a configuration file to a run, or to a look at what is there."""
 
-import os
-import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from sumi.console.narration import Verbosity
+from sumi.console.options import add_reporting
 from sumi.console.parser import SentenceParser
-from sumi.console.reporters import choose_reporter
+from sumi.console.reporters import reporting
 from sumi.console.summary import exit_code
-from sumi.console.terminal import Sink, printable
+from sumi.console.terminal import printable
 from sumi.jobs.map.config import MapConfig
 from sumi.jobs.map.config_file import load_map_config
 
@@ -56,17 +53,7 @@ def build_parser() -> SentenceParser:
     )
     look.add_argument("--stats", action="store_true", help="Show what the map holds, and exit.")
     look.add_argument("--export-summary", action="store_true", help="Write the summary again, and exit.")
-    report = parser.add_argument_group("reporting")
-    report.add_argument("--json", action="store_true", help="Write events as JSON lines to stdout.")
-    loudness = report.add_mutually_exclusive_group()
-    loudness.add_argument("-q", "--quiet", action="store_true", help="Show only problems.")
-    loudness.add_argument(
-        "-v",
-        "--verbose",
-        action="count",
-        default=0,
-        help="Show every page; twice, also retries and robots.txt.",
-    )
+    add_reporting(parser)
     return parser
 
 
@@ -82,13 +69,7 @@ def run(arguments: Sequence[str]) -> int:
     from sumi.assembly.parts import run_loop
     from sumi.jobs.map.run import map as run_map
 
-    out, err = Sink(sys.stdout), Sink(sys.stderr)
-    verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
-    reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
-    # Before the run listens and after it no longer does, these would kill the process by default.
-    for number in (signal.SIGHUP, signal.SIGUSR1):
-        signal.signal(number, signal.SIG_IGN)
-    try:
+    with reporting(options) as reporter:
         summary = run_loop(
             run_map(
                 config,
@@ -99,9 +80,7 @@ def run(arguments: Sequence[str]) -> int:
                 read_config=lambda: load_map_config(path),
             )
         )
-        return exit_code(summary)
-    finally:
-        reporter.close()
+    return exit_code(summary)
 
 
 def _print_plan(config: MapConfig) -> int:

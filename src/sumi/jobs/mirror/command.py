@@ -1,14 +1,13 @@
 """``sumi mirror``: flags to settings, settings to a run, the run's end to an exit code."""
 
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 
 from sumi.console.narration import Verbosity
-from sumi.console.options import add_settings, given_flags
+from sumi.console.options import add_loudness, add_settings, given_flags
 from sumi.console.parser import SentenceParser
-from sumi.console.reporters import Reporter, choose_reporter
+from sumi.console.reporters import Reporter, choose_reporter, ignore_questions
 from sumi.console.summary import INTERRUPTED, exit_code, worst_of
 from sumi.console.terminal import Sink
 from sumi.errors import StorageFailed
@@ -48,16 +47,7 @@ def build_parser() -> SentenceParser:
         "--list-only", action="store_true", help="List the pages in the sitemaps; fetch none of them."
     )
     add_format(report)
-    report.add_argument("--json", action="store_true", help="Write events as JSON lines to stdout.")
-    loudness = report.add_mutually_exclusive_group()
-    loudness.add_argument("-q", "--quiet", action="store_true", help="Show only problems.")
-    loudness.add_argument(
-        "-v",
-        "--verbose",
-        action="count",
-        default=0,
-        help="Show every page; twice, also retries and robots.txt.",
-    )
+    add_loudness(report)
     return parser
 
 
@@ -89,7 +79,7 @@ def run_reported(
     # Imported here because the engine brings the network and the parser, which --help does not need.
     from sumi.workers.process import worker_started_early
 
-    _ignore_questions()
+    ignore_questions()
     try:
         with worker_started_early(settings.processes, settings.parse_cpu, settings.parse_memory):
             from sumi.assembly.parts import run_loop
@@ -105,7 +95,7 @@ def _run_several(
 ) -> int:
     from sumi.jobs.mirror.sites import run_sites
 
-    _ignore_questions()
+    ignore_questions()
     try:
         ends = run_sites(sites, [reporter], read_sites)
     finally:
@@ -114,12 +104,6 @@ def _run_several(
     codes += [end.error.exit_code for end in ends if end.error is not None]
     codes += [INTERRUPTED for end in ends if end.was_not_begun]
     return worst_of(codes)
-
-
-def _ignore_questions() -> None:
-    """Before the run listens and after it no longer does, these would kill the process by default."""
-    for number in (signal.SIGHUP, signal.SIGUSR1):
-        signal.signal(number, signal.SIG_IGN)
 
 
 def _complain_if_cut_short(out: Sink) -> None:

@@ -2,13 +2,13 @@
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sumi.console.narration import Verbosity
 from sumi.console.parser import SentenceParser
+from sumi.console.reporters import ignore_questions
 from sumi.console.terminal import Sink, printable
 from sumi.jobs.pipeline.command_crawl import add_again, run_crawler
 from sumi.jobs.pipeline.options import add_config, add_running, checked, min_free, read_config
@@ -87,9 +87,7 @@ def _run_reported(options: argparse.Namespace, config: "CrawlConfig", report: "J
         min_free=min_free(options, os.environ),
         durability=options.durability,
     )
-    # Before either side listens, these would kill it by default; that they are ignored is inherited.
-    for number in (signal.SIGHUP, signal.SIGUSR1):
-        signal.signal(number, signal.SIG_IGN)
+    ignore_questions()  # which the crawler's process inherits
     both = Both(config, chosen, report, report.scraper, lambda: read_config(options, config.run_id))
     verdict = both.run()
     report.verdict(verdict)

@@ -1,17 +1,15 @@
 """What the commands of a crawl and a scrape share: their options, their configuration, their reporting."""
 
 import argparse
-import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sumi.console.narration import Verbosity
+from sumi.console.options import add_reporting
 from sumi.console.parser import SentenceParser
-from sumi.console.reporters import Reporter, choose_reporter
+from sumi.console.reporters import Reporter, reporting
 from sumi.console.summary import exit_code
 from sumi.console.terminal import Sink, printable
 from sumi.errors import UsageError
@@ -55,17 +53,7 @@ def add_running(parser: SentenceParser, *, new_run: bool = True) -> None:
     parser.add_argument(
         "--min-free", metavar="SIZE", help="Stop when less disk space is free, such as 1G; 0 for no check."
     )
-    report = parser.add_argument_group("reporting")
-    report.add_argument("--json", action="store_true", help="Write events as JSON lines to stdout.")
-    loudness = report.add_mutually_exclusive_group()
-    loudness.add_argument("-q", "--quiet", action="store_true", help="Show only problems.")
-    loudness.add_argument(
-        "-v",
-        "--verbose",
-        action="count",
-        default=0,
-        help="Show every page; twice, also retries and robots.txt.",
-    )
+    add_reporting(parser)
 
 
 def parser_for_status(command: str, description: str) -> SentenceParser:
@@ -113,16 +101,9 @@ def report(options: argparse.Namespace, config: "CrawlConfig", run: "Callable[[R
     """Show under which rules it goes, run it with a reporter listening, and end with its exit code."""
     from sumi.jobs.pipeline.policy import compliance_banner
 
-    out, err = Sink(sys.stdout), Sink(sys.stderr)
     if not options.quiet:
+        err = Sink(sys.stderr)
         for line in compliance_banner(config):
             err.line(printable(line))
-    verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
-    reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
-    # Before the run listens and after it no longer does, these would kill the process by default.
-    for number in (signal.SIGHUP, signal.SIGUSR1):
-        signal.signal(number, signal.SIG_IGN)
-    try:
+    with reporting(options) as reporter:
         return exit_code(run(reporter))
-    finally:
-        reporter.close()
