@@ -1,14 +1,22 @@
-"""Where settings come from: flags, then the environment, then a configuration file, then the defaults."""
+"""Where settings come from: flags, then the environment, then a configuration file, then the defaults; or a
+program, as keyword arguments.
+"""
 
+import os
 from collections.abc import Mapping, Sequence
+from enum import Enum
+from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+from sumi.errors import UsageError
 from sumi.settings.config_file import toml_file
 from sumi.settings.setting import Setting
-from sumi.settings.values import parsed
+from sumi.settings.values import from_native, parsed, suggestion
 
 Given: TypeAlias = str | bool | list[str]
+# By field: never written down, nor repeated in a message.
+SECRET: Final = ("auth", "header", "header_for", "proxy")
 
 
 def gathered(
@@ -53,3 +61,33 @@ def _from_variable(setting: Setting, text: str) -> object:
         values = filter(str.strip, text.splitlines()) if setting.kind.spaced else text.split()
         return tuple(parsed(setting.kind, value, setting.variable) for value in values)
     return parsed(setting.kind, text, setting.variable)
+
+
+def from_keywords(values: Mapping[str, object], table: Sequence[Setting], job: str) -> dict[str, object]:
+    """By field; None stands for what is not given. Raises UsageError for what is no setting of the job, or
+    cannot be used."""
+    known = {setting.field: setting for setting in table}
+    for field in values:
+        if field not in known:
+            close = suggestion(field, (setting.name for setting in table)).replace("-", "_")
+            raise UsageError(f"{field} is not a setting of a {job}{close}")
+    return {field: _checked(known[field], value) for field, value in values.items() if value is not None}
+
+
+def _checked(setting: Setting, value: object) -> object:
+    plain = _as_in_a_file(value)
+    if setting.kind.many and not isinstance(plain, list):
+        plain = [plain]
+    texts = plain if setting.kind.many and isinstance(plain, list) else [plain]
+    if setting.field in SECRET and not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"{setting.field} must be {setting.kind.expects}; its value is not shown here")
+    return from_native(setting.kind, plain, setting.field)
+
+
+def _as_in_a_file(value: object) -> object:
+    """A program has more types than a file."""
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, PathLike):
+        return os.fspath(value)
+    return [_as_in_a_file(item) for item in value] if isinstance(value, list | tuple) else value

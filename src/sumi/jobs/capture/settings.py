@@ -8,11 +8,10 @@ import msgspec
 
 from sumi.errors import UsageError
 from sumi.policy import Preset
-from sumi.settings.keywords import SECRET, from_keywords
 from sumi.settings.kinds import FOLDER, SWITCH, URL, decimal, many, split_userinfo, whole
 from sumi.settings.setting import OUTPUT, PACE, TAKE, Setting, grouped, with_defaults
 from sumi.settings.shared import SHARED, SharedSettings
-from sumi.settings.sources import Given, gathered
+from sumi.settings.sources import SECRET, Given, from_keywords, gathered
 from sumi.urls import PRESETS, Spelled, origin, spelled
 
 DEFAULT_WORKERS: Final = 5

@@ -8,7 +8,6 @@ import msgspec
 
 from sumi.errors import UsageError
 from sumi.policy import OnError, SourceChoice, StateBackend
-from sumi.settings.keywords import from_keywords
 from sumi.settings.kinds import (
     FIDELITY,
     FOLDER,
@@ -35,7 +34,7 @@ from sumi.settings.setting import (
     with_defaults,
 )
 from sumi.settings.shared import SHARED, SharedSettings
-from sumi.settings.sources import Given, gathered
+from sumi.settings.sources import Given, from_keywords, gathered
 
 
 class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
