@@ -2,8 +2,10 @@
 
 import asyncio
 
+import pytest
+
 from sumi.engine.revisit import Revisits
-from sumi.model import Candidate, PageFacts
+from sumi.model import Candidate, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged, Settlement, UrlRecord
@@ -45,3 +47,15 @@ def test_a_visit_reads_the_record_of_its_page_once() -> None:
     world = crawled(web_of({URL: Answer()}), recipe_for([URL], revisit=True), open_store=Counted)
     assert isinstance(world.store, Counted)
     assert world.store.reads == 1
+
+
+@pytest.mark.parametrize(("asked_at", "recorded"), [(99.0, None), (100.0, None), (101.0, 100.0)])
+def test_a_date_that_lies_ahead_of_the_request_proves_nothing_later(
+    asked_at: float, recorded: float | None
+) -> None:
+    """The page may have been changed once more by then, under the same date."""
+    revisits = Revisits(MemoryStore(FrontierPolicy(UNPACED), 0.0), active=True, trust_dates=True)
+    revisits.listed({URL: 100.0})
+    lease = Lease(Candidate(URL), "a.test", 1, 9.0, 0)
+    settlement = Settlement(lease, Verdict(Outcome.CAPTURED), asked_at, PageFacts(path="a.test/x/index.md"))
+    assert revisits.dated(settlement, asked_at).facts.lastmod == recorded

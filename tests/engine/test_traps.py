@@ -344,6 +344,18 @@ def test_a_bot_check_is_no_content_and_slows_the_crawl_down(check: Answer) -> No
     assert len(done.log) == 4  # nobody knocks twice
 
 
+def test_bot_checks_with_good_pages_in_between_hold_nobody() -> None:
+    def guarded(url: str, _now: float) -> Answer:
+        if path_of(url) in ("/a", "/c"):
+            return Answer(200, headers=HTML, text=CHECK)
+        links = ("/a", "/b", "/c", "/d") if path_of(url) == "/" else ()
+        return html(f"Page {path_of(url)}", f"<p>All about {path_of(url)}.</p>", *links)
+
+    done = crawl(guarded, concurrency=1)
+    assert counts(done) == {Outcome.CAPTURED: 3, Outcome.CHALLENGE: 2}
+    assert done.log[-1].reached - done.log[-2].reached < 30
+
+
 # ── permissions ────────────────────────────────────────────────────────────────────────────────────────────
 
 

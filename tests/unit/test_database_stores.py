@@ -26,7 +26,7 @@ from sumi.state.database.store import FolderStore
 from sumi.state.entries import State
 from sumi.state.folder import backend_to_use
 from sumi.state.journal import FilesStore
-from sumi.state.lmdb import LmdbStore
+from sumi.state.lmdb import LmdbStore, packing
 from sumi.state.lmdb.packing import (
     pack_id,
     pack_moment,
@@ -78,6 +78,13 @@ def test_packed_ranks_sort_as_ranks_do(one: Rank, other: Rank) -> None:
 def test_packed_moments_sort_by_time(one: float, other: float, row_id: int) -> None:
     assert unpack_moment(pack_moment(one, row_id)) == (one, row_id)
     assert (pack_moment(one, row_id) < pack_moment(other, row_id)) == (one < other)
+
+
+def test_both_zeros_are_packed_alike() -> None:
+    """Negative zero equals zero, and so a row would be written under one key and looked for under another."""
+    zero = pack_rank((False, 1, 0.0, 7))
+    packing._sortable.cache_clear()
+    assert pack_rank((False, 1, -0.0, 7)) == zero
 
 
 def test_a_packed_row_comes_back_whole() -> None:
