@@ -135,7 +135,7 @@ def test_counts_survive_a_restart_and_cost_a_few_pages_of_relearning() -> None:
     recorded = [(n, observed(before, month(n), calendar(n))) for n in range(100)]
     after = TemplateWatch(LIMIT)
     for number, fruitless in reversed(recorded):  # in whatever order the ledger tells of them
-        after.recall(month(number), float(number), fruitless)
+        after.load(month(number), float(number), fruitless)
     fetched = 100
     while after.cut(month(fetched)) is None:
         observed(after, month(fetched), calendar(fetched))

@@ -247,7 +247,7 @@ def test_a_refusal_names_the_repository_and_the_cap() -> None:
 def test_what_an_earlier_run_asked_for_keeps_its_place_under_lower_caps() -> None:
     ledger = CapLedger(CAPS)
     for number in range(9):
-        ledger.recall(f"https://github.com/o/r/issues/{number}")
+        ledger.load(f"https://github.com/o/r/issues/{number}")
     assert ledger.admits("https://github.com/o/r/issues/0") is None
     assert ledger.admits("https://github.com/o/r/issues/9") is not None
 

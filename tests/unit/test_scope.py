@@ -11,7 +11,7 @@ from sumi.errors import UsageError
 from sumi.model import Candidate, Kind
 from sumi.outcomes import Outcome
 from sumi.policy import Preset
-from sumi.scope import Scope, build_scope, default_hosts_for, default_scope_for
+from sumi.scope import Scope, build_scope, default_hosts_for
 from sumi.urls import normalize
 
 
@@ -200,7 +200,7 @@ def test_no_pair_of_pattern_and_url_holds_up_a_crawl(pattern: str) -> None:
 )
 def test_the_default_scope_is_the_site_of_the_seed(seed: str, hosts: tuple[str, ...]) -> None:
     assert default_hosts_for(seed) == hosts
-    scope = default_scope_for(seed, max_depth=3)
+    scope = build_scope(hosts=default_hosts_for(seed), max_depth=3)
     assert scope.hosts == hosts
     assert scope.max_depth == 3
     url = normalize(seed, Preset.MIRROR)
@@ -211,7 +211,7 @@ def test_the_default_scope_is_the_site_of_the_seed(seed: str, hosts: tuple[str, 
 
 def test_a_seed_that_is_no_url_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match=r"'example\.com' is not an http or https URL\."):
-        default_scope_for("example.com")
+        default_hosts_for("example.com")
 
 
 def test_a_scope_is_data() -> None:

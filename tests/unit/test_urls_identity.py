@@ -9,7 +9,6 @@ from sumi.urls import (
     PRESETS,
     Rules,
     crawl_rules,
-    is_http_url,
     map_rules,
     normalize,
     normalize_with,
@@ -277,7 +276,6 @@ def test_sorting_keeps_every_parameter_and_the_order_of_repeats(pairs: list[tupl
 )
 def test_what_cannot_be_requested_has_no_identity(url: str, preset: Preset) -> None:
     assert normalize(url, preset) is None
-    assert not is_http_url(url)
 
 
 def test_a_url_of_the_greatest_length_is_taken() -> None:
@@ -313,4 +311,4 @@ def test_references_resolve_as_in_a_browser(href: str, url: str) -> None:
     ],
 )
 def test_a_host_name_is_as_long_as_dns_can_hold(host: str, fits: bool) -> None:
-    assert is_http_url(f"http://{host}/") is fits
+    assert (normalize(f"http://{host}/", Preset.MIRROR) is not None) is fits

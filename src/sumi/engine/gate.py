@@ -68,7 +68,7 @@ class Gate:
             if record.outcome is Outcome.PENDING:
                 waiting.append(record.url)
             else:
-                self._caps.recall(record.url)
+                self._caps.load(record.url)
         for url in waiting:
             self._caps.admits(url)
 
@@ -201,7 +201,7 @@ class TrapWatch:
 
     def restore(self, url: str, at: float, facts: PageFacts) -> None:
         self._sessions.observe(url, int(facts.simhash, 16) if facts.simhash else None)
-        self._templates.recall(url, at, facts.fruitless)
+        self._templates.load(url, at, facts.fruitless)
 
 
 class Listings:

@@ -153,7 +153,7 @@ class TemplateWatch:
             known.fruitless = max(0, known.fruitless - _CREDIT)
         return known.fruitless
 
-    def recall(self, url: str, at: float, fruitless: int) -> None:
+    def load(self, url: str, at: float, fruitless: int) -> None:
         """An earlier run's page and the count that was recorded with it; the latest counts."""
         known = self._known(url)
         if known is not None and at >= known.told_at:

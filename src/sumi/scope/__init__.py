@@ -1,13 +1,11 @@
 """Which URLs a job covers, and the rule that says so."""
 
-from sumi.scope.hosts import canonical_host_pattern, host_matches
-from sumi.scope.scope import Scope, build_scope, default_hosts_for, default_scope_for
+from sumi.scope.hosts import canonical_host_pattern
+from sumi.scope.scope import Scope, build_scope, default_hosts_for
 
 __all__ = [
     "Scope",
     "build_scope",
     "canonical_host_pattern",
     "default_hosts_for",
-    "default_scope_for",
-    "host_matches",
 ]

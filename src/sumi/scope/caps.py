@@ -67,7 +67,7 @@ class CapLedger:
             self._take(place, hash(url))
         return refusal
 
-    def recall(self, url: str) -> None:
+    def load(self, url: str) -> None:
         """An earlier run asked for this URL: it has its place, even beyond a limit that is lower now."""
         place = self._place_of(url)
         if place is not None:

@@ -17,15 +17,6 @@ _WILDCARD: Final = "*."
 _WEB_PORTS: Final = frozenset(DEFAULT_PORTS.values())
 
 
-def host_matches(pattern: str, host: str, port: int) -> bool:
-    """Whether a canonical pattern (see ``canonical_host_pattern``) takes a normalized host."""
-    wanted, wanted_port = split_authority(pattern)
-    if port not in _ports(wanted_port):
-        return False
-    base = wanted.removeprefix(_WILDCARD)
-    return host == base or (base != wanted and host.endswith("." + base))
-
-
 def canonical_host_pattern(text: str) -> str:
     """The pattern as hosts are written in normalized URLs: lower case, IDNA, no trailing dot."""
     wildcard = _WILDCARD if text.startswith(_WILDCARD) else ""

@@ -164,19 +164,6 @@ def build_scope(
     )
 
 
-def default_scope_for(
-    seed_url: str,
-    *,
-    include: Iterable[str] = (),
-    exclude: Iterable[str] = (),
-    max_depth: int | None = None,
-) -> Scope:
-    """The whole site of a seed: see ``default_hosts_for``."""
-    return build_scope(
-        hosts=default_hosts_for(seed_url), include=include, exclude=exclude, max_depth=max_depth
-    )
-
-
 def default_hosts_for(seed_url: str) -> tuple[str, ...]:
     """The seed's host, with its port if that is not the scheme's own, and its twin with or without www."""
     url = normalize(seed_url, Preset.MIRROR)

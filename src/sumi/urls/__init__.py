@@ -3,7 +3,7 @@
 Parsing follows the WHATWG URL standard, so a host checked here is the host a browser would dial.
 """
 
-from sumi.urls.identity import Spelled, is_http_url, normalize, normalize_with, spelled
+from sumi.urls.identity import Spelled, normalize, normalize_with, spelled
 from sumi.urls.links import LinkNormalizer
 from sumi.urls.parts import DEFAULT_PORTS, UrlParts, host_key, origin, split
 from sumi.urls.rules import PRESETS, Rules, crawl_rules, map_rules, rules_for
@@ -17,7 +17,6 @@ __all__ = [
     "UrlParts",
     "crawl_rules",
     "host_key",
-    "is_http_url",
     "map_rules",
     "normalize",
     "normalize_with",

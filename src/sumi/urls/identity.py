@@ -124,11 +124,6 @@ def spelled_href(href: str, rules: Rules) -> Spelled | None:
     return Spelled(identity, "" if address is None or address == identity else address)
 
 
-def is_http_url(text: str) -> bool:
-    """Whether the text is an absolute http(s) URL that can be requested."""
-    return normalize(text, Preset.MIRROR) is not None
-
-
 def identity_of(href: str, rules: Rules) -> str | None:
     """Of a URL as the standard writes it."""
     scheme, _, rest = href.partition("://")

@@ -1,7 +1,7 @@
 """All links of a graph at once, 12 bytes each: for whoever looks through them more than once.
 
 What is worked out from them goes through them in slices: of ten million links, one number more for each would
-be as much again. Needs numpy, which comes with the extra ``terrain``: see measures.
+be as much again. Needs numpy, which comes with the extra ``terrain``: see analysis.
 """
 
 from array import array

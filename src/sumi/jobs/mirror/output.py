@@ -46,7 +46,7 @@ STARTED_NOTE = "markdown_tree.started_at"
 
 
 class MarkdownTree:
-    """Implements ``sumi.ports.Output`` and ``AssetKeeper``. Await ``recall`` before the first ``accept``."""
+    """Implements ``sumi.ports.Output`` and ``AssetKeeper``. Await ``load`` before the first ``accept``."""
 
     def __init__(
         self, root: Path, home: str, source_url: str, clock: Clock, most_asset_bytes: int = 0
