@@ -106,7 +106,7 @@ class SharedSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def agent(self) -> str:
-        """What we call ourselves, always with a way to reach somebody: ``name/version (+url; email)``."""
+        """The User-Agent, always with a contact: ``name/version (+url; email)``."""
         if self.user_agent and not self.contact:
             return self.user_agent
         name = self.user_agent or f"sumi/{__version__}"

@@ -45,7 +45,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def from_scalar(kind: Kind, value: object, where: str) -> object:
-    # type() and not isinstance(): True is an int to Python, but not to whoever wrote the file.
+    # type() and not isinstance(): True is an int to Python, but not to the author of the file.
     if type(value) not in kind.natives:
         quotes = " in quotes" if kind.natives == (str,) else ""
         raise UsageError(complaint(where, value, kind.expects + quotes))

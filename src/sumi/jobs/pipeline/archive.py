@@ -178,7 +178,7 @@ class TrainedPacking:
         self._dictionary = made
 
 
-# ── does an archive agree with the state of whoever filled it? ───────────────────────────────────────────
+# ── does an archive agree with the state of its writer? ─────────────────────────────────────────────────
 
 
 async def archive_findings(role: Role, store: Snapshot, *, deep: bool) -> AsyncIterator[Finding]:

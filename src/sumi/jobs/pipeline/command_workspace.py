@@ -112,7 +112,7 @@ def _confirmed(question: str) -> bool:
 
 @contextmanager
 def _alone_in(place: Path, belongings: Belongings) -> "Iterator[list[Claim]]":
-    """Nobody is at work, and nobody begins, until all is removed; folders made for that are gone again."""
+    """Keep jobs from running or starting until everything is removed; remove folders made for the locks."""
     from sumi.state.claim import Claim
 
     with ExitStack() as held:

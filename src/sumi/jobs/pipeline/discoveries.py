@@ -33,7 +33,7 @@ class DiscoveryMetadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     last_modified: _Text | UnsetType | None = UNSET
     fetched_at: _Seconds | UnsetType | None = UNSET
     proxy_id: _Text | UnsetType = UNSET  # and only where it came through one
-    # What no body says, so that whoever takes it over could not know. Lines of older versions lack it.
+    # What the body does not say, so the scraper could not know it. Lines of older versions lack it.
     retries: _Count | UnsetType = UNSET  # unset: none
     robots_meta: _Text | UnsetType = UNSET  # with what the answer's header said
     robots_rule: _Text | UnsetType = UNSET
@@ -58,7 +58,7 @@ class Discovery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """A line of a spool, by whomever: what is known as ours, and what else its metadata say."""
+    """A line of a spool, written by any program: the fields we know, and what else its metadata say."""
 
     discovery: Discovery
     own: str = ""  # JSON

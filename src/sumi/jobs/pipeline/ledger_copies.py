@@ -2,7 +2,7 @@
 
 A line is written only after what it tells of is durable in the ledger: it waits for two syncs, as the first
 makes its page durable and the second finds it so. Hence no power cut can leave a line whose page is unknown,
-and nobody who reads along acts on something that is later taken back. What a kill cost a file is added when
+and no reader acts on something that is later taken back. What a kill cost a file is added when
 the next run starts: it compares the pages of the run that died with the lines that are there.
 """
 

@@ -1,7 +1,7 @@
 """The page index: for each URL what is archived of it, as a JSON object. In LMDB, or a file of JSON lines.
 
-It is a copy of what the ledger of a run knows, for other programs. One process puts records; whoever reads
-changes nothing. Each URL has one record whenever a run has begun or ended: in the file, a page that changes
+It is a copy of what the ledger of a run knows, for other programs. One process puts records; readers
+change nothing. Each URL has one record whenever a run has begun or ended: in the file, a page that changes
 during a run has another line until that run ends, or the next begins, and the last one counts.
 """
 
@@ -81,7 +81,7 @@ def index_records(path: Path, *, in_lmdb: bool) -> Iterator[IndexRecord]:
     for line in last_lines(path, _url_of):
         try:
             yield _decode(line)
-        except msgspec.MsgspecError:  # somebody else's line costs only itself
+        except msgspec.MsgspecError:  # a line that is not ours costs only itself
             continue
 
 

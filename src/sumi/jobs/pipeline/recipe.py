@@ -38,12 +38,12 @@ def finding_job(config: CrawlConfig, name: str, seeds: Sequence[Candidate], *, k
 
 
 def fetching_job(config: CrawlConfig, name: str) -> Job:
-    """A job that is told what to fetch; whoever found the pages counted them, too."""
+    """A job that fetches what it is told to; the crawler that found the pages also counted them."""
     return _job(config, name, (), _network(config, _seeds_if_any(config)), keep_raw=True, take_links=False)
 
 
 def _seeds_if_any(config: CrawlConfig) -> Sequence[str]:
-    """What the crawler may contact because a seed names it, whoever fetches what it found may contact, too.
+    """A private host that a seed names may be contacted by the crawler, and so by its scraper.
     Discoveries of another program need no seeds: a missing or wrong file is the crawler's to refuse."""
     try:
         return [seed.target for seed in load_seeds(config.seeds_file, config.scope.keep_query)]

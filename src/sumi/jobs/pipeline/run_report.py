@@ -214,7 +214,7 @@ class _Voices(Narrator):
         return [f"{self.speaking}: {line}".rstrip() for line in said]
 
     def progress(self, event: Progress) -> str:
-        """Both, whoever moved on."""
+        """Of both, whichever moved on."""
         known = [(name, self.latest[name]) for name in _PROCESSES if name in self.latest]
         return "; ".join(f"{name}: {progress_line(progress)}" for name, progress in known)
 

@@ -62,7 +62,7 @@ class SpoolReader:
         self._searched: dict[SpoolPlace, int] = {}  # by the start of an endless line, how far it is known
 
     def take(self, limit: int) -> list[SpoolLine]:
-        """The next complete lines, at most ``limit``; none if nobody has got any further."""
+        """The next complete lines, at most ``limit``; none if nothing was added."""
         lines = self._lines_of(self._current, limit) if self._current else []
         if not lines:
             for name, size in look_into(self._folder).sizes.items():
@@ -72,8 +72,8 @@ class SpoolReader:
         return self._noted(lines)
 
     def take_unended(self) -> list[SpoolLine]:
-        """Last lines that are whole and only lack their end, as many programs leave them. For when nobody
-        writes any more."""
+        """Last lines that are whole and only lack their end, as many programs leave them. For when
+        nothing is writing any more."""
         return self._noted([line for _, line in self._last_lines() if line is not None])
 
     def rest(self) -> SpoolRest:

@@ -172,7 +172,7 @@ class SpoolSource:
         return Candidate(url, hop, depth=found.depth, referrer=found.referrer, address=address)
 
     def _read(self, item: _Item) -> str | None:
-        """The URL of a line; blank lines are nobody's."""
+        """The URL of a line; None if it is blank or cannot be used."""
         line = item.line
         if not line.too_long and not line.data.strip():
             return None

@@ -37,7 +37,7 @@ class StoredStatus(msgspec.Struct, frozen=True):
 
 
 class SpoolStanding(msgspec.Struct, frozen=True):
-    """What is left of a spool, for whoever reads one."""
+    """What the scraper has not read of the spool."""
 
     unread: int = 0  # bytes
     strangers: int = 0  # files that are not read

@@ -1,8 +1,8 @@
 """A workspace: the folder that a crawl and its scraper keep everything in.
 
 A marker file says that a folder is one, and which of the files in it are the job's, by name or pattern. Only
-those are ever removed, and only in a folder with a marker, so that a slip of the keyboard costs nobody a home
-directory, nor a note that lies among the logs.
+those are ever removed, and only in a folder with a marker, so that a typing mistake never deletes a home
+directory, or a note among the logs.
 """
 
 import contextlib
@@ -57,9 +57,9 @@ def configure(place: Path, belongings: Belongings, files: Mapping[str, str]) -> 
 
 
 def adopt(place: Path, belongings: Belongings) -> None:
-    """What ``configure`` does, for a job that begins without it: unless a folder of its is somebody else's.
+    """Like ``configure``, for a job that starts without it, unless one of its folders holds other files.
 
-    Then the job works all the same, and nobody can reset it.
+    Then the job works all the same, but cannot be reset.
     """
     known = _marker_of(place)
     tops = {PurePosixPath(folder).parts[0] for folder in belongings.folders}
@@ -111,14 +111,14 @@ def job_locks(place: Path, belongings: Belongings) -> list[Path]:
 
 
 def _is_state(folder: PurePosixPath) -> bool:
-    """And not a draft, a copy or something set aside, which nobody begins to work in."""
+    """And not a draft, a copy or something set aside, which no job starts in."""
     is_plain = not any(mark in str(folder) for mark in "*?[")
     return is_plain and not folder.name.startswith(".") and not folder.name.endswith(("-rebuilt", "moving"))
 
 
 def job_files(place: Path, belongings: Belongings) -> Iterator[Path]:
-    """What a reset removes: what the marker calls the job's, and ``belongings`` besides, but for locks, which
-    whoever holds them sees to. No link is followed.
+    """What a reset removes: what the marker calls the job's, and ``belongings`` besides, except locks, which
+    their holders remove. No link is followed.
 
     Raises UsageError where ``place`` is no workspace.
     """
