@@ -100,7 +100,8 @@ class Frontier(Protocol):
     async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
         """Those of ``urls``, in order, for which ``add`` at this depth and hop could change anything.
 
-        The hot path: a page has a hundred links and most are known. May err on the side of too many.
+        The hot path: a page has a hundred links and most are known. May err on the side of too many. A store
+        that lowers depths by ``Settlement.links`` need only name those that are not known at all.
         """
         ...
 

@@ -42,28 +42,23 @@ def open_growing(folder: Path, policy: FrontierPolicy, now: float) -> Store:
     return Outgrowing(folder, policy, now, outgrown=OUTGROWN)
 
 
-DURABLE: dict[str, Open] = {
-    "files": lambda folder, policy, now: FilesStore(folder, policy, now),
-    "growing": open_growing,
-    "lmdb": lambda folder, policy, now: LmdbStore(folder, policy, now),
-    "sqlite": lambda folder, policy, now: SqliteStore(folder, policy, now),
-}
-BACKENDS: dict[str, Open] = {
-    "memory": lambda folder, policy, now: MemoryStore(policy, now),
-    **DURABLE,
-}
-
-
 # The origins of this map are elsewhere, so that pages of a.test keep the depth that they are added with.
 MAP_RUN = MapRun("a configuration", DomainClasses(("origin.test",), (), ()), ("origin.test",), max_depth=99)
 
 # What a job's state can be, by the name of what keeps it.
 STATES: dict[str, Open] = {
-    "files": DURABLE["files"],
-    "lmdb": DURABLE["lmdb"],
+    "files": lambda folder, policy, now: FilesStore(folder, policy, now),
+    "lmdb": lambda folder, policy, now: LmdbStore(folder, policy, now),
     "map": lambda folder, policy, now: MapStore(folder / "map.db", policy, now, MAP_RUN),
-    "sqlite": DURABLE["sqlite"],
+    "sqlite": lambda folder, policy, now: SqliteStore(folder, policy, now),
 }
+DURABLE: dict[str, Open] = {**STATES, "growing": open_growing}
+BACKENDS: dict[str, Open] = {
+    "memory": lambda folder, policy, now: MemoryStore(policy, now),
+    **DURABLE,
+}
+# A map is told of all links when a page is settled: only those that nobody knows have to be judged before.
+TOLD_OF_LINKS = frozenset({"map"})
 
 
 async def nothing_to_sync() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from sumi.jobs.map.store import caches
 from sumi.model import Candidate, Hop, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
@@ -27,7 +28,7 @@ HOSTS = 5
 # Both are more for each host than a database has read ahead.
 FEW, MANY = 100 * HOSTS, 300 * HOSTS
 # Of a URL in memory: in a dictionary with its strings, or in a row of which memory holds nothing.
-MOST_BYTES = {"memory": 1500, "files": 1500, "growing": 60, "lmdb": 60, "sqlite": 60}
+MOST_BYTES = {"memory": 1500, "files": 1500, "growing": 60, "lmdb": 60, "map": 60, "sqlite": 60}
 
 each_backend = pytest.mark.parametrize("backend", sorted(BACKENDS))
 
@@ -99,6 +100,7 @@ def test_memory_for_a_url_is_bounded(backend: str, tmp_path: Path, monkeypatch: 
     # Bounds that are reached here, too.
     monkeypatch.setattr(LmdbRows, "most_left", 100)
     monkeypatch.setattr(leases, "SPARE_DEADLINES", 50)
+    monkeypatch.setattr(caches, "CACHED_URLS", 50)
 
     async def held_with(store: Store, urls: int) -> int:
         await fill(store, urls)

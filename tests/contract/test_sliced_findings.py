@@ -28,7 +28,7 @@ MAP = "map.db"
 
 def opener(name: str, folder: Path) -> OpenStore:
     def opened(policy: FrontierPolicy, now: float) -> AnyStore:
-        if name == "terrain":
+        if name == "map":
             return TERRAIN.open(folder / MAP, policy, now)
         store = DURABLE[name](folder, policy, now)
         assert isinstance(store, AnyStore)
@@ -60,7 +60,7 @@ def crawl(open_store: OpenStore) -> World:
     return crawled(TERRAIN.web, TERRAIN.recipe(), open_store=open_store)
 
 
-@pytest.mark.parametrize("name", [*DURABLE, "terrain"])
+@pytest.mark.parametrize("name", DURABLE)
 def test_no_finding_is_lost_or_counted_twice(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,7 +75,7 @@ def test_no_finding_is_lost_or_counted_twice(
         assert len(again.asked(SEED)) == 1  # it had not ended, whatever of it was there
         assert again.outcomes == whole.outcomes
         assert again.stats == whole.stats
-        if name == "terrain":
+        if name == "map":
             found, links = states(image / MAP), recorded_links(image / MAP)
             assert len(links) == len(set(links)) == 3 * len(FOUND)
             assert recorded_depths(image / MAP) == searched_depths(found, links, TERRAIN.classes)
