@@ -65,7 +65,7 @@ def test_a_capture_can_be_had_without_an_event_loop_exported_and_deleted(tmp_pat
     assert [job.id for job in captures.jobs()] == [captured.job.id]
     assert captures.export(form="jsonl", output=tmp_path / "pages.jsonl").pages == 3
     assert len((tmp_path / "pages.jsonl").read_bytes().splitlines()) == 3
-    with pytest.raises(UsageError, match="'pdf' is no form of an export: give one of folder, markdown"):
+    with pytest.raises(UsageError, match="'pdf' is not an export format: choose one of folder, markdown"):
         captures.export(form="pdf")
     for steer in (captures.pause, captures.cancel):
         with pytest.raises(UsageError, match="no capture is running"):

@@ -27,7 +27,7 @@ def export_map(
     ``measures``: also degree, PageRank, community and bridges of every node.
     """
     if form not in FORMATS:
-        raise UsageError(f"{form!r} is no form of an export: give one of {', '.join(FORMATS)}")
+        raise UsageError(f"{form!r} is not an export format: choose one of {', '.join(FORMATS)}")
     if measures and form == "html":
         raise UsageError("--measures is for the other formats: the picture always shows communities")
     database = database_of(os.fspath(place))
