@@ -1,16 +1,11 @@
-"""How a page ends that brought no content, and what is recorded of it."""
+"""How a page ends that brought no content: failed, gone, or kept as it was on a server's bad day."""
 
 import msgspec
 
 from sumi.engine.answers import bare_facts
 from sumi.engine.contents import Assets
 from sumi.engine.io import Io
-from sumi.engine.revisit import (
-    ending_without_news,
-    facts_without_news,
-    has_file,
-    unchanged_facts,
-)
+from sumi.engine.revisit import is_here, unchanged_facts
 from sumi.engine.soft_errors import probed
 from sumi.engine.visit import Visit
 from sumi.model import Candidate, Hop, Kind, PageFacts, Response
@@ -24,6 +19,9 @@ NOT_THERE = frozenset(
 )
 
 NOT_TOLD = frozenset({Outcome.REDIRECTED, Outcome.ABSENT})
+
+# What says that a page does not exist any more. Everything else that can go wrong may pass.
+GONE = frozenset({Outcome.NOT_FOUND, Outcome.SOFT_404})
 
 
 class Endings:
@@ -41,7 +39,7 @@ class Endings:
         verdict = self._assets.verdict_on(visit, verdict)
         now = self._io.clock.now()
         before = visit.before
-        if before is not None and (has_file(before) or verdict.outcome is Outcome.UNCHANGED):
+        if before is not None and (_has_file(before) or verdict.outcome is Outcome.UNCHANGED):
             return _without_news(visit, verdict, before, response, location, now)
         if visit.candidate.kind is Kind.PAGE and verdict.outcome not in NOT_TOLD:
             await self._io.output.note_ending(visit.lease, verdict, now)
@@ -74,8 +72,38 @@ def _without_news(
     now: float,
 ) -> Settlement:
     """A page that is or was here brought nothing when it was asked for again."""
-    ending = ending_without_news(verdict, before)
+    ending = _ending_without_news(verdict, before)
     if ending.outcome in (Outcome.UNCHANGED, Outcome.STORED):
         return Settlement(visit.lease, ending, now, unchanged_facts(before, response))
-    facts = facts_without_news(ending, before, bare_facts(response, location), now)
+    facts = _facts_without_news(ending, before, bare_facts(response, location), now)
     return Settlement(visit.lease, ending, now, facts)
+
+
+def _has_file(facts: PageFacts) -> bool:
+    """Whether the job keeps pages as files, and has or had one of this."""
+    return facts.path is not None or facts.was_path is not None
+
+
+def _ending_without_news(verdict: Verdict, before: PageFacts) -> Verdict:
+    """How a page ends that is or was here and could not be had again: gone for good, or kept as it was."""
+    if verdict.outcome is Outcome.UNCHANGED and before.asset:
+        return Verdict(Outcome.STORED, verdict.rule)
+    if verdict.outcome in (Outcome.UNCHANGED, Outcome.REDIRECTED):
+        return verdict
+    gone = verdict.outcome in GONE or not is_here(before)
+    return Verdict(Outcome.GONE if gone else Outcome.STALE, f"{verdict.outcome.value}: {verdict.rule}")
+
+
+def _facts_without_news(ending: Verdict, before: PageFacts, bare: PageFacts, now: float) -> PageFacts:
+    """What is then recorded: all that was, or for a page that has just gone, where its file was and when."""
+    if ending.outcome not in (Outcome.GONE, Outcome.REDIRECTED):
+        return before
+    if not is_here(before):
+        return msgspec.structs.replace(before, location=bare.location)
+    return msgspec.structs.replace(
+        bare,
+        was_path=before.path,
+        asset=before.asset,
+        first_captured=before.first_captured,
+        changed_at=now,
+    )

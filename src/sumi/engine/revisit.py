@@ -1,4 +1,4 @@
-"""A page that is here already: asked for only if it may have changed, never lost to a server's bad day."""
+"""A page that is here already: asked for only if it may have changed."""
 
 from hashlib import blake2b
 
@@ -14,8 +14,6 @@ from sumi.ports import Ledger, Settlement
 
 COME_BACK_TO = ASSETS | {Kind.PAGE}
 NO_HEADERS: tuple[tuple[str, str], ...] = ()
-# What says that a page does not exist any more. Everything else that can go wrong may pass.
-GONE = frozenset({Outcome.NOT_FOUND, Outcome.SOFT_404})
 
 
 class Revisits:
@@ -73,11 +71,6 @@ def is_here(facts: PageFacts) -> bool:
     return facts.path is not None or facts.sha256 is not None
 
 
-def has_file(facts: PageFacts) -> bool:
-    """Whether the job keeps pages as files, and has or had one of this."""
-    return facts.path is not None or facts.was_path is not None
-
-
 def revision_of(digest: PageDigest) -> str:
     """Another one whenever something else would be written of the page."""
     parts: tuple[object, ...] = (digest.title, digest.description, digest.language, digest.sha256)
@@ -94,31 +87,6 @@ def unchanged_facts(before: PageFacts, response: Response | None) -> PageFacts:
         before,
         etag=response.header("etag") or before.etag,
         last_modified=response.header("last-modified") or before.last_modified,
-    )
-
-
-def ending_without_news(verdict: Verdict, before: PageFacts) -> Verdict:
-    """How a page ends that is or was here and could not be had again: gone for good, or kept as it was."""
-    if verdict.outcome is Outcome.UNCHANGED and before.asset:
-        return Verdict(Outcome.STORED, verdict.rule)
-    if verdict.outcome in (Outcome.UNCHANGED, Outcome.REDIRECTED):
-        return verdict
-    gone = verdict.outcome in GONE or not is_here(before)
-    return Verdict(Outcome.GONE if gone else Outcome.STALE, f"{verdict.outcome.value}: {verdict.rule}")
-
-
-def facts_without_news(ending: Verdict, before: PageFacts, bare: PageFacts, now: float) -> PageFacts:
-    """What is then recorded: all that was, or for a page that has just gone, where its file was and when."""
-    if ending.outcome not in (Outcome.GONE, Outcome.REDIRECTED):
-        return before
-    if not is_here(before):
-        return msgspec.structs.replace(before, location=bare.location)
-    return msgspec.structs.replace(
-        bare,
-        was_path=before.path,
-        asset=before.asset,
-        first_captured=before.first_captured,
-        changed_at=now,
     )
 
 
