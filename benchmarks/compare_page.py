@@ -68,7 +68,7 @@ JOB_NOTES: Final = {
         "runs it does not end."
     ),
     "links": (
-        "No network and no parsing on either side. Sumi is `benchmarks.terrain`: pages, links, distances, "
+        "No network and no parsing on either side. Sumi is `benchmarks.map`: pages, links, distances, "
         "states and a queue that survives, in SQLite. Scrapy writes pages and edges; nothing else survives. "
         "All pages are alike."
     ),

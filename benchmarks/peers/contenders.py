@@ -71,7 +71,7 @@ store: {{compress: true}}
 
 
 def sumi_map(env: Environment, task: Task) -> list[str]:
-    words = ["-m", "benchmarks.terrain", "--pages", str(task.pages), "--folder", str(task.output)]
+    words = ["-m", "benchmarks.map", "--pages", str(task.pages), "--folder", str(task.output)]
     return [env.program, *words]
 
 

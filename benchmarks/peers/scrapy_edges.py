@@ -1,6 +1,6 @@
 """Scrapy writing a computed web's links to SQLite: ``python -m benchmarks.peers.scrapy_edges PAGES OUTPUT``.
 
-Nothing is fetched or parsed, as in benchmarks.terrain: a middleware answers, the spider computes the links.
+Nothing is fetched or parsed, as in benchmarks.map: a middleware answers, the spider computes the links.
 Edges go into SQLite in large transactions; there are no distances, no states and no queue that survives.
 """
 
@@ -17,7 +17,7 @@ from scrapy.http import Response
 from benchmarks.computed_web import ComputedWeb
 from benchmarks.peers.scrapy_site import SETTINGS
 
-DOMAINS, LINKS, BATCH = 5_000, 10, 200  # of benchmarks.terrain; pages in one transaction
+DOMAINS, LINKS, BATCH = 5_000, 10, 200  # of benchmarks.map; pages in one transaction
 
 
 class Answering:

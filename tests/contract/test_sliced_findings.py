@@ -10,14 +10,14 @@ from sumi.engine import settler
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged
 from tests.contract.backends import DURABLE
-from tests.engine.terrain_world import Terrain, recorded_depths, recorded_links, searched_depths, states
+from tests.engine.map_world import MapWorld, recorded_depths, recorded_links, searched_depths, states
 from tests.engine.world import UNPACED, AnyStore, OpenStore, World, crawled
 
 SEED = "https://q.test/"
 SLICE = 20
 SLICES = 4
 FOUND = tuple(f"https://{'a' if n % 3 else 'q'}.test/{n}" for n in range(SLICES * SLICE - 7))
-TERRAIN = Terrain(
+WORLD = MapWorld(
     {SEED: FOUND, **dict.fromkeys(FOUND, (SEED, FOUND[0]))},
     quality=("q.test",),
     max_depth=2,
@@ -29,7 +29,7 @@ MAP = "map.db"
 def opener(name: str, folder: Path) -> OpenStore:
     def opened(policy: FrontierPolicy, now: float) -> AnyStore:
         if name == "map":
-            return TERRAIN.open(folder / MAP, policy, now)
+            return WORLD.open(folder / MAP, policy, now)
         store = DURABLE[name](folder, policy, now)
         assert isinstance(store, AnyStore)
         return store
@@ -57,7 +57,7 @@ def photographing(name: str, folder: Path, images: list[Path]) -> OpenStore:
 
 
 def crawl(open_store: OpenStore) -> World:
-    return crawled(TERRAIN.web, TERRAIN.recipe(), open_store=open_store)
+    return crawled(WORLD.web, WORLD.recipe(), open_store=open_store)
 
 
 @pytest.mark.parametrize("name", DURABLE)
@@ -78,4 +78,4 @@ def test_no_finding_is_lost_or_counted_twice(
         if name == "map":
             found, links = states(image / MAP), recorded_links(image / MAP)
             assert len(links) == len(set(links)) == 3 * len(FOUND)
-            assert recorded_depths(image / MAP) == searched_depths(found, links, TERRAIN.classes)
+            assert recorded_depths(image / MAP) == searched_depths(found, links, WORLD.classes)

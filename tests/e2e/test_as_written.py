@@ -12,7 +12,7 @@ import yaml
 
 from tests.commands import RunSumi, SpawnSumi, wait_until
 from tests.e2e.captures import shown
-from tests.engine.terrain_world import tables
+from tests.engine.map_world import tables
 from tests.spelling_site import KINDS, MAP_KINDS, NAME, PAGES, SENTENCES, Kind, SpellingSite, spelling_site
 
 HURRIED = ("--rate-limit", "0", "--retries", "0", "--allow-private")

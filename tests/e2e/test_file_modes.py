@@ -22,7 +22,7 @@ def site() -> Iterator[HeldSite]:
 
 
 def test_files_of_every_job_are_the_owners(site: HeldSite, run_sumi: RunSumi, tmp_path: Path) -> None:
-    crawl, terrain = str(crawl_config(tmp_path, site)), str(map_config(tmp_path, site))
+    crawl, mapping = str(crawl_config(tmp_path, site)), str(map_config(tmp_path, site))
     given = set(tmp_path.rglob("*"))
     former = os.umask(0)
     try:
@@ -31,8 +31,8 @@ def test_files_of_every_job_are_the_owners(site: HeldSite, run_sumi: RunSumi, tm
         assert run_sumi("state", "migrate", "files", "copy", "--to", "lmdb").returncode == 0
         assert run_sumi("run", "--config", crawl, "--processes", "0", "--warc", "a.warc.gz").returncode == 0
         assert run_sumi("workspace", "configure", "other").returncode == 0
-        assert run_sumi("map", terrain).returncode == 0
-        assert run_sumi("map", "export", "--format", "graphml", terrain, "-o", "web.graphml").returncode == 0
+        assert run_sumi("map", mapping).returncode == 0
+        assert run_sumi("map", "export", "--format", "graphml", mapping, "-o", "web.graphml").returncode == 0
         assert run_sumi("capture", site.url, *CAPTURE).returncode == 0
         assert run_sumi("capture", "export", "--format", "zip", "-o", "pages.zip").returncode == 0
     finally:

@@ -1,4 +1,4 @@
-"""``sumi map`` makes the terrain around chosen domains, over TLS, in tables that anybody can query."""
+"""``sumi map`` makes the made around chosen domains, over TLS, in tables that anybody can query."""
 
 import hashlib
 from pathlib import Path
@@ -8,7 +8,7 @@ import zstandard
 
 from tests.commands import RunSumi
 from tests.e2e.map_site import Page, running_web
-from tests.engine.terrain_world import recorded_depths, recorded_links, states, tables
+from tests.engine.map_world import recorded_depths, recorded_links, states, tables
 
 WEB = {
     "good.test/": Page(("/a", "near.test/", "ads.test/pixel", "wiki.test/Page")),

@@ -9,7 +9,7 @@ from pathlib import Path
 from sumi.frontier.pacing import SUSPENDED
 from tests.commands import RunSumi, SpawnSumi
 from tests.e2e.map_site import Page, running_web
-from tests.engine.terrain_world import states, tables
+from tests.engine.map_world import states, tables
 
 CHAIN = {f"good.test/{n or ''}": Page((f"/{n + 1}",)) for n in range(200)}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.commands import RunSumi
 from tests.e2e.map_site import Page, running_web
-from tests.engine.terrain_world import tables
+from tests.engine.map_world import tables
 
 LIMIT = 13  # requests to a domain: robots.txt, then HEAD and GET for six pages
 

@@ -12,7 +12,7 @@ import pytest
 from tests.commands import RunSumi, SpawnSumi
 from tests.e2e.map_site import Page, Web, running_web, wait_for_more
 from tests.e2e.test_map_control import wait_until
-from tests.engine.terrain_world import tables
+from tests.engine.map_world import tables
 
 HOSTS = [f"h{n}.test" for n in range(30)]
 AT_ONCE = 3

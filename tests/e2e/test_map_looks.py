@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands import RunSumi
 from tests.e2e.map_site import Page, running_web
-from tests.terrain.maps import small_map
+from tests.made_maps import small_map
 
 WEB = {
     "good.test/": Page(("/a", "near.test/", "ads.test/pixel", "wiki.test/Page")),

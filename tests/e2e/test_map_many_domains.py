@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.commands import RunSumi
 from tests.e2e.map_site import Asked, Page, running_web
-from tests.engine.terrain_world import tables
+from tests.engine.map_world import tables
 
 DOMAINS = 2000
 SECONDS_BETWEEN = 0.1

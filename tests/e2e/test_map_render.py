@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.browsers import needs_browser
 from tests.commands import RunSumi
 from tests.e2e.map_site import Page, running_web
-from tests.engine.terrain_world import recorded_links, states
+from tests.engine.map_world import recorded_links, states
 
 pytestmark = needs_browser
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.commands import RunSumi, SpawnSumi
 from tests.e2e.map_site import Page, running_web, wait_for_more
-from tests.engine.terrain_world import recorded_depths, recorded_links, states, tables
+from tests.engine.map_world import recorded_depths, recorded_links, states, tables
 
 
 def contents(database: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sumi.model import PageFacts
 from sumi.outcomes import Verdict
 from tests.commands import RunSumi
 from tests.e2e.map_site import Page, Web, running_web
-from tests.engine.terrain_world import states, tables
+from tests.engine.map_world import states, tables
 
 
 class Recorder:

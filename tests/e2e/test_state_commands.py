@@ -13,9 +13,9 @@ import pytest
 
 from tests.commands import FinishedSumi, RunSumi, SpawnSumi
 from tests.e2e.test_control import wait_for_requests
+from tests.made_maps import small_map
 from tests.site import MakeSite, RunningSite
 from tests.site.oracle import check_mirror
-from tests.terrain.maps import small_map
 
 FAST = ("--rate-limit", "0", "--json")
 

@@ -23,7 +23,7 @@ from sumi.state.lmdb import LmdbStore
 from sumi.state.memory import MemoryStore
 from sumi.state.sqlite import SqliteStore
 from sumi.urls import host_key
-from tests.engine.terrain_world import Terrain
+from tests.engine.map_world import MapWorld
 from tests.engine.world import (
     HAIR,
     Answer,
@@ -45,7 +45,7 @@ STORES: dict[str, Callable[[Path, FrontierPolicy, float], AnyStore]] = {
     "files": lambda folder, policy, now: FilesStore(folder, policy, now),
     "sqlite": lambda folder, policy, now: SqliteStore(folder, policy, now),
     "lmdb": lambda folder, policy, now: LmdbStore(folder, policy, now),
-    "map": lambda folder, policy, now: Terrain({}, ("*.test",), max_depth=9).open(
+    "map": lambda folder, policy, now: MapWorld({}, ("*.test",), max_depth=9).open(
         folder / "map.db", policy, now
     ),
 }

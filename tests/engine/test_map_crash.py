@@ -9,8 +9,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.engine.terrain_world import (
-    Terrain,
+from tests.engine.map_world import (
+    MapWorld,
     recorded_depths,
     recorded_links,
     searched_depths,
@@ -24,10 +24,10 @@ PAGES = [f"https://{host}/{path}" for host in HOSTS for path in ("", "x", "y", "
 COPIES = 40
 
 
-def small_web(seed: int) -> Terrain:
+def small_web(seed: int) -> MapWorld:
     chance = random.Random(seed)
     links = {page: tuple(chance.sample([*PAGES, "https://s.test/1"], 4)) for page in PAGES}
-    return Terrain(links, quality=("q.test",), stub=("s.test",), max_depth=2)
+    return MapWorld(links, quality=("q.test",), stub=("s.test",), max_depth=2)
 
 
 @contextmanager
@@ -65,7 +65,7 @@ def copied(database: Path, folder: Path) -> Path:
     return folder / "map.db"
 
 
-def check_agreement(path: Path, terrain: Terrain) -> None:
+def check_agreement(path: Path, made: MapWorld) -> None:
     assert tables(path, "PRAGMA integrity_check") == [("ok",)]
     if not tables(path, "SELECT 1 FROM sqlite_schema WHERE name = 'pages'"):
         return  # it died before there was anything
@@ -79,38 +79,42 @@ def check_agreement(path: Path, terrain: Terrain) -> None:
     links = recorded_links(path)
     for url, state in states(path).items():
         if state == "Processed":
-            assert {target for source, target in links if source == url} == set(terrain.links[url])
+            assert {target for source, target in links if source == url} == set(made.links[url])
     if tables(path, "SELECT count(*) FROM depth_work") == [(0,)]:
-        assert recorded_depths(path) == searched_depths(states(path), links, terrain.classes)
+        assert recorded_depths(path) == searched_depths(states(path), links, made.classes)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_kill_at_any_statement_leaves_tables_that_agree(seed: int, tmp_path: Path) -> None:
-    terrain, database = small_web(seed), tmp_path / "map.db"
+    made, database = small_web(seed), tmp_path / "map.db"
     with copying_at_statements(database, tmp_path) as copies:
         crawled(
-            terrain.web, terrain.recipe(), open_store=lambda policy, now: terrain.open(database, policy, now)
+            made.web,
+            made.recipe(),
+            open_store=lambda policy, now: made.open(database, policy, now),
         )
     assert len(copies) == COPIES
     for copy in copies:
-        check_agreement(copy, terrain)
+        check_agreement(copy, made)
     done = len(states(copies[-1]))
     assert done > 1, "the copies must show a crawl on its way"
     last = copies[-1]
-    crawled(terrain.web, terrain.recipe(), open_store=lambda policy, now: terrain.open(last, policy, now))
+    crawled(made.web, made.recipe(), open_store=lambda policy, now: made.open(last, policy, now))
     assert states(last) == states(database)
     assert recorded_depths(last) == recorded_depths(database)
 
 
 def test_so_does_a_power_cut_that_takes_any_part_of_the_log(tmp_path: Path) -> None:
-    terrain, database, chance = small_web(3), tmp_path / "map.db", random.Random(3)
+    made, database, chance = small_web(3), tmp_path / "map.db", random.Random(3)
     with copying_at_statements(database, tmp_path) as copies:
         crawled(
-            terrain.web, terrain.recipe(), open_store=lambda policy, now: terrain.open(database, policy, now)
+            made.web,
+            made.recipe(),
+            open_store=lambda policy, now: made.open(database, policy, now),
         )
     for copy in copies:
         log = copy.with_name("map.db-wal")
         content = log.read_bytes()
         kept = chance.randrange(len(content) + 1)
         log.write_bytes(content[:kept] + bytes(chance.randrange(3) * 512))
-        check_agreement(copy, terrain)
+        check_agreement(copy, made)

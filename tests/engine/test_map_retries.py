@@ -8,7 +8,7 @@ import pytest
 from sumi.jobs.map.recipe import RETRIED, RETRIES, RETRY_SECONDS
 from sumi.outcomes import Outcome
 from sumi.policy import RetryPolicy
-from tests.engine.terrain_world import Terrain, recorded_links, states, tables
+from tests.engine.map_world import MapWorld, recorded_links, states, tables
 from tests.engine.world import HAIR, Answer, crawled
 
 HOME, PAGE = "https://q.test/", "https://a.test/page"
@@ -30,17 +30,17 @@ RETRY = RetryPolicy(RETRIES, RETRY_SECONDS, steady=True, only=RETRIED)
     ],
 )
 def test_a_page_that_cannot_be_had(answer: Answer, state: str, requests: int, tmp_path: Path) -> None:
-    terrain = Terrain({HOME: (PAGE,)}, quality=("q.test",))
+    made = MapWorld({HOME: (PAGE,)}, quality=("q.test",))
     asked: list[float] = []
 
     def web(url: str, now: float) -> Answer:
         if url != PAGE:
-            return terrain.web(url, now)
+            return made.web(url, now)
         asked.append(now)
         return answer
 
     database = tmp_path / "map.db"
-    crawled(web, terrain.recipe(retry=RETRY), open_store=lambda p, now: terrain.open(database, p, now))
+    crawled(web, made.recipe(retry=RETRY), open_store=lambda p, now: made.open(database, p, now))
     assert states(database)[PAGE] == state
     assert len(asked) == requests
     assert all(RETRY_SECONDS - HAIR <= b - a < RETRY_SECONDS + 2 for a, b in pairwise(asked))
@@ -63,24 +63,24 @@ def chain(length: int) -> dict[str, str]:
 def test_redirects_in_a_circle_or_without_end_fail(
     redirects: dict[str, str], failing: str, tmp_path: Path
 ) -> None:
-    terrain = Terrain({HOME: ("https://a.test/0",)}, ("q.test",), max_depth=99, redirects=redirects)
+    made = MapWorld({HOME: ("https://a.test/0",)}, ("q.test",), max_depth=99, redirects=redirects)
     database = tmp_path / "map.db"
-    crawled(terrain.web, terrain.recipe(), open_store=lambda p, now: terrain.open(database, p, now))
+    crawled(made.web, made.recipe(), open_store=lambda p, now: made.open(database, p, now))
     assert states(database)[f"https://{failing}"] == "Failed"
 
 
 def test_a_circle_of_redirects_whose_pages_were_all_found_otherwise_fails_too(tmp_path: Path) -> None:
     circle = [f"https://a.test/{n}" for n in range(3)]
     redirects = dict(zip(circle, [*circle[1:], circle[0]], strict=True))
-    terrain = Terrain({HOME: tuple(circle)}, ("q.test",), redirects=redirects)
+    made = MapWorld({HOME: tuple(circle)}, ("q.test",), redirects=redirects)
     database = tmp_path / "map.db"
-    crawled(terrain.web, terrain.recipe(), open_store=lambda p, now: terrain.open(database, p, now))
+    crawled(made.web, made.recipe(), open_store=lambda p, now: made.open(database, p, now))
     assert sorted(states(database)[url] for url in circle) == ["Failed", "Processed", "Processed"]
 
 
 def test_a_redirect_to_a_listed_domain_is_noted_and_not_followed(tmp_path: Path) -> None:
     black, stub = "https://ads.test/x", "https://wiki.test/y"
-    terrain = Terrain(
+    made = MapWorld(
         {HOME: ("https://a.test/0", "https://a.test/1", f"{HOME}out"), black: (), stub: ()},
         quality=("q.test",),
         blacklist=("ads.test",),
@@ -91,10 +91,10 @@ def test_a_redirect_to_a_listed_domain_is_noted_and_not_followed(tmp_path: Path)
 
     def web(url: str, now: float) -> Answer:
         asked.append(url)
-        return terrain.web(url, now)
+        return made.web(url, now)
 
     database = tmp_path / "map.db"
-    world = crawled(web, terrain.recipe(), open_store=lambda p, now: terrain.open(database, p, now))
+    world = crawled(web, made.recipe(), open_store=lambda p, now: made.open(database, p, now))
     assert world.warnings == []
     found = states(database)
     assert (found[black], found[stub]) == ("Blacklisted", "Stubbed")

@@ -6,10 +6,10 @@ import pytest
 
 from sumi.jobs.map.recipe import RETRIED, RETRIES, RETRY_SECONDS
 from sumi.policy import RetryPolicy, RobotsOnError, RobotsPolicy
-from tests.engine.terrain_world import Terrain, states, tables
+from tests.engine.map_world import MapWorld, states, tables
 from tests.engine.world import Answer, crawled
 
-TERRAIN = Terrain({"https://q.test/": ("https://q.test/x",), "https://q.test/x": ()}, quality=("q.test",))
+WORLD = MapWorld({"https://q.test/": ("https://q.test/x",), "https://q.test/x": ()}, quality=("q.test",))
 RULES = "User-agent: *\nDisallow: /x\n"
 
 
@@ -26,14 +26,14 @@ def test_a_robots_txt_that_fails(on_error: RobotsOnError, shown: set[str], tmp_p
 
     def web(url: str, now: float) -> Answer:
         asked.append(url)
-        return Answer(503) if url.endswith("/robots.txt") else TERRAIN.web(url, now)
+        return Answer(503) if url.endswith("/robots.txt") else WORLD.web(url, now)
 
     database = tmp_path / "map.db"
-    recipe = TERRAIN.recipe(
+    recipe = WORLD.recipe(
         robots=RobotsPolicy(on_error=on_error),
         retry=RetryPolicy(RETRIES, RETRY_SECONDS, steady=True, only=RETRIED),
     )
-    crawled(web, recipe, open_store=lambda policy, now: TERRAIN.open(database, policy, now))
+    crawled(web, recipe, open_store=lambda policy, now: WORLD.open(database, policy, now))
     assert set(states(database).values()) == shown
     assert asked[: 1 + RETRIES] == ["https://q.test/robots.txt"] * (1 + RETRIES)
     if shown == {"Unreachable"}:
@@ -41,20 +41,18 @@ def test_a_robots_txt_that_fails(on_error: RobotsOnError, shown: set[str], tmp_p
 
 
 def test_a_robots_txt_that_is_asked_for_too_often_suspends_its_domain_at_once(tmp_path: Path) -> None:
-    terrain = Terrain(
-        {"https://q.test/": ("https://busy.test/1", "https://busy.test/2")}, quality=("q.test",)
-    )
+    made = MapWorld({"https://q.test/": ("https://busy.test/1", "https://busy.test/2")}, quality=("q.test",))
     asked: list[str] = []
 
     def web(url: str, now: float) -> Answer:
         asked.append(url)
-        return Answer(429) if url == "https://busy.test/robots.txt" else terrain.web(url, now)
+        return Answer(429) if url == "https://busy.test/robots.txt" else made.web(url, now)
 
     database = tmp_path / "map.db"
-    recipe = terrain.recipe(
+    recipe = made.recipe(
         robots=RobotsPolicy(), retry=RetryPolicy(RETRIES, RETRY_SECONDS, steady=True, only=RETRIED)
     )
-    crawled(web, recipe, open_store=lambda policy, now: terrain.open(database, policy, now))
+    crawled(web, recipe, open_store=lambda policy, now: made.open(database, policy, now))
     found = states(database)
     assert {found[f"https://busy.test/{number}"] for number in (1, 2)} == {"RateLimited"}
     assert [url for url in asked if "busy.test" in url] == ["https://busy.test/robots.txt"]
@@ -65,11 +63,11 @@ def test_a_page_that_robots_txt_denies_has_failed_and_says_why(tmp_path: Path) -
     def web(url: str, now: float) -> Answer:
         if url.endswith("/robots.txt"):
             return Answer(200, headers=(("content-type", "text/plain"),), text=RULES)
-        return TERRAIN.web(url, now)
+        return WORLD.web(url, now)
 
     database = tmp_path / "map.db"
-    recipe = TERRAIN.recipe(robots=RobotsPolicy())
-    crawled(web, recipe, open_store=lambda policy, now: TERRAIN.open(database, policy, now))
+    recipe = WORLD.recipe(robots=RobotsPolicy())
+    crawled(web, recipe, open_store=lambda policy, now: WORLD.open(database, policy, now))
     ((state, why),) = tables(database, "SELECT state, error_message FROM pages WHERE url LIKE '%/x'")
     assert state == "Failed"
     assert "robots.txt" in why

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sumi.jobs.map.store.depths import DepthBounds
-from tests.engine.terrain_world import (
-    Terrain,
+from tests.engine.map_world import (
+    MapWorld,
     recorded_depths,
     recorded_links,
     searched_depths,
@@ -29,13 +29,13 @@ def tree(pages: list[str]) -> dict[str, tuple[str, ...]]:
     return {page: tuple(pages[4 * at + 1 : 4 * at + 5]) for at, page in enumerate(pages)}
 
 
-def terrain() -> Terrain:
+def made() -> MapWorld:
     """A large site is reached by a detour. Its last page leads to one of a quality domain that has a direct
     link to where the site begins, and to a few pages more, so that the crawl goes on."""
     detour = [DETOUR, *(f"{DETOUR}{number}" for number in range(5)), LARGE_SITE[0]]
     links = chain(detour) | tree(LARGE_SITE) | chain(AFTERWARDS)
     links |= {HOME: (DETOUR,), LARGE_SITE[-1]: (SHORTCUT,), SHORTCUT: (LARGE_SITE[0], AFTERWARDS[0])}
-    return Terrain(links, quality=("q.test",), max_depth=20)
+    return MapWorld(links, quality=("q.test",), max_depth=20)
 
 
 def work_left(database: Path) -> int:
@@ -47,7 +47,7 @@ class Killed(Exception):
     """What a crawl dies of here: everything that was committed stays, and nothing else."""
 
 
-async def one_life(database: Path, web: Web, whole: Terrain) -> None:
+async def one_life(database: Path, web: Web, whole: MapWorld) -> None:
     world = World(
         web, whole.recipe(), open_store=lambda policy, now: whole.open(database, policy, now, SLICES)
     )
@@ -59,7 +59,7 @@ async def one_life(database: Path, web: Web, whole: Terrain) -> None:
 
 
 def test_the_work_is_kept_and_gone_on_with_by_whoever_comes_next(tmp_path: Path) -> None:
-    whole, database = terrain(), tmp_path / "map.db"
+    whole, database = made(), tmp_path / "map.db"
 
     def dying_web(url: str, now: float) -> Answer:
         if url == AFTERWARDS[0]:

@@ -9,7 +9,7 @@ from sumi.model import Candidate, Hop
 from sumi.outcomes import Outcome
 from sumi.policy import PacingPolicy, Preset, RobotsPolicy
 from sumi.recipe import Recipe
-from tests.engine.terrain_world import Terrain, states, tables
+from tests.engine.map_world import MapWorld, states, tables
 from tests.engine.world import Answer, crawled, recipe_for, web_of
 
 HTML = (("content-type", "text/html"),)
@@ -85,7 +85,7 @@ def test_robots_txt_is_about_what_is_requested() -> None:
     assert crawled(web_of(pages), other).outcomes == {"https://a.test/z": "robots_denied"}
 
 
-TERRAIN = Terrain({}, quality=("q.test",))
+WORLD = MapWorld({}, quality=("q.test",))
 
 
 @pytest.mark.parametrize("named", ["q.test", "www.q.test"])
@@ -104,10 +104,10 @@ def test_a_name_that_is_unknown_may_be_known_with_or_without_www(
         return Answer(200, links, HTML)
 
     seed = Candidate("https://q.test/", Hop.SEED, address="" if named == "q.test" else f"https://{named}/")
-    recipe = TERRAIN.recipe(robots=RobotsPolicy())
+    recipe = WORLD.recipe(robots=RobotsPolicy())
     recipe = msgspec.structs.replace(recipe, seeds=(seed,), preset=Preset.MAP)
     database = tmp_path / "map.db"
-    world = crawled(web, recipe, open_store=lambda policy, now: TERRAIN.open(database, policy, now))
+    world = crawled(web, recipe, open_store=lambda policy, now: WORLD.open(database, policy, now))
     assert states(database)["https://q.test/"] == "Processed"
     assert f"https://{known}/robots.txt" in {each.url for each in world.log}
     told = tables(database, "SELECT domain, robots_txt FROM domain_states WHERE robots_txt IS NOT NULL")
@@ -115,12 +115,12 @@ def test_a_name_that_is_unknown_may_be_known_with_or_without_www(
 
 
 def test_a_name_that_nobody_knows_is_told_by_that(tmp_path: Path) -> None:
-    recipe = TERRAIN.recipe(robots=RobotsPolicy())
+    recipe = WORLD.recipe(robots=RobotsPolicy())
     recipe = msgspec.structs.replace(recipe, preset=Preset.MAP)
     database = tmp_path / "map.db"
     crawled(
         lambda _url, _now: Answer(trouble=Outcome.DNS_FAILED),
         recipe,
-        open_store=lambda policy, now: TERRAIN.open(database, policy, now),
+        open_store=lambda policy, now: WORLD.open(database, policy, now),
     )
     assert tables(database, "SELECT outcome FROM urls") == [("dns_failed",)]

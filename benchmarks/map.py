@@ -1,6 +1,6 @@
-"""A synthetic web through the whole engine into a terrain map, without a network: pages a second and memory.
+"""A synthetic web through the whole engine into a map, without a network: pages a second and memory.
 
-    python -m benchmarks.terrain --pages 1000000 --domains 5000 --links 10
+    python -m benchmarks.map --pages 1000000 --domains 5000 --links 10
 
 Pages and links are computed, not stored. Every third link goes to one of few popular pages, as on the web;
 the rest lead deeper or anywhere. Fetching and parsing cost nothing here: what counts is leasing, judging,
@@ -129,7 +129,7 @@ def measure_summary(database: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser("python -m benchmarks.terrain", description=__doc__)
+    parser = argparse.ArgumentParser("python -m benchmarks.map", description=__doc__)
     parser.add_argument("--pages", type=int, default=100_000)
     parser.add_argument("--domains", type=int, default=5_000)
     parser.add_argument("--links", type=int, default=10)
@@ -139,7 +139,7 @@ def main() -> None:
     parser.add_argument("--head", action="store_true", help="HEAD before GET, as the job does")
     parser.add_argument("--folder", type=Path, help="where the database goes; kept afterwards")
     arguments = parser.parse_args()
-    folder = arguments.folder or Path(tempfile.mkdtemp(prefix="sumi-terrain-"))
+    folder = arguments.folder or Path(tempfile.mkdtemp(prefix="sumi-map-"))
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

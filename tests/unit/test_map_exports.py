@@ -18,7 +18,7 @@ from sumi.jobs.map.exports.gexf import write_gexf
 from sumi.jobs.map.exports.graphml import write_graphml
 from sumi.jobs.map.exports.parquet import write_parquet_links, write_parquet_nodes
 from sumi.jobs.map.graph import Graph, domain_graph, page_graph
-from tests.terrain.maps import SMALL, SMALL_LINKS, Page, make_map, small_map
+from tests.made_maps import SMALL, SMALL_LINKS, Page, make_map, small_map
 
 Writer = Callable[[Graph, BinaryIO], None]
 WRITERS = pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_what_is_no_map_is_refused_with_a_sentence(tmp_path: Path) -> None:
     junk = tmp_path / "junk.db"
     junk.write_bytes(b"no database at all" * 100)
     for path, error, words in (
-        (tmp_path / "none.db", UsageError, "is not there"),
+        (tmp_path / "none.db", UsageError, "does not exist"),
         (other, UsageError, "is not the database of a map"),
         (junk, StateDamaged, "is not a database"),
     ):

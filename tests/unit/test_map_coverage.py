@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sumi.jobs.map.coverage import MOST_NAMED, Coverage, coverage_notes, read_coverage
 from sumi.jobs.map.database import opened
 from sumi.jobs.map.graph import domain_graph
-from tests.terrain.maps import Page, make_map
+from tests.made_maps import Page, make_map
 
 HOME = Page("https://good.test/", depth=0)
 MISSING = ("waiting", "limited", "rate_limited", "denied", "passed_over", "failed", "unreachable")

@@ -1,6 +1,6 @@
 """How long the summary, the exports, the measures and the picture of a large map take.
 
-    python -m benchmarks.terrain_exports --pages 1000000 --links 10000000
+    python -m benchmarks.map_exports --pages 1000000 --links 10000000
 
 Makes a map of random pages in a temporary folder: domains of many sizes, most links to pages nearby.
 """

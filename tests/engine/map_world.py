@@ -1,4 +1,4 @@
-"""Webs of random links, the terrain that a crawl makes of one, and what it should be."""
+"""Webs of random links, the made that a crawl makes of one, and what it should be."""
 
 import sqlite3
 from collections import defaultdict, deque
@@ -22,7 +22,7 @@ Depths = dict[str, dict[str, int]]  # of each URL, by origin
 
 
 @dataclass(frozen=True)
-class Terrain:
+class MapWorld:
     """What is on the web, and which of it is wanted."""
 
     links: dict[str, tuple[str, ...]]

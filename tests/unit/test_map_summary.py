@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sumi.errors import UsageError
 from sumi.jobs.map.summary import MapSummary, read_summary, summary_markdown
-from tests.terrain.maps import GOOD, SMALL, SMALL_LINKS, Page, make_map, small_map
+from tests.made_maps import GOOD, SMALL, SMALL_LINKS, Page, make_map, small_map
 
 
 def summary_of(path: Path, run: int | None = None) -> MapSummary:

@@ -7,7 +7,7 @@ import pytest
 from sumi.errors import UsageError
 from sumi.jobs.map.database import opened
 from sumi.jobs.map.diff import differences
-from tests.terrain.maps import GOOD, Page, make_map
+from tests.made_maps import GOOD, Page, make_map
 
 PAGES = [
     GOOD,
