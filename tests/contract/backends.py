@@ -4,9 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from sumi.assembly.parts import open_store
 from sumi.jobs.map.store import MapRun, MapStore
 from sumi.model import Lease
-from sumi.policy import FrontierPolicy, StateBackend
+from sumi.policy import Durability, FrontierPolicy, StateBackend
 from sumi.ports import Frontier, Ledger
 from sumi.scope.hosts import DomainClasses
 from sumi.state.folder import backend_to_use
@@ -42,6 +43,11 @@ def open_growing(folder: Path, policy: FrontierPolicy, now: float) -> Store:
     return Outgrowing(folder, policy, now, outgrown=OUTGROWN)
 
 
+def open_as_a_capture(folder: Path, policy: FrontierPolicy, now: float) -> Store:
+    """As ``sumi capture`` opens the queue of a job; what it captured is in a database of its own."""
+    return open_store(None, folder, policy, now, Durability.BATCH, lambda _event: None)
+
+
 # The origins of this map are elsewhere, so that pages of a.test keep the depth that they are added with.
 MAP_RUN = MapRun("a configuration", DomainClasses(("origin.test",), (), ()), ("origin.test",), max_depth=99)
 
@@ -54,6 +60,7 @@ STATES: dict[str, Open] = {
 }
 DURABLE: dict[str, Open] = {**STATES, "growing": open_growing}
 BACKENDS: dict[str, Open] = {
+    "capture": open_as_a_capture,
     "memory": lambda folder, policy, now: MemoryStore(policy, now),
     **DURABLE,
 }

@@ -30,7 +30,7 @@ FEW, MANY = 100 * HOSTS, 300 * HOSTS
 # Of a URL in memory: in a dictionary with its strings, or in a row of which memory holds nothing.
 MOST_BYTES = {"memory": 1500, "files": 1500, "growing": 60, "lmdb": 60, "map": 60, "sqlite": 60}
 
-each_backend = pytest.mark.parametrize("backend", sorted(BACKENDS))
+each_backend = pytest.mark.parametrize("backend", sorted(MOST_BYTES))
 
 
 def pages(first: int, count: int) -> list[Judged]:
