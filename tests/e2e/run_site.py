@@ -5,6 +5,19 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+LIMITS = {
+    "req_per_sec": 200,
+    "global_concurrency": 4,
+    "per_host_concurrency": 4,
+    "max_retries": 2,
+    "backoff_base_ms": 50,
+    "backoff_cap_ms": 200,
+}
 
 
 class PlainSite:
@@ -65,3 +78,19 @@ def plain_site(pages: int = 6, dead: int = 0, delay: float = 0.0) -> Iterator[Pl
     finally:
         site.server.shutdown()
         site.server.server_close()
+
+
+def configured_crawl(folder: Path, site: PlainSite, **sections: Any) -> Path:
+    """``crawl.yaml`` and its workspace. A seed that is a literal loopback address, and nothing else that
+    would open it."""
+    (folder / "workspace").mkdir()
+    (folder / "workspace" / "seeds.txt").write_text(f"{site.url}/\n")
+    settings: dict[str, Any] = {
+        "user_agent": "bot/1.0 (+https://example.org/bot)",
+        "profile": "generic",
+        "scope": {"allowed_hosts": [site.authority]},
+        "limits": LIMITS,
+    }
+    config = folder / "crawl.yaml"
+    config.write_text(yaml.safe_dump(settings | sections))
+    return config

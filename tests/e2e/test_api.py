@@ -13,6 +13,7 @@ import pytest
 import sumi
 from sumi.errors import UsageError
 from sumi.events import Event, PageSettled
+from tests.e2e.run_site import PlainSite, configured_crawl, plain_site
 from tests.site import MakeSite
 
 
@@ -115,3 +116,24 @@ def test_a_stored_job_is_looked_at_checked_and_carried(make_site: MakeSite, tmp_
     assert (carried.number, carried.what) == (job.discovered, "URLs")
     with pytest.raises(UsageError, match="exists already"):
         sumi.sync.migrate_state(output, tmp_path / "copy")
+
+
+def test_a_crawler_and_its_scraper_are_heard_and_stopped_together(tmp_path: Path) -> None:
+    heard: list[Event] = []
+
+    async def main(site: PlainSite) -> sumi.Summary:
+        control = sumi.Control()
+
+        def hear(event: Event) -> None:
+            heard.append(event)
+            if isinstance(event, PageSettled):
+                control.stop("enough")
+
+        config = configured_crawl(tmp_path, site)
+        return await sumi.run(config, processes=0, min_free=0, listeners=[hear], control=control)
+
+    with plain_site(pages=40, delay=0.2) as site:
+        summary = asyncio.run(asyncio.wait_for(main(site), 120))
+    assert (summary.job, summary.status) == ("run", "interrupted")
+    assert summary.outcomes["pending"] > 0
+    assert any(isinstance(event, PageSettled) for event in heard)

@@ -6,17 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.e2e.map_site import Page, running_web
-from tests.e2e.run_site import PlainSite, plain_site
+from tests.e2e.run_site import PlainSite, configured_crawl, plain_site
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "python.md"
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 START = '"https://docs.example.org/"'
 # What an example leaves to the defaults, which are polite and slow.
 QUICK: dict[str, Any] = {"rate_limit": 0, "min_free": 0, "processes": 0}
-LIMITS = {"req_per_sec": 200}
 WEB = {"good.test/": Page(("/a",)), "good.test/a": Page()}
 
 
@@ -30,7 +28,7 @@ def test_every_example_runs(
     site: PlainSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    _configure_crawl(tmp_path, site)
+    configured_crawl(tmp_path, site)
     assert len(EXAMPLES) >= 8
     with running_web(dict(WEB), tmp_path) as web:
         web.config(tmp_path, {"good.test": "good.test/"})
@@ -45,15 +43,3 @@ def test_every_example_runs(
     assert "5 rows" in said
     assert (tmp_path / "docs.zip").is_file()
     assert (tmp_path / "web.graphml").is_file()
-
-
-def _configure_crawl(tmp_path: Path, site: PlainSite) -> None:
-    (tmp_path / "workspace").mkdir()
-    (tmp_path / "workspace" / "seeds.txt").write_text(f"{site.url}/\n")
-    settings = {
-        "user_agent": "bot/1.0 (+https://example.org/bot)",
-        "profile": "generic",
-        "scope": {"allowed_hosts": [site.authority]},
-        "limits": LIMITS,
-    }
-    (tmp_path / "crawl.yaml").write_text(yaml.safe_dump(settings))

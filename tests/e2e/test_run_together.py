@@ -10,36 +10,12 @@ from typing import Any, TypeAlias
 
 import msgspec
 import pytest
-import yaml
 
 from tests.commands import RunSumi, SpawnedSumi, SpawnSumi, wait_until
-from tests.e2e.run_site import PlainSite, plain_site
+from tests.e2e.run_site import LIMITS, PlainSite, configured_crawl, plain_site
 
-LIMITS = {
-    "req_per_sec": 200,
-    "global_concurrency": 4,
-    "per_host_concurrency": 4,
-    "max_retries": 2,
-    "backoff_base_ms": 50,
-    "backoff_cap_ms": 200,
-}
 MakeSite: TypeAlias = Callable[..., PlainSite]
 EVERYTHING = "every page found is here"
-
-
-def configure(tmp_path: Path, site: PlainSite, **sections: Any) -> Path:
-    """A seed that is a literal loopback address, and nothing else that would open it."""
-    (tmp_path / "workspace").mkdir()
-    (tmp_path / "workspace" / "seeds.txt").write_text(f"{site.url}/\n")
-    settings: dict[str, Any] = {
-        "user_agent": "bot/1.0 (+https://example.org/bot)",
-        "profile": "generic",
-        "scope": {"allowed_hosts": [site.authority]},
-        "limits": LIMITS,
-    }
-    config = tmp_path / "crawl.yaml"
-    config.write_text(yaml.safe_dump(settings | sections))
-    return config
 
 
 def events_of(events: list[dict[str, Any]], process: str, name: str) -> list[dict[str, Any]]:
@@ -68,7 +44,7 @@ def test_one_signal_to_the_group_lets_pages_in_flight_finish(
     make_site: MakeSite, spawn_sumi: SpawnSumi, tmp_path: Path, number: signal.Signals
 ) -> None:
     site = make_site(pages=60, delay=0.8)
-    configure(tmp_path, site)
+    configured_crawl(tmp_path, site)
     running = spawn_sumi("run", "--config", "crawl.yaml")
     wait_until(running, lambda: len(site.pages_asked()) >= 4)
     os.killpg(running.process.pid, number)  # as a terminal does
@@ -82,7 +58,7 @@ def test_one_signal_to_the_group_lets_pages_in_flight_finish(
 
 def test_a_second_signal_aborts_both(make_site: MakeSite, spawn_sumi: SpawnSumi, tmp_path: Path) -> None:
     site = make_site(pages=60, delay=5.0)
-    configure(tmp_path, site)
+    configured_crawl(tmp_path, site)
     running = spawn_sumi("run", "--config", "crawl.yaml", "--json")
     wait_until(running, lambda: bool(site.pages_asked()))
     os.killpg(running.process.pid, signal.SIGINT)
@@ -98,7 +74,7 @@ def test_pages_that_the_crawler_could_not_get_are_named_and_make_it_partial(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=10, dead=3)
-    configure(tmp_path, site)
+    configured_crawl(tmp_path, site)
     done = run_sumi("run", "--config", "crawl.yaml", "--json")
     assert done.returncode == 1
     failed = [
@@ -120,7 +96,7 @@ def test_failures_of_the_crawler_are_shown_as_they_happen(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=10, dead=3)
-    configure(tmp_path, site)
+    configured_crawl(tmp_path, site)
     done = run_sumi("run", "--config", "crawl.yaml")
     assert f"crawl: failed: {site.url}/" in done.stderr
     quiet = run_sumi("run", "--config", "crawl.yaml", "-q")
@@ -132,7 +108,7 @@ def test_failures_of_the_crawler_are_shown_as_they_happen(
 def test_a_run_in_which_nothing_is_wrong_is_complete(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
-    configure(tmp_path, make_site(pages=6))
+    configured_crawl(tmp_path, make_site(pages=6))
     done = run_sumi("run", "--config", "crawl.yaml")
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == f"complete: {EVERYTHING}"
@@ -142,7 +118,7 @@ def test_a_crawler_that_was_killed_is_said_to_have_been(
     make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=60, delay=0.3)
-    configure(tmp_path, site)
+    configured_crawl(tmp_path, site)
     running = spawn_sumi("run", "--config", "crawl.yaml")
     wait_until(running, lambda: len(site.pages_asked()) >= 3)
     status = run_sumi("crawl", "status", "--config", "crawl.yaml", "--json")
@@ -156,7 +132,7 @@ def test_a_crawler_that_was_killed_is_said_to_have_been(
 def test_a_crawler_that_refused_to_start_is_said_to_have_refused(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
-    configure(tmp_path, make_site(pages=6))
+    configured_crawl(tmp_path, make_site(pages=6))
     (tmp_path / "workspace" / "seeds.txt").write_text("# none\n")
     done = run_sumi("run", "--config", "crawl.yaml")
     assert done.returncode == 2
@@ -166,7 +142,7 @@ def test_a_crawler_that_refused_to_start_is_said_to_have_refused(
 
 
 def test_a_page_limit_makes_it_limited(make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path) -> None:
-    configure(tmp_path, make_site(pages=30), caps={"max_pages": 3})
+    configured_crawl(tmp_path, make_site(pages=30), caps={"max_pages": 3})
     done = run_sumi("run", "--config", "crawl.yaml")
     assert done.returncode == 0, done.stderr
     last = done.stderr.splitlines()[-1]
@@ -179,7 +155,7 @@ def test_new_limits_and_questions_reach_both_processes(
     make_site: MakeSite, spawn_sumi: SpawnSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=60)
-    config = configure(tmp_path, site, limits=LIMITS | {"req_per_sec": 10})
+    config = configured_crawl(tmp_path, site, limits=LIMITS | {"req_per_sec": 10})
     running = spawn_sumi("run", "--config", "crawl.yaml", "--json")
     wait_until(running, lambda: len(site.pages_asked()) >= 3)
     config.write_text(config.read_text().replace("req_per_sec: 10", "req_per_sec: 0.01"))
@@ -200,7 +176,7 @@ def test_both_together_ask_no_faster_than_one_may(
 ) -> None:
     site = make_site(pages=6)
     slow = LIMITS | {"req_per_sec": 4, "per_host_concurrency": 1}
-    configure(tmp_path, site, limits=slow, spool={"hand_over": False})
+    configured_crawl(tmp_path, site, limits=slow, spool={"hand_over": False})
     done = run_sumi("run", "--config", "crawl.yaml")
     assert done.returncode == 0, done.stderr
     times = [when for when, _ in site.asked]
@@ -213,7 +189,7 @@ def test_the_scraper_may_contact_what_a_seed_names_as_the_crawler_may(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=6)
-    configure(tmp_path, site, spool={"hand_over": False})
+    configured_crawl(tmp_path, site, spool={"hand_over": False})
     assert run_sumi("crawl", "run", "--config", "crawl.yaml").returncode == 0
     found = len(site.pages_asked())
     scraped = run_sumi("scrape", "run", "--config", "crawl.yaml", "--json")
@@ -226,7 +202,7 @@ def test_a_crawler_that_waits_for_the_scraper_lets_it_fetch_meanwhile(
 ) -> None:
     site = make_site(pages=40)
     slow = LIMITS | {"req_per_sec": 15, "per_host_concurrency": 1}
-    configure(tmp_path, site, limits=slow, spool={"hand_over": False, "max_backlog_gb": 0.000001})
+    configured_crawl(tmp_path, site, limits=slow, spool={"hand_over": False, "max_backlog_gb": 0.000001})
     done = run_sumi("run", "--config", "crawl.yaml", "--json")
     assert done.returncode == 0, done.stderr
     assert "paused" in [event["state"] for event in events_of(done.events, "crawler", "state")]
