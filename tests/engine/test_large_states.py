@@ -30,7 +30,7 @@ def notes_of(folder: Path, backend: StateBackend, known: int) -> tuple[str, ...]
 def test_a_large_journal_is_told_of_with_what_helps(tmp_path: Path) -> None:
     [note] = notes_of(tmp_path, StateBackend.FILES, 1_000_000)
     assert "1,000,000 URLs" in note
-    assert "name no backend" in note
+    assert "omit --state" in note
 
 
 def test_a_usual_journal_is_not(tmp_path: Path) -> None:
