@@ -136,7 +136,6 @@ class Run:
     def _take_limits_of(self, new: Job) -> None:
         recipe = msgspec.structs.replace(
             self._job.recipe,
-            pacing=new.recipe.pacing,
             concurrency=new.recipe.concurrency,
             max_pages=new.recipe.max_pages,
             pages_per_base=new.recipe.pages_per_base,
