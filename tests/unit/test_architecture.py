@@ -6,6 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from sumi.jobs.map.store.store import MapStore, MapView
+from sumi.state.growing import GrowingStore
+from sumi.state.journal.store import FilesSnapshot, FilesStore
+from sumi.state.lmdb import LmdbStore
+from sumi.state.memory import MemoryStore
+from sumi.state.sqlite import SqliteStore
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "sumi"
 DOCUMENTS = ("docs/architecture.md", "CONTRIBUTING.md")
@@ -50,3 +57,11 @@ def test_every_decision_is_in_the_index() -> None:
     index = (ROOT / "docs/architecture.md").read_text().partition("\n## Decisions")[2]
     named = set(re.findall(r"\]\(decisions/([^)]+)\)", index))
     assert named == {path.name for path in (ROOT / "docs/decisions").iterdir()}
+
+
+def test_no_store_has_more_than_two_ancestors() -> None:
+    """What they share is a part that each has, not a class that each is."""
+    stores = [FilesStore, FilesSnapshot, GrowingStore, LmdbStore, MapStore, MapView, MemoryStore, SqliteStore]
+    for store in stores:
+        ancestors = [one for one in store.__mro__[1:] if one.__module__.startswith("sumi.")]
+        assert len(ancestors) <= 2, (store, ancestors)
