@@ -9,8 +9,8 @@ from hashlib import sha256
 import msgspec
 
 from sumi.frontier.freshness import conditional_headers, varied_by
-from sumi.jobs.capture.asking import Asking, varied_in
 from sumi.jobs.capture.database import CaptureDatabase
+from sumi.jobs.capture.request_forms import Asking, varied_in
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage
 from sumi.model import Hop, Kind, Lease, Request, Response, Timing
 from sumi.outcomes import CAME, Trouble
