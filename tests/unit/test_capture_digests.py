@@ -10,7 +10,7 @@ import pytest
 from sumi.jobs.capture.cache import PageCache
 from sumi.jobs.capture.database import CaptureDatabase
 from sumi.jobs.capture.digests import DigestMemory, RememberingDigester
-from sumi.jobs.capture.request_forms import Asking
+from sumi.jobs.capture.request_forms import RequestForms
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, JobStatus
 from sumi.model import Kind
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
@@ -40,7 +40,7 @@ class Memory:
     def __init__(self, path: Path, *, active: bool = True) -> None:
         self.database = CaptureDatabase(path)
         self.inner = CountingDigester()
-        asking = Asking(NetworkPolicy(), self.database.salt, hidden_cookies=False)
+        asking = RequestForms(NetworkPolicy(), self.database.salt, hidden_cookies=False)
         cache = PageCache(self.database, asking, active=active, max_age=None, mode=RenderMode.NONE)
         self.memory = DigestMemory(self.database, cache)
         self._digester = RememberingDigester(self.inner, self.memory)

@@ -10,7 +10,7 @@ import msgspec
 
 from sumi.frontier.freshness import conditional_headers, varied_by
 from sumi.jobs.capture.database import CaptureDatabase
-from sumi.jobs.capture.request_forms import Asking, varied_in
+from sumi.jobs.capture.request_forms import RequestForms, varied_in
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage
 from sumi.model import Hop, Kind, Lease, Request, Response, Timing
 from sumi.outcomes import CAME, Trouble
@@ -33,14 +33,14 @@ class PageCache:
     def __init__(
         self,
         database: CaptureDatabase,
-        asking: Asking,
+        forms: RequestForms,
         *,
         active: bool,
         max_age: float | None,
         mode: RenderMode,
     ) -> None:
         self._database = database
-        self._asking = asking
+        self._forms = forms
         self.active = active
         self._max_age = max_age
         self._mode = mode
@@ -56,7 +56,7 @@ class PageCache:
 
     def at(self, address: str) -> CapturedPage | None:
         """What there is at an address, however old."""
-        page = self._database.cached_at(address, self._asking.forms(address)) if self.active else None
+        page = self._database.cached_at(address, self._forms.forms(address)) if self.active else None
         return page if page is not None and self._fits(page) else None
 
     def has_only_text_of(self, lease: Lease) -> bool:
@@ -67,11 +67,11 @@ class PageCache:
 
     def hear(self, answer: Response) -> None:
         """Whatever comes from a server may bring cookies."""
-        self._asking.hear(answer)
+        self._forms.hear(answer)
 
     def form_of(self, answer: Response) -> str | None:
         """Which requests an answer may stand for later."""
-        return self._asking.form(answer.url, varied_by(answer.headers))
+        return self._forms.form(answer.url, varied_by(answer.headers))
 
     def response_of(self, page: CapturedPage) -> Response | None:
         """As it came then; None if its body is not here."""
@@ -111,14 +111,14 @@ class PageCache:
 
     def _cached(self, lease: Lease) -> CapturedPage | None:
         """However it was spelled when it came: a page is known by its identity."""
-        forms = self._asking.forms(lease.target)
+        forms = self._forms.forms(lease.target)
         page = self._database.cached(lease.url, forms) if self.active else None
         return page if page is not None and self._fits(page) else None
 
     def _fits(self, page: CapturedPage) -> bool:
         """What a browser made of a page is another page than what the server sent; and so is what came from
         an address that we would now ask with something else."""
-        if page.asked_with not in self._asking.forms(page.address):
+        if page.asked_with not in self._forms.forms(page.address):
             return False
         if self._mode is RenderMode.NONE:
             return not page.rendered

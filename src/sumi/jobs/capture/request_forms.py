@@ -1,8 +1,8 @@
-"""What a request brings along that its answer may depend on: the user's own headers, who we say we are, and
-cookies. Two requests whose forms are the same are answered alike, so that one's answer may stand for both's.
+"""What of a request its answer may depend on: the user's own headers, the user agent, and cookies. Requests
+of the same form get the same answer, so one page in the cache can answer both.
 
-A form is kept with a page, and the user's headers may be secret: of those it holds a digest that is dear to
-compute and differs from folder to folder, so that nobody finds out a password by trying many.
+A form is stored with its page, and the user's headers may be secret: it holds a salted digest of them that is
+slow to compute, so that nobody can find a password by trying many.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ _WAYS: Final = tuple(
 _SCRYPT: Final = {"n": 2**14, "r": 8, "p": 1, "dklen": 16}
 
 
-class Asking:
+class RequestForms:
     """``hidden_cookies``: others than us may be handed cookies, as a browser is by what its pages load."""
 
     def __init__(self, network: NetworkPolicy, salt: bytes, *, hidden_cookies: bool) -> None:

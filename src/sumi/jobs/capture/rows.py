@@ -64,7 +64,7 @@ class CapturedPage(msgspec.Struct, frozen=True):
     cached: CacheLevel
     fetched_at: float
     duplicate_of: str | None = None
-    # What its request was like (``Asking.form``); None: it answers no other one.
+    # What its request was like (``RequestForms.form``); None: it answers no other one.
     asked_with: str | None = None
     simhash: str | None = None  # of the text, 16 hex digits; near-duplicates differ in a few bits
 

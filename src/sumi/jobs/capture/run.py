@@ -29,7 +29,7 @@ from sumi.jobs.capture.digests import DigestMemory, RememberingDigester
 from sumi.jobs.capture.folder import CaptureFolder, new_job_id
 from sumi.jobs.capture.output import CaptureOutput
 from sumi.jobs.capture.recipe import capture_job
-from sumi.jobs.capture.request_forms import Asking
+from sumi.jobs.capture.request_forms import RequestForms
 from sumi.jobs.capture.rows import CaptureJob, JobStatus
 from sumi.jobs.capture.settings import CaptureSettings, given_settings, storable
 from sumi.outcomes import Outcome
@@ -205,8 +205,8 @@ async def _opened(
     # In a folder's first capture there is nothing to look for.
     active = not settings.skip_cache and database.has_pages
     mode = job.render.mode
-    asking = Asking(job.network, database.salt, hidden_cookies=mode is not RenderMode.NONE)
-    cache = PageCache(database, asking, active=active, max_age=settings.cache_age, mode=mode)
+    forms = RequestForms(job.network, database.salt, hidden_cookies=mode is not RenderMode.NONE)
+    cache = PageCache(database, forms, active=active, max_age=settings.cache_age, mode=mode)
     source = CacheSource(cache, clock)
     memory = DigestMemory(database, cache)
     state = folder.home_of(row.id) / STATE_FOLDER
