@@ -1,4 +1,4 @@
-"""Does a mirror agree with its state? Stored records, the files they name, and what is derived from both."""
+"""``sumi state check`` of a mirror: do the records, their files and the derived files agree?"""
 
 import os
 import stat
@@ -64,7 +64,7 @@ class _Check:
             yield finding
         async for finding in self._strays():
             yield finding
-        if _standing(self._home) != RUNNING:  # a killed run's copies are behind, and made anew by the next
+        if _standing(self._home) != RUNNING:  # a killed run's copies are behind; the next run rewrites them
             for finding in [*await self._processed(), *await self._manifest()]:
                 yield finding
 
@@ -88,7 +88,7 @@ class _Check:
                 yield Finding(f"{record.url}: {record.facts.path} {words}", requeue=record.url)
 
     async def _strays(self) -> AsyncIterator[Finding]:
-        """Files that no record names. Those of pages in flight when a run was killed are to be expected."""
+        """Files that no record names. A killed run leaves some of pages in flight."""
         expected = {
             _folded(record.facts.path or page_path(record.url))
             async for record in self._store.records({Outcome.PENDING})
@@ -144,7 +144,7 @@ def _standing(home: Path) -> str:
 
 
 def _is_to_be_made(record: UrlRecord) -> bool:
-    """Queued because its file was lost: that there is none, or a wrong one, is known."""
+    """Queued because its file was lost: a missing or wrong file is expected."""
     return record.outcome is Outcome.PENDING and record.facts.fetched_at is None
 
 

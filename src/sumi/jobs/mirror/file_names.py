@@ -1,7 +1,7 @@
-"""After a crawl: which of the URLs that want one file name has it does not depend on which came first.
+"""After a crawl: file names depend on the URLs alone, not on the order in which pages arrived.
 
-While pages arrive, the first one takes the name. A run that was interrupted and gone on with, an update and a
-new mirror would then differ in nothing but such names; here they are made the same.
+During a crawl, the first of several URLs with the same name gets it. A resumed run, an update and a new
+mirror would differ in such names; here they become the same.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ from sumi.ports import Frontier, Ledger
 from sumi.urls.paths import caseless, page_path, rightful_paths, spare_path
 
 BATCH = 500
-# Names that are about to be given up, until their files are gone.
+# Old names whose files are still to be removed.
 NOTE = "mirror.old_names"
 
 
@@ -29,9 +29,9 @@ class Move(NamedTuple):
 
 
 async def misnamed(ledger: Ledger) -> list[Move]:
-    """What has to move, in an order in which every place is free when its turn comes.
+    """The moves to make, ordered so that every target is free when its turn comes.
 
-    Pages that an unfinished update has yet to ask for stay where they are until that is done.
+    Pages that an unfinished update has yet to request stay where they are until then.
     """
     here: dict[str, str] = {}
     waiting: set[str] = set()
@@ -50,22 +50,22 @@ async def misnamed(ledger: Ledger) -> list[Move]:
 
 
 async def rename_pages(moves: Sequence[Move], ledger: Ledger, frontier: Frontier, tree: MarkdownTree) -> None:
-    """A file has both names until its record says the new one, durably; the next run ends what was begun."""
+    """A file has both names until its record with the new one is durable; the next run completes the rest."""
     last = [move for move in moves if _takes_its_own_name(move)]
     for group in (moves[: len(moves) - len(last)], last):
         for start in range(0, len(group), BATCH):
             batch = group[start : start + BATCH]
             await ledger.put_note(NOTE, msgspec.json.encode([move.before for move in batch]).decode())
             amended = await _copied(batch, ledger, tree)
-            await tree.sync()  # or a power cut could leave a record whose file did not arrive
+            await tree.sync()  # or a power cut could leave a record without its file
             await frontier.amend(amended)
             await frontier.sync(tree.sync)
-            # Before the next group: on a disk that ignores case its new names are among these old ones.
+            # Before the next group: on a disk that ignores case, its new names are among these old ones.
             await remove_old_names(ledger, tree)
 
 
 async def remove_old_names(ledger: Ledger, tree: MarkdownTree) -> None:
-    """Files that pages had before they were renamed, also by a run that was killed at that."""
+    """Remove the files that renamed pages had before, also after a kill during renaming."""
     note = await ledger.get_note(NOTE)
     if not note:
         return
@@ -79,9 +79,9 @@ async def remove_old_names(ledger: Ledger, tree: MarkdownTree) -> None:
 
 
 async def remove_strays(ledger: Ledger, tree: MarkdownTree) -> None:
-    """Files of pages that were written but not settled when a run was killed, under a name that another page
-    took in the next run."""
-    rivals: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by the name that all of them want
+    """Remove files of pages that a killed run wrote but did not settle, if another page got their name in the
+    next run."""
+    rivals: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by the name that they share
     async for record in pages_here(ledger):
         if record.facts.path is not None:
             rivals[caseless(page_path(record.url))][record.url] = record.facts.path
@@ -106,12 +106,12 @@ async def _copied(batch: Sequence[Move], ledger: Ledger, tree: MarkdownTree) -> 
 
 
 def _takes_its_own_name(move: Move) -> bool:
-    """After those that make room for it."""
+    """Such moves come after those that make room for them."""
     return move.after == page_path(move.url)
 
 
 def _possible(moves: Sequence[Move], held: set[str]) -> list[Move]:
-    """Without those whose place somebody keeps, who cannot move yet or is called just so."""
+    """Without moves whose target is taken by a page that stays."""
     possible = []
     for move in moves:
         if caseless(move.after) not in held:

@@ -1,7 +1,7 @@
-"""--fresh: what an earlier mirror made goes, all but the lock, which is held meanwhile.
+"""``--fresh``: remove what an earlier mirror wrote, except the lock, which is held meanwhile.
 
-That it is going on is on the disk before anything is removed. So a run that finds it begun, after a kill,
-ends it first, instead of taking what is left for a mirror with its pages.
+A mark is on the disk before anything is removed, so that after a kill the next run completes the removal
+first instead of mistaking the rest for a mirror.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ _MARK = "emptying"
 
 
 def refuse_to_empty(home: Path) -> None:
-    """Unless there is nothing, or a mirror."""
+    """Refuse a folder that is neither empty nor a mirror."""
     state = home / STATE_FOLDER
     is_ours = any((state / name).is_file() for name in (FORMAT_NAME, LOCK_NAME))
     if home.is_symlink() or (home.exists() and not is_ours and _has_something(home)):

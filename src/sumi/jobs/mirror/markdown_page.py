@@ -1,4 +1,4 @@
-"""One mirrored page: the bytes of its file, and what is recorded of it."""
+"""One mirrored page: the bytes of its file, and the facts recorded about it."""
 
 from hashlib import sha256
 
@@ -30,7 +30,7 @@ def compose_page(url: str, response: Response, digest: PageDigest) -> tuple[byte
 
 
 def recompose_page(record: UrlRecord, body: bytes, digest: PageDigest) -> tuple[bytes, PageFacts]:
-    """The same page made again from its stored body: what is recorded of its fetching stays."""
+    """The same page made again from its stored body; the facts about its fetch stay."""
     then = record.facts
     fetched = then.fetched_at or 0.0
     response = Response(record.target, then.status or 0, (), body, Timing(fetched, fetched, fetched))
@@ -51,14 +51,14 @@ def recompose_page(record: UrlRecord, body: bytes, digest: PageDigest) -> tuple[
 
 
 def is_whole(data: bytes, facts: PageFacts) -> bool:
-    """Whether a file is the one that was recorded. After a power cut it may be short, or of zeros."""
+    """Whether a file is as recorded. After a power cut it may be short or contain zeros."""
     head, _, body = data.partition(HEAD_END)
     right_size = len(data) == facts.size and b"\0" not in head
     return right_size and sha256(body).hexdigest() == facts.sha256
 
 
 def _body(digest: PageDigest) -> tuple[bytes, str]:
-    """The Markdown as it is written, and its hash: the digest's own where that is of exactly these bytes."""
+    """The Markdown to write and its hash: the digest's own if it covers exactly these bytes."""
     text = (digest.markdown or "").strip("\n") + "\n"
     body = text.encode("utf-8", "replace")
     if digest.sha256 and text == digest.markdown:

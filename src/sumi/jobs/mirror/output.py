@@ -1,9 +1,9 @@
-"""The mirror job's output: a folder tree of Markdown files, and beside it what is made of the whole.
+"""The mirror job's output: a tree of Markdown files, and the files about the whole mirror.
 
 Pages go to ``<root>/<host>/…/index.md``. The job's own files live in ``<root>/<home>/``:
 ``_manifest.json``, ``_index.md``, ``_processed.txt``, ``_failed.log``, ``_checkpoint.json``,
 ``_progress.json``, ``_failed/``, ``_skipped/`` and ``_assets/``. All but the pages, the placeholders and the
-assets are projections: written anew from the ledger at every start and every orderly end.
+assets are projections: rewritten from the ledger at every start and every clean end.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ from sumi.parse.page.digest import PageDigest
 from sumi.ports import Clock, FrontierStats, Ledger, UrlRecord
 from sumi.urls.paths import PathAllocator
 
-# The job's first start, kept in the ledger so that a resumed job does not look younger than it is.
+# The job's first start, kept in the ledger because a resumed job is as old as its first run.
 STARTED_NOTE = "markdown_tree.started_at"
 
 
@@ -62,7 +62,7 @@ class MarkdownTree:
         self._survey = Survey()  # as of the last ``finish``
 
     async def load(self, ledger: Ledger) -> None:
-        """Take up what the ledger knows: the path of every page, the time of the first start, the logs."""
+        """Load what the ledger knows: the path of every page, the time of the first start, the logs."""
         await self._recall_start(ledger)
         self._paths = PathAllocator()
         with rewritten_logs(self._files, self._mirror.home) as tell_logs:
@@ -75,7 +75,7 @@ class MarkdownTree:
         await self._remove_stale_placeholders(ledger)
 
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
-        """Write the page's file, and remove what an earlier failure left in its stead."""
+        """Write the page's file, and remove the placeholder of an earlier failure."""
         data, facts = compose_page(lease.url, response, digest)
         path = self._paths.claim(lease.url)
         raw_at = None if digest.raw_sha256 is None else self._raw.add(digest.raw)
@@ -85,7 +85,7 @@ class MarkdownTree:
         return msgspec.structs.replace(facts, path=path, raw=digest.raw_sha256, raw_at=raw_at)
 
     async def keep(self, lease: Lease, response: Response) -> PageFacts | Verdict:
-        """An image or a file, as it came."""
+        """Store an image or a file unchanged."""
         kept = self._assets.keep(lease.url, lease.candidate.kind, response)
         if isinstance(kept, PageFacts):
             self._placeholders.remove(lease.url)
@@ -99,29 +99,29 @@ class MarkdownTree:
         return None if facts.path is None else self._files.read_bytes(facts.path)
 
     def replace_page(self, facts: PageFacts, data: bytes) -> None:
-        """Another content for a page's file; its record is to be amended."""
+        """Write new content to a page's file; the caller amends its record."""
         if facts.path is not None:
             self._files.write_atomic(facts.path, data)
 
     @property
     def had_quarrels(self) -> bool:
-        """Whether pages wanted one file name, so that some have another one."""
+        """Whether several pages wanted one file name, so that some have another."""
         return self._paths.had_quarrels
 
     def remove_file(self, path: str) -> None:
-        """Of a page whose record names another one by now."""
+        """Remove the file of a page whose record names another one by now."""
         self._files.remove(path)
 
     def remove_stray(self, path: str, recorded: Iterable[str]) -> None:
-        """A file under a name that no record has, unless the disk takes it for one of ``recorded``."""
+        """Remove a file that no record names, unless the disk treats it as one of ``recorded``."""
         stray = self._files.status(path)
         kept = (self._files.status(name) for name in recorded)
         if stray is not None and not any(each and os.path.samestat(each, stray) for each in kept):
             self._files.remove(path)
 
     def has(self, record: UrlRecord) -> bool:
-        """Whether the page's file is there as it was accepted, and the page as it came is; True for what has
-        none. A file that nobody touched since it was recorded is taken at its size."""
+        """Whether the page's file and its original body are there as recorded; True for pages without a file.
+        A file that was not modified since is judged by its size alone."""
         facts = record.facts
         if facts.path is None:
             return True
@@ -133,8 +133,8 @@ class MarkdownTree:
         return facts.raw is None or (facts.raw_at is not None and self._raw.has(facts.raw_at))
 
     def has_whole(self, facts: PageFacts) -> bool:
-        """Whether the page's file and what it was made from hold what they did: after a power cut neither a
-        file's size nor its time is to be trusted."""
+        """Whether the page's file and its original body have the recorded content: after a power cut neither
+        size nor time of a file can be trusted."""
         if facts.path is not None and not self._is_whole(facts):
             return False
         if facts.path is None or facts.raw is None:
@@ -151,17 +151,17 @@ class MarkdownTree:
         self._placeholders.put(lease.url, verdict, at)
 
     async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
-        """The settlement is durable: the logs may tell of it."""
+        """The settlement is durable, so the logs may list it."""
         self._gone.settle(lease.url, facts, self._paths)
         if verdict.ending is Ending.DONE:
-            if verdict.outcome is not Outcome.CAPTURED:  # what else ended well may have failed before
+            if verdict.outcome is not Outcome.CAPTURED:  # other good endings may follow a failure
                 self._placeholders.remove(lease.url)
             self._files.append(self._own(PROCESSED), processed_line(lease.url))
         elif verdict.ending is Ending.FAILED:
             self._files.append(self._own(FAILED_LOG), failed_line(lease.url, verdict, at))
 
     def write_progress(self, progress: Progress) -> None:
-        """A look from outside at a running job. A few small files: call it every few seconds."""
+        """Write the progress of a running job for others. A few small files: call it every few seconds."""
         self._write_standing(running(progress), progress)
 
     async def sync(self) -> None:
@@ -177,7 +177,7 @@ class MarkdownTree:
         self._write_contents(self._survey)
         self._write_standing(stopped(stats))
         if not stats.pending:
-            # Last: killed before, an update goes on and has nothing to ask for, instead of beginning anew.
+            # Last: after a kill before this line, the update resumes and has nothing left to request.
             await end_update(ledger, self._clock.now())
 
     async def _look_through(self, ledger: Ledger) -> Survey:
@@ -195,7 +195,7 @@ class MarkdownTree:
                 self._files.remove(self._own(f"{PARTS}/{name}"))
 
     def remarks(self) -> tuple[str, ...]:
-        """What a summary says of the mirror as ``finish`` found it."""
+        """Notes for the summary on the mirror as ``finish`` found it."""
         found = self._survey
         said = [] if found.changes is None else [found.changes.sentence()]
         if found.from_markdown:
@@ -207,7 +207,7 @@ class MarkdownTree:
         self._files.close()
 
     async def _remove_stale_placeholders(self, ledger: Ledger) -> None:
-        """A run may have been killed between settling a page and removing what said that it had failed."""
+        """A run may have been killed between settling a page and removing its placeholder."""
         if self._placeholders:
             async for record in ledger.records(DONE):
                 self._placeholders.remove(record.url)

@@ -98,7 +98,7 @@ FAILED_LOG = "_failed.log"
 
 @contextmanager
 def rewritten_logs(files: SafeFolder, home: str) -> Iterator[Callable[[UrlRecord], None]]:
-    """Write both logs anew from the records that the block passes on."""
+    """Rewrite both logs from the records that the block passes on."""
     with (
         files.stream_atomic(f"{home}/{PROCESSED}") as processed,
         files.stream_atomic(f"{home}/{FAILED_LOG}") as failed,

@@ -1,4 +1,4 @@
-"""``.sumi/raw/``: the bodies that a mirror was made from, as they came, each a zstd frame, many to a file.
+"""``.sumi/raw/``: the original bodies of a mirror, each a zstd frame, many to a file.
 
 A file for each would double the inodes of a mirror, and take as long to make as the page itself. Frames are
 only ever added, and a page's record says where its own is; what a killed run added and never recorded is
@@ -12,8 +12,8 @@ from sumi.files.safe_files import SafeFolder
 from sumi.parse.page.raw import unpacked
 
 FOLDER = ".sumi/raw"
-MOST_BYTES = 1024**3  # of a body; more than any limit on bodies lets in
-PACK_BYTES = 256 * 1024 * 1024  # of a pack, when the next one is begun
+MOST_BYTES = 1024**3  # of one body; above any configurable limit
+PACK_BYTES = 256 * 1024 * 1024  # of one pack, before the next starts
 _PACK = re.compile(r"pack-(\d{6})\.zst")
 
 
@@ -22,7 +22,7 @@ class RawPages:
         self._files = files
         self._pack_bytes = pack_bytes
         self._folder = f"{home}/{FOLDER}"
-        self._pack = ""  # that frames are being added to
+        self._pack = ""  # receives new frames
 
     def add(self, frame: bytes) -> tuple[str, int, int]:
         """Where it is: the name of its pack, its first byte, its length."""
@@ -35,7 +35,7 @@ class RawPages:
         return name, start, len(frame)
 
     def read(self, place: tuple[str, int, int]) -> bytes | None:
-        """The frame again; None if it is not there."""
+        """The frame; None if it is not there."""
         name, start, length = place
         if not _PACK.fullmatch(name):
             return None
@@ -43,13 +43,13 @@ class RawPages:
         return frame if frame is not None and len(frame) == length else None
 
     def has(self, place: tuple[str, int, int]) -> bool:
-        """Whether its pack reaches that far: enough to know where no power was cut."""
+        """Whether its pack is long enough, which suffices unless the power was cut."""
         name, start, length = place
         pack = self._files.status(self._path(name)) if _PACK.fullmatch(name) else None
         return pack is not None and start + length <= pack.st_size
 
     def has_whole(self, place: tuple[str, int, int], digest: str) -> bool:
-        """After a power cut a pack may be short, or of zeros, or hold other frames at that place."""
+        """After a power cut a pack may be short, contain zeros, or have other frames at that place."""
         frame = self.read(place)
         body = None if frame is None else unpacked(frame, MOST_BYTES)
         return body is not None and sha256(body).hexdigest() == digest

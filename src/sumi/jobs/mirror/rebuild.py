@@ -1,4 +1,4 @@
-"""A mirror made again from the bodies it keeps, without the network: by a better converter, after a loss."""
+"""A mirror's Markdown again from its stored bodies, offline: after an update of Sumi or a loss."""
 
 import asyncio
 import os
@@ -25,12 +25,12 @@ from sumi.ports import Digester, UrlRecord
 from sumi.state.folder import LOOKING, backend_named, backend_of
 from sumi.state.lock import FolderLock
 
-# Enough that every worker process has the next page waiting for it.
+# Enough to keep a page waiting for every worker process.
 AT_ONCE = 32
 
 
 class Rebuilt(msgspec.Struct, frozen=True):
-    """One page made again. ``problem``: why it was left as it is."""
+    """One page made again. ``problem``: why it was not touched."""
 
     url: str
     path: str
@@ -46,7 +46,7 @@ class Rebuilt(msgspec.Struct, frozen=True):
 class RebuildSummary(msgspec.Struct):
     pages: int = 0
     changed: int = 0
-    problems: int = 0  # pages that were left as they are
+    problems: int = 0  # pages that were not touched
 
 
 async def rebuild(
@@ -95,7 +95,7 @@ class _Rebuild:
         self._links: LocalLinks | None = None
 
     async def pages(self) -> AsyncIterator[Rebuilt]:
-        """Every page, some at once, in the order of discovery; what is derived is written at the end."""
+        """Every page, several at once, in order of discovery; writes the derived files at the end."""
         settings = await load_saved_settings(self._store)
         source = "" if settings is None else settings.url
         if settings is not None and (settings.rewrite_links or settings.assets):

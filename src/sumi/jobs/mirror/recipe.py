@@ -1,4 +1,4 @@
-"""Mirror: a site becomes a tree of Markdown. What that means, as data."""
+"""Settings of a mirror as a job: what to crawl, and how, as data."""
 
 from pathlib import PurePosixPath
 
@@ -19,8 +19,8 @@ from sumi.scope import build_scope, default_hosts_for
 from sumi.urls import split
 from sumi.urls.paths import host_folder
 
-# Waiting pages from which on a limit on pages makes further sitemaps needless. Two full sitemaps: sites with
-# fewer pages are known whole, and an index of millions takes no more memory and time than those.
+# With this many pending pages, a page limit makes further sitemaps needless. Two full sitemaps: sites with
+# fewer pages are known completely, and an index of millions costs no more memory and time than these.
 PLENTY = 100_000
 
 
@@ -74,7 +74,7 @@ def mirror_job(settings: MirrorSettings) -> Job:
 
 
 def _kind_of(url: str) -> Kind:
-    """A sitemap may be given instead of a page: then what it lists, below its folder, is what is wanted."""
+    """A sitemap may be given instead of a page; then the job takes what it lists below its folder."""
     name = split(url).path.rpartition("/")[2].lower()
     is_list = name.endswith((".xml", ".xml.gz")) or ("sitemap" in name and name.endswith((".txt", ".gz")))
     return Kind.SITEMAP if is_list else Kind.PAGE

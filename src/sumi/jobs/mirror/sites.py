@@ -1,4 +1,4 @@
-"""Several sites into one folder, one after the other: each its own home, state and summary, and a total."""
+"""Several sites into one folder, in turn: each with its own home, state and summary, and a total."""
 
 import asyncio
 from collections import Counter
@@ -17,13 +17,13 @@ from sumi.model import Candidate
 from sumi.scope import Scope
 
 ReadSites = Callable[[], Sequence[MirrorSettings]]
-# A signal that came while the loop was busy, with the end of a site say, is heard within this time.
+# A signal that arrives while the loop is busy, as at the end of a site, is handled within this time.
 SIGNAL_SECONDS = 0.01
 STOPPED = ("interrupted", "aborted")
 
 
 class SiteEnd:
-    """How one site ended: with a summary, or with what kept it from running."""
+    """How one site ended: with a summary, or with the error that kept it from running."""
 
     def __init__(self, url: str, summary: Summary | None, error: SumiError | None = None) -> None:
         self.url = url
@@ -45,13 +45,13 @@ class SiteEnd:
 def run_sites(
     sites: Sequence[MirrorSettings], listeners: Sequence[Listener], read_sites: ReadSites | None = None
 ) -> list[SiteEnd]:
-    """Run each to its end, until one is stopped. What keeps one from running is told, and the next begins."""
+    """Run each to its end, until one is stopped. An error is reported, and the next site starts."""
     refuse_overlaps(sites)
     return run_loop(_run(sites, listeners, read_sites))
 
 
 def refuse_overlaps(sites: Sequence[MirrorSettings]) -> None:
-    """Two jobs that cover one host would write the same files, each by its own state."""
+    """Two jobs that cover one host would write the same files from different states."""
     for number, site in enumerate(sites):
         hosts = Scope(hosts=mirror_job(site).recipe.scope.hosts)
         for other in (*sites[:number], *sites[number + 1 :]):
@@ -83,7 +83,7 @@ async def _run(
                     )
                 )
             except StorageFailed:
-                raise  # the next would not fare better
+                raise  # the next would fail too
             except SumiError as error:
                 tell(Warned(f"{site.url}: {error}"))
                 ends.append(SiteEnd(site.url, None, error))
@@ -92,7 +92,7 @@ async def _run(
 
 
 def _was_stopped(end: SiteEnd) -> bool:
-    """By a file, or by a disk that ran low: the next is not begun either."""
+    """By a stop file, or by a full disk: the next site does not start either."""
     return end.summary is not None and end.summary.status in STOPPED
 
 

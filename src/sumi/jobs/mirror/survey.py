@@ -1,5 +1,4 @@
-"""A mirror looked through once, from its ledger: what its logs, its manifest, its contents and its summary
-say of the whole."""
+"""One pass over a mirror's ledger: the counts and entries for its logs, manifest, contents and summary."""
 
 from collections.abc import AsyncIterator
 from typing import NamedTuple
@@ -13,7 +12,7 @@ from sumi.urls.paths import INDEX
 DONE = BY_ENDING[Ending.DONE]
 FAILED = BY_ENDING[Ending.FAILED] - KEPT
 ENDED = frozenset(Outcome) - {Outcome.PENDING}
-# Neither foreign pages, which are legion, nor guesses where a sitemap might be, are missing from the mirror.
+# Pages of other sites and guessed sitemaps are not missing from the mirror.
 _UNLISTED = frozenset((Outcome.OUT_OF_SCOPE, Outcome.ABSENT))
 SKIPPED = BY_ENDING[Ending.PASSED_OVER] - _UNLISTED
 # Sorts below every character of a file name, so that a folder's own page comes first, then what is inside it,
@@ -29,21 +28,21 @@ class Entry(NamedTuple):
 
 
 async def pages_here(ledger: Ledger) -> AsyncIterator[UrlRecord]:
-    """Every page with a file: settled ones, and those that an unfinished update has yet to ask for again."""
+    """Every page with a file: settled ones, and those that an unfinished update has yet to request."""
     async for record in ledger.records(KEPT | {Outcome.PENDING} if await _any_again(ledger) else KEPT):
         if is_here(record):
             yield record
 
 
 async def _any_again(ledger: Ledger) -> bool:
-    """Mostly none: then what is pending, the most of a large crawl, need not be looked through."""
+    """Usually none: then the pending records, most of a large crawl, need not be read."""
     async for _ in ledger.waiting_again():
         return True
     return False
 
 
 async def told_of(ledger: Ledger) -> AsyncIterator[UrlRecord]:
-    """All that ``Survey.take`` makes anything of: what ended in some way, then what ended once and waits."""
+    """All that ``Survey.take`` counts: settled records, then those that wait to be requested again."""
     async for record in ledger.records(ENDED):
         yield record
     async for record in ledger.waiting_again():
