@@ -292,6 +292,39 @@ def test_workers_that_cannot_start_are_reported_not_respawned_for_ever(
     run(story)
 
 
+# The first to come is a worker; the others end without having served, once it has.
+ONLY_ONE = """
+import os, runpy, sys, time
+folder, worker, *rest = sys.argv[1:]
+open(f"{folder}/{os.getpid()}", "w").close()
+try:
+    os.mkdir(f"{folder}/first")
+except FileExistsError:
+    while not os.path.exists(f"{folder}/served"):
+        time.sleep(0.01)
+    sys.exit("there is one")
+sys.argv = [worker, *rest]
+runpy.run_path(worker, run_name="__main__")
+"""
+
+
+def test_while_one_worker_serves_others_that_do_not_start_end_nothing(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sumi.workers.pool._FIRST_PAUSE", 0.001)
+    too_many = 10  # entries: the two that are no starts, the one that serves, and seven that do not
+
+    async def story() -> None:
+        workers = WorkerPool(2, command=(sys.executable, "-P", "-c", ONLY_ONE, str(tmp_path), WORKER[-1]))
+        assert outcome_of(await workers.digest(page("one"))) is Outcome.CAPTURED
+        (tmp_path / "served").touch()
+        while len(os.listdir(tmp_path)) < too_many:
+            assert outcome_of(await workers.digest(page("another"))) is Outcome.CAPTURED
+        await workers.aclose()
+
+    run(story)
+
+
 @pytest.mark.parametrize(
     "reply",
     [b"\0\0\0\x05hello", b"\xff\xff\xff\xff", b"\0\0\0\0", b"\0\0\0\x05\x91\x81\xa1a\xc0"],

@@ -85,6 +85,22 @@ def test_robots_txt_is_about_what_is_requested() -> None:
     assert crawled(web_of(pages), other).outcomes == {"https://a.test/z": "robots_denied"}
 
 
+def test_a_page_found_in_a_spelling_that_robots_txt_denies_is_taken_in_the_other() -> None:
+    """By then the rules are known, so that the page is judged when it is found."""
+    pages = {
+        "https://a.test/robots.txt": Answer(200, text="User-agent: *\nDisallow: /*?ref=\nDisallow: /y\n"),
+        "https://a.test/start": Answer(301, headers=(("location", "/x?ref=1"),)),
+        "https://a.test/x": Answer(301, headers=(("location", "/y/?ref=1"),)),
+    }
+    world = crawled(web_of(pages), capture_of("https://a.test/start", robots=RobotsPolicy()))
+    assert world.outcomes == {
+        "https://a.test/start": "redirected",
+        "https://a.test/x": "redirected",
+        "https://a.test/y": "robots_denied",
+    }
+    assert world.asked("https://a.test/x?ref=1") == []
+
+
 WORLD = MapWorld({}, quality=("q.test",))
 
 
