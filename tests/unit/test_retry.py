@@ -29,3 +29,8 @@ def test_retries_are_bounded_in_number_and_time(outcome: Outcome, attempt: int, 
 
 def test_only_failures_can_be_transient() -> None:
     assert all(MEANINGS[outcome].ending is Ending.FAILED for outcome in TRANSIENT)
+
+
+def test_the_last_retry_is_the_one_that_was_allowed() -> None:
+    tries = [retry_delay(Outcome.SERVER_ERROR, attempt, POLICY, 0.0) for attempt in range(5)]
+    assert tries == [1.0, 2.0, 4.0, None, None]
