@@ -5,7 +5,7 @@ what failed before: it goes when its own wait is over and the queue has nothing 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, INFINITY, HostPace, is_our_own
@@ -23,13 +23,10 @@ PAGE = Kind.PAGE  # for the sake of speed: see sumi.state.entries
 class Queues(Protocol):
     """What was never asked of each host, in the order of the crawl."""
 
-    def __contains__(self, host: object) -> bool:
-        """Whether it has a queue. Perhaps only of former places: see ``has_any``."""
-        ...
+    # That have a queue, perhaps only of former places (see ``has_any``): asked three times for every page.
+    hosts: Collection[str]
 
     def has_any(self, host: str) -> bool: ...
-
-    def hosts(self) -> Iterable[str]: ...
 
     def join(self, entry: Entry) -> bool:
         """It takes its place; whether its host had no queue before."""
@@ -61,6 +58,7 @@ class Hosts:
         self._entries = entries
         self._counts = counts
         self._queues = queues
+        self._queued_hosts = queues.hosts
         self._retries = retries
         self._sitemaps_of: Counter[str] = Counter()  # open ones, by the host whose pages wait for them
         # Hosts whose pages wait for their sitemaps or for room under the cap: in the queue, and behind it.
@@ -174,7 +172,7 @@ class Hosts:
         self.schedule.offer(host, self._ready_at(host))
 
     def _ready_at(self, host: str) -> float:
-        is_busy = host in self._queues and host not in self._parked
+        is_busy = host in self._queued_hosts and host not in self._parked
         at = self.pace(host).ready_at(self.policy.pacing) if is_busy else INFINITY
         return min(at, self._retry_at(host)) if host in self._retries else at
 
@@ -249,7 +247,7 @@ class Hosts:
         self.policy = policy
         self.schedule.policy = policy.pacing
         self._unpark_all()
-        for host in {*self._queues.hosts(), *self._retries.hosts()}:
+        for host in {*self._queued_hosts, *self._retries.hosts()}:
             self.offer(host)
 
     def stored(self, host: str) -> StoredHost:

@@ -1,7 +1,7 @@
 """What waits, in memory: a heap for each host, and one of URLs that wait for a time of their own."""
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from sumi.frontier.retry_queue import DelayedUrls
 from sumi.model import Kind
@@ -17,15 +17,10 @@ class HeapQueues:
     def __init__(self, entries: Mapping[str, Entry]) -> None:
         self._entries = entries
         self._queues: dict[str, list[QueueItem]] = {}  # none is empty
-
-    def __contains__(self, host: object) -> bool:
-        return host in self._queues
+        self.hosts: Collection[str] = self._queues
 
     def has_any(self, host: str) -> bool:
         return self._pruned(host) is not None
-
-    def hosts(self) -> Iterable[str]:
-        return self._queues
 
     def join(self, entry: Entry) -> bool:
         queue = self._queues.setdefault(entry.host, [])

@@ -5,7 +5,7 @@ all leases of a call at once. So a row is read shortly before it is written, fro
 read ahead takes a fifth of the memory.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence, Sized
 
 from sumi.frontier.pacing import INFINITY
 from sumi.frontier.retry_queue import Retries
@@ -85,17 +85,12 @@ class StoredQueues:
         self._rows = rows
         self._working = working
         self._starts = starts
+        self.hosts: Collection[str] = starts
         self._ahead = ahead
         self._reconsider = ahead.reconsider
 
-    def __contains__(self, host: object) -> bool:
-        return host in self._starts
-
     def has_any(self, host: str) -> bool:
         return host in self._starts
-
-    def hosts(self) -> Iterable[str]:
-        return self._starts
 
     def join(self, entry: Entry) -> bool:
         host, rank = entry.host, entry.rank
