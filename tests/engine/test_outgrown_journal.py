@@ -161,13 +161,13 @@ def test_a_disk_that_fails_to_sync_the_pages_ends_the_run_as_ever(tmp_path: Path
     assert backend_to_use(tmp_path, None) == "files"
 
 
-def test_who_looks_at_the_journal_that_is_gone_is_told_to_look_again(tmp_path: Path) -> None:
+def test_who_looks_at_the_journal_that_is_gone_is_told_to_try_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         store, leases = await leased_from(tmp_path)
         await store.settle([settlement(lease) for lease in leases])
         before = open_snapshot(tmp_path, 1.0)
         await store.sync(nothing)
-        with pytest.raises(StateError, match="look again"):
+        with pytest.raises(StateError, match="try again"):
             await before.record(leases[0].url)
         await before.aclose()
         after = open_snapshot(tmp_path, 1.0)
