@@ -66,7 +66,7 @@ def test_a_folder_and_a_zip_hold_the_same_files(run_sumi: RunSumi, site: FolderS
     assert len(files) == 2
     again = run_sumi("capture", "export", "--format", "folder", "-o", "pages")
     assert again.returncode == 2
-    assert "pages is there already" in again.stderr
+    assert "pages exists already" in again.stderr
 
 
 @pytest.mark.parametrize("form", ["jsonl", "markdown", "zip"])

@@ -29,7 +29,7 @@ def test_waiting_pages_outside_a_narrower_scope_are_dropped_and_counted(
     excluded = [
         event for event in second.events if event["event"] == "page" and event["outcome"] == "excluded"
     ]
-    assert told == [f"the rules have changed: {len(excluded)} waiting pages are no longer wanted and dropped"]
+    assert told == [f"the rules have changed: {len(excluded)} pending pages are no longer wanted and dropped"]
     assert len(excluded) > 1
     assert not {event["url"] for event in excluded} & {site.url + request.path for request in site.requests()}
     summary = second.events[-1]

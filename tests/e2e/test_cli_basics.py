@@ -232,7 +232,7 @@ def test_the_start_says_the_pace_and_what_may_not_fit(small_site: str, tmp_path:
     room, *_, pace = started["notes"]
     assert room.startswith("1,000,000,000 pages may take ")
     assert room.endswith(": the run stops cleanly when the disk runs low")
-    assert pace == "8 requests a second to a host: 28,800 pages an hour at most"
+    assert pace == "8 requests a second per host: 28,800 pages an hour at most"
 
 
 def test_a_mirror_for_programs(small_site: str, tmp_path: Path) -> None:

@@ -107,4 +107,4 @@ def test_the_pace_that_is_announced_counts_both_requests_of_a_page(tmp_path: Pat
     with running_web({"good.test/": Page()}, tmp_path, tls=False) as web:
         config = web.config(tmp_path, {"good.test": "good.test/"}, minimum_time_on_page=1000)
         started = run_sumi("map", str(config), "--json").events[0]
-    assert "one request every 1 s to a host, 2 for a page: 1,800 pages an hour at most" in started["notes"]
+    assert "one request every 1 s per host, 2 for a page: 1,800 pages an hour at most" in started["notes"]

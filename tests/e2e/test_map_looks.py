@@ -110,7 +110,7 @@ def test_an_analysis_in_words_and_as_json(tmp_path: Path, run_sumi: RunSumi) -> 
         (("export", "map.db"), "--format"),
         (("export", "--format", "svg", "map.db"), "svg"),
         (("export", "--format", "html", "--measures", "map.db"), "--measures is for the other formats"),
-        (("export", "--format", "gexf", "none.db"), "none.db is not there"),
+        (("export", "--format", "gexf", "none.db"), "none.db does not exist"),
         (("diff", "1", "5", "map.db"), "no run 5"),
         (("analyze", "map.db", "--top", "0"), "--top must be at least 1"),
     ],

@@ -86,7 +86,7 @@ def _cut(mirrored: Mirrored) -> str:
 def _alter(mirrored: Mirrored) -> str:
     page = mirrored.pages()[3]
     page.write_bytes(page.read_bytes()[:-2] + b"?\n")
-    return "does not hash"
+    return "recorded hash"
 
 
 def _link(mirrored: Mirrored) -> str:

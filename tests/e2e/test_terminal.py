@@ -61,7 +61,7 @@ def test_one_line_is_kept_current_and_gone_at_the_end(make_site: MakeSite, tmp_p
         "stopping: finishing the pages in flight; once more stops at once"
     )
     assert f"mirror {site.url}/ into output: starting\r\n" in before
-    assert "note: 4 requests a second to a host: 14,400 pages an hour at most\r\n" in before
+    assert "note: 4 requests a second per host: 14,400 pages an hour at most\r\n" in before
     shown = [piece.partition("\r\n")[0] for piece in before.split(CLEARED)[1:]]
     lines = [line for line in shown if LINE.fullmatch(line)]
     assert lines

@@ -59,7 +59,7 @@ def test_a_long_wait_is_announced() -> None:
 def test_where_little_is_known_yet_the_pace_is_told() -> None:
     for little in (waits({"a.test": 50}), []):
         assert pace_notes(little, PacingPolicy()) == (
-            "one request every 1 s to a host: 3,600 pages an hour at most",
+            "one request every 1 s per host: 3,600 pages an hour at most",
         )
 
 
@@ -70,7 +70,7 @@ def test_nothing_is_told_of_a_pace_that_nobody_has_to_wait_for() -> None:
 
 def test_a_page_that_takes_two_requests_takes_two_turns() -> None:
     assert pace_notes([], PacingPolicy(), 2) == (
-        "one request every 1 s to a host, 2 for a page: 1,800 pages an hour at most",
+        "one request every 1 s per host, 2 for a page: 1,800 pages an hour at most",
     )
     assert pace_notes(waits({"a.test": 1800}), PacingPolicy(), 2) == (
         "one request every 1 s to a.test, 2 for a page: 1,800 pages take at least 60 min",
