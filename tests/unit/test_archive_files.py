@@ -23,7 +23,7 @@ from sumi.jobs.pipeline.page_index import (
     open_page_index,
     without_superseded,
 )
-from sumi.jobs.pipeline.pages_csv import COLUMNS, CrawlMetadata, PagesCsv, TrajectoryCsv, identity
+from sumi.jobs.pipeline.pages_csv import COLUMNS, CrawlMetadata, PagesCsv, TrajectoryCsv, identity, joined
 from sumi.model import Hop, Kind, PageFacts, Response, Timing
 from sumi.outcomes import Outcome
 from sumi.ports import UrlRecord
@@ -249,3 +249,8 @@ def test_lines_are_on_the_disk_when_append_returns(tmp_path: Path, monkeypatch: 
     file.append([b"1"], b"head\n")
     file.append([b"2"], b"head\n")
     assert synced == [b"head\n1\n", b"head\n1\n2\n"]
+
+
+@pytest.mark.parametrize("title", ["=1+1", "+1", "-1", "@SUM(1)"])
+def test_a_cell_that_a_spreadsheet_would_run_is_text(title: str) -> None:
+    assert joined([title, 1]) == f"'{title},1".encode()

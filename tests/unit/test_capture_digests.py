@@ -118,6 +118,13 @@ def test_another_request_is_another_digest(memory: Memory, change: dict[str, obj
     assert answer == asyncio.run(InProcessDigester().digest(other))
 
 
+def test_another_version_digests_anew(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.learn(REQUEST)
+    monkeypatch.setattr("sumi.jobs.capture.digests.__version__", "another")
+    memory.digest(REQUEST)
+    assert memory.inner.asked == 2
+
+
 def test_words_that_nobody_asked_for_are_not_told(memory: Memory) -> None:
     memory.learn(msgspec.structs.replace(REQUEST, vocabulary=True))
     answer = memory.digest(REQUEST)

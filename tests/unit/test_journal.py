@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.errors import StateDamaged
+from sumi.errors import StateDamaged, StorageFailed
 from sumi.state.journal.journal import Journal, Place, frame, unframe
 
 
@@ -91,3 +91,23 @@ def test_damage_in_an_earlier_segment_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(StateDamaged):
         read_all(tmp_path)
+
+
+def test_after_a_sync_that_failed_nothing_is_written_or_synced_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel may have dropped what was not written: a second sync would seem to succeed."""
+    journal = Journal(tmp_path)
+    journal.append([b"{}"])
+
+    def broken(_descriptor: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as disk:
+        disk.setattr("sumi.state.journal.journal.os.fdatasync", broken)
+        with pytest.raises(StorageFailed):
+            journal.sync()
+    for attempt in (journal.sync, lambda: journal.append([b"{}"])):
+        with pytest.raises(StorageFailed):
+            attempt()
+    journal.close()
