@@ -42,7 +42,7 @@ class PageSettled(msgspec.Struct, frozen=True, tag_field="event", tag="page"):
     ending: str
     rule: str = ""
     path: str | None = None
-    found: int = 0  # URLs nobody had seen before
+    found: int = 0  # new URLs
 
 
 class PageDeferred(msgspec.Struct, frozen=True, tag_field="event", tag="retry"):
@@ -128,7 +128,7 @@ class WaitingHost(msgspec.Struct, frozen=True):
 
 
 class Status(msgspec.Struct, frozen=True, tag_field="event", tag="status"):
-    """How a run stands, because somebody asked. ``outcomes`` and ``pending`` add up to ``discovered``."""
+    """The status of a run, on request. ``outcomes`` and ``pending`` add up to ``discovered``."""
 
     state: str
     discovered: int

@@ -19,7 +19,7 @@ class Hop(StrEnum):
     CANONICAL = "canonical"  # <link rel=canonical>
     MANIFEST = "manifest"  # listed in a sitemap
     ROBOTS = "robots"  # a Sitemap: line of robots.txt
-    GUESS = "guess"  # one of the usual places; nobody promised that it exists
+    GUESS = "guess"  # one of the usual places; it may not exist
     EMBED = "embed"  # an image that a page shows
 
 
@@ -38,7 +38,7 @@ ASSETS = frozenset({Kind.IMAGE, Kind.FILE})
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
-    """A URL that somebody found. ``url`` is its identity: normalized, and the same for ever. It is a name;
+    """A URL that was found. ``url`` is its identity: normalized, and the same for ever. It is a name;
     what is requested is ``target``."""
 
     url: str
@@ -182,7 +182,7 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     cached: str | None = None  # how much of it an earlier job had: full or partial; None: nothing
     source: str | None = None  # where the site's own Markdown came from: its address, or "negotiated"
     asset: bool = False  # ``path`` is an image or a file as it came, which others may share, and no page's
-    retries: int | None = None  # of whoever fetched it, if that was another job
+    retries: int | None = None  # of the job that fetched it, if that was another
     # What its sitemap dated it, in seconds since the epoch, when it was last asked for; None where that was
     # not over by then, so that it may have changed since.
     lastmod: float | None = None

@@ -48,7 +48,7 @@ class RobotsPolicy(msgspec.Struct, frozen=True):
 
 
 class PacingPolicy(msgspec.Struct, frozen=True):
-    """How gently hosts are treated. Seconds."""
+    """Politeness towards hosts. Seconds."""
 
     delay: float = 1.0  # between pages of one host; 0 for no limit
     manifest_delay: float = 1.0  # after a sitemap
@@ -176,7 +176,7 @@ class NetworkPolicy(msgspec.Struct, frozen=True):
     cookies: bool = False  # kept for the run, in memory, sent back where they came from
     credentials: tuple[Credential, ...] = ()
     proxies: tuple[Proxy, ...] = ()
-    trust_proxy_dns: bool = False  # the proxy resolves names, so nobody checks where they lead
+    trust_proxy_dns: bool = False  # the proxy resolves names, so their addresses are not checked
 
 
 class UrlLimits(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""``sumi explain``: why a page was fetched, passed over or failed; or why nobody has heard of it."""
+"""``sumi explain``: why a page was fetched, skipped or failed; or why the job does not know it."""
 
 import asyncio
 import json

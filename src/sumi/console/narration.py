@@ -53,7 +53,7 @@ class Narrator:
     def lines(self, event: Event) -> list[str]:
         if isinstance(event, PageSettled) and event.ending == Ending.DONE:
             self._done += 1
-        if isinstance(event, Status):  # somebody asked: told at any verbosity
+        if isinstance(event, Status):  # requested by the user: shown at any verbosity
             return status_lines(event)
         if self._verbosity is Verbosity.QUIET:
             return self._quiet(event)

@@ -263,7 +263,7 @@ class SafeFolder:
     def _create(self, folder: str, name: str, temporary: str, mode: int) -> int:
         try:
             return self._create_beside(folder, name, temporary, mode)
-        except FileNotFoundError:  # somebody removed a folder that we hold open
+        except FileNotFoundError:  # a folder that we hold open was removed
             self._forget_folders()
             return self._create_beside(folder, name, temporary, mode)
 
