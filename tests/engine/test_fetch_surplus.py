@@ -81,8 +81,8 @@ def test_a_connection_that_curl_closes_for_want_of_room_is_not_waited_for(
     """With more hosts than it keeps connections to, that would be a wait for every page."""
     waited_for: list[int] = []
 
-    async def follows(descriptors: Sequence[int]) -> bool:
-        waited_for.extend(descriptors)
+    async def follows(descriptors: Sequence[int], *, by_server: bool) -> bool:
+        waited_for.extend(descriptors if by_server else ())
         return False
 
     async def main() -> list[Result]:

@@ -13,7 +13,7 @@ from sumi.fetch.decode import undo_codings
 from sumi.fetch.guard import AddressGuard
 from sumi.fetch.headers import all_values
 from sumi.fetch.incoming import DROPPED, Incoming
-from sumi.fetch.kept_connections import KeptConnections, Look, follows, is_unread
+from sumi.fetch.kept_connections import KeptConnections, Look, follows
 from sumi.fetch.route import Route
 from sumi.fetch.stall import StallClock
 from sumi.fetch.transfer import Transfer
@@ -177,9 +177,7 @@ class Exchanges:
             return False
         if incoming.surplus or not incoming.has_length:
             return incoming.surplus
-        closed = transfer.closed_sockets()
-        # Otherwise curl closed it, having too many: the server never will.
-        return await follows(closed) if incoming.ends_connection else any(map(is_unread, closed))
+        return await follows(transfer.closed_sockets(), by_server=incoming.ends_connection)
 
     async def _make_room(self, request: Request, incoming: Incoming, claim: Claim) -> None:
         """Before a body is made of what came. What it will be is not known, unless it is small."""

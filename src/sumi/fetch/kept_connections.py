@@ -114,6 +114,8 @@ def _bury(descriptor: int) -> None:
 # How long a server that closes the connection after its answer may take to do so. Those that send the head by
 # itself send the rest within microseconds, and the end right behind it.
 _LINGER_SECONDS = 0.5
+# The same where curl closed it, having too many: then no end follows, only what is on its way already.
+_GLANCE_SECONDS = 0.01
 
 # What curl says, in its own words.
 _WORDS = (b"Excess found", b"Leftovers after chunking")
@@ -138,22 +140,22 @@ def was_refused(words: bytes) -> bool:
     return words.startswith(_REFUSED[0]) and _REFUSED[1] in words
 
 
-async def follows(descriptors: Sequence[int]) -> bool:
+async def follows(descriptors: Sequence[int], *, by_server: bool) -> bool:
     """Whether bytes come in one of these connections, which nobody reads any more, before it ends."""
     for descriptor in descriptors:
-        await _readable(descriptor)
+        await _readable(descriptor, _LINGER_SECONDS if by_server else _GLANCE_SECONDS)
         if is_unread(descriptor):
             return True
     return False
 
 
-async def _readable(descriptor: int) -> None:
+async def _readable(descriptor: int, seconds: float) -> None:
     """Returns when there is something to read, be it the end, or after a while."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(descriptor, ready.set)
     try:
         with suppress(TimeoutError):
-            await asyncio.wait_for(ready.wait(), _LINGER_SECONDS)
+            await asyncio.wait_for(ready.wait(), seconds)
     finally:
         loop.remove_reader(descriptor)
