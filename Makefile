@@ -60,7 +60,7 @@ fuzz: $(VENV)/.fuzzer ## look for inputs that break a promise: TARGET=html_page 
 	$(PY) -m fuzz.run $(TARGET) $(SECONDS)
 
 urls: $(VENV)/.developer ## the properties of a URL's identity, on 100,000 URLs each; a quarter of an hour
-	$(PY) -m pytest --hypothesis-profile=many tests/unit/test_urls_identity.py -k "again or raises or sorting"
+	$(PY) -m pytest --hypothesis-profile=many tests/urls/test_urls_identity.py -k "again or raises or sorting"
 
 docs: $(VENV)/.installed ## write the reference pages anew from the code
 	$(PY) -m sumi.cli.reference docs/

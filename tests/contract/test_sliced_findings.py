@@ -10,8 +10,8 @@ from sumi.engine import settler
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged
 from tests.contract.backends import DURABLE
-from tests.engine.map_world import MapWorld, recorded_depths, recorded_links, searched_depths, states
 from tests.engine.world import UNPACED, AnyStore, OpenStore, World, crawled
+from tests.jobs.map.map_world import MapWorld, recorded_depths, recorded_links, searched_depths, states
 
 SEED = "https://q.test/"
 SLICE = 20

@@ -23,7 +23,6 @@ from sumi.state.lmdb import LmdbStore
 from sumi.state.memory import MemoryStore
 from sumi.state.sqlite import SqliteStore
 from sumi.urls import host_key
-from tests.engine.map_world import MapWorld
 from tests.engine.world import (
     HAIR,
     Answer,
@@ -37,6 +36,7 @@ from tests.engine.world import (
     recipe_for,
     web_of,
 )
+from tests.jobs.map.map_world import MapWorld
 
 SEED = "https://a.test/"
 GOOD = tuple(f"https://a.test/{number}" for number in range(20))

@@ -9,8 +9,8 @@ from sumi.model import Candidate, Hop
 from sumi.outcomes import Outcome
 from sumi.policy import PacingPolicy, Preset, RobotsPolicy
 from sumi.recipe import Recipe
-from tests.engine.map_world import MapWorld, states, tables
 from tests.engine.world import Answer, crawled, recipe_for, web_of
+from tests.jobs.map.map_world import MapWorld, states, tables
 
 HTML = (("content-type", "text/html"),)
 POLITE = PacingPolicy(delay=1.0, manifest_delay=1.0)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import RunSumi, sumi_command, sumi_environment
-from tests.e2e.workspaces import Workspace, make_workspace
+from tests.e2e.pipeline.workspaces import Workspace, make_workspace
 from tests.site import MakeSite, RunningSite, running_site
 from tests.torture.harness import SECONDS, why_no_strace
 

@@ -1,0 +1,115 @@
+"""A Doxygen site is found from its start page, whose links scripts make, in every job that follows any."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.commands import RunSumi
+from tests.e2e.capture.captures import shown
+from tests.folder_site import FolderSite, folder_site
+
+FAST = ("--rate-limit", "0", "--processes", "0", "--allow-private", "--retries", "0")
+SCRIPTS = ("menudata.js", "menu.js", "navtreedata.js", "navtree.js")
+PAGES = ("index.html", "annotated.html", "classA.html", "classB.html", "deep/fileC.html")
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[FolderSite]:
+    """Files as Doxygen 1.9 writes them, of which the start page shows no link."""
+    with folder_site(tmp_path / "site") as running:
+        for name in PAGES:
+            way = "../" * name.count("/")
+            scripts = "".join(f'<script src="{way}{script}"></script>' for script in SCRIPTS)
+            running.write(name, f"<html><head>{scripts}</head><main><p>About {name}</p></main>")
+        (running.folder / "menudata.js").write_text(
+            'var menudata={children:[\n{text:"A",url:"index.html"},\n{text:"B",url:"annotated.html"}]}\n'
+        )
+        (running.folder / "navtreedata.js").write_text(
+            'var NAVTREE =\n[\n  [ "Demo", "index.html", [\n    [ "A", "classA.html", "classA" ]\n  ] ]\n];\n'
+            'var NAVTREEINDEX =\n[\n"annotated.html"\n];\n'
+        )
+        (running.folder / "navtreeindex0.js").write_text(
+            'var NAVTREEINDEX0 =\n{\n"classB.html":[0],\n"classB.html#x":[0,1],\n"deep/fileC.html":[1]\n};\n'
+        )
+        yield running
+
+
+def asked(site: FolderSite) -> set[str]:
+    return {answer.path.lstrip("/") for answer in site.answers if answer.status == 200}
+
+
+def test_a_mirror_has_every_page(run_sumi: RunSumi, site: FolderSite) -> None:
+    done = run_sumi("mirror", site.url, *FAST, "--json")
+    summary = done.events[-1]
+    assert (done.returncode, summary["status"]) == (0, "complete"), done.stderr
+    assert (summary["outcomes"]["captured"], summary["outcomes"]["read"]) == (6, 3)  # / and /index.html
+    assert asked(site) >= {*PAGES, "menudata.js", "navtreedata.js", "navtreeindex0.js"}
+    assert not asked(site) & {"menu.js", "navtree.js", "classA.js"}
+    chain = json.loads(run_sumi("explain", f"{site.url}deep/fileC.html", "--json").stdout)["chain"]
+    assert [step["url"].removeprefix(site.url) for step in chain] == [
+        *("", "navtreedata.js", "navtreeindex0.js", "deep/fileC.html")
+    ]
+
+
+def test_robots_txt_holds_for_the_data_too(run_sumi: RunSumi, site: FolderSite) -> None:
+    (site.folder / "robots.txt").write_text("User-agent: *\nDisallow: /navtree\n")
+    done = run_sumi("mirror", site.url, *FAST, "--json")
+    assert not any(path.startswith("navtree") for path in asked(site))
+    assert done.events[-1]["outcomes"]["captured"] == 3
+    assert done.events[-1]["outcomes"]["robots_denied"] == 1
+
+
+def test_data_that_is_missing_is_a_failure(run_sumi: RunSumi, site: FolderSite) -> None:
+    (site.folder / "navtreeindex0.js").unlink()
+    done = run_sumi("mirror", site.url, *FAST, "--json")
+    assert (done.returncode, done.events[-1]["status"]) == (1, "partial")
+
+
+def test_a_capture_has_every_page(run_sumi: RunSumi, site: FolderSite) -> None:
+    done = run_sumi("capture", site.url, *FAST)
+    assert done.returncode == 0, done.stderr
+    found = {page["url"].removeprefix(site.url.rstrip("/")).lstrip("/") for page in shown(run_sumi, "page")}
+    assert found >= set(PAGES) - {"index.html"}
+
+
+def test_a_crawl_by_policy_has_every_page(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "workspace" / "seeds.txt").write_text(f"{site.url}\n")
+    crawl = {
+        "user_agent": "testbot/1.0 (+https://example.org/bot)",
+        "profile": "generic",
+        "scope": {"allowed_hosts": [site.url.split("/")[2]]},
+        "limits": {"req_per_sec": 100, "max_retries": 0},
+        "network": {"allow_private": True},
+    }
+    (tmp_path / "crawl.yaml").write_text(yaml.safe_dump(crawl))
+    done = run_sumi("crawl", "run", "--config", "crawl.yaml", "--json")
+    assert done.returncode == 0, done.stderr
+    assert asked(site) >= set(PAGES)
+
+
+@pytest.mark.skipif(shutil.which("doxygen") is None, reason="doxygen is not installed")
+@pytest.mark.parametrize("tree", ["YES", "NO"])
+def test_of_a_real_one_every_file_is_a_page(run_sumi: RunSumi, tmp_path: Path, tree: str) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    for number in range(12):
+        text = (
+            f"/** @file */\n/** C {number}. */\nclass C{number} {{ public: /** f */ void f{number}(); }};\n"
+        )
+        (source / f"c{number}.h").write_text(text)
+    settings = f"INPUT={source}\nGENERATE_LATEX=NO\nQUIET=YES\nHAVE_DOT=NO\nGENERATE_TREEVIEW={tree}\n"
+    (tmp_path / "Doxyfile").write_text(settings)
+    subprocess.run(["doxygen", "Doxyfile"], cwd=tmp_path, check=True, capture_output=True, timeout=120)
+    with folder_site(tmp_path / "site") as running:
+        shutil.copytree(tmp_path / "html", running.folder, dirs_exist_ok=True)
+        done = run_sumi("mirror", running.url, *FAST, "--json")
+        pages = {path.name for path in running.folder.glob("*.html")}
+        assert len(pages) > 30
+        assert pages - asked(running) - {"index.html"} == set()  # which is /, too
+        assert done.events[-1]["status"] == "complete"
