@@ -87,7 +87,7 @@ def test_one_forbidden_address_refuses_the_whole_name(addresses: tuple[str, ...]
     (result,), connections = run(loop, ask(Answers(addresses), ["mixed.example"], NetworkPolicy())())
     assert isinstance(result, Trouble)
     assert result.verdict.outcome is Outcome.ADDRESS_REFUSED
-    assert result.verdict.rule.startswith("mixed.example leads to ")
+    assert result.verdict.rule.startswith("mixed.example resolves to ")
     assert not any(address in result.verdict.rule for address in addresses)
     assert connections == 0
 

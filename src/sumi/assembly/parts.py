@@ -31,7 +31,6 @@ STATE_FOLDER = ".sumi"
 LONG_JOURNAL = 32 * 1024 * 1024
 # Each request needs a few of the files that a process may have open. Running out of them would look like
 # hosts that cannot be reached.
-#
 # The event loop, the journal, the logs, the terminal: about 20; and the pipes of each worker process.
 RESERVED = 28
 PER_PROCESS = 4

@@ -1,1 +1,4 @@
-"""The command line: one module per command, imported only when that command is asked for."""
+"""The command line: ``main`` finds the command, and commands that belong to no one job are here.
+
+The others are in ``jobs/*/command*.py``. A command is imported only when it is asked for.
+"""

@@ -25,7 +25,6 @@ EXACT = {
     410: Outcome.NOT_FOUND,
     429: Outcome.RATE_LIMITED,
 }
-#
 # Far above any real title or description, and below what makes a list of 50,000 of them unwieldy.
 TITLE_CHARACTERS: Final = 1000
 DESCRIPTION_CHARACTERS: Final = 2000

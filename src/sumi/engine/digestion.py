@@ -1,7 +1,7 @@
 """From an answer to a settlement: parse, write the outputs, collect and judge what was found.
 
-Outputs come first and are idempotent; nothing here changes the frontier, so a crash in the middle repeats
-the page and changes nothing.
+Outputs come first and are idempotent; nothing here changes the state of a page in the frontier, so a crash in
+the middle repeats the page and changes nothing.
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
 """Is a page what it claims to be? Bot checks and pages that do not really exist are told apart from content.
 
-Nothing is kept here that a restart would miss: what a host shows for a missing page is the record of a URL
-that cannot exist, asked for once, and only when a page gave cause.
+Nothing is kept here that a restart would miss, but for the count of bot checks in a row: what a host shows
+for a missing page is the record of a URL that cannot exist, asked for once, and only when a page gave cause.
 """
 
 from collections import defaultdict
@@ -10,6 +10,7 @@ from hashlib import blake2b
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
 from sumi.engine.visit import Visit
+from sumi.frontier.pacing import BOT_CHECK
 from sumi.model import Candidate, Hop, Kind, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.challenge import challenge_error, challenge_header
@@ -59,9 +60,7 @@ class SoftErrors:
         self._in_a_row[visit.lease.host] = before + 1
         if before:  # of one page alone it is that page's own trouble
             pause = min(self._gate.limits.pacing.rate_limited_hold * 2 ** min(before - 1, 16), MOST_PAUSE)
-            await self._io.frontier.hold_host(
-                visit.lease.host, self._io.clock.now() + pause, "put up a bot check"
-            )
+            await self._io.frontier.hold_host(visit.lease.host, self._io.clock.now() + pause, BOT_CHECK)
         return Verdict(Outcome.CHALLENGE, f"instead of the page: {whose}")
 
     async def _compared(self, visit: Visit, simhash: int) -> Verdict | Deferral | None:

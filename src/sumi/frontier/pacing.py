@@ -1,6 +1,7 @@
 """How long a host is left alone: spacing, adaptive slow-down, what it asked for, and the circuit breaker.
 
-``docs/concepts/politeness.md`` has the states of a host as a table; this is that table as code.
+``docs/concepts/politeness.md`` has the states of a host as a table; this is that table as code. Bot checks
+are noticed in ``engine/soft_errors.py``, redirects of robots.txt in ``engine/robots_redirects.py``.
 """
 
 from sumi.model import ASSETS, Kind
@@ -17,6 +18,7 @@ MAX_SLOWDOWN = 10.0
 MOST_DOUBLINGS = 16
 
 # Why a host is left alone, as what follows its name: "docs.example.org answered 429: left alone until …".
+BOT_CHECK = "put up a bot check"
 BUDGET_SPENT = "has reached its request limit for this run"
 GIVEN_UP = "no longer answers and is left alone for this run"
 SUSPENDED = "answered 429 and is left alone for this run"

@@ -1,7 +1,8 @@
 """A captured job as files for others: Markdown files in a folder or a ZIP, one Markdown file, JSON lines.
 
-Another format is a member of ``ExportForm``, a function that writes it and a row of ``_FILES``. Pages come
-one by one and nothing is held but their names, so a job of any size can be exported.
+Another format of one file is a member of ``ExportForm``, a function that writes it and a row of ``_FILES``;
+one of many files is a branch of ``export`` and of ``suffix``, as ``folder`` is. Pages come one by one and
+nothing is held but their names, so a job of any size can be exported.
 """
 
 import zipfile

@@ -1,10 +1,11 @@
-"""What an archive tells of each page: a row of the pages CSV, the same as a JSON line of the crawl metadata,
-and an edge of the trajectory.
+"""What an archive tells of each page: a row of the pages CSV, the same row as a JSON line of
+``crawl_metadata.jsonl``, and a line of ``edges.csv``.
 
-To add a column, add a field to ``PageRow`` and fill it in ``page_row``.
+To add a column, add a field to ``PageRow`` before ``metadata``, fill it in ``page_row`` and in ``replay``,
+and name it in ``docs/guides/crawl.md``.
 
-A row is one line: what could break it is escaped. Spreadsheets run cells that start like a formula, and
-sites choose what is in them, so those cells get an apostrophe in front; the JSON lines are exact.
+A row is one line: what could break it is escaped. Spreadsheets run cells that start like a formula, and sites
+choose what is in them, so those cells get an apostrophe in front; the JSON lines are exact.
 """
 
 import csv

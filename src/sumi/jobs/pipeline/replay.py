@@ -98,9 +98,24 @@ async def _row(record: IndexRecord, ledger: Snapshot | None, size: int, page_typ
     known = None if ledger is None else await ledger.record(record.url)
     if known is None:
         return PageRow(
-            record.timestamp, record.url, page_type, 0, None, 200, None, None, record.sha256, size,
-            record.stored_path, record.etag, record.last_modified, None, 0, None, {},
-        )  # fmt: skip
+            timestamp=record.timestamp,
+            url=record.url,
+            page_type=page_type,
+            depth=0,
+            referrer=None,
+            http_status=200,
+            content_type=None,
+            encoding=None,
+            content_sha256=record.sha256,
+            content_bytes=size,
+            stored_path=record.stored_path,
+            etag=record.etag,
+            last_modified=record.last_modified,
+            fetch_latency_ms=None,
+            retries=0,
+            proxy_id=None,
+            metadata={},
+        )
     return msgspec.structs.replace(
         page_row(known),
         timestamp=record.timestamp,
