@@ -25,6 +25,7 @@ from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Deferral, HostReport, Judged, RobotsRecord, Settlement
 from sumi.state.memory import MemoryStore
 from tests.contract.backends import DURABLE, TOLD_OF_LINKS, Store, nothing_to_sync
+from tests.thoroughness import usually
 
 T = TypeVar("T")
 Pair = tuple[Lease, Lease]  # the model's and the store's; their tokens may differ
@@ -334,7 +335,7 @@ def test_a_backend_answers_as_the_specification_does(backend: str) -> None:
     run_state_machine_as_test(
         type("Machine", (FrontierMachine,), {"backend": backend}),
         settings=settings(
-            max_examples=50,
+            max_examples=usually(12, 50),
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow],

@@ -10,12 +10,13 @@ import pytest
 from tests.browsers import BROWSER, needs_browser
 from tests.commands import RunSumi, SpawnSumi, wait_until
 from tests.site import MakeSite, SitemapPreset
+from tests.thoroughness import usually
 from tests.torture.browser_kills import VICTIMS, Victim, alive, killed
 
 pytestmark = needs_browser
 
 
-@pytest.mark.parametrize("moment", [0, 0.5], ids=["at once", "a little later"])
+@pytest.mark.parametrize("moment", usually([0], [0, 0.5]))
 @pytest.mark.parametrize("victim", VICTIMS, ids=lambda victim: victim.name)
 def test_whatever_is_killed_the_pages_are_there_and_were_asked_for_once(
     make_site: MakeSite, tmp_path: Path, victim: Victim, moment: float
