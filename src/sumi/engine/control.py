@@ -181,10 +181,13 @@ def obeying_signals(control: Control | Controls) -> Iterator[None]:
     try:
         yield
     finally:
+        # In between, the loop has put back what kills the process by default.
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, before)
         for number, former in before.items():
             loop.remove_signal_handler(number)
             if former is not None:  # None: not set from Python, so not ours to put back
                 signal.signal(number, former)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 class FlagFiles:
