@@ -6,7 +6,8 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
 # Tests at once. Most of a test's time goes to processes that it waits for.
-JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# Tests wait for servers and processes half of the time, so there are two for each core.
+JOBS ?= $(shell expr 2 \* $$(nproc 2>/dev/null || echo 2))
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test lint types layers unit coverage format torture bench instructions docs clean fuzz urls
