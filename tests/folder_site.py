@@ -5,9 +5,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.threaded_server import ThreadedServer
 
 
 class Answered(NamedTuple):
@@ -24,7 +26,7 @@ class FolderSite:
         self.headers: dict[str, dict[str, str]] = {}  # path to further header fields
         self.broken: set[str] = set()  # paths that are answered with 503
         self.negotiated: dict[str, bytes] = {}  # path to what is sent to those who would rather have Markdown
-        self._server: ThreadingHTTPServer | None = None
+        self._server: ThreadedServer | None = None
         self._clock = 1_700_000_000
 
     @property
@@ -105,7 +107,7 @@ class FolderSite:
                 super().do_GET()
 
         handler = partial(Handler, directory=str(self.folder))
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server = ThreadedServer(("127.0.0.1", 0), handler)
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
 

@@ -9,10 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import yaml
+
+from tests.threaded_server import ThreadedServer
 
 LONGEST_SECONDS = 25.0  # less than a run waits for an answer
 PAUSED = re.compile(r'"state": ?"paused"')
@@ -56,14 +58,7 @@ class HeldSite:
             def log_message(self, *_: object) -> None:
                 pass
 
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 128
-
-            def handle_error(self, *_: object) -> None:
-                """Whoever was killed does not wait for an answer."""
-
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = ThreadedServer(("127.0.0.1", 0), Handler)
 
     @property
     def port(self) -> int:

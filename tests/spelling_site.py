@@ -7,8 +7,10 @@ is a page, a redirect or nothing differs from kind to kind.
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Final, NamedTuple
+
+from tests.threaded_server import ThreadedServer
 
 NAME: Final = "spelled.invalid"
 PAGES: Final = ("", "guide", "guide/install", "guide/usage", "about")
@@ -111,7 +113,7 @@ def spelling_site(kind: Kind) -> Iterator[SpellingSite]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadedServer(("127.0.0.1", 0), Handler)
     site = SpellingSite(kind, server.server_port)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

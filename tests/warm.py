@@ -148,7 +148,9 @@ def _run(words: list[str], folder: Path, error: Path, is_traced: bool, is_heard:
 def _command(words: list[str], folder: Path, out: Path, err: Path, env: dict[str, str] | None) -> None:
     from sumi.cli.main import main
     from tests.commands import sumi_environment
+    from tests.forked_children import fork_instead_of_starting
 
+    fork_instead_of_starting()
     environment = sumi_environment(env)
     os.setsid()
     os.chdir(folder)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from subprocess import PIPE
 from threading import Thread
@@ -18,6 +18,7 @@ import zstandard
 from benchmarks.measuring import memory_of_tree
 from benchmarks.outputs import kept_outputs
 from benchmarks.peers.contenders import loop_pages
+from tests.threaded_server import ThreadedServer
 
 PAGES = {
     "index.html": "<a href=a.html>a</a><a href=deep/b.html#x>b</a><a href=gone.html>g</a><a href=a.txt>t</a>",
@@ -35,7 +36,7 @@ class Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture
 def origin(tmp_path: Path) -> Iterator[str]:
     root = tmp_path / "site"
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(root))) as server:
+    with ThreadedServer(("127.0.0.1", 0), partial(Quiet, directory=str(root))) as server:
         origin = f"http://127.0.0.1:{server.server_port}"
         listed = "".join(f"<loc>{origin}{path}</loc>" for path in sorted(ALL))
         for name, html in {**PAGES, "list.xml": listed}.items():

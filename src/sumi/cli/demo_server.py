@@ -38,10 +38,16 @@ def load_site(folder: Traversable, origin: str) -> Site:
     return Site(bodies, redirects)
 
 
+class _Server(ThreadingHTTPServer):
+    # A mirror opens more connections at once than the five that may wait by default. One that is turned away
+    # tries again after a second.
+    request_queue_size = 128
+
+
 @contextmanager
 def serving(folder: Traversable | None = None) -> Iterator[str]:
     """Serve the packaged site on a free loopback port while the block runs; yields its origin."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
+    with _Server(("127.0.0.1", 0), _Handler) as server:
         origin = f"http://127.0.0.1:{server.server_port}"
         site = load_site(folder if folder is not None else files("sumi.demo_site"), origin)
         server.RequestHandlerClass = type("SiteHandler", (_Handler,), {"site": site})

@@ -6,11 +6,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import NamedTuple
 
 import trustme
+
+from tests.threaded_server import ThreadedServer
 
 
 class Page(NamedTuple):
@@ -121,13 +123,8 @@ def _html(web: Web, address: str, page: Page) -> bytes:
     return f"<html><head><title>{address}</title></head><body>{links}</body></html>".encode()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
+class _Server(ThreadedServer):
     web: Web
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that was killed is no news."""
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ import pytest
 import trustme
 
 from tests.commands import FinishedSumi, RunSumi, SpawnedSumi, SpawnSumi
+from tests.threaded_server import ThreadedServer
 
 UNLIMITED = ("--rate-limit", "0", "--json", "--retries", "1")
 # An answer: status, header fields, body.
@@ -49,7 +50,7 @@ class Site:
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class calls it so
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = ThreadedServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.port = self.server.server_address[1]
         self.scheme = "http"

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from tests.commands import FinishedSumi, RunSumi
+from tests.threaded_server import ThreadedServer
 
 WHOLE = "<title>Whole</title><main><h1>Whole</h1><p>Text.</p><a href=/deep.html>deep</a></main>"
 # Nested deeper than the limit: kept as plain text.
@@ -28,7 +29,7 @@ def site(tmp_path: Path) -> Iterator[str]:
     folder.mkdir()
     (folder / "index.html").write_text(WHOLE)
     (folder / "deep.html").write_text(DEEP)
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+    with ThreadedServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}/"
         server.shutdown()

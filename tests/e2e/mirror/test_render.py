@@ -1,5 +1,6 @@
 """`sumi mirror --render` reads single-page applications in a real Chromium, as its modes promise."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,8 @@ def test_a_page_that_never_falls_silent_or_grows_for_ever_is_taken_as_far_as_it_
     assert "still changing when its time was up on 1 page" in notes_of(run)
     run = run_sumi("mirror", f"{small_site.url}/app/endless?ever", *QUICK, *limits)
     assert "Row 1.0 of" in text_of(tmp_path, pages(run)["endless?ever"])
-    assert "still growing after" in notes_of(run)
+    # Where its time was up before the first screen had been seen, all that can be said is that it changes.
+    assert re.search("still (growing after|changing when its time was up)", notes_of(run))
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from tests.threaded_server import ThreadedServer
 
 LIMITS = {
     "req_per_sec": 200,
@@ -47,7 +49,7 @@ class PlainSite:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = ThreadedServer(("127.0.0.1", 0), Handler)
 
     def text(self, path: str) -> str | None:
         if path == "/":

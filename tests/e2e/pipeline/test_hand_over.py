@@ -4,7 +4,7 @@ import csv
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import yaml
 from warcio.archiveiterator import ArchiveIterator
 
 from tests.commands import RunSumi
+from tests.threaded_server import ThreadedServer
 
 CONFIG = ("--config", "crawl.yaml", "-q", "--run-id", "one")
 LICENCE = "https://creativecommons.org/licenses/by/4.0"
@@ -56,7 +57,7 @@ class Site:
                 self.end_headers()
                 self.wfile.write(body)
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadedServer(("127.0.0.1", 0), Handler)
         self.port = self._server.server_port
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 

@@ -4,7 +4,7 @@ import asyncio
 import csv
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from sumi.engine.changed_rules import PRESET_NOTE
 from sumi.policy import FrontierPolicy
 from sumi.state.journal import FilesStore
 from tests.commands import FinishedSumi, RunSumi
+from tests.threaded_server import ThreadedServer
 
 ETAG = '"one"'
 
@@ -52,7 +53,7 @@ class Site:
                 self.end_headers()
                 self.wfile.write(body)
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadedServer(("127.0.0.1", 0), Handler)
         self.origin = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
