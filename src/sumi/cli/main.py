@@ -54,23 +54,23 @@ COMMANDS: tuple[Command, ...] = (
     Command("map diff", "jobs.map.command_diff", "what changed on a map between two runs"),
     # After its own commands, which would otherwise be taken for configurations.
     Command("map", "jobs.map.command", "the web around chosen domains: pages, links and distances"),
-    Command("capture list", "jobs.capture.command_jobs:list", "list captures and their states"),
-    Command("capture show", "jobs.capture.command_jobs:show", "one capture: its pages, and what failed"),
+    Command("capture list", "jobs.capture.command:list", "list captures and their states"),
+    Command("capture show", "jobs.capture.command:show", "one capture: its pages, and what failed"),
     Command(
         "capture export",
-        "jobs.capture.command_jobs:export",
+        "jobs.capture.command:export",
         "export a capture as Markdown, JSON lines or a ZIP",
     ),
-    Command("capture delete", "jobs.capture.command_jobs:delete", "delete a capture and its pages"),
-    Command("capture pause", "jobs.capture.command_jobs:pause", "pause the running capture"),
+    Command("capture delete", "jobs.capture.command:delete", "delete a capture and its pages"),
+    Command("capture pause", "jobs.capture.command:pause", "pause the running capture"),
     Command(
         "capture resume",
-        "jobs.capture.command_jobs:resume",
+        "jobs.capture.command:resume",
         "resume a capture that was paused, stopped or had failures",
     ),
     Command(
         "capture cancel",
-        "jobs.capture.command_jobs:cancel",
+        "jobs.capture.command:cancel",
         "end the running capture, with everything saved",
     ),
     # After its own commands, which would otherwise be taken for URLs.

@@ -7,10 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sumi.jobs.capture.cache import PageCache
+from sumi.jobs.capture.cache import PageCache, RequestForms
 from sumi.jobs.capture.database import CaptureDatabase
 from sumi.jobs.capture.digests import DigestMemory, RememberingDigester
-from sumi.jobs.capture.request_forms import RequestForms
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, JobStatus
 from sumi.model import Kind
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested

@@ -4,17 +4,21 @@ The pages of all jobs in a folder are the cache. A base URL is always asked for,
 and sitemaps are read again and a second capture finds what the first did not.
 """
 
-from hashlib import sha256
+from collections.abc import Iterable
+from hashlib import blake2b, scrypt, sha256
+from itertools import product
+from typing import Final
 
 import msgspec
 
+from sumi.fetch.headers import CredentialBook, Fields
+from sumi.fetch.target import parse_target
 from sumi.frontier.freshness import conditional_headers, varied_by
 from sumi.jobs.capture.database import CaptureDatabase
-from sumi.jobs.capture.request_forms import RequestForms, varied_in
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage
 from sumi.model import Hop, Kind, Lease, Request, Response, Timing
 from sumi.outcomes import CAME, Trouble
-from sumi.policy import RenderMode
+from sumi.policy import NetworkPolicy, RenderMode
 from sumi.ports import Clock, Enqueue, Fetcher, Remains, Settlement
 
 OK = 200
@@ -24,6 +28,60 @@ MOST_HELD = 32  # more than the pages that are in flight at once
 # What a 304 says anew: the validators, and for how long it vouches.
 RENEWED = frozenset({"etag", "last-modified", "cache-control", "expires", "pragma", "date", "age", "vary"})
 VOUCHING = frozenset({"cache-control", "expires", "pragma"})
+
+
+AGENT, COOKIE = "user-agent", "cookie"
+# Which of the headers that are not the user's own an answer may vary by. All others are always the same.
+_WAYS: Final = tuple(
+    frozenset(name for name, is_named in zip((AGENT, COOKIE), chosen, strict=True) if is_named)
+    for chosen in product((False, True), repeat=2)
+)
+# 16 MiB and some hundredths of a second, once for each site that the user has a header for.
+_SCRYPT: Final = {"n": 2**14, "r": 8, "p": 1, "dklen": 16}
+
+
+class RequestForms:
+    """``hidden_cookies``: others than us may be handed cookies, as a browser is by what its pages load."""
+
+    def __init__(self, network: NetworkPolicy, salt: bytes, *, hidden_cookies: bool) -> None:
+        self._book = CredentialBook(network.credentials)
+        self._agent = blake2b(network.user_agent.encode(), digest_size=8).hexdigest()
+        self._keeps_cookies = network.cookies
+        self._has_cookies = network.cookies and hidden_cookies
+        self._salt = salt
+        self._digests: dict[Fields, str] = {}
+
+    def hear(self, answer: Response) -> None:
+        """From the first cookie on nobody knows which are sent where."""
+        if self._keeps_cookies and not self._has_cookies:
+            self._has_cookies = any(name == "set-cookie" for name, _ in answer.headers)
+
+    def form(self, address: str, varied: Iterable[str]) -> str | None:
+        """Of a request whose answer varies by these headers; None if no other is known to be like it."""
+        named = frozenset(varied)
+        if COOKIE in named and self._has_cookies:
+            return None
+        agent = self._agent if AGENT in named else ""
+        return f"{self._own(address)}/{agent}/{COOKIE if COOKIE in named else ''}"
+
+    def forms(self, address: str) -> tuple[str | None, ...]:
+        """All that a request made now is like, whatever its answer varies by."""
+        return tuple(self.form(address, way) for way in _WAYS)
+
+    def _own(self, address: str) -> str:
+        """Of the user's headers for the address; all of them count, as any may be a key to other pages."""
+        target = parse_target(address) if self._book else None
+        fields = self._book.fields_for(target) if target is not None else ()
+        if fields and fields not in self._digests:
+            text = "\n".join(f"{name.lower()}:{value}" for name, value in fields)
+            self._digests[fields] = scrypt(text.encode(), salt=self._salt, **_SCRYPT).hex()
+        return self._digests[fields] if fields else ""
+
+
+def varied_in(form: str) -> str:
+    """By what the answer to a request of this form varies, as a server would say it."""
+    named = zip((AGENT, COOKIE), form.split("/")[1:], strict=False)
+    return ", ".join(name for name, is_named in named if is_named)
 
 
 class PageCache:

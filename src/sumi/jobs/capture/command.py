@@ -2,13 +2,31 @@
 
 import argparse
 import os
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from sumi.console.options import add_reporting, add_settings, given_flags
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import reporting
 from sumi.console.summary import ABORTED, COMPLETE, INTERRUPTED, WITH_FAILURES
-from sumi.jobs.capture.settings import CAPTURE_SETTINGS, CaptureSettings, load_capture_settings
+from sumi.console.terminal import Sink, printable
+from sumi.jobs.capture.export import ExportForm
+from sumi.jobs.capture.settings import (
+    CAPTURE_SETTINGS,
+    RESUME_SETTINGS,
+    STORE,
+    CaptureSettings,
+    load_capture_settings,
+    resumed_settings,
+    store_given,
+)
+
+if TYPE_CHECKING:
+    from sumi.jobs.capture.captures import Captures, ShownJob
 
 _EXIT_CODES = {"completed": COMPLETE, "completed_with_errors": WITH_FAILURES}
 _EXAMPLES = """\
@@ -58,3 +76,234 @@ def run_reported(settings: CaptureSettings, options: argparse.Namespace, job_id:
     if captured.summary.status == "aborted":
         return ABORTED
     return _EXIT_CODES.get(captured.job.status, INTERRUPTED)
+
+
+# ── sumi capture list, show, export, delete, pause, resume, cancel ─────────────────────────────────────────
+
+
+def _parser(verb: str, description: str, examples: str, *, job: str | None = None) -> SentenceParser:
+    """``job``: which one is meant where none is named; "" if one must be, None if the verb takes none."""
+    named = {None: "", "": " JOB"}.get(job, " [JOB]")
+    parser = SentenceParser(
+        prog=f"sumi capture {verb}",
+        usage=f"sumi capture {verb} [options]{named}",
+        description=description,
+        epilog=f"examples:\n{examples}",
+    )
+    if job is not None:
+        default = f" Default: {job}." if job else ""
+        text = f"Job id, or the beginning of one.{default}"
+        parser.add_argument("job", metavar="JOB", nargs="?" if job else None, help=text)
+    return parser
+
+
+def _captures(options: argparse.Namespace) -> "Captures":
+    """Wherever it was said: by the flag, or by the variable as for sumi capture itself."""
+    from sumi.jobs.capture.captures import Captures
+
+    return Captures(store_given(given_flags(options, (STORE,)), os.environ))
+
+
+# ── list ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+_LIST_EXAMPLES = """\
+  sumi capture list
+  sumi capture list --store docs --json | jq -r .id
+"""
+
+
+def list_parser() -> SentenceParser:
+    words = "Lists the captures in a folder and their states, oldest first."
+    parser = _parser("list", words, _LIST_EXAMPLES)
+    add_settings(parser, (STORE,))
+    parser.add_argument("--json", action="store_true", help="One JSON object per job.")
+    return parser
+
+
+def run_list(arguments: Sequence[str]) -> int:
+    options = list_parser().parse_all(arguments)
+    out = Sink(sys.stdout)
+    for job in _captures(options).jobs():
+        if options.json:
+            out.line(msgspec.json.encode(job).decode())
+            continue
+        counts = f"{job.pages_processed:>7,} pages {job.pages_failed:>5,} failed"
+        bases = ", ".join(map(printable, job.base_urls))
+        out.line(f"{job.id}  {job.status:<21} {_moment(job.created)} {counts}  {bases}")
+    return 0
+
+
+def _moment(at: float | None) -> str:
+    return "-" if at is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
+# ── show ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+_SHOW_EXAMPLES = """\
+  sumi capture show                       the last job
+  sumi capture show 20260301-1200 --json  the job, then a line per page and per failure
+"""
+
+
+def show_parser() -> SentenceParser:
+    words = "Shows the state of a job, its pages with all their URLs, near-duplicates, and failures."
+    parser = _parser("show", words, _SHOW_EXAMPLES, job="the last one")
+    add_settings(parser, (STORE,))
+    parser.add_argument(
+        "--json", action="store_true", help="Write JSON: the job, its pages, groups and failures."
+    )
+    return parser
+
+
+def run_show(arguments: Sequence[str]) -> int:
+    options = show_parser().parse_all(arguments)
+    out = Sink(sys.stdout)
+    with _captures(options).show(options.job) as shown:
+        for line in _as_json(shown) if options.json else _as_text(shown):
+            out.line(line)
+    return 0
+
+
+def _as_json(shown: "ShownJob") -> Iterator[str]:
+    yield msgspec.json.encode({"kind": "job", **msgspec.structs.asdict(shown.job)}).decode()
+    for page, urls in shown.pages():
+        row = {"kind": "page", **msgspec.structs.asdict(page), "alternate_urls": urls}
+        del row["asked_with"]  # for the cache alone, and made from what may be a password
+        yield msgspec.json.encode(row).decode()
+    for group in shown.near_duplicates():
+        yield msgspec.json.encode({"kind": "near_duplicates", "urls": group}).decode()
+    for failure in shown.failures():
+        yield msgspec.json.encode({"kind": "failure", **msgspec.structs.asdict(failure)}).decode()
+
+
+def _as_text(shown: "ShownJob") -> Iterator[str]:
+    job, levels = shown.job, shown.count_by_cache_level()
+    yield f"job       {job.id}"
+    yield f"status    {job.status}"
+    yield f"begun     {_moment(job.started)}, ended {_moment(job.ended)}"
+    waiting = f"{job.queue_size:,} waiting"
+    yield f"pages     {job.pages_processed:,} captured, {job.pages_failed:,} failed, {waiting}"
+    yield f"cache     {', '.join(f'{count:,} {level}' for level, count in levels.items()) or '-'}"
+    for base, count in shown.count_by_base().items():
+        yield f"base      {printable(base)}: {count:,} pages"
+    yield ""
+    for page, urls in shown.pages():
+        yield f"{printable(page.url)}  {printable(page.title or '')}".rstrip()
+        yield from (f"  also at {printable(url)}" for url in urls[1:])
+    for group in shown.near_duplicates():
+        yield "nearly the same text:"
+        yield from (f"  {printable(url)}" for url in group)
+    for failure in shown.failures():
+        yield f"failed: {printable(failure.url)}: {printable(failure.error)}"
+
+
+# ── export ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+_EXPORT_EXAMPLES = """\
+  sumi capture export                                    the last job, as a folder of Markdown files
+  sumi capture export JOB --format markdown -o docs.md   one file with a table of contents
+  sumi capture export JOB --format jsonl -o docs.jsonl
+"""
+
+
+def export_parser() -> SentenceParser:
+    words = "Writes the pages of a job as Markdown files, one Markdown file, JSON lines or a ZIP."
+    parser = _parser("export", words, _EXPORT_EXAMPLES, job="the last one")
+    add_settings(parser, (STORE,))
+    *most, last = (form.value for form in ExportForm)
+    parser.add_argument(
+        "--format", choices=[*most, last], default="folder", metavar="FORM",
+        help=f"{', '.join(most)} or {last}. Default: folder.",
+    )  # fmt: skip
+    parser.add_argument("-o", "--output", metavar="PATH", help="Output path. Default: named after the job.")
+    return parser
+
+
+def run_export(arguments: Sequence[str]) -> int:
+    options = export_parser().parse_all(arguments)
+    target, pages = _captures(options).export(options.job, options.format, options.output)
+    are = "page is" if pages == 1 else "pages are"
+    print(f"{pages:,} {are} in {printable(str(target))}", file=sys.stderr)
+    return 0
+
+
+# ── delete ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def delete_parser() -> SentenceParser:
+    words = "Deletes a job, its pages, and the contents that no other job has."
+    parser = _parser("delete", words, "  sumi capture delete 20260301-120000-3f1a\n", job="")
+    add_settings(parser, (STORE,))
+    return parser
+
+
+def run_delete(arguments: Sequence[str]) -> int:
+    options = delete_parser().parse_all(arguments)
+    job = _captures(options).delete(options.job)
+    print(f"{job.id} is deleted", file=sys.stderr)
+    return 0
+
+
+# ── pause, resume, cancel ──────────────────────────────────────────────────────────────────────────────────
+
+_PAUSE_EXAMPLES = """\
+  sumi capture pause            finishes the pages in flight
+  sumi capture resume           continues
+"""
+_CANCEL_EXAMPLES = """\
+  sumi capture cancel           finishes the pages in flight, then stops
+"""
+_RESUME_EXAMPLES = """\
+  sumi capture resume                     the last job: end its pause, or continue it here
+  sumi capture resume JOB --rate-limit 1  continue at another rate
+"""
+
+
+def pause_parser() -> SentenceParser:
+    words = "Pauses a capture that runs in another process."
+    parser = _parser("pause", words, _PAUSE_EXAMPLES, job="the one that is running")
+    add_settings(parser, (STORE,))
+    return parser
+
+
+def run_pause(arguments: Sequence[str]) -> int:
+    options = pause_parser().parse_all(arguments)
+    job = _captures(options).pause(options.job)
+    print(f"{job.id} will pause within a second", file=sys.stderr)
+    return 0
+
+
+def cancel_parser() -> SentenceParser:
+    words = "Ends a capture that runs in another process; its pages are kept."
+    parser = _parser("cancel", words, _CANCEL_EXAMPLES, job="the one that is running")
+    add_settings(parser, (STORE,))
+    return parser
+
+
+def run_cancel(arguments: Sequence[str]) -> int:
+    options = cancel_parser().parse_all(arguments)
+    job = _captures(options).cancel(options.job)
+    print(f"{job.id} will end as soon as its pages in flight are done", file=sys.stderr)
+    return 0
+
+
+def resume_parser() -> SentenceParser:
+    words = (
+        "Resumes a capture that was paused, interrupted or had failures. Passwords, "
+        "headers and proxies are not stored: give them again."
+    )
+    parser = _parser("resume", words, _RESUME_EXAMPLES, job="the last one")
+    add_settings(parser, RESUME_SETTINGS)
+    add_reporting(parser)
+    return parser
+
+
+def run_resume(arguments: Sequence[str]) -> int:
+    options = resume_parser().parse_all(arguments)
+    flags = given_flags(options, RESUME_SETTINGS)
+    captures = _captures(options)
+    job = captures.job(options.job)
+    if captures.let_go_on(job):
+        print(f"{job.id} continues within a second", file=sys.stderr)
+        return 0
+    return run_reported(resumed_settings(job.settings, flags, os.environ), options, job.id)

@@ -9,13 +9,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import apsw
 import msgspec
 
 from sumi.errors import StateDamaged, StateError, StateLocked, StorageFailed
-from sumi.jobs.capture import sql
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, KeptDigest
 from sumi.parse.page.raw import unpacked
 
@@ -31,6 +30,117 @@ MOST_CONTENT_BYTES = 1024**3  # what --max-body allows at most
 LOG_PAGES = 16_384
 
 
+# ── schema and statements ──────────────────────────────────────────────────────────────────────────────────
+
+# ruff: noqa: S608 - only our own column names are put together here
+
+APPLICATION_ID: Final = 0x53756D43  # "SumC"
+USER_VERSION: Final = 3
+
+_SALT = """
+CREATE TABLE salt(value BLOB NOT NULL) STRICT;
+INSERT INTO salt VALUES (randomblob(16));
+"""
+SCHEMA: Final = f"""
+CREATE TABLE jobs(
+  id TEXT PRIMARY KEY, base_urls TEXT NOT NULL, status TEXT NOT NULL, created REAL NOT NULL,
+  settings TEXT NOT NULL, started REAL, ended REAL, pages_found INTEGER NOT NULL,
+  pages_processed INTEGER NOT NULL, pages_failed INTEGER NOT NULL, queue_size INTEGER NOT NULL
+) STRICT;
+CREATE TABLE pages(
+  number INTEGER PRIMARY KEY,
+  job TEXT NOT NULL, url TEXT NOT NULL, address TEXT NOT NULL, text TEXT NOT NULL, body TEXT, title TEXT,
+  base INTEGER NOT NULL, depth INTEGER NOT NULL, status INTEGER NOT NULL, content_type TEXT, etag TEXT,
+  last_modified TEXT, rendered TEXT, fresh_for REAL, cached TEXT NOT NULL,
+  fetched_at REAL NOT NULL, duplicate_of TEXT, asked_with TEXT, simhash TEXT,
+  UNIQUE(job, url)
+) STRICT;
+CREATE INDEX pages_by_url ON pages(url, fetched_at);
+CREATE INDEX pages_by_address ON pages(address, fetched_at) WHERE address <> url;
+CREATE INDEX duplicates ON pages(job, duplicate_of) WHERE duplicate_of IS NOT NULL;
+CREATE TABLE failures(
+  job TEXT NOT NULL, url TEXT NOT NULL, error TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY(job, url)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE contents(hash TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT;
+CREATE TABLE digests(body TEXT NOT NULL, terms TEXT NOT NULL, data BLOB NOT NULL, UNIQUE(body, terms)) STRICT;
+{_SALT}
+PRAGMA application_id={APPLICATION_ID};
+PRAGMA user_version={USER_VERSION};
+"""
+# From version 2, which did not know what its pages were asked for with.
+UPGRADE: Final = f"ALTER TABLE pages ADD COLUMN asked_with TEXT; {_SALT} PRAGMA user_version={USER_VERSION}"
+UPGRADABLE: Final = 2
+
+JOB_COLUMNS: Final = ", ".join(CaptureJob.__struct_fields__)
+PAGE_COLUMNS: Final = ", ".join(CapturedPage.__struct_fields__)
+
+
+def _marks(columns: str) -> str:
+    return ", ".join("?" * (columns.count(",") + 1))
+
+
+PUT_JOB: Final = f"INSERT OR REPLACE INTO jobs({JOB_COLUMNS}) VALUES ({_marks(JOB_COLUMNS)})"
+GET_JOB: Final = f"SELECT {JOB_COLUMNS} FROM jobs WHERE id = ?"
+ALL_JOBS: Final = f"SELECT {JOB_COLUMNS} FROM jobs ORDER BY created, id"
+# Not REPLACE: a page that is put again keeps its number, and with it its place among the alternates.
+PUT_PAGE: Final = (
+    f"INSERT INTO pages(job, {PAGE_COLUMNS}) VALUES (?, {_marks(PAGE_COLUMNS)}) "
+    "ON CONFLICT(job, url) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in CapturedPage.__struct_fields__[1:])
+)
+# A kept page comes before its duplicates: those wait for it to be settled.
+PAGES: Final = (
+    f"SELECT number, {PAGE_COLUMNS} FROM pages "
+    "WHERE job = ? AND number > ? AND duplicate_of IS NULL ORDER BY number LIMIT ?"
+)
+SIMHASHES: Final = (
+    "SELECT url, simhash FROM pages "
+    "WHERE job = ? AND duplicate_of IS NULL AND simhash IS NOT NULL ORDER BY number"
+)
+PAGE_URLS: Final = "SELECT url FROM pages WHERE job = ?"
+DROP_PAGE: Final = "DELETE FROM pages WHERE job = ? AND url = ?"
+COUNT_PAGES: Final = "SELECT count(*) FROM pages WHERE job = ? AND duplicate_of IS NULL"
+COUNT_BASES: Final = (
+    "SELECT base, count(*) FROM pages WHERE job = ? AND duplicate_of IS NULL GROUP BY base ORDER BY base"
+)
+COUNT_LEVELS: Final = "SELECT cached, count(*) FROM pages WHERE job = ? GROUP BY cached"
+ALTERNATES: Final = "SELECT url FROM pages WHERE job = ? AND duplicate_of = ? ORDER BY number"
+# Of the forms that are asked for, None is none: it is IN no list.
+_ALIKE = "asked_with IN (?2, ?3, ?4, ?5)"
+CACHED: Final = (
+    f"SELECT {PAGE_COLUMNS} FROM pages WHERE url = ?1 AND {_ALIKE} ORDER BY fetched_at DESC LIMIT 1"
+)
+CACHED_AT: Final = (
+    f"SELECT * FROM (SELECT {PAGE_COLUMNS} FROM pages WHERE url = ?1 AND address = ?1 AND {_ALIKE} "
+    "ORDER BY fetched_at DESC LIMIT 1) "
+    f"UNION ALL SELECT * FROM (SELECT {PAGE_COLUMNS} FROM pages WHERE address = ?1 AND address <> url "
+    f"AND {_ALIKE} ORDER BY fetched_at DESC LIMIT 1) ORDER BY fetched_at DESC LIMIT 1"
+)
+SALT: Final = "SELECT value FROM salt"
+
+ANY_PAGE: Final = "SELECT 1 FROM pages LIMIT 1"
+
+PUT_FAILURE: Final = "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?)"
+DROP_FAILURE: Final = "DELETE FROM failures WHERE job = ? AND url = ?"
+FAILURES: Final = "SELECT url, error, at FROM failures WHERE job = ? ORDER BY at, url"
+
+PUT_CONTENT: Final = "INSERT OR IGNORE INTO contents VALUES (?, ?)"
+GET_CONTENT: Final = "SELECT data FROM contents WHERE hash = ?"
+HAS_CONTENT: Final = "SELECT 1 FROM contents WHERE hash = ?"
+PUT_DIGEST: Final = "INSERT OR REPLACE INTO digests VALUES (?, ?, ?)"
+GET_DIGEST: Final = "SELECT data FROM digests WHERE body = ? AND terms = ?"
+
+DROP_JOB: Final = (
+    "DELETE FROM jobs WHERE id = ?1; DELETE FROM pages WHERE job = ?1; DELETE FROM failures WHERE job = ?1"
+)
+# By sets that are made for it: indexes for this alone would be written with every page.
+DROP_UNUSED: Final = (
+    "DELETE FROM contents WHERE hash NOT IN (SELECT text FROM pages) "
+    "AND hash NOT IN (SELECT body FROM pages WHERE body IS NOT NULL); "
+    "DELETE FROM digests WHERE body NOT IN (SELECT body FROM pages WHERE body IS NOT NULL)"
+)
+
+
 class CaptureDatabase:
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self._path = path
@@ -38,14 +148,14 @@ class CaptureDatabase:
         self._carrier: apsw.Connection | None = None
         with self._trouble_named():
             self._db = _open(path, readonly=readonly)
-            if self._version == sql.UPGRADABLE and self._is_ours:
+            if self._version == UPGRADABLE and self._is_ours:
                 _upgrade(path)
             if not readonly:
                 self._db.pragma("journal_mode", "WAL")
                 self._db.pragma("synchronous", "NORMAL")
                 self._db.pragma("wal_autocheckpoint", LOG_PAGES)
                 if not self._db.execute("SELECT count(*) FROM sqlite_schema").get:
-                    self._db.execute(f"BEGIN IMMEDIATE; {sql.SCHEMA} COMMIT")
+                    self._db.execute(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT")
                 self._log = os.open(f"{path}-wal", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC)
                 self._carrier = _open(path, readonly=False)
             self._check_schema()
@@ -72,20 +182,20 @@ class CaptureDatabase:
         bases = msgspec.json.encode(job.base_urls).decode()
         row = msgspec.structs.astuple(job)
         with self.transaction():
-            self._db.execute(sql.PUT_JOB, (row[0], bases, *row[2:]))
+            self._db.execute(PUT_JOB, (row[0], bases, *row[2:]))
 
     def job(self, job_id: str) -> CaptureJob | None:
-        return next((_job(row) for row in self._rows(sql.GET_JOB, (job_id,))), None)
+        return next((_job(row) for row in self._rows(GET_JOB, (job_id,))), None)
 
     def jobs(self) -> list[CaptureJob]:
         """Oldest first."""
-        return [_job(row) for row in self._rows(sql.ALL_JOBS, ())]
+        return [_job(row) for row in self._rows(ALL_JOBS, ())]
 
     def delete_job(self, job_id: str) -> None:
         """With its pages, and the contents that no other job has."""
         with self.transaction():
-            self._db.execute(sql.DROP_JOB, (job_id,) * 3)
-            self._db.execute(sql.DROP_UNUSED)
+            self._db.execute(DROP_JOB, (job_id,) * 3)
+            self._db.execute(DROP_UNUSED)
 
     # ── pages ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -94,87 +204,87 @@ class CaptureDatabase:
         if not contents and not digests:
             return
         with self.transaction():
-            self._db.executemany(sql.PUT_CONTENT, contents)
-            self._db.executemany(sql.PUT_DIGEST, digests)
+            self._db.executemany(PUT_CONTENT, contents)
+            self._db.executemany(PUT_DIGEST, digests)
 
     def put_page(self, job_id: str, page: CapturedPage) -> None:
         with self.transaction():
-            self._db.execute(sql.PUT_PAGE, (job_id, *_values(page)))
+            self._db.execute(PUT_PAGE, (job_id, *_values(page)))
 
     def put_failure(self, job_id: str, failure: FailedPage) -> None:
         with self.transaction():
-            self._db.execute(sql.PUT_FAILURE, (job_id, *_values(failure)))
+            self._db.execute(PUT_FAILURE, (job_id, *_values(failure)))
 
     def drop_failure(self, job_id: str, url: str) -> None:
         with self.transaction():
-            self._db.execute(sql.DROP_FAILURE, (job_id, url))
+            self._db.execute(DROP_FAILURE, (job_id, url))
 
     def drop_pages(self, job_id: str, urls: Iterable[str]) -> None:
         with self.transaction():
-            self._db.executemany(sql.DROP_PAGE, [(job_id, url) for url in urls])
+            self._db.executemany(DROP_PAGE, [(job_id, url) for url in urls])
 
     def pages(self, job_id: str) -> Iterator[CapturedPage]:
         """Those of their own text, in the order in which they came."""
         after = 0
-        while rows := self._rows(sql.PAGES, (job_id, after, PAGES_AT_ONCE)):
+        while rows := self._rows(PAGES, (job_id, after, PAGES_AT_ONCE)):
             for row in rows:
                 yield _page(row[1:])
             after = rows[-1][0]
 
     def alternates(self, job_id: str, page: CapturedPage) -> tuple[str, ...]:
         """Every URL of a page: its own first, then those of the same text, in the order of their finding."""
-        rows = self._rows(sql.ALTERNATES, (job_id, page.url))
+        rows = self._rows(ALTERNATES, (job_id, page.url))
         return (page.url, *(url for (url,) in rows))
 
     def simhashes(self, job_id: str) -> list[tuple[str, int]]:
         """Of the pages of their own text, in the order in which they came."""
-        return [(url, int(text, 16)) for url, text in self._rows(sql.SIMHASHES, (job_id,))]
+        return [(url, int(text, 16)) for url, text in self._rows(SIMHASHES, (job_id,))]
 
     def page_urls(self, job_id: str) -> set[str]:
-        return {url for (url,) in self._rows(sql.PAGE_URLS, (job_id,))}
+        return {url for (url,) in self._rows(PAGE_URLS, (job_id,))}
 
     def count_pages(self, job_id: str) -> int:
-        return int(self._rows(sql.COUNT_PAGES, (job_id,))[0][0])
+        return int(self._rows(COUNT_PAGES, (job_id,))[0][0])
 
     def count_by_base(self, job_id: str) -> dict[int, int]:
-        return dict(self._rows(sql.COUNT_BASES, (job_id,)))
+        return dict(self._rows(COUNT_BASES, (job_id,)))
 
     def count_by_level(self, job_id: str) -> dict[CacheLevel, int]:
-        return {CacheLevel(level): count for level, count in self._rows(sql.COUNT_LEVELS, (job_id,))}
+        return {CacheLevel(level): count for level, count in self._rows(COUNT_LEVELS, (job_id,))}
 
     def failures(self, job_id: str) -> list[FailedPage]:
-        return [FailedPage(*row) for row in self._rows(sql.FAILURES, (job_id,))]
+        return [FailedPage(*row) for row in self._rows(FAILURES, (job_id,))]
 
     # ── what earlier jobs left ─────────────────────────────────────────────────────────────────────────
 
     @property
     def has_pages(self) -> bool:
-        return bool(self._rows(sql.ANY_PAGE, ()))
+        return bool(self._rows(ANY_PAGE, ()))
 
     @property
     def salt(self) -> bytes:
         """Random, and the same for as long as the folder is."""
-        return bytes(self._rows(sql.SALT, ())[0][0])
+        return bytes(self._rows(SALT, ())[0][0])
 
     def cached(self, url: str, forms: Forms) -> CapturedPage | None:
         """The youngest copy of a page, of whichever job, among what was asked for in one of these forms."""
-        return next((_page(row) for row in self._rows(sql.CACHED, (url, *forms))), None)
+        return next((_page(row) for row in self._rows(CACHED, (url, *forms))), None)
 
     def cached_at(self, address: str, forms: Forms) -> CapturedPage | None:
         """The same by what was requested."""
-        return next((_page(row) for row in self._rows(sql.CACHED_AT, (address, *forms))), None)
+        return next((_page(row) for row in self._rows(CACHED_AT, (address, *forms))), None)
 
     def has_content(self, digest: str) -> bool:
-        return bool(self._rows(sql.HAS_CONTENT, (digest,)))
+        return bool(self._rows(HAS_CONTENT, (digest,)))
 
     def content(self, digest: str) -> bytes | None:
         """Unpacked; None if it is not there or damaged."""
-        rows = self._rows(sql.GET_CONTENT, (digest,))
+        rows = self._rows(GET_CONTENT, (digest,))
         return unpacked(rows[0][0], MOST_CONTENT_BYTES) if rows else None
 
     def digest(self, body: str, terms: str) -> bytes | None:
         """As it was put."""
-        rows = self._rows(sql.GET_DIGEST, (body, terms))
+        rows = self._rows(GET_DIGEST, (body, terms))
         return rows[0][0] if rows else None
 
     # ── the database itself ────────────────────────────────────────────────────────────────────────────
@@ -202,7 +312,7 @@ class CaptureDatabase:
 
     @property
     def _is_ours(self) -> bool:
-        return bool(self._db.pragma("application_id") == sql.APPLICATION_ID)
+        return bool(self._db.pragma("application_id") == APPLICATION_ID)
 
     @property
     def _version(self) -> int:
@@ -222,9 +332,9 @@ class CaptureDatabase:
     def _check_schema(self) -> None:
         if not self._is_ours:
             raise StateError(f"{self._path} is the database of another program: use another --store")
-        if self._version != sql.USER_VERSION:
+        if self._version != USER_VERSION:
             raise StateError(
-                f"{self._path} has version {self._version}, this version of sumi reads {sql.USER_VERSION}: "
+                f"{self._path} has version {self._version}, this version of sumi reads {USER_VERSION}: "
                 "use the version that wrote it, or another --store"
             )
 
@@ -267,8 +377,8 @@ def _upgrade(path: Path) -> None:
     db = _open(path, readonly=False)
     try:
         db.execute("BEGIN IMMEDIATE")
-        if db.pragma("user_version") == sql.UPGRADABLE:  # still: nobody else was faster
-            db.execute(sql.UPGRADE)
+        if db.pragma("user_version") == UPGRADABLE:  # still: nobody else was faster
+            db.execute(UPGRADE)
         db.execute("COMMIT")
     finally:
         db.close()

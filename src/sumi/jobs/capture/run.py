@@ -23,13 +23,12 @@ from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, PageDeferred, RunStarted, StateChanged, Summary
-from sumi.jobs.capture.cache import CacheSource, CachingFetcher, PageCache
+from sumi.jobs.capture.cache import CacheSource, CachingFetcher, PageCache, RequestForms
 from sumi.jobs.capture.database import CaptureDatabase
 from sumi.jobs.capture.digests import DigestMemory, RememberingDigester
 from sumi.jobs.capture.folder import CaptureFolder, new_job_id
 from sumi.jobs.capture.output import CaptureOutput
 from sumi.jobs.capture.recipe import capture_job
-from sumi.jobs.capture.request_forms import RequestForms
 from sumi.jobs.capture.rows import CaptureJob, JobStatus
 from sumi.jobs.capture.settings import CaptureSettings, given_settings, storable
 from sumi.outcomes import Outcome
