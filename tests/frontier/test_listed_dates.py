@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.frontier import listed_dates
-from sumi.frontier.listed_dates import ListedDates
+from sumi.frontier import freshness
+from sumi.frontier.freshness import ListedDates
 from sumi.model import Kind
 from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.parse.page.digester import digest
@@ -19,7 +19,7 @@ SITEMAPS = st.lists(
 
 @given(SITEMAPS)
 def test_a_page_has_the_date_on_which_all_sitemaps_agree(sitemaps: list[dict[str, float]]) -> None:
-    dates, small = ListedDates(), listed_dates._SMALL
+    dates, small = ListedDates(), freshness._SMALL
     for sitemap in sitemaps:
         dates.take(sitemap)
     assert len(dates._tables) <= 1 or small == 0

@@ -15,8 +15,7 @@ import msgspec
 from sumi.engine.io import Io
 from sumi.events import Busy, Event, Listener
 from sumi.fetch.browser.rendering import rendering
-from sumi.fetch.first_contact import FirstContact
-from sumi.fetch.http import HttpFetcher
+from sumi.fetch.http import FirstContact, HttpFetcher
 from sumi.policy import Durability, FrontierPolicy, ParseLimits, StateBackend
 from sumi.ports import Clock, Digester, Fetcher, JobStore, Output, Store
 from sumi.recipe import Job

@@ -5,8 +5,7 @@ from hashlib import blake2b
 import msgspec
 
 from sumi.engine.visit import Visit
-from sumi.frontier.freshness import conditional_headers
-from sumi.frontier.listed_dates import ListedDates
+from sumi.frontier.freshness import ListedDates, conditional_headers
 from sumi.model import ASSETS, Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.digest import PageDigest

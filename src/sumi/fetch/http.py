@@ -14,9 +14,9 @@ from sumi.fetch.resolver import Resolver, SystemResolver
 from sumi.fetch.route import Navigator, ProxyLost, Route
 from sumi.fetch.target import Target, parse_target
 from sumi.model import Request, Response, Timing
-from sumi.outcomes import Outcome, Trouble, Verdict
+from sumi.outcomes import UNREACHABLE, Outcome, Trouble, Verdict
 from sumi.policy import FetchLimits, NetworkPolicy
-from sumi.ports import Clock, ProxyClient
+from sumi.ports import Clock, Fetcher, ProxyClient
 
 _METHODS = frozenset({"GET", "HEAD", "POST"})
 _PROXIES_PER_FETCH = 3  # a proxy that fails is not the page's fault: others are tried at once
@@ -126,3 +126,34 @@ def _usual_lines(network: NetworkPolicy) -> list[bytes]:
     if lines is None:
         raise UsageError(f"the user agent {network.user_agent!r} cannot be sent in a header")
     return lines
+
+
+_NOT_REACHED = UNREACHABLE | {Outcome.TIMED_OUT}
+_ADVICE = {
+    Outcome.ADDRESS_REFUSED: "give the address itself as the URL, or --allow-private",
+    Outcome.DNS_FAILED: "check the spelling of the host",
+    Outcome.TLS_FAILED: "check the URL, or name the certificate authority with --ca-file",
+}
+
+
+class FirstContact:
+    """A Fetcher for a new job: if the very first exchange reaches no server, it raises UsageError instead of
+    letting a typing error be retried for minutes."""
+
+    def __init__(self, fetcher: Fetcher) -> None:
+        self._fetcher = fetcher
+        self._made = False
+
+    async def fetch(self, request: Request) -> Response | Trouble:
+        answer = await self._fetcher.fetch(request)
+        if not self._made and isinstance(answer, Trouble) and answer.verdict.outcome in _NOT_REACHED:
+            verdict = answer.verdict
+            advice = _ADVICE.get(verdict.outcome, "check the URL and that the server is up")
+            if verdict.outcome is Outcome.ADDRESS_REFUSED and verdict.rule.startswith("port "):
+                advice = "give another port"
+            raise UsageError(f"cannot reach {request.url}: {verdict.rule}; {advice}")
+        self._made = True
+        return answer
+
+    async def aclose(self) -> None:
+        await self._fetcher.aclose()

@@ -1,20 +1,24 @@
-"""Which failures are worth another try, and after how long: by our own back-off, or by ``Retry-After``."""
+"""Retries: which failures get one, after how long (back-off, or ``Retry-After``), and where they wait."""
 
+import heapq
 import re
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from typing import TypeAlias
 
+from sumi.frontier.pacing import INFINITY
 from sumi.outcomes import TRANSIENT, UNREACHABLE, Outcome
 from sumi.policy import RetryPolicy
 
-# What the next run tries again: also what may be another matter with its flags (--allow-private, --ca-file).
+# What the next run tries again. Unreachable hosts too: its flags may differ (--allow-private, --ca-file).
 WORTH_ANOTHER_RUN = TRANSIENT | UNREACHABLE
 
 
 def retry_delay(outcome: Outcome, attempt: int, policy: RetryPolicy, jitter: float) -> float | None:
     """Seconds to wait before attempt number ``attempt + 1``, or None to give up.
 
-    Exponential, and up to half as long again (``jitter`` is uniform in [0, 1)), so that many pages that
-    failed together do not come back together. Never sooner than the step itself, nor later than the longest.
+    Exponential, plus up to half as much again (``jitter`` is uniform in [0, 1)), so that pages that failed
+    together do not come back together. Never less than the step itself, never more than the longest delay.
     """
     if outcome not in (policy.only or TRANSIENT) or attempt >= policy.retries:
         return None
@@ -25,7 +29,7 @@ def retry_delay(outcome: Outcome, attempt: int, policy: RetryPolicy, jitter: flo
 
 
 _SECONDS = re.compile(r"[0-9]+\Z")
-_FOREVER = 1e12  # what a number too long to be meant is read as; the caller clamps it anyway
+_FOREVER = 1e12  # stands for a number of too many digits; the caller clamps it
 _LONGEST_NUMBER = 12  # digits
 
 _MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -76,10 +80,73 @@ def _timestamp(parts: dict[str, str], now: float) -> float | None:
 
 
 def _full_year(digits: str, now: float) -> int:
-    """A two-digit year that seems more than 50 years ahead is the past one with these digits (RFC 9110)."""
+    """A two-digit year that seems more than 50 years ahead is in the past (RFC 9110)."""
     year = int(digits)
     if len(digits) > 2:
         return year
     this_year = datetime.fromtimestamp(now, UTC).year
     year += this_year - this_year % 100
     return year - 100 if year > this_year + 50 else year
+
+
+class DelayedUrls:
+    """URLs that wait for a time of their own, ordered by when it comes."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, str]] = []
+
+    def put(self, url: str, not_before: float) -> None:
+        heapq.heappush(self._heap, (not_before, url))
+
+    def take_due(self, now: float) -> list[str]:
+        due = []
+        while self._heap and self._heap[0][0] <= now:
+            due.append(heapq.heappop(self._heap)[1])
+        return due
+
+    def next_at(self) -> float | None:
+        return self._heap[0][0] if self._heap else None
+
+    def urls(self) -> Iterator[str]:
+        return (url for _, url in self._heap)
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+
+Lane: TypeAlias = list[tuple[float, int, str]]  # a heap: when it is due, discovery order, URL
+
+
+class Retries:
+    """URLs that failed before, by host, pages apart from the rest.
+
+    They come after everything of the host that was never requested; each lane is ordered by due time.
+    """
+
+    def __init__(self) -> None:
+        self._lanes: dict[str, tuple[Lane, Lane]] = {}  # by host; pages in the second
+
+    def __contains__(self, host: str) -> bool:
+        return host in self._lanes
+
+    def hosts(self) -> Iterable[str]:
+        return self._lanes
+
+    def put(self, host: str, is_page: bool, due: float, sequence: int, url: str) -> None:
+        lanes = self._lanes.setdefault(host, ([], []))
+        heapq.heappush(lanes[is_page], (due, sequence, url))
+
+    def first_due(self, host: str, is_page: bool) -> float:
+        """When the first is due; ``inf`` if there is none."""
+        lanes = self._lanes.get(host)
+        return lanes[is_page][0][0] if lanes and lanes[is_page] else INFINITY
+
+    def take(self, host: str, is_page: bool, now: float) -> str | None:
+        """The first, if it is due."""
+        if self.first_due(host, is_page) > now:
+            return None
+        lanes = self._lanes[host]
+        url = heapq.heappop(lanes[is_page])[2]
+        if not lanes[not is_page] and not lanes[is_page]:
+            del self._lanes[host]
+        return url

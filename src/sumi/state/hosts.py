@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, INFINITY, HostPace, is_our_own
-from sumi.frontier.retry_queue import Retries
+from sumi.frontier.retry import Retries
 from sumi.frontier.schedule import HostSchedule
 from sumi.model import Candidate, Kind
 from sumi.policy import FrontierPolicy

@@ -6,7 +6,7 @@ backends need to be, and none of these ever yields in the middle of a change.
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 
-from sumi.frontier.retry_queue import Retries
+from sumi.frontier.retry import Retries
 from sumi.model import Hop, Lease, PageFacts
 from sumi.outcomes import Outcome
 from sumi.policy import FrontierPolicy

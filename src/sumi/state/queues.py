@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from sumi.frontier.retry_queue import DelayedUrls
+from sumi.frontier.retry import DelayedUrls
 from sumi.model import Kind
 from sumi.state.entries import DELAYED, WAITING, Entry
 

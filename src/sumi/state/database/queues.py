@@ -8,7 +8,7 @@ read ahead takes a fifth of the memory.
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence, Sized
 
 from sumi.frontier.pacing import INFINITY
-from sumi.frontier.retry_queue import Retries
+from sumi.frontier.retry import Retries
 from sumi.state.database.rows import Rank, Row, Rows
 from sumi.state.database.working_set import WorkingSet
 from sumi.state.entries import Entry
