@@ -12,7 +12,7 @@ import msgspec
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Request, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
-from sumi.policy import FrontierPolicy, Proxy
+from sumi.policy import FrontierPolicy
 
 
 class Judged(msgspec.Struct, frozen=True, gc=False):
@@ -320,16 +320,6 @@ class Fetcher(Protocol):
     async def fetch(self, request: Request) -> Response | Trouble: ...
 
     async def aclose(self) -> None: ...
-
-
-class ProxyClient(Protocol):
-    """Where proxies come from. Asked before every exchange, told after it."""
-
-    def choose(self, host: str) -> Proxy: ...
-
-    def report(self, proxy: Proxy, *, ok: bool) -> None:
-        """``ok``: the proxy did its part, whatever the site behind it said."""
-        ...
 
 
 class Digester(Protocol):

@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from sumi.files.plain_text import one_line
+from sumi.frontier.freshness import NOT_MODIFIED
 from sumi.frontier.retry import retry_after_seconds
 from sumi.model import PageFacts, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
@@ -15,7 +16,6 @@ REDIRECTS = frozenset({300, 301, 302, 303, 307, 308})
 TOO_MANY, UNAVAILABLE = 429, 503
 THROTTLED = frozenset({TOO_MANY, UNAVAILABLE})
 PARTIAL = 206
-NOT_MODIFIED = 304
 EXACT = {
     401: Outcome.FORBIDDEN,
     403: Outcome.FORBIDDEN,

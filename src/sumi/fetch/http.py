@@ -16,7 +16,7 @@ from sumi.fetch.target import Target, parse_target
 from sumi.model import Request, Response, Timing
 from sumi.outcomes import UNREACHABLE, Outcome, Trouble, Verdict
 from sumi.policy import FetchLimits, NetworkPolicy
-from sumi.ports import Clock, Fetcher, ProxyClient
+from sumi.ports import Clock, Fetcher
 
 _METHODS = frozenset({"GET", "HEAD", "POST"})
 _PROXIES_PER_FETCH = 3  # a proxy that fails is not the page's fault: others are tried at once
@@ -32,19 +32,16 @@ class HttpFetcher:
         clock: Clock,
         *,
         resolver: Resolver | None = None,
-        proxies: ProxyClient | None = None,
     ) -> None:
-        if proxies is None and network.proxies:
-            proxies = ProxyRotation(network.proxies, clock)
         self._clock = clock
         self._user_agent = network.user_agent
         self._https_only = network.https_only
         self._usual_lines = _usual_lines(network)
         self._credentials = CredentialBook(network.credentials)
         self._guard = AddressGuard(network)
-        self._proxies = proxies
+        self._proxies = ProxyRotation(network.proxies, clock) if network.proxies else None
         resolver = resolver or SystemResolver(limits.connect)
-        self._navigator = Navigator(network, self._guard, resolver, proxies, clock)
+        self._navigator = Navigator(network, self._guard, resolver, self._proxies, clock)
         jar = CookieJar() if network.cookies else None
         self._exchanges = Exchanges(limits, network, self._guard, clock, jar)
         self._closed = False

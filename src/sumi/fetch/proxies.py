@@ -1,11 +1,11 @@
-"""Proxies: which one a host goes through, and which ones are left alone for a while."""
+"""Which proxy a host goes through, and which ones rest after failures."""
 
 from collections import OrderedDict
 
 from sumi.policy import Proxy
 from sumi.ports import Clock
 
-_FAILURES = 3  # in a row, until a proxy rests
+_FAILURES = 3  # in a row, after which a proxy rests
 _FIRST_REST = 60.0  # seconds; doubles with every further failure
 _LONGEST_REST = 3600.0
 _STICKY_HOSTS = 10_000
@@ -34,12 +34,12 @@ class _Health:
 
 
 class ProxyRotation:
-    """A ``ProxyClient``: round robin over those that do not rest; a host stays with a proxy that works."""
+    """Round robin over the proxies that are not resting; a host stays with a proxy that works."""
 
     def __init__(self, proxies: tuple[Proxy, ...], clock: Clock) -> None:
         self._clock = clock
         self._health = {proxy: _Health() for proxy in proxies}
-        self._turns = list(self._health)  # the one whose turn it is comes first
+        self._turns = list(self._health)  # next one first
         self._sticky: OrderedDict[str, Proxy] = OrderedDict()
 
     def choose(self, host: str) -> Proxy:
@@ -52,6 +52,7 @@ class ProxyRotation:
         return kept
 
     def report(self, proxy: Proxy, *, ok: bool) -> None:
+        """``ok``: the proxy did its part, whatever the site behind it answered."""
         if ok:
             self._health[proxy].recover()
         else:
@@ -63,7 +64,7 @@ class ProxyRotation:
         return not health.failures and health.rests_until <= self._clock.now()
 
     def _next(self) -> Proxy:
-        """Whose turn it is; if all rest, the one that is back first."""
+        """The one whose turn it is; if all rest, the one that is back first."""
         now = self._clock.now()
         chosen = min(self._turns, key=lambda proxy: max(0.0, self._health[proxy].rests_until - now))
         self._to_the_end(chosen)

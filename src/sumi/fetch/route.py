@@ -4,11 +4,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sumi.fetch.guard import AddressGuard
+from sumi.fetch.proxies import ProxyRotation
 from sumi.fetch.resolver import AddressBook, Found, Resolver
 from sumi.fetch.target import Target
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import NetworkPolicy, Proxy
-from sumi.ports import Clock, ProxyClient
+from sumi.ports import Clock
 
 _KEPT_LINES = 1024  # one per request otherwise, and a crawl asks the same few hosts again and again
 _NOTHING: list[str] = []
@@ -92,7 +93,7 @@ class Navigator:
         network: NetworkPolicy,
         guard: AddressGuard,
         resolver: Resolver,
-        proxies: ProxyClient | None,
+        proxies: ProxyRotation | None,
         clock: Clock,
     ) -> None:
         self._trust_proxy_dns = network.trust_proxy_dns
@@ -116,7 +117,7 @@ class Navigator:
         await self._sites.aclose()
         await self._relays.aclose()
 
-    async def _by_proxy(self, target: Target, proxies: ProxyClient) -> Route | Verdict | ProxyLost:
+    async def _by_proxy(self, target: Target, proxies: ProxyRotation) -> Route | Verdict | ProxyLost:
         found: Found | None = None
         if not self._trust_proxy_dns:
             looked_up = await self._sites.find(target.host, target.port)

@@ -27,8 +27,8 @@ WAITING, DELAYED, LEASED, SETTLED, REFUSED, BEHIND = State
 # For these a new finding can change the gate's mind; every other refusal is a property of the URL itself.
 LIFTED_BY_LISTING = frozenset({Outcome.UNLISTED})
 LIFTED_BY_SHORTER_WAY = frozenset({Outcome.TOO_DEEP})
-# What is no page that is wanted may still be an image that such a page shows.
-LIFTED_BY_SHOWING = frozenset({Outcome.OUT_OF_SCOPE, Outcome.EXCLUDED, Outcome.UNLISTED, Outcome.TOO_DEEP})
+# Not wanted as a page, it may still be an image that a wanted page embeds.
+LIFTED_BY_EMBED = frozenset({Outcome.OUT_OF_SCOPE, Outcome.EXCLUDED, Outcome.UNLISTED, Outcome.TOO_DEEP})
 
 
 class Entry(msgspec.Struct, gc=False, eq=False):
@@ -65,7 +65,7 @@ class Entry(msgspec.Struct, gc=False, eq=False):
         if self.state is not REFUSED or self.verdict is None:
             return False
         if hop is Hop.EMBED:
-            return self.verdict.outcome in LIFTED_BY_SHOWING
+            return self.verdict.outcome in LIFTED_BY_EMBED
         if self.verdict.outcome in LIFTED_BY_SHORTER_WAY:
             return depth < self.candidate.depth
         return hop is not Hop.LINK and self.verdict.outcome in LIFTED_BY_LISTING

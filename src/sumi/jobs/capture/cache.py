@@ -13,7 +13,7 @@ import msgspec
 
 from sumi.fetch.headers import CredentialBook, Fields
 from sumi.fetch.target import parse_target
-from sumi.frontier.freshness import conditional_headers, varied_by
+from sumi.frontier.freshness import NOT_MODIFIED, conditional_headers, varied_by
 from sumi.jobs.capture.database import CaptureDatabase
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage
 from sumi.model import Hop, Kind, Lease, Request, Response, Timing
@@ -22,7 +22,6 @@ from sumi.policy import NetworkPolicy, RenderMode
 from sumi.ports import Clock, Enqueue, Fetcher, Remains, Settlement
 
 OK = 200
-NOT_MODIFIED = 304
 DAY = 86_400.0
 MOST_HELD = 32  # more than the pages that are in flight at once
 # What a 304 says anew: the validators, and for how long it vouches.

@@ -22,6 +22,7 @@ from sumi.parse.markdown.link_targets import image_targets
 from sumi.parse.page.media_type import file_extension, image_extension, named_like_a_file, url_extension
 from sumi.policy import Preset
 from sumi.ports import Enqueue, Frontier, Ledger, Remains, Settlement, UrlRecord
+from sumi.state.entries import LIFTED_BY_EMBED
 from sumi.urls import normalize
 
 FOLDER = "_assets"
@@ -36,8 +37,6 @@ _IMAGES = frozenset({"png", "jpg", "gif", "webp", "avif", "heic", "bmp", "ico", 
 # Set once the assets of all pages in the mirror are queued; cleared by a run without assets.
 NOTE = "mirror.assets_taken_up"
 BATCH = 500
-# Outcomes that a link to an image may have while images are not wanted.
-NOT_YET_WANTED = frozenset({Outcome.OUT_OF_SCOPE, Outcome.EXCLUDED, Outcome.UNLISTED, Outcome.TOO_DEEP})
 
 ReadPage: TypeAlias = Callable[[PageFacts], bytes | None]
 
@@ -180,7 +179,7 @@ class EarlierAssets:
         async for page in pages_here(self._ledger):
             for url in _images_in(self._read_page(page.facts) or b""):
                 known = await self._ledger.record(url)
-                if known is None or known.outcome in NOT_YET_WANTED:
+                if known is None or known.outcome in LIFTED_BY_EMBED:
                     yield Candidate(url, Hop.EMBED, Kind.IMAGE, page.depth, page.url)
             await asyncio.sleep(0)
 

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from sumi.jobs.pipeline.pages_csv import NOT_MODIFIED, identity, is_kept_page, second_of, was_not_modified
+from sumi.frontier.freshness import NOT_MODIFIED
+from sumi.jobs.pipeline.pages_csv import identity, is_kept_page, second_of, was_not_modified
 from sumi.ports import UrlRecord
 
 # A file of another program may say anything: what does not fit is not taken for ours.

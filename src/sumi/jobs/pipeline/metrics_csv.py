@@ -4,8 +4,9 @@ from collections import Counter
 from typing import Final
 
 from sumi.events import Event, PageDeferred
+from sumi.frontier.freshness import NOT_MODIFIED
 from sumi.jobs.pipeline.ledger_copies import Lines
-from sumi.jobs.pipeline.pages_csv import NOT_MODIFIED, is_kept_page, was_not_modified
+from sumi.jobs.pipeline.pages_csv import is_kept_page, was_not_modified
 from sumi.model import Kind
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import Clock, UrlRecord

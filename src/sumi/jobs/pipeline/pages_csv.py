@@ -16,11 +16,11 @@ from typing import Final, TypeAlias
 import msgspec
 
 from sumi.files.plain_text import visible
+from sumi.frontier.freshness import NOT_MODIFIED
 from sumi.model import Kind, Lease, PageFacts
 from sumi.outcomes import UP_TO_DATE, Outcome, Verdict
 from sumi.ports import UrlRecord
 
-NOT_MODIFIED: Final = 304
 _NOT_MODIFIED_RULE: Final = f"HTTP {NOT_MODIFIED}"
 NOT_MODIFIED_VERDICT: Final = Verdict(Outcome.UNCHANGED, _NOT_MODIFIED_RULE)
 
