@@ -77,7 +77,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("capture", "jobs.capture.command", "the pages under base URLs as Markdown, each text once"),
     Command(
         "sitemap",
-        "jobs.mirror.command_sitemap",
+        "jobs.mirror.command:sitemap",
         "the pages that a site's sitemaps list, without fetching them",
     ),
     Command(

@@ -13,7 +13,7 @@ from sumi.errors import UsageError
 from sumi.events import WaitingHost
 from sumi.inspection.look import looking_at
 from sumi.jobs.mirror.recipe import mirror_job
-from sumi.jobs.mirror.saved_settings import load_saved_settings
+from sumi.jobs.mirror.settings import load_saved_settings
 from sumi.jobs.pipeline.state import load_role
 from sumi.model import PageFacts
 from sumi.outcomes import MEANINGS, Outcome, Verdict

@@ -18,7 +18,7 @@ from sumi.engine.revisit import to_be_made_again
 from sumi.errors import OutputRefused, StateDamaged, StateLocked, UsageError
 from sumi.jobs.mirror.check import mirror_findings
 from sumi.jobs.mirror.output import MarkdownTree
-from sumi.jobs.mirror.saved_settings import load_saved_settings
+from sumi.jobs.mirror.settings import load_saved_settings
 from sumi.jobs.pipeline.archive import archive_findings
 from sumi.jobs.pipeline.page_index import is_page_index, migrate_index
 from sumi.jobs.pipeline.state import load_role

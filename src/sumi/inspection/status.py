@@ -16,8 +16,7 @@ from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED, USUAL_WAITS
 from sumi.inspection.look import looking_at
 from sumi.jobs.map.coverage import coverage_notes, read_coverage
 from sumi.jobs.map.store.store import MapView
-from sumi.jobs.mirror.saved_settings import load_saved_settings
-from sumi.jobs.mirror.settings import MirrorSettings
+from sumi.jobs.mirror.settings import MirrorSettings, load_saved_settings
 from sumi.jobs.pipeline.state import Role, load_role
 from sumi.outcomes import BY_ENDING, UP_TO_DATE, Ending
 from sumi.ports import FrontierStats, HostWait, Snapshot

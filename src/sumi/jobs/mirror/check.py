@@ -12,7 +12,7 @@ from sumi.jobs.mirror.assets import assets_here, is_whole_asset
 from sumi.jobs.mirror.manifest import relative_to_home
 from sumi.jobs.mirror.markdown_page import is_whole
 from sumi.jobs.mirror.progress_files import PROCESSED, processed_line
-from sumi.jobs.mirror.saved_settings import load_saved_settings
+from sumi.jobs.mirror.settings import load_saved_settings
 from sumi.jobs.mirror.survey import DONE, pages_here
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome

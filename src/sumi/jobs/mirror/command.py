@@ -1,5 +1,6 @@
-"""``sumi mirror``: flags to settings, settings to a run, the run's end to an exit code."""
+"""``sumi mirror``, and ``sumi sitemap``, which only lists the pages in a site's sitemaps."""
 
+import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -12,8 +13,7 @@ from sumi.console.summary import INTERRUPTED, exit_code, worst_of
 from sumi.console.terminal import Sink
 from sumi.errors import StorageFailed
 from sumi.events import Summary
-from sumi.jobs.mirror.command_sitemap import add_format, print_listing
-from sumi.jobs.mirror.settings import SETTINGS, URLS, MirrorSettings, load_sites
+from sumi.jobs.mirror.settings import SETTINGS, URLS, MirrorSettings, load_settings, load_sites
 
 _EXAMPLES = """\
 examples:
@@ -46,7 +46,7 @@ def build_parser() -> SentenceParser:
     report.add_argument(
         "--list-only", action="store_true", help="List the pages in the sitemaps; fetch none of them."
     )
-    add_format(report)
+    _add_format(report)
     add_loudness(report)
     return parser
 
@@ -60,7 +60,7 @@ def run(arguments: Sequence[str]) -> int:
 
     sites = read_sites()
     if options.list_only:
-        return max([print_listing(site, options.format, quiet=options.quiet) for site in sites])
+        return max([_print_listing(site, options.format, quiet=options.quiet) for site in sites])
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
     reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
@@ -112,3 +112,67 @@ def _complain_if_cut_short(out: Sink) -> None:
         raise StorageFailed(
             f"the mirror is done, but some of its events could not be written: {out.failure.strerror}"
         )
+
+
+_SITEMAP_EXAMPLES = """\
+examples:
+  sumi sitemap https://docs.example.org                  as Markdown
+  sumi sitemap docs.example.org --format text | wc -l    how many pages there are
+  sumi sitemap docs.example.org/sitemap-de.xml --format json
+"""
+
+
+def sitemap_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi sitemap",
+        usage="sumi sitemap [options] URL",
+        description=(
+            "Lists the pages in a site's sitemaps that a mirror with the same options would take. Fetches "
+            "only robots.txt and the sitemaps. Exit code 1 if there are none."
+        ),
+        epilog=_SITEMAP_EXAMPLES,
+    )
+    add_settings(parser, SETTINGS)
+    report = parser.add_argument_group("reporting")
+    report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
+    _add_format(report)
+    report.add_argument("-q", "--quiet", action="store_true", help="Show only problems.")
+    return parser
+
+
+def _add_format(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--format",
+        metavar="FORM",
+        choices=("markdown", "json", "text"),
+        default="markdown",
+        help="Output format; text has one URL per line. Default: markdown.",
+    )
+
+
+def run_sitemap(arguments: Sequence[str]) -> int:
+    options = sitemap_parser().parse_all(arguments)
+    settings = load_settings(given_flags(options, SETTINGS), os.environ, options.config)
+    return _print_listing(settings, options.format, quiet=options.quiet)
+
+
+def _print_listing(settings: MirrorSettings, form: str, *, quiet: bool) -> int:
+    from sumi.assembly.parts import run_loop
+    from sumi.jobs.mirror.listing import ListFormat, sitemap, written
+
+    out, err = Sink(sys.stdout), Sink(sys.stderr)
+    verbosity = Verbosity.of(verbose=0, quiet=quiet)
+    reporter = choose_reporter(verbosity, out, err, os.environ, as_json=False)
+    try:
+        listing = run_loop(sitemap(settings, listeners=[reporter]))
+    finally:
+        reporter.close()
+    out.write(written(listing, ListFormat(form)))
+    if not listing.pages:
+        err.line("no sitemap lists a page; sumi mirror follows links instead")
+    elif not quiet:
+        err.line(
+            "linked pages that no sitemap lists are missing here: sumi plan finds some in a sample, sumi "
+            "mirror --follow-links takes them"
+        )
+    return 0 if listing.pages else 1

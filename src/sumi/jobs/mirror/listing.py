@@ -5,17 +5,22 @@ from enum import StrEnum
 
 import msgspec
 
-from sumi.engine.control import Control
+from sumi.assembly.parts import connected
+from sumi.engine.control import Control, obeying_signals
+from sumi.engine.crawl import Crawl
+from sumi.engine.io import SystemClock
+from sumi.errors import Interrupted
 from sumi.events import Listener
 from sumi.files.plain_text import markdown_text, markdown_url, one_line
-from sumi.jobs.mirror.dry_run import NoOutput, look_at
 from sumi.jobs.mirror.recipe import mirror_job
 from sumi.jobs.mirror.settings import MirrorSettings, given_settings
-from sumi.model import Candidate, Hop, Kind
-from sumi.outcomes import MEANINGS, Ending, Outcome
-from sumi.policy import FollowLinks
-from sumi.ports import Ledger
+from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
+from sumi.outcomes import MEANINGS, Ending, Outcome, Verdict
+from sumi.parse.page.digest import PageDigest
+from sumi.policy import Durability, FollowLinks
+from sumi.ports import FrontierStats, Ledger, Output
 from sumi.recipe import Job
+from sumi.state.memory import MemoryStore
 from sumi.urls import origin
 
 
@@ -114,3 +119,37 @@ def _markdown(listing: Listing) -> str:
 
 def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+class NoOutput:
+    """Implements ``sumi.ports.Output``."""
+
+    async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
+        return PageFacts(status=response.status, title=digest.title, body_bytes=len(response.body))
+
+    async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
+        """Recorded in the ledger."""
+
+    async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
+        """Recorded in the ledger."""
+
+    async def sync(self) -> None:
+        """Nothing was written."""
+
+    async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
+        """Nothing was written."""
+
+
+async def look_at(
+    job: Job, output: Output, listeners: Sequence[Listener], control: Control, processes: int | None
+) -> MemoryStore:
+    """Run a job to its end and return what it learnt. Raises Interrupted if it was stopped: a part would be
+    mistaken for the whole."""
+    clock = SystemClock()
+    store = MemoryStore(job.frontier, clock.now())
+    async with connected(job, store, output, clock, listeners, processes, must_reach=True) as io:
+        with obeying_signals(control):
+            await Crawl(job.recipe, io, control, Durability.BATCH).run()
+    if control.was_stopped:
+        raise Interrupted("interrupted before the end: run the same command again")
+    return store

@@ -9,8 +9,7 @@ import msgspec
 
 from sumi.engine.control import Control
 from sumi.events import Listener
-from sumi.jobs.mirror.dry_run import NoOutput, look_at
-from sumi.jobs.mirror.listing import ListedPage, Listing, ReadSitemap, sitemap
+from sumi.jobs.mirror.listing import ListedPage, Listing, NoOutput, ReadSitemap, look_at, sitemap
 from sumi.jobs.mirror.recipe import mirror_job
 from sumi.jobs.mirror.settings import MirrorSettings, given_settings
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response

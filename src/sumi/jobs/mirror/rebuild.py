@@ -15,7 +15,7 @@ from sumi.engine.revisit import revision_of
 from sumi.jobs.mirror.links import LocalLinks, local_links
 from sumi.jobs.mirror.markdown_page import recompose_page
 from sumi.jobs.mirror.output import MarkdownTree
-from sumi.jobs.mirror.saved_settings import load_saved_settings
+from sumi.jobs.mirror.settings import load_saved_settings
 from sumi.jobs.mirror.survey import pages_here
 from sumi.model import Kind, PageFacts
 from sumi.parse.page.digest import DigestRequest, PageDigest

@@ -19,28 +19,32 @@ from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import refuse_without_room, room_notes
 from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run, say_if_long
+from sumi.errors import UsageError
 from sumi.events import Event, Listener, Progress, Summary
+from sumi.files.faults import explained
 from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_passed_over
 from sumi.jobs.mirror.contents import write_overview
 from sumi.jobs.mirror.file_names import misnamed, remove_old_names, remove_strays, rename_pages
-from sumi.jobs.mirror.fresh_start import empty, refuse_to_empty, was_being_emptied
 from sumi.jobs.mirror.links import link_pages
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.recipe import mirror_home, mirror_job
-from sumi.jobs.mirror.saved_settings import load_saved_settings, save_settings
-from sumi.jobs.mirror.settings import MirrorSettings, given_settings
+from sumi.jobs.mirror.settings import MirrorSettings, given_settings, load_saved_settings, save_settings
 from sumi.jobs.mirror.update import begin_update
 from sumi.outcomes import Outcome
 from sumi.ports import Clock, JobStore
 from sumi.recipe import Job
-from sumi.state.claim import Claim
-from sumi.state.lock import FolderLock
+from sumi.state.claim import Claim, remove_all_but
+from sumi.state.folder import FORMAT_NAME, sync_folder
+from sumi.state.lock import LOCK_NAME, FolderLock
 
 PROGRESS_FILE_SECONDS = 2.0
 # Measured on 3,500 pages of eight manuals: a folder, its Markdown in whole blocks and its record take 26 KB,
 # the packed body 7 KB.
 BYTES_PER_PAGE = 28 * 1024
 RAW_BYTES_PER_PAGE = 8 * 1024
+# --fresh puts this file beside the state before it removes anything: after a kill, the next run completes the
+# removal first instead of mistaking the rest for a mirror.
+_EMPTYING = "emptying"
 
 
 async def mirror(
@@ -69,10 +73,10 @@ async def _mirror(
     job = _job_for(settings)
     home = Path(settings.output) / mirror_home(settings)
     if settings.fresh:
-        refuse_to_empty(home)
+        _refuse_to_empty(home)
     with Claim(home / STATE_FOLDER, "sumi mirror", home=home) as claim:
-        if settings.fresh or was_being_emptied(home):
-            empty(home)
+        if settings.fresh or _was_being_emptied(home):
+            _empty(home)
         refuse_without_room(home, settings.min_free)
         job = _with_room_notes(job, settings, home)
         async with _opened(settings, job, home, listeners, claim.lock) as (io, store, tree):
@@ -186,3 +190,31 @@ class _ProgressFile:
         if isinstance(event, Progress) and self._clock.now() >= self._due:
             self._due = self._clock.now() + PROGRESS_FILE_SECONDS
             self._tree.write_progress(event)
+
+
+def _refuse_to_empty(home: Path) -> None:
+    """Refuse a folder that is neither empty nor a mirror."""
+    state = home / STATE_FOLDER
+    is_ours = any((state / name).is_file() for name in (FORMAT_NAME, LOCK_NAME))
+    if home.is_symlink() or (home.exists() and not is_ours and _has_something(home)):
+        raise UsageError(f"{home} was not made by sumi mirror; choose another folder, or remove it yourself")
+
+
+def _was_being_emptied(home: Path) -> bool:
+    return (home / STATE_FOLDER / _EMPTYING).exists()
+
+
+def _empty(home: Path) -> None:
+    """``--fresh``: remove what an earlier mirror wrote, except the lock, which must be held."""
+    state = home / STATE_FOLDER
+    mark = state / _EMPTYING
+    with explained(mark):
+        mark.touch(mode=0o644)
+    sync_folder(state)
+    remove_all_but([state / LOCK_NAME, mark], home)
+    with explained(mark):
+        mark.unlink()
+
+
+def _has_something(home: Path) -> bool:
+    return not home.is_dir() or any(path != home / STATE_FOLDER for path in home.iterdir())

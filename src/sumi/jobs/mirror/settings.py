@@ -1,4 +1,4 @@
-"""The settings of a mirror: its own, and those that it shares with a capture."""
+"""The settings of a mirror: its own, those that it shares with a capture, and what of them it saves."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -8,6 +8,7 @@ import msgspec
 
 from sumi.errors import UsageError
 from sumi.policy import OnError, SourceChoice, StateBackend
+from sumi.ports import Ledger
 from sumi.settings.kinds import (
     FIDELITY,
     FOLDER,
@@ -249,3 +250,53 @@ def given_settings(url: str | MirrorSettings, settings: Mapping[str, object]) ->
     if settings:
         raise UsageError(f"{next(iter(settings))} is given beside MirrorSettings: put it into them")
     return url
+
+
+SAVED_NOTE: Final = "mirror.settings"
+# Enough to say later which URLs the job would take; never how it connects, nor its credentials.
+SAVED: Final = (
+    "url",
+    "follow_links",
+    "include",
+    "exclude",
+    "hosts",
+    "loose_paths",
+    "max_depth",
+    "max_pages",
+    "respect_robots",
+    "robots_on_error",
+    "user_agent",
+    "contact",
+    "rewrite_links",
+    "assets",
+    "max_asset_size",
+    "max_assets_total",
+    "min_fidelity",  # decides what counts as complete
+)
+
+
+async def save_settings(ledger: Ledger, settings: MirrorSettings) -> None:
+    """Called at every start and reload; writes only what changed."""
+    before = await load_saved_settings(ledger)
+    kept = {name: getattr(settings, name) for name in SAVED}
+    if before is not None and before.url == settings.url:
+        # The largest limit so far: its pages stay when a later run asks for fewer.
+        kept["max_pages"] = _larger_cap(before.max_pages, settings.max_pages)
+    note = msgspec.json.encode(kept).decode()
+    if note != await ledger.get_note(SAVED_NOTE):
+        await ledger.put_note(SAVED_NOTE, note)
+
+
+async def load_saved_settings(ledger: Ledger) -> MirrorSettings | None:
+    """None for state of older versions and of other jobs."""
+    note = await ledger.get_note(SAVED_NOTE)
+    if note is None:
+        return None
+    try:
+        return msgspec.json.decode(note, type=MirrorSettings)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _larger_cap(one: int, other: int) -> int:
+    return max(one, other) if one and other else 0  # 0 is no limit
