@@ -18,8 +18,7 @@ import apsw
 
 from sumi.jobs.map.analysis import measure
 from sumi.jobs.map.database import opened
-from sumi.jobs.map.exports.gexf import write_gexf
-from sumi.jobs.map.exports.graphml import write_graphml
+from sumi.jobs.map.exports.graph_xml import write_gexf, write_graphml
 from sumi.jobs.map.exports.parquet import write_parquet_links, write_parquet_nodes
 from sumi.jobs.map.exports.picture import write_picture
 from sumi.jobs.map.graph import Level, domain_graph, page_graph

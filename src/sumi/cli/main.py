@@ -45,13 +45,13 @@ COMMANDS: tuple[Command, ...] = (
         "jobs.pipeline.command_workspace",
         "create or empty the folder of a crawl",
     ),
-    Command("map export", "jobs.map.command_export", "a map as a picture, or as a file for other programs"),
+    Command("map export", "jobs.map.command:export", "a map as a picture, or as a file for other programs"),
     Command(
         "map analyze",
-        "jobs.map.command_analyze",
+        "jobs.map.command:analyze",
         "the most linked and central parts of a map, and its communities",
     ),
-    Command("map diff", "jobs.map.command_diff", "what changed on a map between two runs"),
+    Command("map diff", "jobs.map.command:diff", "what changed on a map between two runs"),
     # After its own commands, which would otherwise be taken for configurations.
     Command("map", "jobs.map.command", "the web around chosen domains: pages, links and distances"),
     Command("capture list", "jobs.capture.command:list", "list captures and their states"),

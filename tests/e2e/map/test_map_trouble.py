@@ -9,7 +9,7 @@ import pytest
 
 import sumi
 from sumi.errors import StorageFailed
-from sumi.jobs.map.config_file import load_map_config
+from sumi.jobs.map.config import load_map_config
 from sumi.model import PageFacts
 from sumi.outcomes import Verdict
 from tests.commands import RunSumi

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sumi.jobs.map.store import MapRun, MapStore
 from sumi.jobs.map.store.depths import USUAL_BOUNDS, DepthBounds
+from sumi.jobs.map.store.runs import MapRun
+from sumi.jobs.map.store.store import MapStore
 from sumi.model import Candidate, Hop
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.recipe import Recipe

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.errors import ConfigError, UsageError
-from sumi.jobs.map.config import MapConfig
-from sumi.jobs.map.config_file import load_map_config
+from sumi.jobs.map.config import MapConfig, load_map_config
 from sumi.jobs.map.recipe import map_job
 from sumi.policy import RenderMode, RobotsOnError
 

@@ -1,15 +1,24 @@
-"""``sumi map``: a configuration file to a run, or to a look at what is there."""
+"""``sumi map`` and what is done with a map: ``sumi map export``, ``analyze`` and ``diff``."""
 
-from collections.abc import Sequence
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from sumi.console.options import add_reporting
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import reporting
 from sumi.console.summary import exit_code
-from sumi.console.terminal import printable
-from sumi.jobs.map.config import MapConfig
-from sumi.jobs.map.config_file import load_map_config
+from sumi.console.terminal import Sink, printable
+from sumi.jobs.map.config import MapConfig, load_map_config
+from sumi.jobs.map.graph import Level
+
+if TYPE_CHECKING:
+    from sumi.jobs.map.analysis import Analysis
+    from sumi.jobs.map.diff import Difference
 
 _EXAMPLES = """\
 examples:
@@ -116,3 +125,167 @@ def _print_summary(config: MapConfig, *, write: bool) -> int:
 
     print(summary_markdown(read_map_summary(config)), end="")
     return 0
+
+
+_EXPORT_EXAMPLES = """\
+examples:
+  sumi map export --format html web.toml               a picture that opens in any browser, offline
+  sumi map export --format gexf web.toml -o web.gexf   for Gephi
+  sumi map export --format graphml --level domain --measures map.db
+  sumi map export --format parquet map.db -o web.parquet    web-nodes.parquet and web-links.parquet
+"""
+
+
+def export_parser() -> SentenceParser:
+    from sumi.jobs.map.exports.export import FORMATS
+
+    parser = SentenceParser(
+        prog="sumi map export",
+        usage="sumi map export --format FORMAT [options] DB_OR_CONFIG",
+        description="Writes the pages or domains of a map and the links between them to a file.",
+        epilog=_EXPORT_EXAMPLES,
+    )
+    _add_place(parser)
+    parser.add_argument(
+        "--format", required=True, choices=FORMATS, metavar="|".join(FORMATS), help="What to write."
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="Output file. Default: next to the database, with its name."
+    )
+    _add_level(parser, Level.PAGE)
+    parser.add_argument(
+        "--measures",
+        action="store_true",
+        help="Add degree, PageRank, community and bridges of every node (not for html).",
+    )
+    return parser
+
+
+def run_export(arguments: Sequence[str]) -> int:
+    from sumi.jobs.map.exports.export import export_map
+
+    options = export_parser().parse_all(arguments)
+    written = export_map(
+        options.place, options.format, options.output, level=options.level, measures=options.measures
+    )
+    for path in written:
+        print(f"written: {printable(str(path))}", file=sys.stderr)
+    return 0
+
+
+_ANALYZE_EXAMPLES = """\
+examples:
+  sumi map analyze web.toml
+  sumi map analyze map.db --level page --top 50
+  sumi map analyze map.db --json
+"""
+
+
+def analyze_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi map analyze",
+        usage="sumi map analyze [options] DB_OR_CONFIG",
+        description=(
+            "Shows which domains or pages have the most links, which are central (PageRank), which belong "
+            "together (communities), and which links are the only way to a part of the map (bridges)."
+        ),
+        epilog=_ANALYZE_EXAMPLES,
+    )
+    _add_place(parser)
+    _add_level(parser, Level.DOMAIN)
+    parser.add_argument("--top", type=int, default=20, metavar="N", help="Length of each list. Default: 20.")
+    parser.add_argument("--json", action="store_true", help="Write one JSON object.")
+    return parser
+
+
+def run_analyze(arguments: Sequence[str]) -> int:
+    options = analyze_parser().parse_all(arguments)
+    from sumi.jobs.map.analysis import analyze_map
+
+    analysis = analyze_map(options.place, options.level, options.top)
+    out = Sink(sys.stdout)
+    as_json = [msgspec.json.encode(analysis).decode()] if options.json else None
+    for line in as_json or _analysis_lines(analysis, options.level):
+        out.line(line)
+    return 0
+
+
+def _analysis_lines(analysis: "Analysis", level: Level) -> Iterator[str]:
+    yield (
+        f"{analysis.nodes:,} {level}s, {analysis.links:,} links between them, "
+        f"{analysis.communities:,} communities, {analysis.bridges:,} bridges"
+    )
+    yield from ("", f"Linked from most {level}s")
+    yield from (f"{one.value:>12,.0f}  {printable(one.name)}" for one in analysis.most_linked)
+    yield from ("", "Most central, by PageRank")
+    yield from (f"{one.value:>12.6f}  {printable(one.name)}" for one in analysis.most_central)
+    yield from ("", "Largest communities")
+    for community in analysis.largest_communities:
+        yield f"{community.size:>12,}  around {', '.join(map(printable, community.leaders))}"
+    yield from ("", "Bridges, between the most central first")
+    for bridge in analysis.first_bridges:
+        yield f"{'':>12}  {printable(bridge.one)} - {printable(bridge.other)}"
+
+
+_DIFF_EXAMPLES = """\
+examples:
+  sumi map diff 1 2 web.toml
+  sumi map diff 3 7 map.db --json | jq 'select(.event == "went")'
+"""
+_SIGNS = {"came": "+", "went": "-", "changed": "~"}
+
+
+def diff_parser() -> SentenceParser:
+    parser = SentenceParser(
+        prog="sumi map diff",
+        usage="sumi map diff [options] RUN RUN DB_OR_CONFIG",
+        description=(
+            "Shows pages, links and domains added (+), removed (-) or changed (~) between two runs of a map. "
+            "Exit code 1 if there is any difference."
+        ),
+        epilog=_DIFF_EXAMPLES,
+    )
+    parser.add_argument("old", metavar="RUN", type=int, help="Number of the earlier run.")
+    parser.add_argument("new", metavar="RUN", type=int, help="Number of the later run.")
+    _add_place(parser)
+    parser.add_argument("--json", action="store_true", help="One JSON object per difference.")
+    return parser
+
+
+def run_diff(arguments: Sequence[str]) -> int:
+    from sumi.jobs.map.diff import Subject, diff_map
+
+    options = diff_parser().parse_all(arguments)
+    counts: Counter[str] = Counter()
+    out = Sink(sys.stdout)
+    for difference in diff_map(options.place, options.old, options.new):
+        counts[difference.subject] += 1
+        out.line(msgspec.json.encode(difference).decode() if options.json else _difference_line(difference))
+    parts = ", ".join(f"{counts[subject]:,} {subject}s" for subject in Subject)
+    print(f"run {options.old} to run {options.new}: {parts} differ", file=sys.stderr)
+    return 1 if counts else 0
+
+
+def _difference_line(one: "Difference") -> str:
+    target = f" -> {printable(one.target)}" if one.target else ""
+    states = " to ".join(filter(None, (one.before, one.after)))
+    return f"{_SIGNS[one.event]} {one.subject:<6} {printable(one.name)}{target}" + (
+        f" ({printable(states)})" if states else ""
+    )
+
+
+def _add_place(parser: SentenceParser) -> None:
+    parser.add_argument(
+        "place", metavar="DB_OR_CONFIG", help="The map's database, or its configuration (.toml)."
+    )
+
+
+def _add_level(parser: SentenceParser, default: Level) -> None:
+    parser.add_argument(
+        "--level",
+        type=Level,
+        choices=tuple(Level),
+        default=default,
+        metavar="page|domain",
+        help=f"A node per page, or per domain. Default: {default}.",
+    )

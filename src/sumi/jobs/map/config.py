@@ -1,14 +1,43 @@
-"""What a user decides about a terrain map: one frozen value, with what follows from it."""
+"""The configuration of a map: a TOML file, read into one frozen value."""
 
 import hashlib
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
-from sumi.policy import FetchLimits, RenderMode, RobotsOnError
-from sumi.scope.hosts import DomainClasses
-from sumi.settings.kinds import split_resolve
-from sumi.urls import Rules, map_rules, normalize_with
+from sumi.errors import UsageError
+from sumi.policy import FetchLimits, Preset, RenderMode, RobotsOnError
+from sumi.scope.hosts import DomainClass, DomainClasses, canonical_domain_pattern, is_address
+from sumi.settings.config_file import Values, nested, toml_file
+from sumi.settings.kinds import (
+    EMAIL,
+    FILE,
+    GIB,
+    MIB,
+    RESOLVE,
+    SWITCH,
+    Kind,
+    choice,
+    many,
+    size,
+    split_resolve,
+    whole,
+)
+from sumi.settings.setting import Setting, in_section
+from sumi.urls import Rules, map_rules, normalize, normalize_with, spelled, split
+
+_U32: Final = 2**32 - 1
+_DAY_MS: Final = 86_400_000
+_NAME: Final = re.compile(r"[A-Za-z0-9-]+", re.ASCII)
+_VERSION: Final = re.compile(r"[A-Za-z0-9._+-]+", re.ASCII)
+_PRINTABLE: Final = re.compile(r"[\x21-\x7e]+", re.ASCII)
+# Stricter than a URL's host: what stands in a list of domains is looked for among names that resolve.
+_LABELS: Final = re.compile(
+    r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*", re.ASCII
+)
 
 
 class CrawlerConfig(msgspec.Struct, frozen=True):
@@ -127,3 +156,193 @@ def _patterns(entries: tuple[DomainEntry, ...]) -> list[str]:
 def _identities(seeds: tuple[str, ...], rules: Rules) -> list[str]:
     """How a page is spelled does not decide which pages are mapped."""
     return sorted(normalize_with(seed, rules) or seed for seed in seeds)
+
+
+def load_map_config(path: Path) -> MapConfig:
+    """Raises UsageError for a file that cannot be read, ConfigError with everything that is wrong in it."""
+    file = toml_file(path)
+    values = file.read(map_table(allow_http=file.peek("http", "allow-http") is True), folder=path.parent)
+    for words in _contradictions(values):
+        file.complain(words)
+    file.refuse()
+    for key, name in _OUTPUT_FILES.items():
+        values.setdefault(f"output.{key}", path.parent / name)
+    return msgspec.convert(nested(values), MapConfig)
+
+
+def map_table(*, allow_http: bool) -> tuple[Setting, ...]:
+    """``allow_http``: seeds may have http:// addresses."""
+    domain = Setting("domain", _DOMAIN, "The domain; *. takes those below it too.", required=True)
+    seeds = Setting("seeds", many(_seed(allow_http=allow_http)), "Where it is entered.", required=True)
+    return (
+        *_SETTINGS,
+        *in_section("quality", DomainEntry, domain, seeds, repeated=True),
+        *in_section("blacklist", DomainEntry, domain, repeated=True),
+        *in_section("stub", DomainEntry, domain, repeated=True),
+    )
+
+
+def _contradictions(values: Values) -> Iterator[str]:
+    """Between values that are each valid by themselves."""
+    if not values.get("quality"):
+        yield "there is no [[quality]] section; name at least one domain to explore"
+    database = values.get("output.database_path")
+    if database is not None and database == values.get("output.summary_path"):
+        yield "[output] database-path and summary-path are the same file; give each its own"
+    yield from _stray_seeds(values)
+
+
+def _stray_seeds(values: Values) -> Iterator[str]:
+    """Seeds that would never be visited, or from which the domain would not be explored."""
+    patterns = {
+        name: [entry["domain"] for entry in values.get(name, ()) if "domain" in entry]
+        for name in ("quality", "blacklist", "stub")
+    }
+    classes = DomainClasses(**patterns)
+    for number, entry in enumerate(values.get("quality", ()), 1):
+        where = f"[[quality]] number {number}: seeds:"
+        for seed in entry.get("seeds", ()) if "domain" in entry else ():
+            host = split(normalize(seed, Preset.MAP_WITH_HTTP) or seed).host  # with www. or without
+            found = classes.classify(host)
+            if found is DomainClass.BLACKLISTED or found is DomainClass.STUBBED:
+                yield f"{where} {seed} is on a {found} domain, so it would never be visited; remove one"
+            elif DomainClasses([entry["domain"]]).classify(host) is not DomainClass.QUALITY:
+                yield f"{where} {seed} is not on {entry['domain']}; give it a [[quality]] section of its own"
+
+
+# ── what values there are ──────────────────────────────────────────────────────────────────────────────────
+
+
+def _matching(pattern: re.Pattern[str], expects: str) -> Kind:
+    def parse(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise ValueError(text)
+        return text
+
+    return Kind(expects, parse, "TEXT")
+
+
+def _web_address(expects: str) -> Kind:
+    def parse(text: str) -> str:
+        # It is sent in a header, so it must be written in the characters that a URL is made of.
+        if normalize(text, Preset.MIRROR) is None or not _PRINTABLE.fullmatch(text):
+            raise ValueError(text)
+        return text
+
+    return Kind(expects, parse, "URL")
+
+
+def _seed(*, allow_http: bool) -> Kind:
+    """As it is to be requested."""
+    rules = map_rules(allow_http=allow_http)
+    schemes = ("https://", "http://") if allow_http else ("https://",)
+
+    def parse(text: str) -> str:
+        seed = spelled(text, rules) if text.lower().startswith(schemes) else None
+        if seed is None or "@" in text.partition("://")[2].partition("/")[0]:
+            raise ValueError(text)
+        return seed.target
+
+    hint = "" if allow_http else " (http needs allow-http = true under [http])"
+    return Kind(f"an address such as https://example.com/{hint}", parse, "URL")
+
+
+def _parse_domain(text: str) -> str:
+    try:
+        pattern = canonical_domain_pattern(text)
+    except UsageError as error:  # whose advice is for host patterns, which may have ports
+        raise ValueError(text) from error
+    name = pattern.removeprefix("*.")
+    if not _LABELS.fullmatch(name) and not is_address(name):
+        raise ValueError(text)
+    return pattern
+
+
+def _parse_new_file(text: str) -> Path:
+    if not text.strip() or "\0" in text or text.endswith("/"):
+        raise ValueError(text)
+    return Path(text)
+
+
+def _parse_selector(text: str) -> str:
+    if not text.strip():
+        raise ValueError(text)
+    return text
+
+
+_DOMAIN: Final = Kind(
+    "a domain such as example.com, perhaps after *., without a port", _parse_domain, "PATTERN"
+)
+_SELECTOR: Final = Kind("a CSS selector such as main article", _parse_selector, "SELECTOR")
+_NEW_FILE: Final = Kind("the name of a file", _parse_new_file, "FILE", is_path=True)
+_WEBHOOK: Final = _web_address("an address to send to, with http:// or https://")
+
+_OUTPUT_FILES: Final = {"database_path": "map.db", "summary_path": "map-summary.md"}
+
+_SETTINGS: Final = (
+    *in_section(
+        "crawler",
+        CrawlerConfig,
+        Setting("max-depth", whole(0, _U32, "links"), "How many links away from a seed."),
+        Setting("max-concurrent-pages-open", whole(1, 100, "pages"), "Pages at once, over all domains."),
+        Setting("minimum-time-on-page", whole(100, _DAY_MS, "milliseconds"), "Between requests to a domain."),
+        Setting("max-domain-requests", whole(1, _U32, "requests"), "To one domain, per run."),
+    ),
+    *in_section(
+        "user-agent",
+        UserAgentConfig,
+        Setting(
+            "crawler-name",
+            _matching(_NAME, "letters, digits and hyphens"),
+            "The name to crawl under.",
+            required=True,
+        ),
+        Setting("crawler-version", _matching(_VERSION, "a version such as 1.0"), "Its version."),
+        Setting(
+            "contact-url",
+            _web_address("the address of a page about your crawler, with http:// or https://"),
+            "A page that says who crawls, and why.",
+        ),
+        Setting(
+            "contact-email",
+            _matching(EMAIL, "an e-mail address such as crawler@example.com"),
+            "Where a site's owner can reach you.",
+        ),
+    ),
+    *in_section(
+        "output",
+        OutputConfig,
+        Setting("database-path", _NEW_FILE, "The map.", default=_OUTPUT_FILES["database_path"]),
+        Setting("summary-path", _NEW_FILE, "What was found, to read.", default=_OUTPUT_FILES["summary_path"]),
+    ),
+    *in_section(
+        "http",
+        HttpConfig,
+        Setting("ca-file", FILE, "Trust the authorities in this PEM file, besides the system's."),
+        Setting("resolve", many(RESOLVE), "Use this address for that host and port instead of DNS."),
+        Setting("allow-http", SWITCH, "Visit http:// addresses as they are, instead of by https."),
+        Setting(
+            "max-in-flight",
+            size(MIB, 64 * GIB),
+            "Total size of the bodies in transfer or being parsed; beyond it, large transfers wait.",
+        ),
+    ),
+    *in_section(
+        "robots",
+        RobotsConfig,
+        Setting("on-error", choice(RobotsOnError), "What to do when robots.txt cannot be fetched."),
+    ),
+    *in_section("content", ContentConfig, Setting("keep", SWITCH, "Keep pages as they came, compressed.")),
+    *in_section(
+        "webhooks",
+        WebhooksConfig,
+        Setting("on-complete", _WEBHOOK, "Told when a run ends."),
+        Setting("on-error", _WEBHOOK, "Told when a run fails."),
+    ),
+    *in_section(
+        "render",
+        RenderConfig,
+        Setting("mode", choice(RenderMode), "Which pages a browser renders."),
+        Setting("wait-for", many(_SELECTOR), "Wait until something on the page matches each."),
+    ),
+)

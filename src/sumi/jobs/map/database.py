@@ -1,10 +1,9 @@
 """The database of a map, opened to be looked at, also while a run writes to it."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import apsw
 
@@ -66,21 +65,6 @@ def database_of(place: str) -> Path:
     path = Path(place)
     if path.suffix.lower() != ".toml":
         return path
-    from sumi.jobs.map.config_file import load_map_config
+    from sumi.jobs.map.config import load_map_config
 
     return load_map_config(path).output.database_path
-
-
-@contextmanager
-def replaced(path: Path) -> Iterator[BinaryIO]:
-    """The file is there whole at the end, or as it was before."""
-    from sumi.files.safe_files import SafeFolder
-    from sumi.state.folder import refuse_to_replace
-
-    refuse_to_replace(path)
-    folder = SafeFolder(path.parent, str(os.getpid()))
-    try:
-        with folder.stream_atomic(path.name) as file:
-            yield file
-    finally:
-        folder.close()

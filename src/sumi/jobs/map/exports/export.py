@@ -1,14 +1,19 @@
 """A map as a file: which format is written by what, and where to."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
+from typing import BinaryIO
 
 import apsw
 
 from sumi.errors import UsageError
-from sumi.jobs.map.database import database_of, opened_map, replaced
+from sumi.files.safe_files import SafeFolder
+from sumi.jobs.map.database import database_of, opened_map
 from sumi.jobs.map.graph import Graph, Level, domain_graph, page_graph
+from sumi.state.folder import refuse_to_replace
 
 FORMATS = ("graphml", "gexf", "parquet", "html")
 
@@ -50,16 +55,15 @@ def _write(db: apsw.Connection, form: str, target: Path, level: Level, *, measur
     if form == "html":
         from sumi.jobs.map.exports.picture import write_picture
 
-        with replaced(target) as file:
+        with _replaced(target) as file:
             write_picture(db, level, file)
         return [target]
     graph = _graph(db, level, measures=measures)
     if form == "parquet":
         return _write_parquet(graph, target)
-    from sumi.jobs.map.exports.gexf import write_gexf
-    from sumi.jobs.map.exports.graphml import write_graphml
+    from sumi.jobs.map.exports.graph_xml import write_gexf, write_graphml
 
-    with replaced(target) as file:
+    with _replaced(target) as file:
         (write_gexf if form == "gexf" else write_graphml)(graph, file)
     return [target]
 
@@ -70,7 +74,7 @@ def _write_parquet(graph: Graph, target: Path) -> list[Path]:
     written = []
     for name, write in (("nodes", write_parquet_nodes), ("links", write_parquet_links)):
         path = target.with_name(f"{target.stem}-{name}.parquet")
-        with replaced(path) as file:
+        with _replaced(path) as file:
             write(graph, file)
         written.append(path)
     return written
@@ -83,3 +87,15 @@ def _graph(db: apsw.Connection, level: Level, *, measures: bool) -> Graph:
     from sumi.jobs.map.analysis import measured
 
     return measured(graph)
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[BinaryIO]:
+    """The file is there whole at the end, or as it was before."""
+    refuse_to_replace(path)
+    folder = SafeFolder(path.parent, str(os.getpid()))
+    try:
+        with folder.stream_atomic(path.name) as file:
+            yield file
+    finally:
+        folder.close()
