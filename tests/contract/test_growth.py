@@ -16,7 +16,7 @@ from sumi.model import Candidate, Hop, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import HostReport, Judged, Settlement
-from sumi.state import leases
+from sumi.state import entries
 from sumi.state.lmdb.rows import LmdbRows
 from sumi.state.sqlite import SqliteStore
 from tests.contract.backends import BACKENDS, Store
@@ -99,7 +99,7 @@ def test_the_work_for_a_url_does_not_grow_with_their_number(backend: str, tmp_pa
 def test_memory_for_a_url_is_bounded(backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Bounds that are reached here, too.
     monkeypatch.setattr(LmdbRows, "most_left", 100)
-    monkeypatch.setattr(leases, "SPARE_DEADLINES", 50)
+    monkeypatch.setattr(entries, "SPARE_DEADLINES", 50)
     monkeypatch.setattr(caches, "CACHED_URLS", 50)
 
     async def held_with(store: Store, urls: int) -> int:

@@ -9,7 +9,7 @@ from sumi.model import Candidate
 from sumi.policy import Preset
 from sumi.scope import Scope
 from sumi.urls import normalize, split
-from sumi.urls.whatwg import encoded, serialized
+from sumi.urls.parts import encoded, serialized
 from tests.corpora import hostile_urls
 from tests.corpora.url_cases import CASES
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from sumi.cli.demo_server import serving
+from sumi.cli.demo import serving
 from sumi.errors import SumiError, UsageError
 from sumi.jobs.mirror.markdown_page import HEAD_END
 from sumi.outcomes import Outcome

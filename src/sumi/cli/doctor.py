@@ -1,4 +1,4 @@
-"""``sumi doctor``: is this machine, and this disk, fit to crawl on? With --crash, by proof."""
+"""``sumi doctor``: is this machine, and its disk, fit to crawl on? And ``sumi version``."""
 
 import os
 import platform
@@ -21,6 +21,7 @@ from sumi.policy import StateBackend
 
 _FINE, _NOT_FINE = 0, 1
 _MOST_KILLS = 1000
+_MAIN_LIBRARIES = ("turbohtml", "ada-url", "pycurl", "msgspec", "uvloop")
 
 _EXAMPLES = """\
 examples:
@@ -53,6 +54,24 @@ def build_parser() -> SentenceParser:
     parser.add_argument("--kills", metavar="N", type=int, default=10, help="Number of kills. Default: 10.")
     parser.add_argument("--seed", metavar="N", type=int, default=1, help="Random seed. Default: 1.")
     return parser
+
+
+def version_parser() -> SentenceParser:
+    return SentenceParser(
+        prog="sumi version",
+        usage="sumi version",
+        description="Prints the versions of Sumi, Python and the main libraries.",
+        epilog="examples:\n  sumi version    for a bug report\n",
+    )
+
+
+def run_version(arguments: Sequence[str]) -> int:
+    version_parser().parse_all(arguments)
+    print(f"sumi {__version__}")
+    print(f"python {platform.python_version()} on {platform.system()} {platform.machine()}")
+    for name in _MAIN_LIBRARIES:
+        print(f"{name} {_version_of(name) or 'missing'}")
+    return 0
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -131,11 +150,15 @@ def _required(line: str) -> Check:
     requirement = line.partition(";")[0]
     name, floor = _NAME.match(requirement), _FLOOR.search(requirement)
     assert name is not None
+    return _check(name[0], _version_of(name[0]), floor[1] if floor else "0")
+
+
+def _version_of(package: str) -> str:
+    """Empty if it is not installed."""
     try:
-        found = metadata.version(name[0])
+        return metadata.version(package)
     except metadata.PackageNotFoundError:
-        found = ""
-    return _check(name[0], found, floor[1] if floor else "0")
+        return ""
 
 
 def _check(name: str, found: str, floor: str) -> Check:
@@ -180,10 +203,10 @@ def browser_checks() -> list[Check]:
 
 
 def _package(name: str) -> Check:
-    try:
-        return Check(name, metadata.version(name), True, "")
-    except metadata.PackageNotFoundError:
+    found = _version_of(name)
+    if not found:
         return Check(name, "not installed", True, f"{_ONLY}: pip install 'sumi[render]'")
+    return Check(name, found, True, "")
 
 
 def _browser() -> Check:

@@ -95,7 +95,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("state", "cli.state", "check, repair or migrate the stored state of a job"),
     Command("demo", "cli.demo", "mirror a small site that comes with Sumi, on this machine only"),
     Command("doctor", "cli.doctor", "check this machine; --crash proves that a kill loses nothing"),
-    Command("version", "cli.version", "the versions of Sumi and its libraries"),
+    Command("version", "cli.doctor:version", "the versions of Sumi and its libraries"),
 )
 
 _BAD_USAGE = 2

@@ -21,7 +21,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from sumi.errors import OutputRefused, StorageFailed, SumiError, UsageError
+from sumi.errors import OutputRefused, UsageError
+from sumi.files.disk_errors import explained
+from sumi.files.growing_file import write_all
 
 # Every page has its own folder: this many parents stay open, but no more than one in eight of the
 # descriptors a process may have, so that under a tight limit the connections still find theirs.
@@ -39,17 +41,6 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 _USUAL_MODE = 0o644
 _NOT_INSIDE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|\0")
-
-_IN_THE_WAY = frozenset((errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO))
-_FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
-_ADVICE = {
-    errno.EROFS: "make the disk writable again",
-    errno.EACCES: "check its permissions",
-    errno.EPERM: "check its permissions",
-    errno.ENOENT: "put its folder back, or run again to start over",
-    errno.EMFILE: "raise the limit on open files (ulimit -n), or lower --concurrency",
-    errno.ENFILE: "close other programs",
-}
 
 
 class _Growing:
@@ -84,7 +75,7 @@ class SafeFolder:
     def write_atomic(self, rel_path: str, data: bytes, mode: int = 0o644) -> None:
         """Put ``data`` there, whole or not at all, with the folders it needs."""
         with self._replacing(rel_path, mode) as descriptor:
-            _write_all(descriptor, data)
+            write_all(descriptor, data)
 
     def link_atomic(self, rel_path: str, existing: str) -> bool:
         """Put another file's content there without a second copy; False where the disk cannot do that."""
@@ -119,7 +110,7 @@ class SafeFolder:
             if growing is None:
                 growing = self._growing[rel_path] = self._open_to_grow(rel_path)
             try:
-                _write_all(growing.descriptor, data)
+                write_all(growing.descriptor, data)
             except OSError:  # a part of it may be there: its size is to be looked up anew
                 self.stop_appending(rel_path)
                 raise
@@ -354,29 +345,8 @@ class SafeFolder:
             for descriptor in opened:
                 os.close(descriptor)
 
-    def _explained(self, rel_path: str) -> "_Explained":
-        return _Explained(self._path, rel_path)
-
-
-class _Explained:
-    """What goes wrong within, as a sentence. A generator would take several times as long, at every file."""
-
-    __slots__ = ("_folder", "_rel_path")
-
-    def __init__(self, folder: Path, rel_path: str) -> None:
-        self._folder = folder
-        self._rel_path = rel_path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError):  # the path is put together only now: joining costs as much as a write
-            raise _sentence(error, self._folder / self._rel_path) from error
-
-
-def explained(path: Path) -> _Explained:
-    return _Explained(path, "")
+    def _explained(self, rel_path: str) -> explained:
+        return explained(self._path, rel_path)
 
 
 def _affordable_folders() -> int:
@@ -414,33 +384,6 @@ def _refuse_unless_regular(descriptor: int) -> os.stat_result:
 def _refuse_kind(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.ELOOP, "not a regular file")
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    written = os.write(descriptor, data)
-    while written < len(data):
-        data = data[written:]
-        written = os.write(descriptor, data)
-
-
-def _sentence(error: OSError, path: Path) -> SumiError:
-    if error.errno in _IN_THE_WAY:
-        return OutputRefused(
-            f"a symbolic link or something that is not a plain file or folder is in the way of {path}: "
-            "remove it and run the same command again"
-        )
-    if error.errno in _FULL:
-        return StorageFailed(
-            f"no space left to write {path}: free some and run the same command again to continue"
-        )
-    if error.errno == errno.EIO:
-        return StorageFailed(
-            f"the disk failed at {path}: check it, then run the same command again to continue"
-        )
-    advice = _ADVICE.get(error.errno or 0, "fix this")
-    return StorageFailed(
-        f"cannot write {path} ({error.strerror}): {advice}, then run the same command again to continue"
-    )
 
 
 def _find_syncfs() -> Callable[[int], None] | None:

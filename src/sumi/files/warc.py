@@ -21,8 +21,8 @@ from uuid import uuid4
 
 from sumi import __version__
 from sumi.errors import StateLocked
+from sumi.files.disk_errors import explained
 from sumi.files.plain_text import iso_utc
-from sumi.files.safe_files import explained
 from sumi.model import Response
 
 OPEN_SUFFIX: Final = ".open"

@@ -11,7 +11,7 @@ from sumi.console.open_job import stored_jobs
 from sumi.engine.gate import Prospect, foretell
 from sumi.errors import UsageError
 from sumi.events import WaitingHost
-from sumi.inspection.look import looking_at
+from sumi.inspection.status import looking_at
 from sumi.jobs.mirror.recipe import mirror_job
 from sumi.jobs.mirror.settings import load_saved_settings
 from sumi.jobs.pipeline.state import load_role

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from os import PathLike
 from pathlib import Path
 
@@ -13,17 +14,31 @@ from sumi.engine.completeness import noted_standing
 from sumi.engine.summary import FidelityScores, balanced
 from sumi.events import WaitingHost
 from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED, USUAL_WAITS
-from sumi.inspection.look import looking_at
 from sumi.jobs.map.coverage import coverage_notes, read_coverage
 from sumi.jobs.map.store.store import MapView
 from sumi.jobs.mirror.settings import MirrorSettings, load_saved_settings
 from sumi.jobs.pipeline.state import Role, load_role
 from sumi.outcomes import BY_ENDING, UP_TO_DATE, Ending
 from sumi.ports import FrontierStats, HostWait, Snapshot
+from sumi.state.folder import LOOKING, open_snapshot
 from sumi.state.lock import lock_owner
 
 MIRROR = "mirror"
 MAP = "map"
+
+
+@asynccontextmanager
+async def looking_at(state: Path) -> AsyncIterator[Snapshot]:
+    """A stored job of any kind, opened read-only and without its lock."""
+    store = _open_any(state, time.time())
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+def _open_any(state: Path, now: float) -> Snapshot:
+    return MapView(state, LOOKING, now) if state.is_file() else open_snapshot(state, now)
 
 
 class JobStatus(msgspec.Struct, frozen=True):

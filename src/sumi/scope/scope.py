@@ -1,22 +1,37 @@
-"""The scope of a job, as plain data, and its judgement on a URL."""
+"""The scope of a job: which URLs it covers, as plain data, and the rule that refuses a URL."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from sumi.errors import UsageError
 from sumi.model import Candidate, Kind
-from sumi.outcomes import Verdict
+from sumi.outcomes import Outcome, Verdict
 from sumi.policy import Preset
-from sumi.scope import checks
 from sumi.scope.bases import BaseUrls
-from sumi.scope.hosts import canonical_host_pattern, is_address
-from sumi.scope.patterns import path_pattern, url_pattern
-from sumi.scope.profiles import ProfileName
-from sumi.urls import host_key, normalize, split
+from sumi.scope.hosts import DomainClass, DomainClasses, HostMatcher, canonical_host_pattern, is_address
+from sumi.scope.patterns import Pattern, path_pattern, url_pattern
+from sumi.scope.profiles import ProfileName, shapes_of
+from sumi.urls import DEFAULT_PORTS, host_key, normalize, split
 from sumi.urls.identity import tidy_escapes
+
+
+class Subject(NamedTuple):
+    """A candidate as the rules see it."""
+
+    url: str
+    host: str
+    port: int
+    path: str
+    depth: int
+
+
+Check: TypeAlias = Callable[[Subject], Verdict | None]
+
+_LISTED: Final = 3
+_LISTED_LENGTH: Final = 80
 
 
 class Scope(msgspec.Struct, frozen=True, dict=True):
@@ -51,7 +66,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
         """
         parts = split(candidate.url)
         path = tidy_escapes(parts.path)
-        subject = checks.Subject(candidate.url, parts.host, parts.port, path, candidate.depth)
+        subject = Subject(candidate.url, parts.host, parts.port, path, candidate.depth)
         for check in self._checks_of(candidate.kind):
             verdict = check(subject)
             if verdict is not None:
@@ -62,7 +77,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
         """The allow pattern that takes a URL, for people who ask; None if none does."""
         return next((text for text in self.allow if url_pattern(text).matches(url)), None)
 
-    def _checks_of(self, kind: Kind) -> tuple[checks.Check, ...]:
+    def _checks_of(self, kind: Kind) -> tuple[Check, ...]:
         if kind is Kind.IMAGE:
             return self._image_checks
         return self._page_checks if kind in (Kind.PAGE, Kind.FILE) else self._sitemap_checks
@@ -78,57 +93,57 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
     # Kept with the instance rather than in a cache keyed by it: hashing hundreds of patterns costs more than
     # judging a URL. These are no fields, so comparing, copying and encoding do not see them.
     @cached_property
-    def _page_checks(self) -> tuple[checks.Check, ...]:
+    def _page_checks(self) -> tuple[Check, ...]:
         return tuple(_in_order(self, Kind.PAGE))
 
     @cached_property
-    def _sitemap_checks(self) -> tuple[checks.Check, ...]:
+    def _sitemap_checks(self) -> tuple[Check, ...]:
         return tuple(_in_order(self, Kind.SITEMAP))
 
     @cached_property
-    def _image_checks(self) -> tuple[checks.Check, ...]:
+    def _image_checks(self) -> tuple[Check, ...]:
         return tuple(_in_order(msgspec.structs.replace(self, hosts=(), max_depth=None), Kind.IMAGE))
 
 
-def _in_order(scope: Scope, kind: Kind) -> Iterator[checks.Check]:
+def _in_order(scope: Scope, kind: Kind) -> Iterator[Check]:
     """Depth is last, so that a URL is called too deep only if on a shorter way it would be taken."""
     wanted = kind is Kind.PAGE
     if scope.blacklist or scope.stub:
-        yield checks.domain_check(scope.blacklist, scope.stub)
+        yield _domain_check(scope.blacklist, scope.stub)
     yield from _of_hosts(scope)
     yield from _of_paths(scope, wanted)
     yield from _of_urls(scope, wanted)
     if scope.bases and wanted:
-        yield checks.base_check(scope.base_urls, scope.bases, scope.external_hops)
+        yield _base_check(scope.base_urls, scope.bases, scope.external_hops)
     if scope.bases and kind is Kind.SITEMAP:
-        yield checks.base_site_check(scope.base_urls, scope.bases)
+        yield _base_site_check(scope.base_urls, scope.bases)
     if scope.max_depth is not None:
-        yield checks.depth_check(scope.max_depth)
+        yield _depth_check(scope.max_depth)
 
 
-def _of_hosts(scope: Scope) -> Iterator[checks.Check]:
+def _of_hosts(scope: Scope) -> Iterator[Check]:
     if scope.denied_hosts:
-        yield checks.denied_host_check(scope.denied_hosts)
+        yield _denied_host_check(scope.denied_hosts)
     if scope.hosts:
-        yield checks.host_check(scope.hosts)
+        yield _host_check(scope.hosts)
 
 
-def _of_paths(scope: Scope, wanted: bool) -> Iterator[checks.Check]:
+def _of_paths(scope: Scope, wanted: bool) -> Iterator[Check]:
     if scope.paths and wanted:
-        yield checks.prefix_check(scope.paths, scope.loose_paths)
+        yield _prefix_check(scope.paths, scope.loose_paths)
     for text in scope.exclude:
-        yield checks.path_refused_by(path_pattern(text), text)
+        yield _path_refused_by(path_pattern(text), text)
     if scope.include and wanted:
-        yield checks.path_among([path_pattern(text) for text in scope.include], scope.include)
+        yield _path_among([path_pattern(text) for text in scope.include], scope.include)
 
 
-def _of_urls(scope: Scope, wanted: bool) -> Iterator[checks.Check]:
+def _of_urls(scope: Scope, wanted: bool) -> Iterator[Check]:
     for text in scope.deny:
-        yield checks.url_refused_by(url_pattern(text), text)
+        yield _url_refused_by(url_pattern(text), text)
     if scope.allow and wanted:
-        yield checks.url_among([url_pattern(text) for text in scope.allow], scope.allow)
+        yield _url_among([url_pattern(text) for text in scope.allow], scope.allow)
     if scope.profile is not None and wanted:
-        yield checks.page_type_check(scope.profile)
+        yield _page_type_check(scope.profile)
 
 
 _WWW: Final = "www."
@@ -198,3 +213,148 @@ def _url_patterns(texts: Iterable[str]) -> tuple[str, ...]:
     for text in checked:
         url_pattern(text)
     return checked
+
+
+# ── one function per rule: it returns None, or the verdict that names the rule ──────────────────────────────
+# A verdict is made once and not per URL: a crawl refuses most of the links it finds.
+
+
+def _host_check(patterns: Sequence[str]) -> Check:
+    matcher = HostMatcher(patterns)
+    refusal = Verdict(Outcome.OUT_OF_SCOPE, f"host is not one of {_listed(patterns)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return None if matcher.matches(subject.host, subject.port) else refusal
+
+    return check
+
+
+def _denied_host_check(patterns: Sequence[str]) -> Check:
+    """A pattern takes the name and all below it and, unless it has a port of its own, on every port."""
+    below = [pattern if pattern.startswith("*.") else f"*.{pattern}" for pattern in patterns]
+    matcher = HostMatcher(below)
+    refusal = Verdict(Outcome.OUT_OF_SCOPE, f"host is one of the denied {_listed(patterns)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        # A pattern without a port takes the web's own two, and no other pattern does.
+        everywhere = all(matcher.matches(subject.host, port) for port in DEFAULT_PORTS.values())
+        return refusal if everywhere or matcher.matches(subject.host, subject.port) else None
+
+    return check
+
+
+def _domain_check(blacklist: Sequence[str], stub: Sequence[str]) -> Check:
+    classes = DomainClasses((), blacklist, stub)
+    refusals = {
+        DomainClass.BLACKLISTED: Verdict(Outcome.BLACKLISTED, "its domain is on the blacklist"),
+        DomainClass.STUBBED: Verdict(Outcome.STUBBED, "its domain is on the stub list"),
+    }
+
+    def check(subject: Subject) -> Verdict | None:
+        return refusals.get(classes.classify(subject.host))
+
+    return check
+
+
+def _prefix_check(prefixes: Sequence[str], loose: bool) -> Check:
+    """Strict: the prefix itself, or something below it. Loose: any path that begins so."""
+    bare = [prefix.rstrip("/") for prefix in prefixes]
+    exact = frozenset() if loose else frozenset(bare)
+    starts = tuple(bare if loose else (prefix + "/" for prefix in bare))
+    refusal = Verdict(Outcome.OUT_OF_SCOPE, f"path is not under {_listed(prefixes)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return None if subject.path.startswith(starts) or subject.path in exact else refusal
+
+    return check
+
+
+def _base_check(bases: BaseUrls, named: Sequence[str], hops: int) -> Check:
+    """Under a base, or close enough by links. Too far by links is no property of the URL: a shorter way to it
+    may be found."""
+    outside = Verdict(Outcome.OUT_OF_SCOPE, f"not under {_listed(named)}")
+    too_far = Verdict(Outcome.TOO_DEEP, f"more than {hops} links away from {_listed(named)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        if bases.of(subject.url) is not None:
+            return None
+        if not hops:
+            return outside
+        return too_far if subject.depth > hops else None
+
+    return check
+
+
+def _base_site_check(bases: BaseUrls, named: Sequence[str]) -> Check:
+    refusal = Verdict(Outcome.OUT_OF_SCOPE, f"not on a site of {_listed(named)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return None if bases.has_site_of(subject.url) else refusal
+
+    return check
+
+
+def _path_refused_by(pattern: Pattern, text: str) -> Check:
+    refusal = Verdict(Outcome.EXCLUDED, f"excluded by {_shortened(text)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return refusal if pattern.matches(subject.path) else None
+
+    return check
+
+
+def _url_refused_by(pattern: Pattern, text: str) -> Check:
+    refusal = Verdict(Outcome.EXCLUDED, f"denied by {_shortened(text)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return refusal if pattern.matches(subject.url) else None
+
+    return check
+
+
+def _path_among(patterns: Sequence[Pattern], texts: Sequence[str]) -> Check:
+    refusal = Verdict(Outcome.EXCLUDED, f"path matches no include pattern: {_listed(texts)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return None if any(pattern.matches(subject.path) for pattern in patterns) else refusal
+
+    return check
+
+
+def _url_among(patterns: Sequence[Pattern], texts: Sequence[str]) -> Check:
+    refusal = Verdict(Outcome.EXCLUDED, f"URL matches no allow pattern: {_listed(texts)}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return None if any(pattern.matches(subject.url) for pattern in patterns) else refusal
+
+    return check
+
+
+def _page_type_check(profile: ProfileName) -> Check:
+    shapes = shapes_of(profile)
+    names = ", ".join(shapes.page_types)
+    refusal = Verdict(Outcome.EXCLUDED, f"none of the pages of the {profile} profile: {names}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return refusal if shapes.page_type(subject.path) is None else None
+
+    return check
+
+
+def _depth_check(limit: int) -> Check:
+    refusal = Verdict(Outcome.TOO_DEEP, f"deeper than {limit}")
+
+    def check(subject: Subject) -> Verdict | None:
+        return refusal if subject.depth > limit else None
+
+    return check
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """A few of them: the rule is stored with every URL it refuses."""
+    named = ", ".join(_shortened(text) for text in texts[:_LISTED])
+    return named if len(texts) <= _LISTED else f"{named} and {len(texts) - _LISTED} more"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LISTED_LENGTH else text[: _LISTED_LENGTH - 1] + "…"

@@ -14,9 +14,8 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from sumi.errors import ConfigError, UsageError
-from sumi.settings.kinds import Kind
+from sumi.settings.kinds import Kind, complaint, from_scalar, parsed, suggestion
 from sumi.settings.setting import Setting
-from sumi.settings.values import complaint, from_scalar, parsed, suggestion
 
 # People write configuration files; anything larger is another file given by mistake.
 MAX_TOML_BYTES: Final = 1024 * 1024

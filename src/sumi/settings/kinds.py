@@ -4,15 +4,16 @@ Modules about URLs and patterns are imported where a value is parsed: they take 
 else that ``--help`` needs.
 """
 
+import difflib
 import ipaddress
 import math
 import os.path
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from sumi.errors import UsageError
+from sumi.errors import ConfigError, UsageError, without_passwords
 from sumi.policy import Preset
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
@@ -119,7 +120,7 @@ def split_proxy(entry: str) -> tuple[str, str, int, str | None, str | None]:
 
 def _parse_url(text: str) -> str:
     """Keeps a ``user:password@``; the caller splits it off."""
-    from sumi.urls.whatwg import serialized
+    from sumi.urls.parts import serialized
 
     text = text.strip()
     if "://" not in text.partition("?")[0] and _BARE_URL.fullmatch(text):
@@ -279,3 +280,48 @@ FOLDER = Kind("a folder", _parse_folder, "DIR")
 FILE = Kind("an existing file", _parse_file, "FILE", is_path=True)
 PROGRAM = Kind("a program, by name or path", _parse_folder, "PATH")
 SELECTOR = Kind("a CSS selector such as main .content", _parse_selector, "SELECTOR")
+
+
+def from_native(kind: Kind, value: object, where: str) -> object:
+    if kind.many and not isinstance(value, list):
+        raise ConfigError([complaint(where, value, f"a list, each item {kind.expects}")])
+    items = value if kind.many and isinstance(value, list) else [value]
+    taken: list[object] = []
+    violations: list[str] = []
+    for item in items:
+        try:
+            taken.append(from_scalar(kind, item, where))
+        except UsageError as error:
+            violations.append(str(error))
+    if violations:
+        raise ConfigError(violations)
+    return tuple(taken) if kind.many else taken[0]
+
+
+def parsed(kind: Kind, text: str, where: str, shown: str | None = None) -> object:
+    """``shown`` is what the user wrote, if that is not the text."""
+    try:
+        return kind.parse(text)
+    except ValueError:
+        raise UsageError(complaint(where, text if shown is None else shown, kind.expects)) from None
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+
+
+def complaint(where: str, value: object, expects: str) -> str:
+    shown = without_passwords(repr(value))
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+    return f"{where} is {shown}, but must be {expects}"
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word.replace("_", "-").lower(), list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def from_scalar(kind: Kind, value: object, where: str) -> object:
+    # type() and not isinstance(): True is an int to Python, but not to the author of the file.
+    if type(value) not in kind.natives:
+        quotes = " in quotes" if kind.natives == (str,) else ""
+        raise UsageError(complaint(where, value, kind.expects + quotes))
+    return value if isinstance(value, bool) else parsed(kind, str(value), where)

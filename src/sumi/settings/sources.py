@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 
 from sumi.errors import UsageError
 from sumi.settings.config_file import toml_file
+from sumi.settings.kinds import from_native, parsed, suggestion
 from sumi.settings.setting import Setting
-from sumi.settings.values import from_native, parsed, suggestion
 
 Given: TypeAlias = str | bool | list[str]
 # By field: never written down, nor repeated in a message.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sumi.errors import StateError, UsageError
-from sumi.files.faults import explained
+from sumi.files.disk_errors import explained
 from sumi.policy import FrontierPolicy, PacingPolicy, StateBackend
 from sumi.ports import Snapshot
 

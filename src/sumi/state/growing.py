@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from sumi.errors import StorageFailed, SumiError
 from sumi.events import Busy, Listener, Warned
-from sumi.files.faults import explained
+from sumi.files.disk_errors import explained
 from sumi.model import Hop, Lease, PageFacts
 from sumi.outcomes import Outcome
 from sumi.policy import Durability, FrontierPolicy

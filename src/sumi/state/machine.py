@@ -15,9 +15,8 @@ from sumi.frontier.pacing import INFINITY
 from sumi.model import ASSETS, Candidate, Hop, Kind, Lease, PageFacts
 from sumi.outcomes import KEPT, Ending, Verdict
 from sumi.ports import Deferral, FrontierStats, HostReport, HostWait, Judged, Settlement, StoredUrl
-from sumi.state.entries import DELAYED, REFUSED, SETTLED, WAITING, Counts, Entry
+from sumi.state.entries import DELAYED, REFUSED, SETTLED, WAITING, Counts, Entry, Leases
 from sumi.state.hosts import Hosts, is_foreign_sitemap
-from sumi.state.leases import Leases
 from sumi.urls import host_key
 
 PAGE, SITEMAP = Kind.PAGE, Kind.SITEMAP  # for the sake of speed: see sumi.state.entries

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Protocol
 
 from sumi.errors import StateError, UsageError
-from sumi.files.faults import explained
+from sumi.files.disk_errors import explained
 from sumi.ports import Exporter, Frontier, Importer, Ledger, Snapshot, Stored
-from sumi.state.claim import Claim, remove_all_but
 from sumi.state.folder import LOOKING, backend_named, backend_of, open_snapshot, sync_folder
-from sumi.state.lock import FolderLock
+from sumi.state.lock import Claim, FolderLock, remove_all_but
 
 COMMAND = "sumi state migrate"
 

@@ -12,9 +12,8 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote_plus
 
 from sumi.policy import Preset
-from sumi.urls.parts import DEFAULT_PORTS, split_authority
+from sumi.urls.parts import DEFAULT_PORTS, encoded, serialized, split_authority
 from sumi.urls.rules import PRESETS, Rules, spelling_of
-from sumi.urls.whatwg import encoded, serialized
 
 _UNRESERVED: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 _DECODED: Final = {f"{ord(char):02X}": char for char in _UNRESERVED}

@@ -7,9 +7,8 @@ from typing import Final
 
 from sumi.policy import Preset
 from sumi.urls.identity import Spelled, normalize, spelled_href
-from sumi.urls.parts import origin
+from sumi.urls.parts import origin, serialized
 from sumi.urls.rules import Rules
-from sumi.urls.whatwg import serialized
 
 # Most links of a manual are letters and slashes, perhaps behind a few ``../``: the standard leaves them as
 # they are. Joining them here takes a quarter of what the parser takes, which reads the page's address each

@@ -12,8 +12,7 @@ from urllib.request import urlopen
 import pytest
 
 from sumi import __version__
-from sumi.cli.demo import tree_lines
-from sumi.cli.demo_server import serving
+from sumi.cli.demo import serving, tree_lines
 
 ROOT = Path(__file__).parents[3]
 # The first is what settings are made of, so commands that have some load it.

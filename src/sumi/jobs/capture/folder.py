@@ -12,9 +12,8 @@ import msgspec
 from sumi.errors import StateLocked, UsageError
 from sumi.jobs.capture.database import CaptureDatabase
 from sumi.jobs.capture.rows import CaptureJob, JobStatus
-from sumi.state.claim import Claim
 from sumi.state.folder import CAPTURES
-from sumi.state.lock import FolderLock, lock_owner
+from sumi.state.lock import Claim, FolderLock, lock_owner
 
 STATE_FOLDER = ".sumi"  # in a job's folder
 JOB_NAME = "capture"  # what flag files in a job's folder end in

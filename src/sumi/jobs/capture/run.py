@@ -35,7 +35,7 @@ from sumi.outcomes import Outcome
 from sumi.policy import RenderMode
 from sumi.ports import JobStore
 from sumi.recipe import Job
-from sumi.state.claim import make_folders
+from sumi.state.lock import make_folders
 
 # In these, nothing new is begun any more.
 LAST_STATES = frozenset({RunState.STOPPING, RunState.ABORTING})

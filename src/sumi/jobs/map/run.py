@@ -29,7 +29,7 @@ from sumi.outcomes import Trouble
 from sumi.policy import Durability
 from sumi.ports import Clock, Fetcher, OutputHandler
 from sumi.recipe import Job
-from sumi.state.claim import make_folders
+from sumi.state.lock import make_folders
 
 _ACCEPTED = range(200, 300)
 _NO_RUN = 0  # the database could not be opened, so that none began

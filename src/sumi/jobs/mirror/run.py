@@ -21,7 +21,7 @@ from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run, say_if_long
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, Progress, Summary
-from sumi.files.faults import explained
+from sumi.files.disk_errors import explained
 from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_passed_over
 from sumi.jobs.mirror.contents import write_overview
 from sumi.jobs.mirror.file_names import misnamed, remove_old_names, remove_strays, rename_pages
@@ -33,9 +33,8 @@ from sumi.jobs.mirror.update import begin_update
 from sumi.outcomes import Outcome
 from sumi.ports import Clock, JobStore
 from sumi.recipe import Job
-from sumi.state.claim import Claim, remove_all_but
 from sumi.state.folder import FORMAT_NAME, sync_folder
-from sumi.state.lock import LOCK_NAME, FolderLock
+from sumi.state.lock import LOCK_NAME, Claim, FolderLock, remove_all_but
 
 PROGRESS_FILE_SECONDS = 2.0
 # Measured on 3,500 pages of eight manuals: a folder, its Markdown in whole blocks and its record take 26 KB,

@@ -15,7 +15,7 @@ from sumi.jobs.pipeline.workspace import Belongings, configure, empty, has_list,
 
 if TYPE_CHECKING:
     from sumi.jobs.pipeline.workspace import Layout
-    from sumi.state.claim import Claim
+    from sumi.state.lock import Claim
 
 _DEFAULT_PLACE = "workspace"
 _DONE, _DECLINED = 0, 1
@@ -113,7 +113,7 @@ def _confirmed(question: str) -> bool:
 @contextmanager
 def _alone_in(place: Path, belongings: Belongings) -> "Iterator[list[Claim]]":
     """Keep jobs from running or starting until everything is removed; remove folders made for the locks."""
-    from sumi.state.claim import Claim
+    from sumi.state.lock import Claim
 
     with ExitStack() as held:
         locks = job_locks(place, belongings)

@@ -22,8 +22,8 @@ from sumi.jobs.pipeline.config_table import (
 )
 from sumi.scope.profiles import ProfileName
 from sumi.settings.config_file import ConfigFile, Values, nested, yaml_file
+from sumi.settings.kinds import complaint
 from sumi.settings.setting import Setting
-from sumi.settings.values import complaint
 from sumi.urls.parts import split_authority
 
 _GITHUB: Final = "github.com"

@@ -41,8 +41,7 @@ from sumi.outcomes import UP_TO_DATE
 from sumi.policy import Durability
 from sumi.ports import Clock, JobStore
 from sumi.recipe import Job
-from sumi.state.claim import Claim
-from sumi.state.lock import FolderLock
+from sumi.state.lock import Claim, FolderLock
 
 
 class CrawlOptions(msgspec.Struct, frozen=True):

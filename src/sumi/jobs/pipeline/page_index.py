@@ -19,13 +19,12 @@ import lmdb
 import msgspec
 
 from sumi.errors import StateError, StorageFailed, UsageError
-from sumi.files.faults import explained
+from sumi.files.disk_errors import explained
 from sumi.files.growing_file import GrowingFile
 from sumi.jobs.pipeline.pages_csv import identity, is_kept_page, second_of, was_not_modified
 from sumi.ports import UrlRecord
-from sumi.state.claim import make_folders
 from sumi.state.folder import sync_folder
-from sumi.state.lock import FolderLock
+from sumi.state.lock import FolderLock, make_folders
 from sumi.state.migrate import COMMAND, give_its_name
 
 MAP_BYTES = 256 * 1024 * 1024

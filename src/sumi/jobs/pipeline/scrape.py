@@ -45,11 +45,10 @@ from sumi.policy import Durability, Preset, StateBackend
 from sumi.ports import JobStore
 from sumi.recipe import Job
 from sumi.settings.kinds import split_userinfo
-from sumi.state.claim import Claim
 from sumi.state.folder import backend_to_use
-from sumi.state.lock import FolderLock, lock_owner
+from sumi.state.lock import Claim, FolderLock, lock_owner
 from sumi.urls import normalize
-from sumi.urls.whatwg import serialized
+from sumi.urls.parts import serialized
 
 
 class ScrapeOptions(msgspec.Struct, frozen=True):

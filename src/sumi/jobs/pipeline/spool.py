@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from sumi.files.faults import explained
+from sumi.files.disk_errors import explained
 from sumi.files.growing_file import cut_torn_line, end_of_whole_lines, write_all
 from sumi.jobs.pipeline.discoveries import Discoveries
 from sumi.ports import Clock, UrlRecord

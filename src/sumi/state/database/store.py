@@ -51,10 +51,9 @@ from sumi.state.database.rows import (
     stored_of,
 )
 from sumi.state.database.working_set import KnownLinks, WorkingSet
-from sumi.state.entries import REFUSED, SETTLED, Counts, Entry
+from sumi.state.entries import REFUSED, SETTLED, Counts, Entry, Leases
 from sumi.state.folder import claim_folder, sync_folder
 from sumi.state.hosts import Hosts
-from sumi.state.leases import Leases
 from sumi.state.lock import FolderLock
 from sumi.state.machine import FrontierMachine
 

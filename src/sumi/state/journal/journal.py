@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import google_crc32c
 
-from sumi.errors import StateDamaged, StateError, StorageFailed
-from sumi.files.faults import explained, storage_failed
+from sumi.errors import StateDamaged, StateError, SumiError
+from sumi.files.disk_errors import disk_error, explained
+from sumi.files.growing_file import write_all
 from sumi.state.folder import sync_folder
 
 USUAL_LINE = 4096  # or shorter: read at once, whatever its length
@@ -80,7 +81,7 @@ class Journal:
         self._size = os.fstat(self._file).st_size
         self._readers: dict[int, int] = {}
         self._retired: int | None = None
-        self._failure: StorageFailed | None = None
+        self._failure: SumiError | None = None
         self.ends_synced = False  # known after ``replay``: all that is there is on the disk for sure
         self.torn_bytes = 0  # cut off by ``replay``
 
@@ -171,17 +172,15 @@ class Journal:
 
     def _write(self, data: bytes) -> None:
         try:
-            written = 0
-            while written < len(data):
-                written += os.write(self._file, data[written:] if written else data)
+            write_all(self._file, data)
         except OSError as error:
             with contextlib.suppress(OSError):  # a half record at the end would be cut off on opening anyway
                 os.ftruncate(self._file, self._size)
             raise self._failed(error) from error
         self._size += len(data)
 
-    def _failed(self, error: OSError) -> StorageFailed:
-        self._failure = storage_failed(self._path(self._number), error)
+    def _failed(self, error: OSError) -> SumiError:
+        self._failure = disk_error(error, self._path(self._number))
         return self._failure
 
     def _refuse_after_failure(self) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from sumi.errors import StateLocked, StorageFailed, UsageError
-from sumi.state.claim import Claim, make_folders, remove_all_but
-from sumi.state.lock import FolderLock, Holder, lock_holder, lock_owner
+from sumi.state.lock import Claim, FolderLock, Holder, lock_holder, lock_owner, make_folders, remove_all_but
 
 
 def test_the_second_one_is_told_who_by_which_command_and_since_when(tmp_path: Path) -> None:
