@@ -235,6 +235,8 @@ def second_commands(folder: Path, seed: int) -> list[str]:
     is_held = chance.random() < 0.5
     free = chance.randrange(PAGES - 1) if is_held else PAGES
     with _place(JOBS[seed % len(JOBS)], folder, free, chance.choice(STATES)) as (job, site):
+        if not is_held:
+            site.let_go()
         first = Warm((*job.command, "--json"), folder, folder / "first.txt")
         wrong = _paused(job, first, folder, site) if is_held else []
         begun: list[tuple[Words, Warm, Path]] = []

@@ -11,6 +11,7 @@ from tests.commands import FinishedSumi, RunSumi
 from tests.e2e.capture.captures import jobs, shown
 from tests.site import MakeSite, RunningSite, SitemapPreset
 from tests.site.apps import ARTICLES, BATCHES
+from tests.thoroughness import usually
 
 pytestmark = needs_browser
 FREELY = ("--rate-limit", "0", "--json", "--workers", "4")
@@ -38,7 +39,7 @@ def reasons(run_sumi: RunSumi) -> dict[str, str | None]:
     return {page["url"].partition("/app/")[2]: page["rendered"] for page in shown(run_sumi, "page")}
 
 
-@pytest.mark.parametrize("mode", ["fast", "balanced", "thorough", "auto"])
+@pytest.mark.parametrize("mode", usually(["fast", "auto"], ["fast", "balanced", "thorough", "auto"]))
 def test_client_side_routes_are_found_and_read(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path, mode: str
 ) -> None:

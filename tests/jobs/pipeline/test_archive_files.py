@@ -98,7 +98,16 @@ def test_what_a_later_line_says_is_added_and_wins(earlier: dict[str, Any], later
     assert merged(texts[0], "") == merged("", texts[0]) == texts[0]
 
 
-@given(st.dictionaries(TEXT, st.text('x=é\n"', min_size=2000, max_size=6000), max_size=8))
+def repeated(drawn: tuple[str, int]) -> str:
+    text, size = drawn
+    return (text * size)[:size]
+
+
+@given(
+    st.dictionaries(
+        TEXT, st.tuples(st.text('x=é\n"', min_size=1), st.integers(2000, 6000)).map(repeated), max_size=8
+    )
+)
 def test_what_a_line_says_is_kept_within_bounds_and_as_it_was(said: dict[str, str]) -> None:
     text, words = bounded(said)
     kept = json.loads(text) if text else {}
