@@ -1,21 +1,10 @@
-"""Crawls of the small internet whose pages are read as the product reads them, links and all."""
+"""Crawls whose pages are digested as the product does it, links included."""
 
 import dataclasses
 
-from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
-from sumi.parse.page.digester import digest
 from sumi.recipe import Recipe
+from sumi.workers.pool import InProcessDigester
 from tests.engine.world import Answer, Web, World
-
-
-class RealDigester:
-    """The product's own reading of bodies, in this process."""
-
-    async def digest(self, request: DigestRequest) -> PageDigest | Undigested:
-        return digest(request)
-
-    async def aclose(self) -> None:
-        """Nothing is open."""
 
 
 def html(text: str) -> Answer:
@@ -32,5 +21,5 @@ def moved(location: str) -> Answer:
 
 async def crawl_reading(web: Web, recipe: Recipe) -> World:
     world = World(web, recipe)
-    world.io = dataclasses.replace(world.io, digester=RealDigester())
+    world.io = dataclasses.replace(world.io, digester=InProcessDigester())
     return await world.crawl()

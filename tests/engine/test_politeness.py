@@ -173,7 +173,7 @@ def failing(until: Callable[[int, float], bool]) -> Web:
     return web
 
 
-def test_ten_failures_in_a_row_suspend_a_host_and_one_success_ends_it() -> None:
+def test_ten_failures_in_a_row_open_the_circuit_and_one_success_closes_it() -> None:
     urls = [f"https://a.test/{n}" for n in range(20)]
     recipe = recipe_for(urls, retry=RetryPolicy(retries=0))
     world = crawled(failing(lambda number, _now: number <= 11), recipe)
@@ -184,7 +184,7 @@ def test_ten_failures_in_a_row_suspend_a_host_and_one_success_ends_it() -> None:
     assert list(world.outcomes.values()).count("captured") == 9
 
 
-def test_failures_that_are_not_in_a_row_suspend_nobody() -> None:
+def test_failures_that_are_not_in_a_row_do_not_open_the_circuit() -> None:
     urls = [f"https://a.test/{n}" for n in range(40)]
     recipe = recipe_for(urls, retry=RetryPolicy(retries=0))
     world = crawled(failing(lambda number, _now: number % 10 != 0), recipe)

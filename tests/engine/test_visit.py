@@ -1,11 +1,57 @@
-"""A page that takes long keeps its lease; what comes after a lease was lost is dropped, and said."""
+"""What one turn of a page did is known to its next turn only; the result of a lost lease is dropped."""
 
 from collections.abc import Sequence
 
-from sumi.model import Lease
+from sumi.engine.visit import Visit, Visits
+from sumi.model import Candidate, Lease, Response, Timing
 from sumi.policy import FrontierPolicy, RobotsPolicy
 from sumi.state.memory import MemoryStore
-from tests.engine.world import HAIR, Answer, crawled, recipe_for, web_of
+from tests.engine.world import HAIR, UNPACED, Answer, crawled, free_clock, in_free_time, recipe_for, web_of
+
+URL = "https://a.test/x"
+
+
+def lease(url: str = URL, token: int = 1) -> Lease:
+    return Lease(Candidate(url), "a.test", token, deadline=300.0)
+
+
+async def visits() -> Visits:
+    return Visits(MemoryStore(FrontierPolicy(UNPACED), 0.0), free_clock())
+
+
+def test_the_next_turn_goes_on_where_the_last_one_ended() -> None:
+    async def scenario() -> None:
+        all_visits = await visits()
+        with all_visits.of(lease()) as first:
+            first.tried.head = True
+            all_visits.remember(first)
+        with all_visits.of(lease("https://a.test/y", 2)) as other, all_visits.of(lease(token=3)) as second:
+            assert not other.tried.head
+            assert second.tried.head
+            assert all_visits.urls() == (URL, "https://a.test/y")
+        # The second turn settled the page: a later visit begins anew.
+        with all_visits.of(lease(token=4)) as later:
+            assert not later.tried.head
+        assert all_visits.urls() == ()
+
+    in_free_time(scenario())
+
+
+def test_the_body_is_let_go_of_once() -> None:
+    class Hold:
+        released = 0
+
+        def release(self) -> None:
+            self.released += 1
+
+    hold = Hold()
+    visit = Visit(lease())
+    visit.let_go_of_body()
+    visit.response = Response(URL, 200, (), b"long", Timing(0.0, 0.0, 0.0), hold=hold)
+    for _ in range(2):
+        visit.let_go_of_body()
+    assert hold.released == 1
+
 
 SEED = "https://a.test/"
 

@@ -1,9 +1,37 @@
-"""A page that redirects to itself and sets a cookie is asked again, costs no retry, and ends as a circle."""
+"""Redirects, meta refreshes and cookie walls come to an end, and a circle is called one."""
+
+import re
 
 import pytest
 
+from sumi.outcomes import Outcome
 from sumi.policy import PacingPolicy, RetryPolicy
+from tests.engine.one_site import HTML, counts, crawl, path_of
 from tests.engine.world import HAIR, UNPACED, Answer, crawled, recipe_for, web_of
+
+
+def refresh(target: str) -> Answer:
+    return Answer(headers=HTML, text=f'<meta http-equiv=refresh content="0;url={target}"><p>Moved.</p>')
+
+
+def test_a_chain_of_refreshes_ends_where_a_chain_of_redirects_would() -> None:
+    def chain(url: str, _now: float) -> Answer:
+        return refresh(f"/step{int((re.findall(r'[0-9]+', path_of(url)) or ['0'])[0]) + 1}")
+
+    done = crawl(chain)
+    assert counts(done) == {Outcome.REDIRECTED: 11, Outcome.TOO_MANY_REDIRECTS: 1}
+
+
+def test_refreshes_in_a_circle_are_cut() -> None:
+    done = crawl(lambda url, _now: refresh("/b" if path_of(url) == "/a" else "/a"))
+    assert len(done.log) <= 3
+    assert counts(done)[Outcome.REDIRECT_LOOP] == 1
+
+
+@pytest.mark.parametrize("target", ["/", "javascript:alert(1)", "data:text/html,x"])
+def test_a_refresh_to_itself_or_to_a_script_is_a_page(target: str) -> None:
+    assert counts(crawl(lambda _url, _now: refresh(target))) == {Outcome.CAPTURED: 1}
+
 
 URL = "https://a.test/page"
 COOKIE = ("set-cookie", "pass=1")
