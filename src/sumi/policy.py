@@ -54,15 +54,15 @@ class PacingPolicy(msgspec.Struct, frozen=True):
     manifest_delay: float = 1.0  # after a sitemap
     per_host: int = 1  # requests to one host at once
     max_crawl_delay: float = 300.0  # a larger Crawl-delay is clamped
-    max_hold: float = 6 * 3600.0  # a longer Retry-After is clamped
+    max_hold: float = 6 * 3600.0  # a longer Retry-After, or pause of our own, is clamped
     rate_limited_hold: float = 30.0  # after a 429 without Retry-After; doubles each time in a row
     longest_rate_limited_hold: float = 6 * 3600.0  # to which it doubles
     slow_factor: float = (
         2.0  # adaptive: the pause is at least this many times the host's usual latency; 0 = off
     )
-    circuit_failures: int = 10  # different URLs that failed in a row and suspend a host; 0 = never
-    circuit_hold: float = 900.0
-    circuit_openings: int = 3  # such pauses in a row after which a run gives the host up; 0 = never
+    circuit_failures: int = 10  # different URLs that failed in a row and open a host's circuit; 0 = never
+    circuit_hold: float = 900.0  # how long it stays open
+    circuit_openings: int = 3  # in a row, after which a run gives the host up; 0 = never
     host_budget: int = 0  # requests per host and run; 0 = no limit
 
 

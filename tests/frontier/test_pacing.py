@@ -1,9 +1,10 @@
 """A host is never asked sooner than its spacing, its Crawl-delay and its own requests for a pause allow."""
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.frontier.pacing import HostPace
+from sumi.frontier.pacing import MOST_FAILING, HostPace
 from sumi.model import Kind
 from sumi.policy import PacingPolicy
 
@@ -178,3 +179,14 @@ def test_a_host_that_stays_dead_over_several_pauses_is_given_up_until_it_answers
     assert pace.retry_at(POLICY, unasked_left=True) == 1.0
     pace.succeeded()
     assert not pace.given_up(POLICY)
+
+
+def test_a_host_that_is_never_given_up_remembers_a_bounded_number_of_failing_urls() -> None:
+    policy = msgspec.structs.replace(POLICY, circuit_openings=0)
+    pace = HostPace(0.0, policy)
+    for number in range(10 * MOST_FAILING):
+        pace.failed(f"https://a.test/{number}", pace.circuit_until, policy)
+    assert len(pace.failing) == MOST_FAILING
+    opened = pace.circuit_until
+    pace.failed("https://a.test/yet-another", opened, policy)
+    assert pace.circuit_until == opened + policy.circuit_hold

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
 from sumi.engine.visit import Visit
-from sumi.frontier.pacing import BOT_CHECK
+from sumi.frontier.pacing import BOT_CHECK, MOST_DOUBLINGS
 from sumi.model import Candidate, Hop, Kind, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.challenge import challenge_error, challenge_header
@@ -19,7 +19,7 @@ from sumi.ports import Deferral, UrlRecord
 from sumi.urls import origin, split
 
 CHALLENGING = frozenset({401, 403, 429, 503})
-# A pause after each check that a host put up in a row, doubling. Not for ever: it may have been a bad minute.
+# The longest pause after bot checks, each twice as long as the one before.
 MOST_PAUSE = 900.0
 # Regrets that differ in an echoed name or a search box are still the same regret.
 SIMILAR_BITS = 8
@@ -33,7 +33,7 @@ class SoftErrors:
     def __init__(self, io: Io, gate: Gate) -> None:
         self._io = io
         self._gate = gate
-        self._in_a_row: dict[str, int] = {}
+        self._in_a_row: dict[str, int] = {}  # bot checks by host, with no good page in between
         self._folders: defaultdict[str, set[str]] = defaultdict(set)  # probes in folders, by host
 
     async def of_error(self, visit: Visit, response: Response) -> Verdict | None:
@@ -56,11 +56,14 @@ class SoftErrors:
         return await self._compared(visit, digest.simhash)
 
     async def _challenged(self, visit: Visit, whose: str) -> Verdict:
-        before = self._in_a_row.get(visit.lease.host, 0)
-        self._in_a_row[visit.lease.host] = before + 1
-        if before:  # of one page alone it is that page's own trouble
-            pause = min(self._gate.limits.pacing.rate_limited_hold * 2 ** min(before - 1, 16), MOST_PAUSE)
-            await self._io.frontier.hold_host(visit.lease.host, self._io.clock.now() + pause, BOT_CHECK)
+        """Hold the host from the second check in a row: one alone may be about its page."""
+        host, pacing = visit.lease.host, self._gate.limits.pacing
+        before = self._in_a_row.get(host, 0)
+        self._in_a_row[host] = before + 1
+        if before:
+            pause = pacing.rate_limited_hold * 2 ** min(before - 1, MOST_DOUBLINGS)
+            until = self._io.clock.now() + min(pause, MOST_PAUSE, pacing.max_hold)
+            await self._io.frontier.hold_host(host, until, BOT_CHECK)
         return Verdict(Outcome.CHALLENGE, f"instead of the page: {whose}")
 
     async def _compared(self, visit: Visit, simhash: int) -> Verdict | Deferral | None:

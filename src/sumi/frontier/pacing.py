@@ -1,31 +1,33 @@
-"""How long a host is left alone: spacing, adaptive slow-down, what it asked for, and the circuit breaker.
+"""How long a host is left alone: spacing, adaptive slow-down, pauses it asked for, the circuit breaker.
 
-``docs/concepts/politeness.md`` has the states of a host as a table; this is that table as code. Bot checks
-are noticed in ``engine/soft_errors.py``, redirects of robots.txt in ``engine/robots_redirects.py``.
+``docs/concepts/politeness.md`` has the states of a host as a table; this is that table as code. Holds after
+bot checks come from ``engine/soft_errors.py``, those for redirects of robots.txt from
+``engine/robots_cache.py``.
 """
 
 from sumi.model import ASSETS, Kind
 from sumi.policy import PacingPolicy
 
 INFINITY = float("inf")
-PAGE = Kind.PAGE  # once: to name it by way of its class takes ten times as long, twice for every page
-# A fast average follows the host as it is now, a slow one remembers what it is like when well.
+PAGE = Kind.PAGE  # hot path: a module constant is ten times as fast as an enum attribute
+# A fast average follows the host as it is now, a slow one remembers its usual latency.
 NOW_WEIGHT = 0.3
 USUAL_WEIGHT = 0.02
-# Below this, latency differences are noise of our own machine and say nothing about the host.
+# Below this, differences in latency are noise of our own machine.
 LATENCY_FLOOR = 0.1
 MAX_SLOWDOWN = 10.0
 MOST_DOUBLINGS = 16
+MOST_FAILING = 100  # failing URLs that are remembered for a host
 
-# Why a host is left alone, as what follows its name: "docs.example.org answered 429: left alone until …".
+# Why a host is held, worded to follow its name: "docs.example.org answered 429: left alone until …".
 BOT_CHECK = "put up a bot check"
 BUDGET_SPENT = "has reached its request limit for this run"
 GIVEN_UP = "no longer answers and is left alone for this run"
-SUSPENDED = "answered 429 and is left alone for this run"
-# Hosts of which nothing more comes in this run, but for what failed there before.
+SUSPENDED = "answered 429 and is left alone for this run"  # in a map
+# Nothing new is requested from these hosts in this run; retries may be.
 NOT_IN_THIS_RUN = frozenset({BUDGET_SPENT, GIVEN_UP, SUSPENDED})
 
-# What every host waits for now and then.
+# The everyday waits of a host: no news to anybody.
 USUAL_WAITS = frozenset({"spacing", "in flight", "sitemaps first", "retry"})
 
 _ANSWERED = "answered "
@@ -34,13 +36,14 @@ _PAUSE_BEFORE = "the server asked for a pause"
 _CIRCUIT_BEFORE = " failures in a row"
 
 
-def is_asked_for(why: str) -> bool:
+def is_server_hold(why: str) -> bool:
     """Whether a stored hold is one that the server asked for."""
     return why.startswith(_ANSWERED) or why == _PAUSE_BEFORE
 
 
-def is_our_own(why: str) -> bool:
-    """Whether a stored hold is one of a circuit breaker, which today ends with the process."""
+def is_circuit_hold(why: str) -> bool:
+    """Whether a stored hold is one of the circuit breaker, as earlier versions stored them; today they end
+    with the process."""
     return why.endswith(_CIRCUIT_BEFORE)
 
 
@@ -66,8 +69,8 @@ class HostPace:
     )
 
     def __init__(self, opened_at: float, policy: PacingPolicy) -> None:
-        # A run that was killed and restarted at once must not shorten the gap to its last request, whose
-        # time nobody wrote down: every host starts as if it had just been asked.
+        # A run that is killed and restarted at once must not shorten the gap to its last request, whose time
+        # was not stored: every host starts as if it had just been asked.
         self.asked_at = self.asked_at_before = opened_at
         self.next_at = self.next_at_before = opened_at + max(policy.delay, policy.manifest_delay)
         self.in_flight = 0
@@ -75,38 +78,41 @@ class HostPace:
         self.crawl_delay = 0.0
         self.latency_now = 0.0
         self.latency_usual = 0.0
-        self.failing: frozenset[str] = frozenset()  # different URLs in a row, none that succeeded in between
+        self.failing: frozenset[str] = frozenset()  # different URLs in a row, without a success in between
         self.throttles = 0
-        self.openings = 0  # pauses of the circuit breaker in a row after which it still did not answer
-        self.circuit_until = 0.0  # our own pause: for what was never asked, and not over restarts
-        self.hold_until = 0.0  # what it asked for: for everything, and over restarts
+        self.openings = 0  # how often the circuit has opened in a row
+        self.circuit_until = 0.0  # holds only URLs that were never requested; not stored
+        self.hold_until = 0.0  # holds every URL; stored
         self.hold_why = ""
 
     def delay(self, kind: Kind, policy: PacingPolicy) -> float:
-        """Seconds between requests, as things stand."""
+        """Seconds between requests, as of now."""
         asked = policy.delay if kind is PAGE or kind in ASSETS else policy.manifest_delay
         delay = max(asked, self.crawl_delay)
         return delay if self.latency_now < LATENCY_FLOOR else delay * self._slowdown(policy)
 
     def ready_at(self, policy: PacingPolicy) -> float:
-        """When something may be asked that never was."""
+        """When a URL may be requested that never was."""
         if self.in_flight >= policy.per_host:
             return INFINITY
-        # Asked two or three times for every page, and most hosts have neither a budget nor a failure.
+        # Called two or three times for every page, and most hosts have neither a budget nor a failure.
         if (policy.host_budget and self.over_budget(policy)) or (self.openings and self.given_up(policy)):
             return INFINITY
         return max(self.next_at, self.hold_until, self.circuit_until)
 
     def retry_at(self, policy: PacingPolicy, *, unasked_left: bool) -> float:
-        """When something may be asked that failed before. Our own pause is for the sake of what was never
-        asked; where nothing of that is left, or comes in this run, failing pages end instead of waiting."""
+        """When a URL may be requested that failed before.
+
+        An open circuit protects URLs that were never requested. Once none of those is left, or none comes in
+        this run, failing pages use up their retries and end instead of waiting.
+        """
         if self.in_flight >= policy.per_host or self.over_budget(policy):
             return INFINITY
         at = max(self.next_at, self.hold_until)
         return max(at, self.circuit_until) if unasked_left and not self.given_up(policy) else at
 
     def kind_at(self, kind: Kind, policy: PacingPolicy) -> float:
-        """When this kind may follow the last request: with two rates, both requests' gaps are kept."""
+        """When this kind may follow the last request: with two rates, the gaps of both are kept."""
         if policy.delay == policy.manifest_delay:
             return self.next_at
         return max(self.next_at, self.asked_at + self.delay(kind, policy))
@@ -115,7 +121,7 @@ class HostPace:
         return bool(policy.host_budget) and self.budget_used >= policy.host_budget
 
     def given_up(self, policy: PacingPolicy) -> bool:
-        """For this run: it stayed dead over several pauses. The next run asks it again."""
+        """For this run: it stayed dead while the circuit opened several times. The next run tries again."""
         return bool(policy.circuit_openings) and self.openings > policy.circuit_openings
 
     def leased(self, now: float, kind: Kind, policy: PacingPolicy) -> None:
@@ -125,15 +131,15 @@ class HostPace:
         self.asked_at, self.next_at = now, now + self.delay(kind, policy)
 
     def unused(self) -> None:
-        """The lease ended without a request: its turn is given back, unless others count on it by now."""
+        """The lease ended without a request: undo ``leased``, unless other leases began since."""
         self.in_flight -= 1
         self.budget_used -= 1
         if not self.in_flight:
             self.asked_at, self.next_at = self.asked_at_before, self.next_at_before
 
     def answered(self, reached: float, latency: float, kind: Kind, policy: PacingPolicy) -> None:
-        """An exchange is over. Spacing counts from when the server had surely seen it, so that the server's
-        own log shows the full gap."""
+        """An exchange is over. Spacing counts from when the server had certainly seen the request, so that
+        its own log shows the full gap."""
         self.in_flight -= 1
         self._learn_latency(latency)
         self.asked_at = self.asked_at_before = max(self.asked_at, reached)
@@ -147,8 +153,8 @@ class HostPace:
         self.throttles = 0
 
     def throttled(self, now: float, status: int, retry_after: float | None, policy: PacingPolicy) -> None:
-        """It asked for a pause: for as long as it says, or for one that doubles. What was on its way when
-        the pause began does not make it longer."""
+        """It asked for a pause: as long as it says, or one that doubles each time. Responses to requests that
+        were already under way when the pause began do not extend it."""
         if retry_after is not None:
             why, pause = f"{_ANSWERED}{status} and asked for a pause", retry_after
         elif self.hold_until > now:
@@ -160,12 +166,13 @@ class HostPace:
         self.hold(now + min(max(pause, 0.0), policy.max_hold), why)
 
     def failed(self, url: str, now: float, policy: PacingPolicy) -> None:
-        """Counted once for each URL: that one fails at every try says no more about its host than once."""
+        """Each URL counts once: one that fails at every try says no more about its host than at the first."""
         if url in self.failing or not policy.circuit_failures:
             return
-        self.failing |= {url}
+        if len(self.failing) < max(MOST_FAILING, policy.circuit_failures):
+            self.failing |= {url}
         if len(self.failing) >= policy.circuit_failures and now >= self.circuit_until:
-            # After the pause a success closes the circuit, a failure of yet another URL opens it again.
+            # After the hold a success closes the circuit, a failure of yet another URL opens it again.
             self.openings += 1
             self.circuit_until = now + policy.circuit_hold
 
@@ -175,7 +182,7 @@ class HostPace:
             self.hold_why = why
 
     def wait(self, policy: PacingPolicy, *, unasked_left: bool) -> tuple[float, str]:
-        """The pause that it is left alone for, and why; the latest one, whether it is over or not."""
+        """Until when the latest hold lasts, which may be over, and why."""
         if unasked_left and self.circuit_until > self.hold_until:
             return self.circuit_until, f"failed for {policy.circuit_failures} different URLs in a row"
         return self.hold_until, self.hold_why

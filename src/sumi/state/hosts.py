@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, INFINITY, HostPace, is_our_own
+from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, INFINITY, HostPace, is_circuit_hold
 from sumi.frontier.retry import Retries
 from sumi.frontier.schedule import HostSchedule
 from sumi.model import Candidate, Kind
@@ -263,7 +263,7 @@ class Hosts:
         pace, opened_at = self.pace(stored.host), self.schedule.opened_at
         pace.crawl_delay = stored.crawl_delay
         pace.next_at = max(pace.next_at, opened_at + stored.crawl_delay)
-        if not is_our_own(stored.hold_why):
+        if not is_circuit_hold(stored.hold_why):
             pace.hold(min(stored.hold_until, opened_at + self.policy.pacing.max_hold), stored.hold_why)
 
     # ── what people are told ───────────────────────────────────────────────────────────────────────────

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from sumi.frontier.pacing import INFINITY, SUSPENDED, is_asked_for
+from sumi.frontier.pacing import INFINITY, SUSPENDED, is_server_hold
 from sumi.jobs.map.store.rows import DomainRow, MapChange, MapRows, domain_of
 from sumi.jobs.map.store.states import PageState
 from sumi.outcomes import Outcome
@@ -71,7 +71,7 @@ class DomainLimits:
 
     def _suspend_if_paused(self, host: str, now: float, draft: MapChange) -> None:
         pace, domain = self._hosts.pace(host), domain_of(host)
-        if is_asked_for(pace.hold_why) and pace.hold_until > now + LONGEST_PAUSE:
+        if is_server_hold(pace.hold_why) and pace.hold_until > now + LONGEST_PAUSE:
             draft.domains[domain] = DomainRow(domain, pace.budget_used, True)
             if domain not in self._suspended:
                 self._suspend(domain, host, draft)
