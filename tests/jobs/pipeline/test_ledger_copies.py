@@ -1,10 +1,10 @@
 """Files that follow the ledger tell of a page only once its record is surely on the disk."""
 
+from sumi.engine.io import SystemClock
 from sumi.jobs.pipeline.ledger_copies import LedgerCopies
 from sumi.model import Hop, Kind, PageFacts
 from sumi.outcomes import Outcome
 from sumi.ports import UrlRecord
-from tests.jobs.mirror.test_markdown_tree import FakeClock
 
 
 def record(url: str) -> UrlRecord:
@@ -13,7 +13,7 @@ def record(url: str) -> UrlRecord:
 
 def test_a_page_waits_for_the_second_sync_after_it_was_settled() -> None:
     """The first makes its record durable, and may have begun before that was written."""
-    copies = LedgerCopies([], FakeClock())
+    copies = LedgerCopies([], SystemClock())
     first, second = record("https://a.test/1"), record("https://a.test/2")
     copies.settled(first)
     assert copies.take_due() == []
