@@ -11,7 +11,7 @@ import pytest
 
 from tests.commands import RunSumi, SpawnSumi
 from tests.e2e.map.map_site import Page, Web, running_web, wait_for_more
-from tests.e2e.map.test_map_control import wait_until
+from tests.e2e.map.test_control import wait_until
 from tests.jobs.map.map_world import tables
 
 HOSTS = [f"h{n}.test" for n in range(30)]
