@@ -56,7 +56,6 @@ class Deferral(msgspec.Struct, frozen=True):
     not_before: float
     why: Verdict | None = None  # the failure, for a retry; counts as an attempt
     address: str = ""  # request this from now on; empty: as before
-    redirected: bool = False  # counts as a redirect
     found: tuple[Judged, ...] = ()
     head_answered: bool = False  # its next lease says so, in another process too where HEAD comes first
 

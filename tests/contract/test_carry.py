@@ -74,7 +74,7 @@ def unit(lease: Lease, ending: tuple[str, Any, list[Judged]], at: float) -> Sett
     if kind == "retry":
         why = Verdict(Outcome.SERVER_ERROR, "HTTP 503")
         return Deferral(lease, at, detail, why, found=tuple(found))
-    return Deferral(lease, at, at, address=detail, redirected=True, found=tuple(found))
+    return Deferral(lease, at, at, address=detail, found=tuple(found))
 
 
 async def live_through(store: Store, steps: list[Any]) -> None:

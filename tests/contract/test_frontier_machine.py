@@ -82,7 +82,7 @@ class Ending(NamedTuple):
         if self.wait is None:
             return Settlement(lease, self.verdict, now, self.facts, found)
         why = None if self.verdict.outcome is Outcome.CAPTURED else self.verdict
-        return Deferral(lease, now, now + self.wait, why, self.address, bool(self.address), found)
+        return Deferral(lease, now, now + self.wait, why, self.address, found)
 
 
 endings = st.builds(

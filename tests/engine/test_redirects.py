@@ -5,9 +5,10 @@ import re
 import pytest
 
 from sumi.outcomes import Outcome
-from sumi.policy import PacingPolicy, RetryPolicy
+from sumi.policy import FrontierPolicy, PacingPolicy, RetryPolicy, UrlLimits
+from sumi.state.memory import MemoryStore
 from tests.engine.one_site import HTML, counts, crawl, path_of
-from tests.engine.world import HAIR, UNPACED, Answer, crawled, recipe_for, web_of
+from tests.engine.world import HAIR, UNPACED, Answer, World, crawled, in_free_time, recipe_for, web_of
 
 
 def refresh(target: str) -> Answer:
@@ -66,3 +67,21 @@ def test_looking_again_is_no_failure_and_keeps_the_pace() -> None:
     assert world.outcomes[URL] == "captured"
     assert len(looks) == 2
     assert looks[1] - looks[0] >= 5.0 - HAIR
+
+
+def test_a_wall_that_opens_does_so_in_every_update() -> None:
+    """Each run begins without cookies; the redirects of earlier runs do not count."""
+    store = MemoryStore(FrontierPolicy(UNPACED), 0.0)
+    looks: list[str] = []
+
+    def web(url: str, _now: float) -> Answer:
+        looks.append(url)
+        return wall(URL, COOKIE) if len(looks) % 2 else Answer()
+
+    async def update() -> World:
+        world = World(web, recipe_for([URL], pacing=UNPACED), open_store=lambda _policy, _now: store)
+        await store.requeue([URL], world.clock.now())
+        return await world.crawl()
+
+    for _ in range(UrlLimits().redirects + 2):
+        assert in_free_time(update()).outcomes[URL] == "captured"

@@ -76,10 +76,12 @@ class Redirects:
     async def _within_itself(self, visit: Visit, address: str, response: Response) -> Settlement | Deferral:
         """Only the spelling differs (a slash, http for https), or a cookie was set: ask again, so spelled."""
         in_place = address == visit.lease.target and not _opens(visit, response)
-        if in_place or visit.candidate.redirects >= self._recipe.urls.redirects:
+        so_far = visit.candidate.redirects + visit.tried.redirects
+        if in_place or so_far >= self._recipe.urls.redirects:
             return await self._endings.without_content(visit, _loop(address), response, address)
+        visit.tried.redirects += 1
         now = self._io.clock.now()
-        return Deferral(visit.lease, now, now, address=address, redirected=True)
+        return Deferral(visit.lease, now, now, address=address)
 
     def _warn_if_the_seed_leads_astray(self, candidate: Candidate, target: str) -> None:
         if candidate.depth or candidate.kind is not Kind.PAGE:

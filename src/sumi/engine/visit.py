@@ -46,7 +46,8 @@ class Tried(msgspec.Struct):
 
     head: bool = False  # its type was asked for
     other_spelling: bool = False
-    cookies: int = 0  # redirects to itself that set a cookie
+    redirects: int = 0  # to itself, so not in its candidate: the next run counts from 0
+    cookies: int = 0  # of those, how many set a cookie
     probes: int = 0  # looks at what its host shows for a page that cannot exist
     markdown: bool = False  # its Markdown was looked at: it is asked for as HTML
     sample: Sample | None = None

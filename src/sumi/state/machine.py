@@ -204,7 +204,7 @@ class FrontierMachine:
         if isinstance(unit, Settlement):
             self.finish(entry, unit.verdict, unit.at, unit.facts)
         else:
-            self.put_back(entry, unit.why is not None, unit.not_before, unit.address, unit.redirected)
+            self.put_back(entry, unit.why is not None, unit.not_before, unit.address)
         return [item for item in unit.found if self.admit(item)] if unit.found else []
 
     def finish(self, entry: Entry, verdict: Verdict, at: float, facts: PageFacts | int) -> None:
@@ -224,11 +224,12 @@ class FrontierMachine:
             return self._verdicts.setdefault(verdict, verdict)
         return self._verdicts.get(verdict, verdict)
 
-    def put_back(self, entry: Entry, failed: bool, not_before: float, address: str, redirected: bool) -> None:
+    def put_back(self, entry: Entry, failed: bool, not_before: float, address: str) -> None:
         entry.attempts += failed
         entry.behind = entry.behind or failed
-        if address or redirected:
-            entry.candidate = _moved(entry.candidate, address, redirected)
+        if address:
+            address = "" if address == entry.candidate.url else address
+            entry.candidate = msgspec.structs.replace(entry.candidate, address=address)
         self._delay(entry, not_before)
 
     def _delay(self, entry: Entry, not_before: float) -> None:
@@ -322,8 +323,3 @@ class FrontierMachine:
 def _counts(entry: Entry, verdict: Verdict) -> bool:
     """Whether it takes a place under max_pages."""
     return verdict.outcome in KEPT and entry.candidate.kind is PAGE
-
-
-def _moved(c: Candidate, address: str, redirected: bool) -> Candidate:
-    address = c.address if not address else "" if address == c.url else address
-    return Candidate(c.url, c.hop, c.kind, c.depth, c.referrer, c.score, c.redirects + redirected, address)

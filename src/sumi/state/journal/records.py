@@ -71,7 +71,6 @@ class PutBack(msgspec.Struct, tag="back", omit_defaults=True):
     failure: Outcome | None = None
     rule: str = ""
     address: str = ""
-    redirected: bool = False
     found: list[Find] = []
 
 

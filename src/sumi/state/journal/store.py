@@ -167,7 +167,7 @@ class FilesSnapshot(MemoryStore):
         # Counted from now if the wall clock was set back since: nobody waits longer than meant.
         wait = max(0.0, record.not_before - record.at)
         not_before = min(record.not_before, self._machine.hosts.schedule.opened_at + wait)
-        self._machine.put_back(entry, failed, not_before, record.address, record.redirected)
+        self._machine.put_back(entry, failed, not_before, record.address)
         self._admit_all(record.found, record.url)
 
     def _redo_aside(self, record: HostSet | RobotsPut | NotePut | ListingSet) -> None:
@@ -345,7 +345,6 @@ def _record_of(unit: Settlement | Deferral, news: list[Judged]) -> Record:
         failure=unit.why.outcome if unit.why else None,
         rule=unit.why.rule if unit.why else "",
         address=unit.address,
-        redirected=unit.redirected,
         found=found,
     )
 
