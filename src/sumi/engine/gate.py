@@ -12,7 +12,7 @@ import msgspec
 
 from sumi.engine.io import Io
 from sumi.engine.limits import BaseQuota, LimitsInForce
-from sumi.engine.robots_cache import RobotsCache, Ruling
+from sumi.engine.robots_cache import RobotsCache
 from sumi.frontier.novelty import SessionWatch, TemplateWatch
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import MEANINGS, Ending, Outcome, Verdict
@@ -20,7 +20,7 @@ from sumi.parse.page.digest import PageDigest
 from sumi.policy import FollowLinks, RobotsPolicy, TrapPolicy
 from sumi.ports import Judged, Ledger, RobotsRecord
 from sumi.recipe import Recipe
-from sumi.robots import parse_robots, product_token, robots_verdict
+from sumi.robots import Ruling, parse_robots, product_token, robots_verdict
 from sumi.scope import Scope
 from sumi.scope.caps import NOT_ASKED_FOR, CapLedger
 from sumi.scope.traps import trap_shape

@@ -1,14 +1,15 @@
-"""robots.txt as RFC 9309 has it: parsed once per host, asked once per URL. Pure: it fetches nothing."""
+"""robots.txt by RFC 9309: parsed once per origin, consulted once per URL. Pure: nothing here fetches."""
 
 from sumi.robots.file import (
     RobotsAccess,
     RobotsFile,
     RobotsVerdict,
+    Ruling,
+    is_web_page,
     parse_robots,
     product_token,
     robots_verdict,
 )
-from sumi.robots.lines import is_web_page
 from sumi.robots.rules import RobotsDecision, RobotsRules
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "RobotsFile",
     "RobotsRules",
     "RobotsVerdict",
+    "Ruling",
     "is_web_page",
     "parse_robots",
     "product_token",

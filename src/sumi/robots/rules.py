@@ -1,12 +1,11 @@
-"""What robots.txt says to one crawler, arranged so that a decision takes microseconds.
+"""The rules of a robots.txt for one crawler, arranged so that a decision takes microseconds.
 
-Rules without a star are found by hashing prefixes of the path, longest first; rules with stars are tried only
-if the literal text before their first star fits, longest first, and only while they could still win.
+Rules without a star are found by hashing prefixes of the path, longest first. Rules with stars are tried only
+if the text before their first star matches, longest first, and only while they could still win.
 
-Paths of rules and of URLs are compared in one spelling. Two spellings of the same octet are equal: ``%7E``
-and ``~``, a raw ``é`` and ``%C3%A9``. Reserved characters are not: ``%2F`` is no ``/``. In a URL, ``*`` and
-``$`` are spelled ``%2A`` and ``%24``, so that what is special in a rule is never the same character as what
-is plain in a URL.
+Paths of rules and of URLs are normalized before they are compared. Two spellings of the same octet are equal:
+``%7E`` and ``~``, a raw ``é`` and ``%C3%A9``. Reserved characters are not: ``%2F`` is not ``/``. In a URL,
+``*`` and ``$`` become ``%2A`` and ``%24``, so that they never match the special characters of a rule.
 """
 
 import re
@@ -15,15 +14,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from sumi.robots.lines import Field
-
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-# Everything but unreserved characters and the reserved ones that mean nothing to robots.txt.
+# All but unreserved characters and the reserved ones that have no meaning in robots.txt.
 _TO_RESPELL = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~:/?#\[\]@!&'()+,;=-]")
 
 
 def comparable_path(path_and_query: str) -> str:
-    """A URL's path and query in the spelling that rules are compared in; always begins with a slash."""
+    """A URL's path and query, normalized for comparison with rules; always begins with a slash."""
     octets = path_and_query
     if not octets.isascii():
         octets = octets.encode("utf-8", "surrogatepass").decode("latin-1")
@@ -40,10 +37,10 @@ def _respell(found: re.Match[str]) -> str:
 
 
 class Pattern(NamedTuple):
-    """A rule's path: literal pieces with anything in between, from the beginning, perhaps to the very end.
+    """A rule's path: literal pieces with anything in between.
 
-    ``middle`` are the pieces to be found one after the other behind ``head``. If ``anchored``, the path must
-    end with ``tail``, behind all of them.
+    ``middle`` are the pieces that must follow ``head``, in order. If ``anchored``, the path must end with
+    ``tail``, after all of them.
     """
 
     head: str
@@ -51,15 +48,15 @@ class Pattern(NamedTuple):
     tail: str
     anchored: bool
     starred: bool
-    octets: int  # length of the whole, stars and anchor included: the longest match decides
+    octets: int  # total length, with stars and anchor: the longest match wins
 
     @property
     def longest_piece(self) -> str:
-        """Behind the head. A path without it cannot match."""
+        """After the head. A path without it cannot match."""
         return max((*self.middle, self.tail), key=len)
 
     def matches_behind_head(self, path: str) -> bool:
-        """Whether a path that begins with ``head`` matches. Leftmost finds suffice, hence no backtracking."""
+        """Whether a path that begins with ``head`` matches. The leftmost finds suffice: no backtracking."""
         at = len(self.head)
         for piece in self.middle:
             found = path.find(piece, at)
@@ -70,7 +67,7 @@ class Pattern(NamedTuple):
 
 
 def parse_pattern(value: bytes) -> Pattern | None:
-    """None where the value can match no path: it is empty, or begins with neither slash nor star."""
+    """None if the value can match no path: it is empty, or begins with neither slash nor star."""
     if value[:1] not in (b"/", b"*"):
         return None
     anchored = value.endswith(b"$")
@@ -88,7 +85,7 @@ def parse_pattern(value: bytes) -> Pattern | None:
     )
 
 
-# Each rule with a star may cost a pass over the path. The largest honest files have some hundreds of them.
+# Each rule with a star may cost a pass over the path. The largest real files have some hundreds.
 MAX_STARRED_RULES = 1000
 # A rule is quoted in records and on terminals.
 _MAX_QUOTED = 200
@@ -100,7 +97,7 @@ class RobotsDecision(msgspec.Struct, frozen=True, gc=False):
 
 
 class RuleLine(NamedTuple):
-    """An Allow or Disallow line as it was written."""
+    """An Allow or Disallow line as written."""
 
     allowed: bool
     value: bytes
@@ -108,17 +105,16 @@ class RuleLine(NamedTuple):
 
 class _Rule(NamedTuple):
     rank: int  # longer before shorter, Allow before Disallow of the same length
-    needle: str  # not in the path: no match, and nothing else is as quick to find out
+    needle: str  # a path without it cannot match: the cheapest test
     pattern: Pattern
     decision: RobotsDecision
 
 
 _ALLOWED = RobotsDecision(allowed=True)
-_ALLOW, _DISALLOW = Field.ALLOW.value, Field.DISALLOW.value
 
 
 class RobotsRules:
-    """The rules for one crawler on one host. ``agent`` is whom they name: a token, ``*``, "" for no rules."""
+    """The rules for one crawler on one host. ``agent``: the name of their group, ``*``, "" for no rules."""
 
     def __init__(
         self,
@@ -133,7 +129,7 @@ class RobotsRules:
         self._prefixes: dict[str, _Rule] = {}
         self._whole_paths: dict[str, _Rule] = {}
         self._starred: dict[str, list[_Rule]] = {}  # by the text before the first star
-        # Highest rank first: of rules with the same text, the one that counts.
+        # Highest rank first: among rules with the same text, that one counts.
         self._arrange(sorted(dict.fromkeys(_rules(lines)), key=_rank, reverse=True))
         self._prefix_lengths = sorted({len(prefix) for prefix in self._prefixes}, reverse=True)
         self._head_lengths = sorted({len(head) for head in self._starred}, reverse=True)
@@ -162,7 +158,7 @@ class RobotsRules:
     def _best_plain(self, path: str) -> _Rule | None:
         whole = self._whole_paths.get(path)
         if whole is not None:
-            return whole  # one longer than any prefix could be: its anchor counts
+            return whole  # longer than any prefix: its anchor counts
         for length in self._prefix_lengths:
             rule = self._prefixes.get(path[:length])
             if rule is not None:
@@ -196,7 +192,7 @@ def _rank(rule: _Rule) -> int:
 
 
 def _widened(rules: list[_Rule]) -> list[_Rule]:
-    """Rules beyond the limit, read strictly: what a Disallow could mean is denied, an Allow means nothing.
+    """Rules beyond the limit, read strictly: Disallow denies whatever begins with its head, Allow is ignored.
 
     One per head is left, the highest in rank, and it costs nothing to match.
     """
@@ -212,4 +208,4 @@ def _quoted(line: RuleLine) -> str:
     value = line.value.decode("utf-8", "replace")[:_MAX_QUOTED]
     if not value.isprintable():
         value = "".join(character if character.isprintable() else "\ufffd" for character in value)
-    return f"{_ALLOW if line.allowed else _DISALLOW}: {value}"
+    return f"{'Allow' if line.allowed else 'Disallow'}: {value}"
