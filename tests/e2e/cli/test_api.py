@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import sumi
-from sumi.errors import UsageError
+from sumi.errors import Interrupted, UsageError
 from sumi.events import Event, PageSettled
 from tests.e2e.pipeline.run_site import PlainSite, configured_crawl, plain_site
 from tests.site import MakeSite
@@ -39,7 +39,23 @@ def test_a_mirror_its_plan_and_its_list(make_site: MakeSite, tmp_path: Path) -> 
     assert all((tmp_path / "output" / path).is_file() for path in written)
 
 
-def test_a_run_can_be_stopped_and_gone_on_with(make_site: MakeSite, tmp_path: Path) -> None:
+@pytest.mark.parametrize("moment", ["read", "captured"])
+def test_a_plan_can_be_stopped_while_it_lists_and_while_it_samples(
+    make_site: MakeSite, tmp_path: Path, moment: str
+) -> None:
+    site = make_site(pages=12, seed=2)
+    control = sumi.Control()
+
+    def stop_then(event: Event) -> None:
+        if isinstance(event, PageSettled) and event.outcome == moment:
+            control.stop()
+
+    planned = sumi.plan(settings_for(site.url, tmp_path), sample=6, listeners=[stop_then], control=control)
+    with pytest.raises(Interrupted):
+        asyncio.run(planned)
+
+
+def test_a_run_can_be_stopped_and_resumed(make_site: MakeSite, tmp_path: Path) -> None:
     site = make_site(pages=30, seed=2)
     settings = settings_for(site.url, tmp_path / "output")
 

@@ -7,7 +7,7 @@ from statistics import fmean
 
 import msgspec
 
-from sumi.engine.control import Control
+from sumi.engine.control import Control, RunState
 from sumi.events import Listener
 from sumi.jobs.mirror.listing import ListedPage, Listing, NoOutput, ReadSitemap, look_at, sitemap
 from sumi.jobs.mirror.recipe import mirror_job
@@ -75,12 +75,31 @@ async def plan(
 ) -> Plan:
     """``sumi plan``: what a mirror with these settings would be like, from the site's sitemaps and ``sample``
     of its pages."""
-    chosen = given_settings(url, settings)
-    listing = await sitemap(chosen, listeners=listeners, control=control)
+    chosen, control = given_settings(url, settings), control or Control()
+    listing = await sitemap(chosen, listeners=listeners, control=_linked(control))
     output = SampleOutput()
     job = sampling_job(chosen, listing.pages, sample)
-    store = await look_at(job, output, listeners, Control(), chosen.processes)
+    store = await look_at(job, output, listeners, _linked(control), chosen.processes)
     return await make_plan(chosen, job, listing, output, store)
+
+
+def _linked(control: Control) -> Control:
+    """A control for one of the two crawls of a plan, told whatever the caller's control is told: a control
+    serves a single crawl."""
+    own = Control()
+
+    def pass_on(state: RunState, why: str) -> None:
+        if state is RunState.PAUSED:
+            own.pause(why)
+        elif state is RunState.RUNNING:
+            own.resume(why)
+        else:
+            own.stop(why)
+
+    control.watch(pass_on)
+    if control.state is not RunState.RUNNING:
+        pass_on(control.state, "")
+    return own
 
 
 class SampleOutput(NoOutput):
