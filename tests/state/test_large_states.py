@@ -5,14 +5,17 @@ from pathlib import Path
 
 import pytest
 
+import sumi
 from sumi.assembly import parts
 from sumi.assembly.parts import open_store
+from sumi.engine import run
 from sumi.engine.run import MANY_URLS, large_state_notes
-from sumi.events import Busy, Event
+from sumi.events import Busy, Event, RunStarted
 from sumi.policy import Durability, FrontierPolicy, StateBackend
 from sumi.state.growing import GrowingStore
 from sumi.state.journal import FilesStore
 from sumi.state.sqlite import SqliteStore
+from tests.e2e.pipeline.run_site import configured_crawl, plain_site
 
 
 def ignore(_event: Event) -> None:
@@ -22,7 +25,7 @@ def ignore(_event: Event) -> None:
 def notes_of(folder: Path, backend: StateBackend, known: int) -> tuple[str, ...]:
     store = open_store(backend, folder, FrontierPolicy(), 0.0, Durability.BATCH, ignore)
     try:
-        return large_state_notes(store, known)
+        return large_state_notes(store, known, "--state")
     finally:
         asyncio.run(store.aclose())
 
@@ -80,3 +83,15 @@ def test_a_journal_that_takes_long_to_read_is_told_of_before(
     monkeypatch.setattr(parts, "LONG_JOURNAL", 100)
     opened()
     assert told == [Busy("reading the state of this job, 0 MB")]
+
+
+def test_a_crawl_is_told_of_its_own_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "MANY_URLS", 0)
+    heard: list[Event] = []
+    with plain_site(pages=2) as site:
+        config = configured_crawl(tmp_path, site, frontier={"backend": "files"})
+        asyncio.run(sumi.crawl(config, processes=0, min_free=0, listeners=[heard.append]))
+    [note] = [
+        note for event in heard if isinstance(event, RunStarted) for note in event.notes if "URLs" in note
+    ]
+    assert note.endswith("omit frontier.backend in the configuration to move it to one")

@@ -37,6 +37,7 @@ class Place(msgspec.Struct, frozen=True):
     home: Path  # the folder with the state, the flag files and the space that must not run out
     min_free: int | None = None
     durability: Durability = Durability.BATCH
+    state_setting: str = "--state"  # what names the backend of the state
 
 
 class Run:
@@ -112,7 +113,8 @@ class Run:
         stats = await self._store.stats()
         recipe = self._job.recipe
         pace = pace_notes(waits, recipe.pacing, recipe.requests_per_page)
-        notes = (*self._job.notes, *pace, *large_state_notes(self._store, stats.known))
+        large = large_state_notes(self._store, stats.known, self._place.state_setting)
+        notes = (*self._job.notes, *pace, *large)
         about, where = self._place.subject, self._place.output
         self._io.tell(RunStarted(recipe.job, about, where, self._store.resumed, stats.pending, notes))
 
@@ -186,13 +188,13 @@ class Run:
         )
 
 
-def large_state_notes(store: JobStore, known: int) -> tuple[str, ...]:
+def large_state_notes(store: JobStore, known: int, setting: str) -> tuple[str, ...]:
     """What a user should do about a job that has outgrown the journal, which is read whole at every start,
     and that stays one because it was named."""
     if known < MANY_URLS or not store.is_read_whole:
         return ()
     better = "a database would start at once and need less memory"
-    return (f"this job knows {known:,} URLs; {better}: omit --state to move it to one",)
+    return (f"this job knows {known:,} URLs; {better}: omit {setting} to move it to one",)
 
 
 async def say_if_long(doing: str, store: JobStore, io: Io) -> None:

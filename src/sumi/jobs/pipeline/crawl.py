@@ -27,6 +27,7 @@ from sumi.jobs.pipeline.recipe import finding_job
 from sumi.jobs.pipeline.seeds import load_seeds, loaded
 from sumi.jobs.pipeline.spool_reader import unread_bytes
 from sumi.jobs.pipeline.state import (
+    BACKEND_SETTING,
     CRAWLER,
     UNIFIED,
     Role,
@@ -117,8 +118,14 @@ async def _crawl(
 
 def _place(config: CrawlConfig, options: CrawlOptions) -> Place:
     where = config.metadata.path if options.unified else config.spool.dir
-    home = config.workspace
-    return Place(str(config.seeds_file), str(where), home, options.min_free, options.durability)
+    return Place(
+        str(config.seeds_file),
+        str(where),
+        config.workspace,
+        options.min_free,
+        options.durability,
+        BACKEND_SETTING,
+    )
 
 
 def _job_for(config: CrawlConfig, options: CrawlOptions) -> Job:

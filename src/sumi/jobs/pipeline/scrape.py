@@ -32,6 +32,7 @@ from sumi.jobs.pipeline.seeds import loaded
 from sumi.jobs.pipeline.spool_reader import SpoolReader
 from sumi.jobs.pipeline.spool_source import SpoolSource
 from sumi.jobs.pipeline.state import (
+    BACKEND_SETTING,
     RUN_NOTE,
     SCRAPER,
     Role,
@@ -132,7 +133,12 @@ async def _scrape(
 
             where = str(config.pages_csv.path)
             place = Place(
-                str(config.spool.dir), where, config.workspace, options.min_free, options.durability
+                str(config.spool.dir),
+                where,
+                config.workspace,
+                options.min_free,
+                options.durability,
+                BACKEND_SETTING,
             )
             with obeying_signals(control):
                 summary = await Run(job, place, io, store, archive, control, read_job).run()

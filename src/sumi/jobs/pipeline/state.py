@@ -15,6 +15,7 @@ from sumi.state.folder import FORMAT_NAME, backend_to_use
 CRAWLER: Final = "crawler"
 UNIFIED: Final = "unified"
 SCRAPER: Final = "scraper"
+BACKEND_SETTING: Final = "frontier.backend in the configuration"
 
 RUN_NOTE: Final = "pipeline.run_id"
 _NAMES: Final = (
