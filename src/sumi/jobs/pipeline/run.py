@@ -53,7 +53,8 @@ async def run(
     control: Control | None = None,
 ) -> Summary:
     """``sumi run``: crawl by policy and archive what is found; ``unified``: in one process (None: as the
-    configuration's ``mode`` says). ``listeners`` hear both. ``control`` can stop a run of two processes."""
+    configuration's ``mode`` says). ``listeners`` hear both. A run of two processes obeys only
+    the ``stop`` of a ``control``; its flag files pause it."""
     chosen, control = loaded(config, run_id), control or Control()
     if unified if unified is not None else chosen.mode == "unified":
         return await crawl(
