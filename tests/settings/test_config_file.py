@@ -95,11 +95,11 @@ def test_the_table_knows_the_defaults_of_its_structs() -> None:
             toml_file,
             "[fetching]\nretrys = 1\nretries = '5'\n[fetchin]\n[[site]]\nalso = 'x y'\n",
             [
-                "[fetching] retrys is not a setting; did you mean retries?",
-                "[fetching] retries is '5', but must be a whole number of attempts",
-                "[fetchin] is not a section; did you mean fetching?",
-                "[[site]] number 1: also is 'x y', but must be a list, each item",
-                "[[site]] number 1: start is missing; it must be an http or https address",
+                "line 2: [fetching] retrys is not a setting; did you mean retries?",
+                "line 3: [fetching] retries is '5', but must be a whole number of attempts",
+                "line 4: [fetchin] is not a section; did you mean fetching?",
+                "line 6: [[site]] number 1: also is 'x y', but must be a list, each item",
+                "line 5: [[site]] number 1: start is missing; it must be an http or https address",
             ],
         ),
         (
@@ -125,3 +125,17 @@ def test_every_mistake_is_reported_at_once(tmp_path: Path, opened: Open, text: s
     assert len(found) == len(words) + 1
     assert all(any(said in each for each in found) for said in words), found
     assert any(each.endswith(": the job has something to add") for each in found)
+
+
+def test_lines_of_toml_are_counted_past_values_of_several_lines(tmp_path: Path) -> None:
+    text = (
+        "# about\n[[site]]\nstart = 'a.example'\nalso = [\n  'b.example', # [fetching]\n  'c.example',\n]\n"
+        '\n[[site]]\nstart = """\na.example\n[fetching]\nretries = 1\n"""\ndeep = 1\n'
+        "[fetching]\nmax-body = [\n[1],\n[2]]\nretries = 99\n"
+    )
+    file = toml_file(written(tmp_path, text))
+    file.read(TABLE)
+    with pytest.raises(ConfigError) as caught:
+        file.refuse()
+    lines = [int(words.partition("line ")[2].partition(":")[0]) for words in caught.value.violations]
+    assert lines == [10, 15, 17, 20]

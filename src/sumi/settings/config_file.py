@@ -7,7 +7,8 @@ what should, and the setting that may have been meant.
 import os.path
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -22,6 +23,7 @@ MAX_TOML_BYTES: Final = 1024 * 1024
 MAX_YAML_BYTES: Final = 256 * 1024  # a second's work
 # Sections, entries, keys and list items: what is nested deeper is no value of any setting.
 _DEEPEST: Final = 4
+_MOST_NUMBERED: Final = 64 * 1024  # characters; in longer files, mistakes are reported without their lines
 
 
 class ScalarNode(msgspec.Struct, frozen=True):
@@ -45,15 +47,17 @@ class MappingNode(msgspec.Struct, frozen=True):
 
 Node: TypeAlias = ScalarNode | ListNode | MappingNode
 Values: TypeAlias = dict[str, Any]
+TomlPath: TypeAlias = tuple[str | int, ...]  # keys, and numbers of list items
 
 
 def toml_file(path: Path, argument: str = "configuration file") -> "ConfigFile":
     """``argument`` is how the user gave the file, for the message that it cannot be read."""
     text = _text_of(path, argument, MAX_TOML_BYTES)
     try:
-        root = _toml_node(tomllib.loads(text))
+        values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise ConfigError([f"{path}: not valid TOML: {error}"]) from None
+    root = _toml_node(values, _toml_lines(text))
     assert isinstance(root, MappingNode)
     return ConfigFile(path, root, bracketed=True)
 
@@ -159,7 +163,7 @@ class ConfigFile:
                 line = self._lines[f"{section}.{name}"]
                 self._complain(line, f"{where}{name} is not a setting{suggestion(name, known)}")
         empty = {name for name, below in entries.items() if isinstance(below, ListNode) and not below.items}
-        self._report_missing(known, entries.keys() - empty, section, where)
+        self._report_missing(known, entries.keys() - empty, section, where, node.line)
         return values
 
     def _entries(self, node: MappingNode, prefix: str) -> dict[str, Node]:
@@ -227,7 +231,7 @@ class ConfigFile:
         return f"[{name}] is not a section{hint}"
 
     def _report_missing(
-        self, known: dict[str, Setting], given: Iterable[str], section: str, where: str = ""
+        self, known: dict[str, Setting], given: Iterable[str], section: str, where: str = "", line: int = 0
     ) -> None:
         prefix = where or (self._spelled(section) if section else "")
         present = set(given)
@@ -235,7 +239,7 @@ class ConfigFile:
             if setting.required and name not in present:
                 expects = setting.kind.expects
                 wanted = f"a list of at least one item, each {expects}" if setting.kind.many else expects
-                self._complain(0, f"{prefix}{name} is missing; it must be {wanted}")
+                self._complain(line, f"{prefix}{name} is missing; it must be {wanted}")
 
     def _complain(self, line: int, words: str) -> None:
         self._mistakes.append((line, words))
@@ -266,12 +270,45 @@ def _text_of(path: Path, argument: str, most: int) -> str:
         raise ConfigError([f"{path}: not valid UTF-8"]) from None
 
 
-def _toml_node(value: object, depth: int = 0) -> Node:
-    if depth < _DEEPEST and isinstance(value, dict):
-        return MappingNode(0, [(key, 0, _toml_node(below, depth + 1)) for key, below in value.items()])
-    if depth < _DEEPEST and isinstance(value, list):
-        return ListNode(0, [_toml_node(item, depth + 1) for item in value])
-    return ScalarNode(0, value, is_typed=True)
+def _toml_node(value: object, lines: dict[TomlPath, int], at: TomlPath = (), line: int = 0) -> Node:
+    line = lines.get(at, line)
+    if len(at) < _DEEPEST and isinstance(value, dict):
+        below = ((key, _toml_node(inner, lines, (*at, key), line)) for key, inner in value.items())
+        return MappingNode(line, [(key, node.line, node) for key, node in below])
+    if len(at) < _DEEPEST and isinstance(value, list):
+        return ListNode(line, [_toml_node(item, lines, (*at, n), line) for n, item in enumerate(value)])
+    return ScalarNode(line, value, is_typed=True)
+
+
+def _toml_lines(text: str) -> dict[TomlPath, int]:
+    """Where sections and keys begin, which tomllib does not say. Every statement of valid TOML is valid by
+    itself, and no beginning of a statement of several lines is: so a statement ends where it first parses."""
+    if len(text) > _MOST_NUMBERED:
+        return {}
+    found: dict[TomlPath, int] = {}
+    section: TomlPath = ()
+    statement, first = "", 1
+    for number, line in enumerate(text.split("\n"), 1):
+        statement += f"{line}\n"
+        try:
+            parsed = tomllib.loads(statement)
+        except tomllib.TOMLDecodeError:
+            continue
+        if statement.lstrip().startswith("["):
+            section = _section_path(parsed, found)
+            found[section] = first
+        elif parsed:
+            found[*section, next(iter(parsed))] = first
+        statement, first = "", number + 1
+    return found
+
+
+def _section_path(header: dict[str, Any], known: Container[TomlPath]) -> TomlPath:
+    """Of ``[section]``, or of the next ``[[section]]``."""
+    name, inner = next(iter(header.items()))
+    if isinstance(inner, dict):
+        return (name, *_section_path(inner, ())) if inner else (name,)
+    return next((name, n) for n in count() if (name, n) not in known)
 
 
 def _pairs(node: MappingNode) -> list[tuple[str, Node]]:

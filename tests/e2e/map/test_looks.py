@@ -141,5 +141,5 @@ def test_a_bad_configuration_is_reported_whole(tmp_path: Path, run_sumi: RunSumi
     assert done.returncode == 2
     said = done.stderr.splitlines()
     for key in ("max-depth is '-1'", "max_depht", "crawler-name", "number 1: domain", "number 1: seeds"):
-        assert sum("bad.toml: [" in line and key in line for line in said) == 1, key
+        assert sum("bad.toml, line " in line and key in line for line in said) == 1, key
     assert len(said) == 5

@@ -121,7 +121,7 @@ def test_every_rule_broken_at_once_is_reported_at_once(tmp_path: Path) -> None:
     for words in expected:
         assert any(words in one for one in found), f"{words!r} is not in {found}"
     assert len(found) == len(expected)
-    assert all(one.startswith(f"{tmp_path / 'web.toml'}: ") and "\n" not in one for one in found)
+    assert all(one.startswith(f"{tmp_path / 'web.toml'}, line ") and "\n" not in one for one in found)
 
 
 @pytest.mark.parametrize(
