@@ -9,7 +9,7 @@ from sumi.cli.main import COMMANDS, Command, load_command
 from sumi.console.summary import EXIT_CODES
 from sumi.jobs.map.config import map_table
 from sumi.jobs.mirror.settings import SETTINGS
-from sumi.jobs.pipeline.config_table import CRAWL_SETTINGS, PATHS_BY_BACKEND
+from sumi.jobs.pipeline.config import CRAWL_SETTINGS, PATHS_BY_BACKEND
 from sumi.outcomes import MEANINGS, Ending
 from sumi.settings.setting import GROUPS, Setting
 

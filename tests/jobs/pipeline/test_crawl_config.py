@@ -11,12 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.errors import ConfigError, UsageError
-from sumi.jobs.pipeline.config import CrawlConfig, CrawlMode
-from sumi.jobs.pipeline.config_file import load_crawl_config
-from sumi.jobs.pipeline.config_table import CRAWL_SETTINGS
+from sumi.jobs.pipeline.config import CRAWL_SETTINGS, CrawlConfig, CrawlMode
+from sumi.jobs.pipeline.config_file import load_crawl_config, load_seeds, new_run_id
 from sumi.jobs.pipeline.policy import compliance_banner, crawl_caps, crawl_profile, crawl_scope
 from sumi.jobs.pipeline.recipe import fetching_job
-from sumi.jobs.pipeline.seeds import load_seeds, new_run_id
 from sumi.jobs.pipeline.workspace import default_layout, layout_of
 from sumi.policy import RobotsOnError, StateBackend
 from sumi.scope.caps import CapPolicy

@@ -3,9 +3,7 @@
 import argparse
 import json
 import sys
-import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import msgspec
@@ -67,10 +65,9 @@ def build_parser() -> SentenceParser:
 def run(arguments: Sequence[str]) -> int:
     from sumi.jobs.pipeline.config_file import load_crawl_config
     from sumi.jobs.pipeline.policy import compliance_banner
-    from sumi.jobs.pipeline.seeds import new_run_id
 
     options = build_parser().parse_all(arguments)
-    config = load_crawl_config(Path(options.config), new_run_id(time.time()))
+    config = load_crawl_config(options.config)
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     for line in compliance_banner(config):
         err.line(printable(line))

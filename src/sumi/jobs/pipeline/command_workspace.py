@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -99,7 +98,7 @@ def _layout_of(options: argparse.Namespace) -> "Layout":
     from sumi.jobs.pipeline.workspace import configured_layout, default_layout
 
     if options.config is not None:
-        return configured_layout(Path(options.config), time.time())
+        return configured_layout(Path(options.config))
     return default_layout(Path(options.folder or _DEFAULT_PLACE))
 
 

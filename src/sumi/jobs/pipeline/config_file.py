@@ -1,29 +1,35 @@
-"""A crawl configuration from its YAML file: what its values mean together, and where its paths lead."""
+"""Reads a crawl configuration from its YAML file, checks its values against each other, resolves its paths,
+and reads the seeds file that it names."""
 
 import os.path
 import re
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import msgspec
 
-from sumi.errors import UsageError
-from sumi.jobs.pipeline.config import CrawlConfig, PackingDictionary
-from sumi.jobs.pipeline.config_table import (
+from sumi.errors import ConfigError, UsageError, without_passwords
+from sumi.jobs.pipeline.config import (
     CRAWL_SETTINGS,
     DEFAULT_WORKSPACE,
     PATHS,
     PATHS_BY_BACKEND,
     RUN_ID,
     RUN_ID_FIELD,
+    CrawlConfig,
+    PackingDictionary,
     path_pattern,
 )
 from sumi.scope.profiles import ProfileName
 from sumi.settings.config_file import ConfigFile, Values, nested, yaml_file
 from sumi.settings.kinds import complaint
 from sumi.settings.setting import Setting
+from sumi.urls import Spelled, crawl_rules, spelled
 from sumi.urls.parts import split_authority
 
 _GITHUB: Final = "github.com"
@@ -31,9 +37,15 @@ _PER_REPO: Final = ("caps.per_repo_max_pages", "caps.per_repo_max_issues", "caps
 _PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
 
 
-def load_crawl_config(path: Path, run_id: str) -> CrawlConfig:
-    """``run_id`` names this run unless the file does. Raises UsageError for a file that cannot be read,
-    ConfigError with everything that is wrong in it."""
+def load_crawl_config(config: CrawlConfig | str | PathLike[str], run_id: str | None = None) -> CrawlConfig:
+    """Read a configuration from its YAML file; return one that has been read already as it is.
+
+    ``run_id`` names the run unless the file does; the default is the current minute. Raises UsageError if the
+    file cannot be read, ConfigError with everything that is wrong in it.
+    """
+    if isinstance(config, CrawlConfig):
+        return config
+    path, run_id = Path(config), run_id or new_run_id(time.time())
     if not RUN_ID.fullmatch(run_id):
         raise UsageError(f"the run id {run_id!r} must be letters, digits, dots and hyphens")
     file = yaml_file(path)
@@ -47,6 +59,11 @@ def load_crawl_config(path: Path, run_id: str) -> CrawlConfig:
         file.complain(words, at=key)
     file.refuse()
     return msgspec.convert({**nested(values), "patterns": patterns}, CrawlConfig)
+
+
+def new_run_id(now: float) -> str:
+    """The minute in which a run starts, such as ``2025-01-09T15-30Z``."""
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H-%MZ")
 
 
 # ── paths ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -129,3 +146,49 @@ def _shared_paths(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for place, keys in users.items():
         if len(keys) > 1:
             yield keys[-1], f"{' and '.join(keys)} are both {place}; give each its own"
+
+
+# ── the seeds ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+MAX_SEEDS_BYTES: Final = 64 * 1024 * 1024
+
+
+def load_seeds(path: Path, keep_query: tuple[str, ...] = ()) -> tuple[Spelled, ...]:
+    """Each page once, as it was first written, in order. Raises UsageError, or ConfigError for bad lines."""
+    rules = crawl_rules(keep_query)
+    seeds: dict[str, Spelled] = {}
+    violations: list[str] = []
+    for number, line in enumerate(_text_of(path).splitlines(), 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        seed = spelled(text, rules)
+        if seed is None:
+            violations.append(
+                f"{path}, line {number}: {without_passwords(text)[:80]!r} is not an http or https URL"
+            )
+        else:
+            seeds.setdefault(seed.identity, seed)
+    if violations:
+        raise ConfigError(violations)
+    if not seeds:
+        raise UsageError(f"{path} has no URL in it; write one per line")
+    return tuple(seeds.values())
+
+
+def _text_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_SEEDS_BYTES + 1)
+        if len(raw) > MAX_SEEDS_BYTES:
+            raise UsageError(
+                f"{path} is larger than {MAX_SEEDS_BYTES >> 20} MiB, too large for a list of seeds"
+            )
+        return raw.decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(
+            f"the seeds in {path} cannot be read: {error.strerror}; sumi workspace configure makes one"
+        ) from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not valid UTF-8") from None

@@ -23,8 +23,8 @@ from sumi.events import Event, Listener, Progress, Summary
 from sumi.jobs.pipeline.archive import Archive
 from sumi.jobs.pipeline.archive_files import ArchiveFiles
 from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.config_file import load_crawl_config, load_seeds
 from sumi.jobs.pipeline.recipe import finding_job
-from sumi.jobs.pipeline.seeds import load_seeds, loaded
 from sumi.jobs.pipeline.spool_reader import unread_bytes
 from sumi.jobs.pipeline.state import (
     BACKEND_SETTING,
@@ -84,7 +84,9 @@ async def crawl(
     reload; the limits it returns are taken over.
     """
     options = CrawlOptions(unified, again, warc, processes, min_free, Durability(durability))
-    return await _crawl(loaded(config, run_id), options, listeners, control or Control(), read_config)
+    return await _crawl(
+        load_crawl_config(config, run_id), options, listeners, control or Control(), read_config
+    )
 
 
 async def _crawl(

@@ -2,9 +2,7 @@
 
 import argparse
 import sys
-import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sumi.console.options import add_reporting
@@ -70,10 +68,8 @@ def parser_for_status(command: str, description: str) -> SentenceParser:
 
 def read_config(options: argparse.Namespace, run_id: str | None = None) -> "CrawlConfig":
     from sumi.jobs.pipeline.config_file import load_crawl_config
-    from sumi.jobs.pipeline.seeds import new_run_id
 
-    chosen = run_id or getattr(options, "run_id", None) or new_run_id(time.time())
-    return load_crawl_config(Path(options.config), chosen)
+    return load_crawl_config(options.config, run_id or getattr(options, "run_id", None))
 
 
 def checked(options: argparse.Namespace) -> None:

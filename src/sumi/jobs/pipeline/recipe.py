@@ -6,8 +6,8 @@ from urllib.parse import unquote
 from sumi.errors import UsageError
 from sumi.fetch.guard import open_host_for
 from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.config_file import load_seeds
 from sumi.jobs.pipeline.policy import crawl_caps, crawl_scope
-from sumi.jobs.pipeline.seeds import load_seeds
 from sumi.model import Candidate
 from sumi.policy import (
     FetchLimits,

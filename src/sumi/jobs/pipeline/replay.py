@@ -12,10 +12,10 @@ from sumi.files.blobs import MOST_BODY_BYTES, FolderBlobs
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.pipeline.archive_files import indexed
 from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.config_file import load_crawl_config
 from sumi.jobs.pipeline.page_index import IndexRecord
 from sumi.jobs.pipeline.pages_csv import HEADER, PageRow, csv_line, page_row
 from sumi.jobs.pipeline.policy import page_type_of
-from sumi.jobs.pipeline.seeds import loaded
 from sumi.jobs.pipeline.state import holds_state, refuse_another_frontier, refuse_another_index, scraper_state
 from sumi.ports import Snapshot
 from sumi.state.folder import open_snapshot
@@ -37,7 +37,7 @@ async def replay(
     """``sumi scrape replay``: the pages CSV again, from the index and the archive, without the network.
 
     Raises UsageError if there is nothing to make it from."""
-    chosen = loaded(config, run_id)
+    chosen = load_crawl_config(config, run_id)
     refuse_another_index(chosen)
     if not chosen.index.db_path.exists():
         raise UsageError(f"there is no page index at {chosen.index.db_path}: run sumi scrape run first")

@@ -12,6 +12,7 @@ from sumi.assembly.parts import run_loop, teller
 from sumi.engine.control import Control
 from sumi.events import Event, Listener, Summary
 from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.config_file import load_crawl_config
 from sumi.jobs.pipeline.crawl import crawl
 from sumi.jobs.pipeline.crawler_process import (
     CrawlerProcess,
@@ -22,7 +23,6 @@ from sumi.jobs.pipeline.crawler_process import (
 )
 from sumi.jobs.pipeline.run_report import JointVerdict, crawler_end, joint_verdict
 from sumi.jobs.pipeline.scrape import scrape
-from sumi.jobs.pipeline.seeds import loaded
 from sumi.policy import Durability
 
 _LOOK_SECONDS = 0.05
@@ -55,7 +55,7 @@ async def run(
     """``sumi run``: crawl by policy and archive what is found; ``unified``: in one process (None: as the
     configuration's ``mode`` says). ``listeners`` hear both. A run of two processes obeys only
     the ``stop`` of a ``control``; its flag files pause it."""
-    chosen, control = loaded(config, run_id), control or Control()
+    chosen, control = load_crawl_config(config, run_id), control or Control()
     if unified if unified is not None else chosen.mode == "unified":
         return await crawl(
             chosen,

@@ -26,9 +26,9 @@ from sumi.files.growing_file import GrowingFile
 from sumi.jobs.pipeline.archive import Archive
 from sumi.jobs.pipeline.archive_files import ArchiveFiles
 from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.config_file import load_crawl_config
 from sumi.jobs.pipeline.pages_csv import HEADER
 from sumi.jobs.pipeline.recipe import fetching_job
-from sumi.jobs.pipeline.seeds import loaded
 from sumi.jobs.pipeline.spool_reader import SpoolReader
 from sumi.jobs.pipeline.spool_source import SpoolSource
 from sumi.jobs.pipeline.state import (
@@ -88,11 +88,11 @@ async def scrape(
     ``config`` is the YAML file, or what was read from it. ``read_config`` is called when the run is asked to
     reload. ``crawler_at_work`` says whether more may come; if it is not given, the crawler's lock does.
     """
-    chosen = loaded(config, run_id)
+    chosen = load_crawl_config(config, run_id)
     if resume:
         chosen = msgspec.structs.replace(chosen, run_id=await last_run_id(chosen))
         if not isinstance(config, CrawlConfig):  # whose paths the name of the run may be a part of
-            chosen = loaded(config, chosen.run_id)
+            chosen = load_crawl_config(config, chosen.run_id)
     options = ScrapeOptions(follow, warc, processes, min_free, Durability(durability))
     return await _scrape(chosen, options, listeners, control or Control(), read_config, crawler_at_work)
 

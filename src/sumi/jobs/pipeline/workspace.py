@@ -18,10 +18,8 @@ import msgspec
 
 from sumi.errors import OutputRefused, StorageFailed, UsageError
 from sumi.files.safe_files import SafeFolder
-from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.config import PATHS, PATHS_BY_BACKEND, CrawlConfig, path_pattern
 from sumi.jobs.pipeline.config_file import load_crawl_config
-from sumi.jobs.pipeline.config_table import PATHS, PATHS_BY_BACKEND, path_pattern
-from sumi.jobs.pipeline.seeds import DEFAULT_SEEDS, new_run_id
 from sumi.scope.profiles import ProfileName
 
 MARKER: Final = ".sumi-workspace"
@@ -254,6 +252,11 @@ def _is_below(folder: PurePosixPath) -> bool:
 # Keys whose path is a folder that others look into, be it empty. Of all others the folder above is made.
 _FOLDERS = frozenset({"spool.dir", "store.root"})
 _SEEDS: Final = "seeds_file"  # the one path that is the user's, not the job's
+_SEEDS_HEAD: Final = "# Start URLs, one per line. Lines that start with # are ignored.\n"
+_DEFAULT_SEEDS: Final = {
+    ProfileName.GITHUB: f"{_SEEDS_HEAD}https://github.com/topics\nhttps://github.com/trending\n",
+    ProfileName.GENERIC: f"{_SEEDS_HEAD}# https://docs.example.org/\n",
+}
 # What the job writes below a path, as patterns of a shell.
 _DIGIT, _HEX = "[0-9]", "[0-9a-f]"
 _SHARD = f"{_HEX * 2}/{_HEX * 2}"
@@ -305,9 +308,8 @@ def default_layout(workspace: Path) -> Layout:
     return _layout(Path(os.path.abspath(workspace)), paths, patterns, ProfileName.GITHUB)
 
 
-def configured_layout(path: Path, now: float) -> Layout:
-    config = load_crawl_config(path, new_run_id(now))
-    return layout_of(config)
+def configured_layout(path: Path) -> Layout:
+    return layout_of(load_crawl_config(path))
 
 
 def layout_of(config: CrawlConfig) -> Layout:
@@ -326,7 +328,7 @@ def _layout(workspace: Path, paths: dict[str, str], patterns: dict[str, str], pr
         tuple(sorted(folders - {""})),
         tuple(sorted(filter(_tells_apart, written))),
         (paths[_SEEDS],),
-        {paths[_SEEDS]: DEFAULT_SEEDS[profile]},
+        {paths[_SEEDS]: _DEFAULT_SEEDS[profile]},
     )
 
 
