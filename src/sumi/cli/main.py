@@ -30,7 +30,7 @@ COMMANDS: tuple[Command, ...] = (
         "judge URLs by a crawl's policy, and name the rule",
     ),
     Command("crawl run", "jobs.pipeline.command_crawl", "find pages by policy for the scraper"),
-    Command("crawl status", "jobs.pipeline.command_crawl:status", "the state of a workspace's crawler"),
+    Command("crawl status", "jobs.pipeline.command_status:crawl", "the state of a workspace's crawler"),
     Command("scrape run", "jobs.pipeline.command_scrape", "archive what the crawler found"),
     Command(
         "scrape resume",
@@ -38,7 +38,7 @@ COMMANDS: tuple[Command, ...] = (
         "continue the last scrape run, in the same CSV",
     ),
     Command("scrape replay", "jobs.pipeline.command_scrape:replay", "rewrite the pages CSV from the archive"),
-    Command("scrape status", "jobs.pipeline.command_scrape:status", "the state of a workspace's scraper"),
+    Command("scrape status", "jobs.pipeline.command_status:scrape", "the state of a workspace's scraper"),
     Command("run", "jobs.pipeline.command_run", "crawl and scrape together, or both in one process"),
     Command(
         "workspace",

@@ -1,5 +1,4 @@
-"""``sumi crawl run`` finds pages by policy and leaves them in the spool for the scraper; ``crawl status``
-says how that stands."""
+"""``sumi crawl run``: finds pages by policy and leaves them in the spool for the scraper."""
 
 import argparse
 import os
@@ -12,7 +11,6 @@ from sumi.jobs.pipeline.options import (
     add_running,
     checked,
     min_free,
-    parser_for_status,
     read_config,
     report,
 )
@@ -85,32 +83,3 @@ def run_crawler(options: argparse.Namespace, config: "CrawlConfig", *, unified: 
             )
 
     return report(options, config, run_reported)
-
-
-# ── sumi crawl status ────────────────────────────────────────────────────────────────────────────────────
-
-
-def status_parser() -> SentenceParser:
-    return parser_for_status(
-        "sumi crawl status", "Shows the state of the crawler: its frontier, outcomes and spool."
-    )
-
-
-def run_status(arguments: Sequence[str]) -> int:
-    from sumi.jobs.pipeline.spool import look_into
-    from sumi.jobs.pipeline.spool_reader import unread_bytes
-    from sumi.jobs.pipeline.state import CRAWLER, refuse_another_frontier
-    from sumi.jobs.pipeline.status import report_status
-
-    options = status_parser().parse_all(arguments)
-    config = read_config(options)
-    refuse_another_frontier(config)
-    spool = config.spool.dir
-    sizes = look_into(spool).sizes
-    files: dict[str, str | int] = {
-        "spool": str(spool),
-        "segments": len(sizes),
-        "bytes": sum(sizes.values()),
-        "unread": unread_bytes(spool, config.bookmark.path),
-    }
-    return report_status(CRAWLER, config.frontier.db_path, config.workspace, files, as_json=options.json)

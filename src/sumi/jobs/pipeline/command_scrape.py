@@ -1,12 +1,11 @@
 """``sumi scrape``: ``run`` archives what the crawler found, ``resume`` goes on with the last run, ``replay``
-writes the pages CSV again without the network, ``status`` says how it stands."""
+writes the pages CSV again without the network."""
 
 import argparse
 import json
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,7 +19,6 @@ from sumi.jobs.pipeline.options import (
     add_running,
     checked,
     min_free,
-    parser_for_status,
     read_config,
     report,
 )
@@ -166,49 +164,3 @@ def run_replay(arguments: Sequence[str]) -> int:
     else:
         err.line(f"{done.rows:,} rows in {printable(done.path)}")
     return _WITH_GAPS if done.missing else _WHOLE
-
-
-# ── sumi scrape status ───────────────────────────────────────────────────────────────────────────────────
-
-
-def status_parser() -> SentenceParser:
-    return parser_for_status(
-        "sumi scrape status",
-        "Shows the state of the scraper: its outcomes, bookmark, archive and index.",
-    )
-
-
-def run_status(arguments: Sequence[str]) -> int:
-    from sumi.jobs.pipeline.archive_files import indexed
-    from sumi.jobs.pipeline.spool import look_into
-    from sumi.jobs.pipeline.spool_reader import unread_bytes
-    from sumi.jobs.pipeline.state import SCRAPER, scraper_state
-    from sumi.jobs.pipeline.status import SpoolStanding, report_status
-
-    options = status_parser().parse_all(arguments)
-    config = read_config(options)
-    unread = unread_bytes(config.spool.dir, config.bookmark.path)
-    files: dict[str, str | int] = {
-        "bookmark": _bookmark(config.bookmark.path),
-        "unread": unread,
-        "bodies": _bodies(config.store.root),
-    }
-    if config.index.db_path.exists():
-        files["indexed"] = sum(1 for _ in indexed(config))
-    strangers = look_into(config.spool.dir).strangers
-    if strangers:
-        files["not read"] = ", ".join(sorted(strangers)[:10])
-    standing = SpoolStanding(unread, len(strangers))
-    state = scraper_state(config)
-    return report_status(SCRAPER, state, config.workspace, files, as_json=options.json, spool=standing)
-
-
-def _bookmark(path: Path) -> str:
-    from sumi.jobs.pipeline.spool import read_bookmark
-
-    mark = read_bookmark(path)
-    return "cannot be read" if mark is None else f"{mark.file or 'the start'}, byte {mark.offset}"
-
-
-def _bodies(root: Path) -> int:
-    return sum(1 for path in root.glob("??/??/*") if not path.name.startswith("."))

@@ -54,18 +54,6 @@ def add_running(parser: SentenceParser, *, new_run: bool = True) -> None:
     add_reporting(parser)
 
 
-def parser_for_status(command: str, description: str) -> SentenceParser:
-    parser = SentenceParser(
-        prog=command,
-        usage=f"{command} --config FILE [--json]",
-        description=description,
-        epilog=f"examples:\n  {command} --config github.yaml\n  {command} --config github.yaml --json\n",
-    )
-    add_config(parser)
-    parser.add_argument("--json", action="store_true", help="A JSON object on stdout.")
-    return parser
-
-
 def read_config(options: argparse.Namespace, run_id: str | None = None) -> "CrawlConfig":
     from sumi.jobs.pipeline.config_file import load_crawl_config
 
