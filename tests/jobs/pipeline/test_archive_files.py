@@ -16,6 +16,7 @@ from warcio.archiveiterator import ArchiveIterator
 from sumi.files.growing_file import GrowingFile
 from sumi.files.warc import OPEN_SUFFIX, WarcFile
 from sumi.jobs.pipeline.discoveries import MOST_CHARACTERS, Discoveries, bounded, merged, read_listing
+from sumi.jobs.pipeline.ledger_copies import identity
 from sumi.jobs.pipeline.page_index import (
     IndexRecord,
     index_records,
@@ -23,7 +24,7 @@ from sumi.jobs.pipeline.page_index import (
     open_page_index,
     without_superseded,
 )
-from sumi.jobs.pipeline.pages_csv import COLUMNS, CrawlMetadata, PagesCsv, TrajectoryCsv, identity, joined
+from sumi.jobs.pipeline.pages_csv import COLUMNS, CrawlMetadata, PagesCsv, TrajectoryCsv, joined
 from sumi.model import Hop, Kind, PageFacts, Response, Timing
 from sumi.outcomes import Outcome
 from sumi.ports import UrlRecord

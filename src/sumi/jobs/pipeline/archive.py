@@ -15,7 +15,6 @@ from sumi.files.blobs import PACKED_SUFFIX, Dictionaries, FolderBlobs
 from sumi.files.safe_files import SafeFolder
 from sumi.files.warc import WarcFile
 from sumi.jobs.pipeline.ledger_copies import LedgerCopies
-from sumi.jobs.pipeline.pages_csv import settled_record
 from sumi.jobs.pipeline.state import CRAWLER, SCRAPER, Role
 from sumi.model import Lease, PageFacts, Response
 from sumi.outcomes import UP_TO_DATE, Verdict
@@ -81,7 +80,7 @@ class Archive:
         """Nothing is kept of a page without content; the ledger says why."""
 
     async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
-        record = settled_record(lease, verdict, at, facts)
+        record = _settled_record(lease, verdict, at, facts)
         for hear in self._hearers:
             hear(record)
         self._copies.settled(record)
@@ -104,6 +103,24 @@ class Archive:
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
         await self._copies.finish(ledger)
+
+
+def _settled_record(lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> UrlRecord:
+    """The record as the ledger now has it."""
+    page = lease.candidate
+    return UrlRecord(
+        url=page.url,
+        hop=page.hop,
+        kind=page.kind,
+        depth=page.depth,
+        referrer=page.referrer,
+        outcome=verdict.outcome,
+        rule=verdict.rule,
+        at=at,
+        attempts=lease.attempt,
+        facts=facts,
+        address=page.address,
+    )
 
 
 async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:

@@ -16,11 +16,7 @@ from sumi.jobs.pipeline.config import CrawlConfig, IndexBackend, PackingDictiona
 from sumi.jobs.pipeline.ledger_copies import Copy, FileCopy, LedgerCopies
 from sumi.jobs.pipeline.metrics_csv import MetricsCsv, PageCounts
 from sumi.jobs.pipeline.page_index import IndexCopy, IndexRecord, index_records, open_page_index
-from sumi.jobs.pipeline.pages_csv import (
-    CrawlMetadata,
-    PagesCsv,
-    TrajectoryCsv,
-)
+from sumi.jobs.pipeline.pages_csv import CrawlMetadata, PagesCsv, TrajectoryCsv
 from sumi.jobs.pipeline.policy import page_type_of
 from sumi.jobs.pipeline.spool import SpoolCopy, SpoolWriter
 from sumi.ports import Clock, UrlRecord

@@ -10,8 +10,13 @@ from typing import Annotated, Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from sumi.frontier.freshness import NOT_MODIFIED
-from sumi.jobs.pipeline.pages_csv import identity, is_kept_page, second_of, was_not_modified
+from sumi.jobs.pipeline.ledger_copies import (
+    NOT_MODIFIED,
+    identity,
+    is_up_to_date_page,
+    second_of,
+    was_not_modified,
+)
 from sumi.ports import UrlRecord
 
 # A file of another program may say anything: what does not fit is not taken for ours.
@@ -152,7 +157,7 @@ class Discoveries:
     header = b""
 
     def line(self, record: UrlRecord) -> bytes | None:
-        return _encode(discovery_of(record)) if is_kept_page(record) else None
+        return _encode(discovery_of(record)) if is_up_to_date_page(record) else None
 
     def identities(self, lines: Iterator[bytes]) -> Iterator[int]:
         for line in lines:

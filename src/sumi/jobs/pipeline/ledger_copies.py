@@ -7,17 +7,43 @@ the next run starts: it compares the pages of the run that died with the lines t
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
-from sumi.jobs.pipeline.pages_csv import identity, is_kept_page, second_of
-from sumi.model import PageFacts
-from sumi.outcomes import UP_TO_DATE
+from sumi.model import Kind, PageFacts
+from sumi.outcomes import UP_TO_DATE, Outcome, Verdict
 from sumi.ports import Clock, Ledger, UrlRecord
 
 NOTE = "copies.standing"
 BATCH = 1000
+NOT_MODIFIED: Final = 304
+_NOT_MODIFIED_RULE: Final = f"HTTP {NOT_MODIFIED}"
+NOT_MODIFIED_VERDICT: Final = Verdict(Outcome.UNCHANGED, _NOT_MODIFIED_RULE)
+
+
+# ── which records a copy tells of, and how it knows them again ──────────────────────────────────────────
+
+
+def is_up_to_date_page(record: UrlRecord) -> bool:
+    return record.kind is Kind.PAGE and record.outcome in UP_TO_DATE
+
+
+def was_not_modified(record: UrlRecord) -> bool:
+    """The server said so; a page that came again with the same content is another matter."""
+    return record.outcome is Outcome.UNCHANGED and record.rule == _NOT_MODIFIED_RULE
+
+
+def second_of(record: UrlRecord) -> int:
+    return int(record.at or 0.0)
+
+
+def identity(url: str, second: int) -> int:
+    """Of one settlement of one page, small enough to hold for every line of a file."""
+    return hash((url, second))
+
+
+# ── the copies ─────────────────────────────────────────────────────────────────────────────────────────
 
 
 class LineFormat(Protocol):
@@ -129,7 +155,7 @@ class LedgerCopies:
         ]
         batch: list[UrlRecord] = []
         async for record in ledger.records(UP_TO_DATE):
-            if (record.at or 0.0) >= before.started and is_kept_page(record):
+            if (record.at or 0.0) >= before.started and is_up_to_date_page(record):
                 batch.append(record)
             if len(batch) == BATCH:
                 _add_missing(batch, unfinished, has_whole)

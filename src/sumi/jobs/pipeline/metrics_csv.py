@@ -4,9 +4,7 @@ from collections import Counter
 from typing import Final
 
 from sumi.events import Event, PageDeferred
-from sumi.frontier.freshness import NOT_MODIFIED
-from sumi.jobs.pipeline.ledger_copies import Lines
-from sumi.jobs.pipeline.pages_csv import is_kept_page, was_not_modified
+from sumi.jobs.pipeline.ledger_copies import NOT_MODIFIED, Lines, is_up_to_date_page, was_not_modified
 from sumi.model import Kind
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import Clock, UrlRecord
@@ -34,7 +32,7 @@ class PageCounts:
             self._counts[f"status_{status // 100}xx"] += 1
         if was_not_modified(record):
             self._counts["not_modified_304"] += 1
-        elif is_kept_page(record):
+        elif is_up_to_date_page(record):
             self._counts["pages_saved"] += 1
             self._counts["bytes_saved"] += facts.body_bytes or 0
             self._counts["links_extracted"] += facts.links or 0

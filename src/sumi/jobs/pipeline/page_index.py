@@ -21,7 +21,7 @@ import msgspec
 from sumi.errors import StateError, StorageFailed, UsageError
 from sumi.files.disk_errors import explained
 from sumi.files.growing_file import GrowingFile
-from sumi.jobs.pipeline.pages_csv import identity, is_kept_page, second_of, was_not_modified
+from sumi.jobs.pipeline.ledger_copies import identity, is_up_to_date_page, second_of, was_not_modified
 from sumi.ports import UrlRecord
 from sumi.state.folder import sync_folder
 from sumi.state.lock import FolderLock, make_folders
@@ -180,7 +180,7 @@ class IndexCopy:
         return {identity(record.url, record.timestamp) for record in self._index.present()}
 
     def append(self, records: Sequence[UrlRecord], mark: str) -> None:
-        kept = [record for record in records if is_kept_page(record) and not was_not_modified(record)]
+        kept = [record for record in records if is_up_to_date_page(record) and not was_not_modified(record)]
         if kept:
             self._index.put([_index_record(record) for record in kept])
 

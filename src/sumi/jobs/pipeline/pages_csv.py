@@ -16,13 +16,16 @@ from typing import Final, TypeAlias
 import msgspec
 
 from sumi.files.plain_text import visible
-from sumi.frontier.freshness import NOT_MODIFIED
-from sumi.model import Kind, Lease, PageFacts
-from sumi.outcomes import UP_TO_DATE, Outcome, Verdict
+from sumi.jobs.pipeline.ledger_copies import (
+    NOT_MODIFIED,
+    identity,
+    is_up_to_date_page,
+    second_of,
+    was_not_modified,
+)
+from sumi.model import PageFacts
+from sumi.outcomes import Outcome
 from sumi.ports import UrlRecord
-
-_NOT_MODIFIED_RULE: Final = f"HTTP {NOT_MODIFIED}"
-NOT_MODIFIED_VERDICT: Final = Verdict(Outcome.UNCHANGED, _NOT_MODIFIED_RULE)
 
 Metadata: TypeAlias = dict[str, str | int | tuple[str, ...] | msgspec.Raw]
 
@@ -49,28 +52,6 @@ class PageRow(msgspec.Struct, frozen=True):
     metadata: Metadata
 
 
-def is_kept_page(record: UrlRecord) -> bool:
-    return record.kind is Kind.PAGE and record.outcome in UP_TO_DATE
-
-
-def settled_record(lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> UrlRecord:
-    """The record as the ledger now has it."""
-    page = lease.candidate
-    return UrlRecord(
-        url=page.url,
-        hop=page.hop,
-        kind=page.kind,
-        depth=page.depth,
-        referrer=page.referrer,
-        outcome=verdict.outcome,
-        rule=verdict.rule,
-        at=at,
-        attempts=lease.attempt,
-        facts=facts,
-        address=page.address,
-    )
-
-
 def page_row(record: UrlRecord) -> PageRow:
     facts = record.facts
     came = not was_not_modified(record)
@@ -93,20 +74,6 @@ def page_row(record: UrlRecord) -> PageRow:
         proxy_id=facts.proxy,
         metadata=_metadata(facts, record.address),
     )
-
-
-def was_not_modified(record: UrlRecord) -> bool:
-    """The server said so; a page that came again with the same content is another matter."""
-    return record.outcome is Outcome.UNCHANGED and record.rule == _NOT_MODIFIED_RULE
-
-
-def second_of(record: UrlRecord) -> int:
-    return int(record.at or 0.0)
-
-
-def identity(url: str, second: int) -> int:
-    """Of one settlement of one page, small enough to hold for every line of a file."""
-    return hash((url, second))
 
 
 def _metadata(facts: PageFacts, address: str) -> Metadata:
@@ -138,7 +105,7 @@ class PagesCsv:
     header = HEADER
 
     def line(self, record: UrlRecord) -> bytes | None:
-        return csv_line(page_row(record)) if is_kept_page(record) else None
+        return csv_line(page_row(record)) if is_up_to_date_page(record) else None
 
     def identities(self, lines: Iterator[bytes]) -> Iterator[int]:
         for row in _rows(lines):
@@ -189,7 +156,7 @@ class CrawlMetadata:
     header = b""
 
     def line(self, record: UrlRecord) -> bytes | None:
-        return _encode(page_row(record)) if is_kept_page(record) else None
+        return _encode(page_row(record)) if is_up_to_date_page(record) else None
 
     def identities(self, lines: Iterator[bytes]) -> Iterator[int]:
         for line in lines:
@@ -210,7 +177,7 @@ class TrajectoryCsv:
     header = (",".join(TRAJECTORY_COLUMNS) + "\n").encode()
 
     def line(self, record: UrlRecord) -> bytes | None:
-        if not is_kept_page(record) or record.outcome is Outcome.UNCHANGED:
+        if not is_up_to_date_page(record) or record.outcome is Outcome.UNCHANGED:
             return None  # to come again is no step of the way
         page_type = record.facts.page_type or ""
         source = record.referrer or ""
