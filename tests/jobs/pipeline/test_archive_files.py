@@ -78,6 +78,14 @@ def test_every_form_of_line_tells_which_settlement_it_is_of(record: UrlRecord) -
         assert told == [identity(record.url, int(record.at or 0))]
 
 
+def test_rows_of_a_csv_with_fewer_columns_are_known_too() -> None:
+    """A run that resumes a CSV of a version before a column was added must not write its pages again."""
+    older = [b"timestamp,url,page_type,metadata\n", b"17,https://a.test/,other,\n", b"18,https://b.test/\n"]
+    newer = joined([19, "https://c.test/", *[""] * (len(COLUMNS) - 2)])
+    told = list(PagesCsv().identities(iter([*older, newer])))
+    assert told == [identity("https://a.test/", 17), identity("https://c.test/", 19)]
+
+
 @given(st.binary(max_size=200))
 def test_no_line_of_a_spool_breaks_its_reader(line: bytes) -> None:
     found = read_listing(line)

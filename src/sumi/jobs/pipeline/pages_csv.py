@@ -1,11 +1,11 @@
-"""What an archive tells of each page: a row of the pages CSV, the same row as a JSON line of
+"""What an archive records of each page: a row of the pages CSV, the same row as a JSON line of
 ``crawl_metadata.jsonl``, and a line of ``edges.csv``.
 
 To add a column, add a field to ``PageRow`` before ``metadata``, fill it in ``page_row`` and in ``replay``,
 and name it in ``docs/guides/crawl.md``.
 
-A row is one line: what could break it is escaped. Spreadsheets run cells that start like a formula, and sites
-choose what is in them, so those cells get an apostrophe in front; the JSON lines are exact.
+A row is one line: line breaks in cells are escaped. Spreadsheets run cells that start like a formula, and
+sites choose what is in them, so those cells get an apostrophe in front; the JSON lines are exact.
 """
 
 import csv
@@ -54,18 +54,18 @@ class PageRow(msgspec.Struct, frozen=True):
 
 def page_row(record: UrlRecord) -> PageRow:
     facts = record.facts
-    came = not was_not_modified(record)
+    transferred = not was_not_modified(record)
     return PageRow(
         timestamp=second_of(record),
         url=record.url,
         page_type=facts.page_type or "",
         depth=record.depth,
         referrer=record.referrer,
-        http_status=facts.status if came else NOT_MODIFIED,
+        http_status=facts.status if transferred else NOT_MODIFIED,
         content_type=facts.content_type,
         encoding=facts.charset,
         content_sha256=facts.raw,
-        content_bytes=facts.body_bytes if came else 0,
+        content_bytes=facts.body_bytes if transferred else 0,
         stored_path=facts.path,
         etag=facts.etag,
         last_modified=facts.last_modified,
@@ -87,10 +87,13 @@ def _metadata(facts: PageFacts, address: str) -> Metadata:
         "licenses": facts.licenses or None,
         "links": facts.links,
         "rendered": facts.rendered,
-        "requested_url": address or None,  # where it is not the page's own
+        "requested_url": address or None,  # only if it differs from the page's URL
         "discovery": None if facts.listed is None else msgspec.Raw(facts.listed.encode()),
     }
     return {name: value for name, value in known.items() if value is not None}
+
+
+# ── the pages CSV ────────────────────────────────────────────────────────────────────────────────────────
 
 
 COLUMNS: Final = PageRow.__struct_fields__
@@ -108,9 +111,7 @@ class PagesCsv:
         return csv_line(page_row(record)) if is_up_to_date_page(record) else None
 
     def identities(self, lines: Iterator[bytes]) -> Iterator[int]:
-        for row in _rows(lines):
-            if len(row) == len(COLUMNS) and row[0].isdecimal():
-                yield identity(row[1], int(row[0]))
+        return _identities(lines, COLUMNS.index("url"))
 
 
 def csv_line(row: PageRow) -> bytes:
@@ -120,7 +121,7 @@ def csv_line(row: PageRow) -> bytes:
 
 
 def joined(values: list[object]) -> bytes:
-    """Values as one CSV line, without its end."""
+    """The values as one CSV line, without a line end."""
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow([_cell(value) for value in values])
     return text.getvalue().encode("utf-8", "replace")
@@ -133,13 +134,26 @@ def _cell(value: object) -> object:
     return f"'{shown}" if shown.startswith(_FORMULA) else shown
 
 
+def _identities(lines: Iterator[bytes], url_column: int) -> Iterator[int]:
+    """A file of an earlier version has fewer columns, so its own header says how many make a whole row."""
+    least = url_column + 1
+    for row in _rows(lines):
+        if row[:1] == ["timestamp"]:
+            least = len(row)
+        elif len(row) >= least and row[0].isdecimal():
+            yield identity(row[url_column], int(row[0]))
+
+
 def _rows(lines: Iterator[bytes]) -> Iterator[list[str]]:
-    """Line by line, so that a damaged one costs only itself."""
+    """Parsed line by line, so that a damaged line costs only itself."""
     for line in lines:
         try:
             yield from csv.reader([line.decode()])
         except (UnicodeDecodeError, csv.Error):
             continue
+
+
+# ── crawl_metadata.jsonl ─────────────────────────────────────────────────────────────────────────────────
 
 
 class _Identity(msgspec.Struct):
@@ -151,7 +165,7 @@ _decode = msgspec.json.Decoder(_Identity).decode
 
 
 class CrawlMetadata:
-    """``crawl_metadata.jsonl``: the row as a JSON object, exact. Implements ``ledger_copies.LineFormat``."""
+    """The same row as a JSON object, exact. Implements ``ledger_copies.LineFormat``."""
 
     header = b""
 
@@ -167,23 +181,24 @@ class CrawlMetadata:
             yield identity(known.url, known.timestamp)
 
 
+# ── edges.csv ────────────────────────────────────────────────────────────────────────────────────────────
+
+
 TRAJECTORY_COLUMNS: Final = ("timestamp", "source", "target", "hop", "depth", "page_type")
 
 
 class TrajectoryCsv:
-    """An edge to every kept page from the page that linked to it; a seed has no source. Implements
+    """An edge to every page from the page that linked to it; a seed has no source. Implements
     ``ledger_copies.LineFormat``."""
 
     header = (",".join(TRAJECTORY_COLUMNS) + "\n").encode()
 
     def line(self, record: UrlRecord) -> bytes | None:
         if not is_up_to_date_page(record) or record.outcome is Outcome.UNCHANGED:
-            return None  # to come again is no step of the way
+            return None  # a page that was checked again is no new step
         page_type = record.facts.page_type or ""
         source = record.referrer or ""
         return joined([second_of(record), source, record.url, record.hop.value, record.depth, page_type])
 
     def identities(self, lines: Iterator[bytes]) -> Iterator[int]:
-        for row in csv.reader(line.decode("utf-8", "replace") for line in lines):
-            if len(row) == len(TRAJECTORY_COLUMNS) and row[0].isdecimal():
-                yield identity(row[2], int(row[0]))
+        return _identities(lines, TRAJECTORY_COLUMNS.index("target"))
