@@ -4,12 +4,14 @@ import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sumi.sync
 from sumi.errors import ConfigError, UsageError
 from sumi.jobs.pipeline.config import CRAWL_SETTINGS, CrawlConfig, CrawlMode
 from sumi.jobs.pipeline.config_file import load_crawl_config, load_seeds, new_run_id
@@ -63,6 +65,25 @@ def test_a_name_to_be_reached_by_is_all_it_takes(load: Load, tmp_path: Path) -> 
     assert config.metrics.scraper_path == home / f"logs/scraper_metrics-{RUN}.csv"
     assert config.metadata.path == home / "metadata/crawl_metadata.jsonl"
     assert config.store.root == home / "store/html"
+
+
+@pytest.mark.parametrize("job", [sumi.sync.crawl, sumi.sync.scrape, sumi.sync.run])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"warc": "pages.warc"}, "must end in .warc.gz"),
+        ({"processes": 257}, "between 0 and 256, not 257"),
+        ({"processes": -1}, "between 0 and 256, not -1"),
+    ],
+)
+def test_a_program_is_refused_what_the_command_line_refuses(
+    tmp_path: Path, job: Callable[..., object], options: dict[str, Any], words: str
+) -> None:
+    path = tmp_path / "crawl.yaml"
+    path.write_text(AGENT, encoding="utf-8")
+    with pytest.raises(UsageError, match=words):
+        job(path, **options)
+    assert sorted(tmp_path.iterdir()) == [path]
 
 
 def test_bodies_in_flight_may_be_given_less_memory(load: Load) -> None:

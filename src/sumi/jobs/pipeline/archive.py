@@ -1,4 +1,4 @@
-"""The output of crawling, scraping and doing both at once: bodies in the archive, and copies of the ledger.
+"""The output of crawl, scrape and unified runs: bodies in the archive, and copies of the ledger.
 
 A body is stored under its hash before its page is settled, and is durable before the record that names it.
 """
@@ -25,7 +25,7 @@ from sumi.state.check import Finding, ledger_violations
 
 
 class Archive:
-    """Implements ``sumi.ports.Output``. ``folder`` is what stored paths begin with."""
+    """Implements ``sumi.ports.Output``. ``folder``: the prefix of stored paths."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Archive:
         folder: str,
         page_type: Callable[[str], str],
         copies: LedgerCopies,
-        hearers: Sequence[Callable[[UrlRecord], None]],
+        on_settled: Sequence[Callable[[UrlRecord], None]],
         *,
         packed: bool,
         warc: WarcFile | None = None,
@@ -42,21 +42,21 @@ class Archive:
         self._folder = folder
         self._page_type = page_type
         self._copies = copies
-        self._hearers = hearers  # told of every settled page at once
+        self._on_settled = on_settled  # called for every page as it is settled
         self._packed = packed
         self._warc = warc
-        self._turn = asyncio.Lock()
+        self._syncing = asyncio.Lock()
 
     @property
     def since(self) -> float:
-        """When this run began, or the killed one that it goes on with."""
+        """When this run began, or the killed run that it resumes."""
         return self._copies.since
 
     async def load(self, ledger: Ledger) -> None:
         await self._copies.load(ledger, self.has_whole)
 
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
-        """Store the body, if it was kept; what to record of the page."""
+        """Store the body, if it is to be kept; return what to record of the page."""
         path = None
         if digest.raw_sha256 is not None:
             body = digest.raw if self._packed else response.body
@@ -77,18 +77,18 @@ class Archive:
         return facts.path is None or facts.raw is None or self._blobs.has_whole(facts.raw)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
-        """Nothing is kept of a page without content; the ledger says why."""
+        """Nothing to store for a page without content; the ledger has the reason."""
 
     async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
         record = _settled_record(lease, verdict, at, facts)
-        for hear in self._hearers:
-            hear(record)
+        for call in self._on_settled:
+            call(record)
         self._copies.settled(record)
 
     async def sync(self) -> None:
-        async with self._turn:
+        async with self._syncing:
             due = self._copies.take_due()
-            await _to_its_end(asyncio.to_thread(self._write, due))
+            await _uninterrupted(asyncio.to_thread(self._write, due))
             await self._copies.ask_for_another_sync()
 
     def _write(self, due: list[UrlRecord]) -> None:
@@ -98,7 +98,7 @@ class Archive:
         self._copies.write(due)
 
     def remarks(self) -> tuple[str, ...]:
-        """The counts say it all."""
+        """None: the counts say it all."""
         return ()
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
@@ -106,7 +106,7 @@ class Archive:
 
 
 def _settled_record(lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> UrlRecord:
-    """The record as the ledger now has it."""
+    """The record as the ledger has it now."""
     page = lease.candidate
     return UrlRecord(
         url=page.url,
@@ -123,8 +123,8 @@ def _settled_record(lease: Lease, verdict: Verdict, at: float, facts: PageFacts)
     )
 
 
-async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
-    """Even if we are cancelled: what was taken from the list to be written must get into the files."""
+async def _uninterrupted(work: Coroutine[Any, Any, None]) -> None:
+    """Finish the work even if cancelled: lines taken from the list must get into the files."""
     done = asyncio.ensure_future(work)
     try:
         await asyncio.shield(done)
@@ -133,11 +133,11 @@ async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
         raise
 
 
-# ── how bodies are packed: digesters around the one that does the work ───────────────────────────────────
+# ── packing: digesters that wrap the one that does the work ──────────────────────────────────────────────
 
 
 class NoPacking:
-    """Implements ``sumi.ports.Digester``. Of bodies that are kept as they came, only the hash is made."""
+    """Implements ``sumi.ports.Digester``: bodies are stored unpacked, so only their hash is computed."""
 
     def __init__(self, digester: Digester) -> None:
         self._digester = digester
@@ -146,12 +146,15 @@ class NoPacking:
         return await self._digester.digest(msgspec.structs.replace(request, pack=False))
 
     async def aclose(self) -> None:
-        """The digester around which this is, is its owner's to close."""
+        """The owner of the wrapped digester closes it."""
 
 
 class TrainedPacking:
-    """Implements ``sumi.ports.Digester``. Most of a page is what it has in common with others: that is learnt
-    from the first of an archive, and only once, as a blob needs the dictionary that it was packed with."""
+    """Implements ``sumi.ports.Digester``: packs bodies with a dictionary trained on an archive's first pages.
+
+    Most of a page is what it shares with others. The dictionary is trained once: a blob can only be unpacked
+    with the dictionary that it was packed with.
+    """
 
     def __init__(self, digester: Digester, dictionaries: Dictionaries) -> None:
         self._digester = digester
@@ -161,7 +164,7 @@ class TrainedPacking:
         self._training: asyncio.Task[None] | None = None
 
     async def digest(self, request: DigestRequest) -> PageDigest | Undigested:
-        """Raises what a failing disk raised at the dictionary."""
+        """Raises the disk error, if the dictionary could not be written."""
         if self._training is not None and self._training.done():
             self._training.result()
         if request.raw and self._dictionary:
@@ -172,7 +175,7 @@ class TrainedPacking:
         return result
 
     async def aclose(self) -> None:
-        """As above; but what has begun is waited for."""
+        """Wait for a training that has begun; the owner of the wrapped digester closes it."""
         if self._training is not None:
             await self._training
 
@@ -184,32 +187,32 @@ class TrainedPacking:
             self._training = asyncio.create_task(self._train())
 
     async def _train(self) -> None:
-        """Durable before anything is packed with it."""
+        """The dictionary is durable before anything is packed with it."""
         samples, self._samples = self._samples, []
-        made = self._dictionaries.in_use()  # by another process of this archive, meanwhile
-        if not made:
-            made = await asyncio.to_thread(trained, samples)
-            if made:
-                self._dictionaries.add(made)
+        dictionary = self._dictionaries.in_use()  # trained by another process of this archive meanwhile
+        if not dictionary:
+            dictionary = await asyncio.to_thread(trained, samples)
+            if dictionary:
+                self._dictionaries.add(dictionary)
         await asyncio.to_thread(self._dictionaries.sync)
-        self._dictionary = made
+        self._dictionary = dictionary
 
 
-# ── does an archive agree with the state of its writer? ─────────────────────────────────────────────────
+# ── sumi state check: does an archive agree with the state of its writer? ───────────────────────────────
 
 
 async def archive_findings(role: Role, store: Snapshot, *, deep: bool) -> AsyncIterator[Finding]:
-    """``deep`` also unpacks every body and compares it with its hash. Bodies that no page names are left from
-    pages that changed, or that a kill undid, and no fault."""
-    # What a scraper is told of was found by pages that it need not have heard of; a crawler that hands
-    # nothing over keeps nothing of a page.
-    told, keeps = role.job == SCRAPER, role.job != CRAWLER
-    async for words in ledger_violations(store, 0, whole_ways=not told, keeps_files=keeps):
+    """``deep`` also unpacks every body and compares it with its hash. A body that no page names is not a
+    finding: its page changed, or a kill came before the page was settled."""
+    # A scraper need not know the pages that linked to its pages; a crawler that does not hand pages over
+    # stores none.
+    is_scraper, keeps = role.job == SCRAPER, role.job != CRAWLER
+    async for words in ledger_violations(store, 0, whole_ways=not is_scraper, keeps_files=keeps):
         yield Finding(words)
     bodies = _Bodies(role.home)
     try:
         async for record in store.records(UP_TO_DATE):
-            words = bodies.trouble_with(record, deep=deep)
+            words = bodies.problem_with(record, deep=deep)
             if words:
                 yield Finding(f"{record.url}: {record.facts.path} {words}", requeue=record.url)
     finally:
@@ -217,7 +220,7 @@ async def archive_findings(role: Role, store: Snapshot, *, deep: bool) -> AsyncI
 
 
 class _Bodies:
-    """What records name in the archives of a workspace: one, unless ``store.root`` was changed meanwhile."""
+    """The archives of a workspace: more than one if ``store.root`` was changed."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
@@ -225,22 +228,22 @@ class _Bodies:
         self._folders: list[SafeFolder] = []
         self._archives: dict[str, FolderBlobs] = {}
 
-    def trouble_with(self, record: UrlRecord, *, deep: bool) -> str:
-        """Empty if nothing was to be kept of the page, or what was is there."""
-        path, digest = record.facts.path, record.facts.raw
-        if path is None or digest is None:
+    def problem_with(self, record: UrlRecord, *, deep: bool) -> str:
+        """Empty if the body is there, or none was kept."""
+        path, body_sha256 = record.facts.path, record.facts.raw
+        if path is None or body_sha256 is None:
             return ""
         status = self._workspace.status(path)
         if status is None:
             return "is missing"
         if not self._has_right_size(path, status.st_size, record.facts.body_bytes):
             return f"has {status.st_size:,} bytes, not what was written"
-        if deep and not self._is_whole(path, digest):
+        if deep and not self._is_whole(path, body_sha256):
             return "does not match its recorded hash"
         return ""
 
     def _has_right_size(self, path: str, size: int, body_bytes: int | None) -> bool:
-        if body_bytes is None:  # of a version that did not record it
+        if body_bytes is None:  # an earlier version did not record it
             return size > 0
         if not path.endswith(PACKED_SUFFIX):
             return size == body_bytes
@@ -254,9 +257,9 @@ class _Bodies:
         for folder in (self._workspace, *self._folders):
             folder.close()
 
-    def _is_whole(self, path: str, digest: str) -> bool:
+    def _is_whole(self, path: str, body_sha256: str) -> bool:
         root = path.rsplit("/", 3)[0]  # above aa/bb/<sha256>
         if root not in self._archives:
             self._folders.append(SafeFolder(self._home / root))
             self._archives[root] = FolderBlobs(self._folders[-1], packed=True)
-        return self._archives[root].has_whole(digest)
+        return self._archives[root].has_whole(body_sha256)

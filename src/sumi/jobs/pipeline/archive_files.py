@@ -1,4 +1,4 @@
-"""What a crawl, a scrape or both at once write: the archive of bodies, and the copies of the ledger."""
+"""The files of a crawl, a scrape or a unified run: the archive of bodies, and the copies of the ledger."""
 
 import dataclasses
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -8,7 +8,6 @@ from pathlib import Path
 from sumi.engine.io import Io
 from sumi.events import Listener
 from sumi.files.blobs import FolderBlobs
-from sumi.files.growing_file import GrowingFile
 from sumi.files.safe_files import SafeFolder
 from sumi.files.warc import WarcFile
 from sumi.jobs.pipeline.archive import Archive, NoPacking, TrainedPacking
@@ -25,7 +24,7 @@ MEGABYTE = 1_000_000
 
 
 class ArchiveFiles:
-    """The files of one run, opened together and closed together. ``writer`` is this process's name."""
+    """The files of one run, opened and closed together. ``writer`` names this process."""
 
     def __init__(self, config: CrawlConfig, writer: str, metrics: Path, clock: Clock) -> None:
         self._config = config
@@ -35,7 +34,7 @@ class ArchiveFiles:
         self.blobs = FolderBlobs(self.files, packed=store.compress, mode=store.permissions)
         self.counts = PageCounts()
         interval = config.metrics.flush_interval_sec
-        self._metrics = MetricsCsv(_growing(str(metrics)), self.counts, interval, clock)
+        self._metrics = MetricsCsv(metrics, self.counts, interval, clock)
         self._closers: list[Callable[[], None]] = [self.files.close]
 
     @property
@@ -46,23 +45,23 @@ class ArchiveFiles:
         self,
         copies: Sequence[Copy],
         warc: str | None = None,
-        hearers: Sequence[Callable[[UrlRecord], None]] = (),
-        told: Callable[[Sequence[UrlRecord]], None] = lambda records: None,
+        on_settled: Sequence[Callable[[UrlRecord], None]] = (),
+        on_copied: Callable[[Sequence[UrlRecord]], None] = lambda records: None,
     ) -> Archive:
         config = self._config
         return Archive(
             self.blobs,
             config.store.root.relative_to(config.workspace).as_posix(),
             page_type_of(config),
-            LedgerCopies(copies, self._clock, told),
-            (self.counts.settled, *hearers),
+            LedgerCopies(copies, self._clock, on_copied),
+            (self.counts.settled, *on_settled),
             packed=config.store.compress,
             warc=self._opened_warc(warc),
         )
 
     @asynccontextmanager
     async def packing(self, io: Io) -> AsyncIterator[Io]:
-        """With a digester that packs bodies as the configuration wants it."""
+        """Replace the digester by one that packs bodies as the configuration says."""
         if not self._config.store.compress:
             yield dataclasses.replace(io, digester=NoPacking(io.digester))
         elif self._config.store.dictionary is PackingDictionary.OFF:
@@ -74,19 +73,19 @@ class ArchiveFiles:
             finally:
                 await digester.aclose()
 
-    # ── what follows the ledger ────────────────────────────────────────────────────────────────────────
+    # ── the copies of the ledger ───────────────────────────────────────────────────────────────────────
 
     def pages_csv(self) -> Copy:
-        return FileCopy("pages csv", str(self._config.pages_csv.path), PagesCsv(), _growing)
+        return FileCopy("pages csv", self._config.pages_csv.path, PagesCsv())
 
     def metadata(self) -> Copy:
-        return FileCopy("metadata", str(self._config.metadata.path), CrawlMetadata(), _growing)
+        return FileCopy("metadata", self._config.metadata.path, CrawlMetadata())
 
     def trajectory(self) -> tuple[Copy, ...]:
         section = self._config.trajectory
         if not section.enabled:
             return ()
-        return (FileCopy("trajectory", str(section.path), TrajectoryCsv(), _growing),)
+        return (FileCopy("trajectory", section.path, TrajectoryCsv()),)
 
     def spool(self) -> Copy:
         section = self._config.spool
@@ -115,9 +114,5 @@ class ArchiveFiles:
 
 
 def indexed(config: CrawlConfig) -> Iterator[IndexRecord]:
-    """What the page index says of each URL."""
+    """The records of the page index that the configuration names."""
     return index_records(config.index.db_path, in_lmdb=config.index.backend is IndexBackend.LMDB)
-
-
-def _growing(path: str) -> GrowingFile:
-    return GrowingFile(Path(path))

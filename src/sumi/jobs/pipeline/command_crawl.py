@@ -1,18 +1,18 @@
 """``sumi crawl run``: finds pages by policy and leaves them in the spool for the scraper."""
 
 import argparse
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from sumi.console.parser import SentenceParser
 from sumi.jobs.pipeline.options import (
     add_config,
     add_running,
-    checked,
-    min_free,
     read_config,
     report,
+    run_options,
 )
 from sumi.policy import ParseLimits
 
@@ -54,7 +54,7 @@ def add_again(parser: SentenceParser) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
-    checked(options)
+    run_options(options)
     return run_crawler(options, read_config(options), unified=False)
 
 
@@ -73,10 +73,7 @@ def run_crawler(options: argparse.Namespace, config: "CrawlConfig", *, unified: 
                     config,
                     unified=unified,
                     again=options.again,
-                    warc=options.warc,
-                    processes=options.processes,
-                    min_free=min_free(options, os.environ),
-                    durability=options.durability,
+                    **msgspec.structs.asdict(run_options(options)),
                     listeners=[reporter],
                     read_config=lambda: read_config(options, config.run_id),
                 )

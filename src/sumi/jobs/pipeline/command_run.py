@@ -17,7 +17,7 @@ from sumi.console.summary import summary_lines
 from sumi.console.terminal import Palette, Sink, printable
 from sumi.events import Event, PageSettled, Progress, Summary
 from sumi.jobs.pipeline.command_crawl import add_again, run_crawler
-from sumi.jobs.pipeline.options import add_config, add_running, checked, min_free, read_config
+from sumi.jobs.pipeline.options import add_config, add_running, read_config, run_options
 from sumi.outcomes import Ending
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ def build_parser() -> SentenceParser:
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
-    checked(options)
+    run_options(options)
     config = read_config(options)
     unified = config.mode == "unified" if options.unified is None else options.unified
     return run_crawler(options, config, unified=True) if unified else _run_both(options, config)
 
 
 def _run_both(options: argparse.Namespace, config: "CrawlConfig") -> int:
-    """The crawler in the background, the scraper here; whichever way this ends, the crawler ends too."""
+    """The crawler in the background, the scraper here; however this ends, the crawler ends too."""
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
     if not options.quiet:
@@ -82,30 +82,31 @@ def _banner(config: "CrawlConfig") -> tuple[str, ...]:
 
 def _run_reported(options: argparse.Namespace, config: "CrawlConfig", report: "JointReport") -> int:
     # Imported here because the engine brings the network and the parser, which --help does not need.
-    from sumi.jobs.pipeline.run import Both, RunOptions
+    from sumi.jobs.pipeline.crawl import CrawlOptions
+    from sumi.jobs.pipeline.run import Both
 
-    chosen = RunOptions(
-        config=options.config,
-        again=options.again,
-        warc=options.warc,
-        processes=options.processes,
-        min_free=min_free(options, os.environ),
-        durability=options.durability,
-    )
+    chosen = CrawlOptions(again=options.again, **msgspec.structs.asdict(run_options(options)))
     ignore_questions()  # which the crawler's process inherits
-    both = Both(config, chosen, report, report.scraper, lambda: read_config(options, config.run_id))
+    both = Both(
+        config,
+        options.config,
+        chosen,
+        report,
+        report.scraper,
+        lambda: read_config(options, config.run_id),
+    )
     verdict = both.run()
     report.verdict(verdict)
     return verdict.code
 
 
-# ── what is shown of the two processes: every line says whose it is ──────────────────────────────────────
+# ── reporting on two processes: every line is prefixed with its process ──────────────────────────────────
 
 
 CRAWL: Final = "crawl"
 SCRAPE: Final = "scrape"
 _PROCESSES: Final = {CRAWL: "crawler", SCRAPE: "scraper"}
-# For one process alone, "every page found is here" might be false.
+# "Every page found is here" might be false for one process alone.
 _DONE_WORDS: Final = {
     CRAWL: "every page found is in the spool",
     SCRAPE: "every page in the spool is archived",
@@ -113,7 +114,7 @@ _DONE_WORDS: Final = {
 
 
 class JointReport:
-    """Heard from two threads: the scraper's own, and the one that reads what the crawler says."""
+    """Called from two threads: the scraper's, and the one that reads the crawler's output."""
 
     def __init__(
         self, verbosity: Verbosity, out: Sink, err: Sink, environ: Mapping[str, str], *, as_json: bool
@@ -133,7 +134,7 @@ class JointReport:
             self._person(SCRAPE, event)
 
     def event(self, line: str, event: Event | None) -> None:
-        """Of the crawler. What is no event for people, an error, it has also written to stderr."""
+        """An event of the crawler. None for an error, which it has also written to stderr."""
         if self._as_json:
             self._program(CRAWL, json.loads(line))
         elif event is not None:
@@ -169,7 +170,7 @@ class JointReport:
 
 
 class _Voices(Narrator):
-    """A narrator for each process, told apart; which of them is speaking is set before."""
+    """One narrator per process; ``speaking`` is set before each call."""
 
     def __init__(self, verbosity: Verbosity, palette: Palette) -> None:
         super().__init__(verbosity, palette)
@@ -187,12 +188,12 @@ class _Voices(Narrator):
         return [f"{self.speaking}: {line}".rstrip() for line in said]
 
     def progress(self, event: Progress) -> str:
-        """Of both, whichever moved on."""
+        """Of both processes, whichever made progress."""
         known = [(name, self.latest[name]) for name in _PROCESSES if name in self.latest]
         return "; ".join(f"{name}: {progress_line(progress)}" for name, progress in known)
 
     def _end(self, event: Summary) -> list[str]:
-        """When quiet, the joint verdict says it."""
+        """Nothing when quiet: the joint verdict says it."""
         if self._is_quiet:
             return []
         lines = summary_lines(event, self._colours, self._pages[self.speaking])

@@ -1,9 +1,8 @@
-"""``sumi scrape``: ``run`` archives what the crawler found, ``resume`` goes on with the last run, ``replay``
-writes the pages CSV again without the network."""
+"""``sumi scrape run`` archives what the crawler found, ``resume`` continues the last run, ``replay`` writes
+the pages CSV again without the network."""
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -17,10 +16,9 @@ from sumi.jobs.pipeline.options import (
     add_config,
     add_run_id,
     add_running,
-    checked,
-    min_free,
     read_config,
     report,
+    run_options,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ examples:
   sumi scrape run --config github.yaml --warc pages.warc.gz
   touch workspace/pause.scraper                     pause it; remove the file to continue
 
-Every run has a CSV of its own; sumi scrape resume goes on with the last one.
+Every run has its own CSV; sumi scrape resume continues the last one.
 """
 
 
@@ -59,7 +57,7 @@ def add_following(parser: SentenceParser) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
-    checked(options)
+    run_options(options)
     return run_scraper(options, read_config(options))
 
 
@@ -73,10 +71,7 @@ def run_scraper(options: argparse.Namespace, config: "CrawlConfig") -> int:
             scrape(
                 config,
                 follow=options.follow,
-                warc=options.warc,
-                processes=options.processes,
-                min_free=min_free(options, os.environ),
-                durability=options.durability,
+                **msgspec.structs.asdict(run_options(options)),
                 listeners=[reporter],
                 read_config=lambda: read_config(options, config.run_id),
             )
@@ -112,7 +107,7 @@ def resume_parser() -> SentenceParser:
 
 def run_resume(arguments: Sequence[str]) -> int:
     options = resume_parser().parse_all(arguments)
-    checked(options)
+    run_options(options)
     from sumi.assembly.parts import run_loop
     from sumi.jobs.pipeline.scrape import last_run_id
 

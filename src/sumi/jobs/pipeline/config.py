@@ -1,7 +1,8 @@
-"""What a user decides about crawling by policy and scraping what was found: one schema for both sides.
+"""What a user decides about a crawl and its scraper: the schema of the YAML file, and the table of settings.
 
-A file may hold either side or both; what it does not mention has the default that stands here. Paths are
-absolute once loaded: see ``config_file``.
+To add a setting, add a field to a section and a row to ``CRAWL_SETTINGS``. A file may configure crawler,
+scraper or both; what it does not mention has the default given here. ``config_file`` reads it and makes its
+paths absolute.
 """
 
 import glob
@@ -13,7 +14,7 @@ from typing import Final
 import msgspec
 
 from sumi.errors import UsageError
-from sumi.policy import FetchLimits, RenderMode, RobotsOnError, StateBackend
+from sumi.policy import Durability, FetchLimits, RenderMode, RobotsOnError, StateBackend
 from sumi.scope.patterns import url_pattern
 from sumi.scope.profiles import ProfileName
 from sumi.settings.kinds import (
@@ -35,10 +36,12 @@ from sumi.settings.kinds import (
 )
 from sumi.settings.setting import Setting, in_section
 
+MOST_PROCESSES = 256
+
 
 class CrawlMode(StrEnum):
-    SEPARATED = "separated"  # the crawler finds pages, the scraper fetches and keeps them
-    UNIFIED = "unified"  # one process fetches each page once, keeps it and follows its links
+    SEPARATED = "separated"  # the crawler finds pages, the scraper archives them
+    UNIFIED = "unified"  # one process fetches each page once, archives it and follows its links
 
 
 class IndexBackend(StrEnum):
@@ -49,10 +52,10 @@ class IndexBackend(StrEnum):
 
 
 class PackingDictionary(StrEnum):
-    """What compressed pages of an archive share."""
+    """Whether compressed pages share a zstd dictionary."""
 
-    OFF = "off"  # nothing: each can be opened by itself
-    AUTO = "auto"  # a dictionary, trained from the first of them
+    OFF = "off"  # each page can be decompressed by itself
+    AUTO = "auto"  # a dictionary trained on the first pages
 
 
 class RobotsSection(msgspec.Struct, frozen=True):
@@ -64,9 +67,9 @@ class RobotsSection(msgspec.Struct, frozen=True):
 class ScopeSection(msgspec.Struct, frozen=True):
     allowed_hosts: tuple[str, ...] = ()
     denied_subdomains: tuple[str, ...] = ()
-    allow_patterns: tuple[str, ...] = ()  # none: the profile's page types, or everything if it has no such
+    allow_patterns: tuple[str, ...] = ()  # empty: the profile's page types, or everything if it has none
     deny_patterns: tuple[str, ...] = ()
-    keep_query: tuple[str, ...] = ()  # parameters that tell pages apart; all others are dropped from URLs
+    keep_query: tuple[str, ...] = ()  # query parameters that identify pages; others are dropped from URLs
     max_depth: int | None = None
 
 
@@ -83,7 +86,7 @@ class LimitsSection(msgspec.Struct, frozen=True):
 
 
 class CapsSection(msgspec.Struct, frozen=True):
-    """0: no limit."""
+    """0 means no limit."""
 
     max_pages: int = 0  # of the whole crawl
     per_repo_max_pages: int = 0
@@ -93,14 +96,14 @@ class CapsSection(msgspec.Struct, frozen=True):
 
 class FrontierSection(msgspec.Struct, frozen=True):
     db_path: Path
-    backend: StateBackend | None = None  # files, and sqlite once they are outgrown
+    backend: StateBackend | None = None  # None: files, then sqlite for large crawls
 
 
 class SpoolSection(msgspec.Struct, frozen=True):
     dir: Path
     max_backlog_gb: float = 10.0
-    segment_mb: float = 64.0  # megabytes after which the crawler begins the next file
-    hand_over: bool = True  # the crawler keeps bodies, and the scraper takes them instead of asking again
+    segment_mb: float = 64.0  # size after which the crawler begins the next file
+    hand_over: bool = True  # the crawler stores bodies, so the scraper need not fetch them
 
 
 class MetricsSection(msgspec.Struct, frozen=True):
@@ -172,11 +175,26 @@ class CrawlConfig(msgspec.Struct, frozen=True, kw_only=True):
     metrics: MetricsSection
     trajectory: TrajectorySection
     render: RenderSection = RenderSection()
-    # Each path as it stands in the workspace, by dotted key: a pattern of a shell, * for the run's name.
+    # Each path relative to the workspace, by dotted key, as a glob pattern: * stands for the run id.
     patterns: dict[str, str]
 
 
-# ── every setting: where it stands in the file, what it takes, what it means ───────────────────────────────
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is decided per run instead of in the configuration. Raises UsageError for unusable values."""
+
+    warc: str | None = None
+    processes: int | None = None
+    min_free: int | None = None
+    durability: Durability = Durability.BATCH
+
+    def __post_init__(self) -> None:
+        if self.warc is not None and not self.warc.endswith(".warc.gz"):
+            raise UsageError(f"the WARC file {self.warc} must end in .warc.gz: readers go by the suffix")
+        if self.processes is not None and not 0 <= self.processes <= MOST_PROCESSES:
+            raise UsageError(f"processes must be between 0 and {MOST_PROCESSES}, not {self.processes}")
+
+
+# ── the settings: key, type and help of each ────────────────────────────────────────────────────────────
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 RUN_ID_FIELD = "{run_id}"  # in a path

@@ -1,11 +1,9 @@
-"""A crawl by policy, put together: its frontier, its archive, and the spool or, unified, the metadata."""
+"""``sumi crawl run`` and ``sumi run --unified``: assembles a crawl by policy and runs it."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from os import PathLike
 from pathlib import Path
-
-import msgspec
 
 from sumi.assembly.parts import (
     affordable,
@@ -22,7 +20,7 @@ from sumi.errors import StateError
 from sumi.events import Event, Listener, Progress, Summary
 from sumi.jobs.pipeline.archive import Archive
 from sumi.jobs.pipeline.archive_files import ArchiveFiles
-from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.config import CrawlConfig, RunOptions
 from sumi.jobs.pipeline.config_file import load_crawl_config, load_seeds
 from sumi.jobs.pipeline.recipe import finding_job
 from sumi.jobs.pipeline.spool_reader import unread_bytes
@@ -45,15 +43,9 @@ from sumi.recipe import Job
 from sumi.state.lock import Claim, FolderLock
 
 
-class CrawlOptions(msgspec.Struct, frozen=True):
-    """What is decided for one run, beside its configuration."""
-
+class CrawlOptions(RunOptions, frozen=True, kw_only=True):
     unified: bool = False
-    again: bool = False  # pages that are here are asked for again, in case they changed
-    warc: str | None = None
-    processes: int | None = None
-    min_free: int | None = None
-    durability: Durability = Durability.BATCH
+    again: bool = False  # request known pages again, in case they changed
 
     @property
     def job(self) -> str:
@@ -78,15 +70,21 @@ async def crawl(
     control: Control | None = None,
     read_config: Callable[[], CrawlConfig] | None = None,
 ) -> Summary:
-    """``sumi crawl run``: find pages by policy, and tell the scraper of them; ``unified``: archive them, too.
+    """``sumi crawl run``: find pages by policy and list them for the scraper; ``unified``: archive them, too.
 
     ``config`` is the YAML file, or what was read from it. ``read_config`` is called when the run is asked to
-    reload; the limits it returns are taken over.
+    reload; the run adopts the limits of what it returns.
     """
-    options = CrawlOptions(unified, again, warc, processes, min_free, Durability(durability))
-    return await _crawl(
-        load_crawl_config(config, run_id), options, listeners, control or Control(), read_config
+    options = CrawlOptions(
+        unified=unified,
+        again=again,
+        warc=warc,
+        processes=processes,
+        min_free=min_free,
+        durability=Durability(durability),
     )
+    chosen = load_crawl_config(config, run_id)
+    return await _crawl(chosen, options, listeners, control or Control(), read_config)
 
 
 async def _crawl(
@@ -152,7 +150,7 @@ async def _opened(
     tell, now = teller(listeners), clock.now()
     store = open_store(backend, state, job.frontier, now, durability, tell, lock)
     try:
-        files = ArchiveFiles(config, options.job, _metrics_path(config), clock)
+        files = ArchiveFiles(config, options.job, config.metrics.crawler_path, clock)
         try:
             archive, pressed = _archive(config, options, files, control, clock)
             heard = (*listeners, *files.listeners, *pressed)
@@ -179,12 +177,8 @@ def _archive(
     return files.archive(copies, options.warc), (pressure,)
 
 
-def _metrics_path(config: CrawlConfig) -> Path:
-    return config.metrics.crawler_path
-
-
 async def _begin_as(role: Role, store: JobStore, state: Path) -> None:
-    """What one mode has done, the other would take for done and never tell of in its own files."""
+    """Refuse a state of the other mode: what that has done would be missing from this mode's files."""
     before = await load_role(store, state)
     if before is not None and before.job != role.job:
         words = {CRAWLER: "sumi crawl run, or sumi run", UNIFIED: "sumi run --unified"}
@@ -204,7 +198,8 @@ LOOK_SECONDS = 1.0
 
 
 class BackPressure:
-    """Listens to the progress of a crawl, which is told of while it is paused, too."""
+    """Pauses the crawl while the scraper is too far behind. Listens to ``Progress``, which comes during a
+    pause, too."""
 
     def __init__(self, spool: Path, bookmark: Path, most: float, control: Control, clock: Clock) -> None:
         self._spool = spool

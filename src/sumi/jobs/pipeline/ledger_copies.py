@@ -1,16 +1,18 @@
-"""Files that follow the ledger: a line for every kept page, each exactly once, whatever was killed when.
+"""Files that follow the ledger: one line for every page that is up to date, exactly once, despite kills.
 
-A line is written only after what it tells of is durable in the ledger: it waits for two syncs, as the first
-makes its page durable and the second finds it so. Hence no power cut can leave a line whose page is unknown,
-and no reader acts on something that is later taken back. What a kill cost a file is added when
-the next run starts: it compares the pages of the run that died with the lines that are there.
+A line is written only after its page is durable in the ledger: it waits for two syncs, since the first may
+have begun before the page was settled. So a power cut never leaves a line whose page the ledger does not
+know, and readers never act on something that is later undone. Lines that a kill prevented are added when the
+next run starts: it compares the pages of the killed run with the lines that are there.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
+from sumi.files.growing_file import GrowingFile
 from sumi.model import Kind, PageFacts
 from sumi.outcomes import UP_TO_DATE, Outcome, Verdict
 from sumi.ports import Clock, Ledger, UrlRecord
@@ -22,7 +24,7 @@ _NOT_MODIFIED_RULE: Final = f"HTTP {NOT_MODIFIED}"
 NOT_MODIFIED_VERDICT: Final = Verdict(Outcome.UNCHANGED, _NOT_MODIFIED_RULE)
 
 
-# ── which records a copy tells of, and how it knows them again ──────────────────────────────────────────
+# ── which records are copied, and how they are recognised ───────────────────────────────────────────────
 
 
 def is_up_to_date_page(record: UrlRecord) -> bool:
@@ -30,7 +32,7 @@ def is_up_to_date_page(record: UrlRecord) -> bool:
 
 
 def was_not_modified(record: UrlRecord) -> bool:
-    """The server said so; a page that came again with the same content is another matter."""
+    """Whether the server answered 304; a page that was sent again with the same content does not count."""
     return record.outcome is Outcome.UNCHANGED and record.rule == _NOT_MODIFIED_RULE
 
 
@@ -39,7 +41,7 @@ def second_of(record: UrlRecord) -> int:
 
 
 def identity(url: str, second: int) -> int:
-    """Of one settlement of one page, small enough to hold for every line of a file."""
+    """Identifies one settlement of one page; small enough to hold for every line of a file."""
     return hash((url, second))
 
 
@@ -47,27 +49,27 @@ def identity(url: str, second: int) -> int:
 
 
 class LineFormat(Protocol):
-    """How a file tells of pages."""
+    """How a page becomes a line of a file."""
 
     header: bytes
 
     def line(self, record: UrlRecord) -> bytes | None:
-        """Without its end; None for a page that the file does not tell of."""
+        """Without a line end; None for a page that does not belong in the file."""
         ...
 
     def identities(self, lines: Iterator[bytes]) -> Iterator[int]:
-        """Which settlements the lines tell of; what cannot be read is passed over."""
+        """The settlements that the lines record; unreadable lines are skipped."""
         ...
 
 
 class Copy(Protocol):
-    """A file, or something like it, that follows the ledger. ``mark`` tells where this run's lines begin."""
+    """A file, or something like it, that follows the ledger. ``mark`` says where this run's lines begin."""
 
     name: str  # the same in every run
     mark: str
 
     def present(self, mark: str) -> set[int]:
-        """Identities of the settlements told of since ``mark``; a torn last line is cut off."""
+        """Identities of the settlements recorded since ``mark``; a torn last line is cut off."""
         ...
 
     def append(self, records: Sequence[UrlRecord], mark: str) -> None:
@@ -76,12 +78,12 @@ class Copy(Protocol):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """What the ledger notes: when the last run began, where its lines are, and whether all were written."""
+    """A note in the ledger: when the last run began, where its lines are, and whether all are written."""
 
     started: float
-    marks: dict[str, str]  # by the names of the copies
+    marks: dict[str, str]  # by name of the copy
     whole: bool
-    since: float = 0.0  # when the first of the runs began that were killed one after the other; 0: this one
+    since: float = 0.0  # start of the first run in a row of killed ones; 0: of this one
 
 
 class LedgerCopies:
@@ -89,11 +91,11 @@ class LedgerCopies:
         self,
         copies: Sequence[Copy],
         clock: Clock,
-        followed: Callable[[Sequence[UrlRecord]], None] = lambda records: None,
+        on_copied: Callable[[Sequence[UrlRecord]], None] = lambda records: None,
     ) -> None:
         self._copies = copies
         self._clock = clock
-        self._followed = followed  # told of every settled page, once all copies tell of it
+        self._on_copied = on_copied  # called with settled pages once every copy has them
         self._fresh: list[UrlRecord] = []
         self._durable: list[UrlRecord] = []
         self._standing: Standing | None = None
@@ -101,13 +103,13 @@ class LedgerCopies:
 
     @property
     def since(self) -> float:
-        """When this run began, or the killed one that it goes on with."""
+        """When this run began, or the killed run that it resumes."""
         return 0.0 if self._standing is None else self._standing.since
 
     async def load(self, ledger: Ledger, has_whole: Callable[[PageFacts], bool]) -> None:
-        """Complete what the last run left unfinished, and begin this one's.
+        """Add the lines that a killed run did not write, and begin this run's.
 
-        A page that is not told of yet and whose body a power cut took is left out: it will come again.
+        A page whose body a power cut took gets no line: it will be fetched again.
         """
         self._ledger = ledger
         before = await _read_standing(ledger)
@@ -123,17 +125,17 @@ class LedgerCopies:
         self._fresh.append(record)
 
     def take_due(self) -> list[UrlRecord]:
-        """At the start of a sync: what was settled before the last one began is durable by now."""
+        """Called at the start of a sync: pages settled before the previous one began are durable by now."""
         due, self._durable, self._fresh = self._durable, self._fresh, []
         return due
 
     async def ask_for_another_sync(self) -> None:
-        """If lines wait for one: a store that has nothing new to make durable would not sync again."""
+        """If lines are waiting: a store without anything new to make durable would not sync again."""
         if self._durable and self._ledger is not None and self._standing is not None:
             await _note(self._ledger, self._standing)
 
     async def finish(self, ledger: Ledger) -> None:
-        """At an orderly end, when everything settled is durable."""
+        """Called at an orderly end, when everything settled is durable."""
         due, self._durable, self._fresh = self._durable + self._fresh, [], []
         self.write(due)
         if self._standing is not None:
@@ -143,7 +145,7 @@ class LedgerCopies:
         """Slow: call it in a thread."""
         for copy in self._copies if records else ():
             copy.append(records, copy.mark)
-        self._followed(records)
+        self._on_copied(records)
 
     async def _complete(
         self, ledger: Ledger, before: Standing, has_whole: Callable[[PageFacts], bool]
@@ -173,38 +175,27 @@ def _add_missing(
     records: list[UrlRecord], unfinished: list[_Unfinished], has_whole: Callable[[PageFacts], bool]
 ) -> None:
     for copy, mark, present in unfinished:
-        untold = (one for one in records if identity(one.url, second_of(one)) not in present)
-        missing = [one for one in untold if has_whole(one.facts)]
+        absent = (one for one in records if identity(one.url, second_of(one)) not in present)
+        missing = [one for one in absent if has_whole(one.facts)]
         if missing:
             copy.append(missing, mark)
 
 
-class Lines(Protocol):
-    """A file that only grows, as ``sumi.files.growing_file`` makes them."""
-
-    def append(self, lines: Sequence[bytes], header: bytes = b"") -> None:
-        """Durable on return. A new file begins with the header."""
-        ...
-
-    def whole_lines(self) -> Iterator[bytes]: ...
-
-
 class FileCopy:
-    """A copy that is a file; ``mark`` is its path, so that another run may have another."""
+    """A copy that is a file; ``mark`` is its path, which may differ from run to run."""
 
-    def __init__(self, name: str, path: str, form: LineFormat, file_at: Callable[[str], Lines]) -> None:
+    def __init__(self, name: str, path: Path, form: LineFormat) -> None:
         self.name = name
-        self.mark = path
+        self.mark = str(path)
         self._form = form
-        self._file_at = file_at
 
     def present(self, mark: str) -> set[int]:
-        return set(self._form.identities(self._file_at(mark).whole_lines()))
+        return set(self._form.identities(GrowingFile(Path(mark)).whole_lines()))
 
     def append(self, records: Sequence[UrlRecord], mark: str) -> None:
         lines = [line for line in map(self._form.line, records) if line is not None]
         if lines:
-            self._file_at(mark).append(lines, self._form.header)
+            GrowingFile(Path(mark)).append(lines, self._form.header)
 
 
 async def _read_standing(ledger: Ledger) -> Standing | None:

@@ -1,10 +1,12 @@
-"""Counters of a run, by name, and the metrics CSV that they are written to every few seconds."""
+"""The counters of a run, and the metrics CSV that they are written to every few seconds."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Final
 
 from sumi.events import Event, PageDeferred
-from sumi.jobs.pipeline.ledger_copies import NOT_MODIFIED, Lines, is_up_to_date_page, was_not_modified
+from sumi.files.growing_file import GrowingFile
+from sumi.jobs.pipeline.ledger_copies import NOT_MODIFIED, is_up_to_date_page, was_not_modified
 from sumi.model import Kind
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import Clock, UrlRecord
@@ -13,7 +15,7 @@ HEADER: Final = b"timestamp,metric,value\n"
 
 
 class PageCounts:
-    """What became of the pages of this run."""
+    """Counts the pages of this run by their outcomes."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -50,15 +52,15 @@ class PageCounts:
 class MetricsCsv:
     """Appends all counters every ``interval`` seconds, and once more at the end."""
 
-    def __init__(self, file: Lines, counts: PageCounts, interval: float, clock: Clock) -> None:
-        self._file = file
+    def __init__(self, path: Path, counts: PageCounts, interval: float, clock: Clock) -> None:
+        self._file = GrowingFile(path)
         self._counts = counts
         self._interval = interval
         self._clock = clock
         self._due = clock.now() + interval
 
     def __call__(self, event: Event) -> None:
-        """Events come several times a second while a run goes on."""
+        """Called with every event, several times a second during a run."""
         if self._clock.now() >= self._due:
             self.flush()
 

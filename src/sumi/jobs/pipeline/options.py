@@ -1,8 +1,9 @@
-"""What the commands of a crawl and a scrape share: their options, their configuration, their reporting."""
+"""What the commands of crawl and scrape share: options, configuration and reporting."""
 
 import argparse
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sumi.console.options import add_reporting
@@ -15,7 +16,7 @@ from sumi.policy import Durability
 
 if TYPE_CHECKING:
     from sumi.events import Summary
-    from sumi.jobs.pipeline.config import CrawlConfig
+    from sumi.jobs.pipeline.config import CrawlConfig, RunOptions
 
 MIN_FREE_VARIABLE = "SUMI_MIN_FREE"
 
@@ -31,7 +32,7 @@ def add_run_id(parser: SentenceParser) -> None:
 
 
 def add_running(parser: SentenceParser, *, new_run: bool = True) -> None:
-    """Options of every command that fetches pages. One that goes on with a run has its name already."""
+    """Options of every command that fetches pages. ``new_run``: the run needs an id."""
     if new_run:
         add_run_id(parser)
     parser.add_argument("--warc", metavar="FILE", help="Also write responses to this .warc.gz file.")
@@ -60,16 +61,21 @@ def read_config(options: argparse.Namespace, run_id: str | None = None) -> "Craw
     return load_crawl_config(options.config, run_id or getattr(options, "run_id", None))
 
 
-def checked(options: argparse.Namespace) -> None:
-    if options.warc is not None and not options.warc.endswith(".warc.gz"):
-        raise UsageError(f"--warc {options.warc} must end in .warc.gz, by which readers know the format")
-    if options.processes is not None and not 0 <= options.processes <= 256:
-        raise UsageError(f"--processes {options.processes} must be between 0 and 256")
+def run_options(options: argparse.Namespace) -> "RunOptions":
+    """What ``add_running`` added. Raises UsageError, which should happen before anything is started."""
+    from sumi.jobs.pipeline.config import RunOptions
+
+    return RunOptions(
+        warc=options.warc,
+        processes=options.processes,
+        min_free=_min_free(options),
+        durability=Durability(options.durability),
+    )
 
 
-def min_free(options: argparse.Namespace, environment: Mapping[str, str]) -> int | None:
-    """The flag, or the variable that mirror has for the same; None: as the job sees fit."""
-    text = options.min_free if options.min_free is not None else environment.get(MIN_FREE_VARIABLE)
+def _min_free(options: argparse.Namespace) -> int | None:
+    """The flag, or the environment variable that mirrors also use; None: the default of the job."""
+    text = options.min_free if options.min_free is not None else os.environ.get(MIN_FREE_VARIABLE)
     if text is None:
         return None
     from sumi.settings.shared import SHARED
@@ -82,7 +88,7 @@ def min_free(options: argparse.Namespace, environment: Mapping[str, str]) -> int
 
 
 def report(options: argparse.Namespace, config: "CrawlConfig", run: "Callable[[Reporter], Summary]") -> int:
-    """Show under which rules it goes, run it with a reporter listening, and end with its exit code."""
+    """Show the rules of the crawl, run it with a reporter listening, and return its exit code."""
     from sumi.jobs.pipeline.policy import compliance_banner
 
     if not options.quiet:

@@ -1,4 +1,4 @@
-"""``sumi run``: a crawler in a process of its own, and a scraper here that follows it; or both in one."""
+"""``sumi run``: a crawler in its own process and a scraper in this one that follows it; or both in one."""
 
 import asyncio
 import signal
@@ -28,7 +28,7 @@ from sumi.engine.control import Control
 from sumi.events import Event, Listener, Summary
 from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.config_file import load_crawl_config
-from sumi.jobs.pipeline.crawl import crawl
+from sumi.jobs.pipeline.crawl import CrawlOptions, crawl
 from sumi.jobs.pipeline.crawler_process import (
     CrawlerProcess,
     Hearer,
@@ -41,17 +41,6 @@ from sumi.outcomes import UP_TO_DATE, Outcome
 from sumi.policy import Durability
 
 _LOOK_SECONDS = 0.05
-
-
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What is decided for one run, beside its configuration, for crawler and scraper alike."""
-
-    config: str  # the file, for the crawler's process
-    again: bool = False
-    warc: str | None = None
-    processes: int | None = None
-    min_free: int | None = None
-    durability: str = Durability.BATCH
 
 
 async def run(
@@ -68,8 +57,8 @@ async def run(
     control: Control | None = None,
 ) -> Summary:
     """``sumi run``: crawl by policy and archive what is found; ``unified``: in one process (None: as the
-    configuration's ``mode`` says). ``listeners`` hear both. A run of two processes obeys only
-    the ``stop`` of a ``control``; its flag files pause it."""
+    configuration's ``mode`` says). ``listeners`` get the events of both processes. A run of two processes
+    obeys only the ``stop`` of a ``control``; its flag files pause it."""
     chosen, control = load_crawl_config(config, run_id), control or Control()
     if unified if unified is not None else chosen.mode == "unified":
         return await crawl(
@@ -84,17 +73,16 @@ async def run(
             control=control,
         )
     loop, tell = asyncio.get_running_loop(), teller(listeners)
-    heard = _Heard(lambda event: loop.call_soon_threadsafe(tell, event))
-    options = RunOptions(
-        config=fspath(config),
+    heard = _EventsOnly(lambda event: loop.call_soon_threadsafe(tell, event))
+    options = CrawlOptions(
         again=again,
         warc=warc,
         processes=processes,
         min_free=min_free,
-        durability=durability,
+        durability=Durability(durability),
     )
-    both = Both(chosen, options, heard, heard.tell)
-    # In a thread: the scraper has an event loop of its own there, and waits for the crawler's last words.
+    both = Both(chosen, fspath(config), options, heard, heard.tell)
+    # In a thread, where the scraper has its own event loop and may block until the crawler has ended.
     work = asyncio.ensure_future(asyncio.to_thread(both.run))
     try:
         while not work.done():
@@ -109,17 +97,20 @@ async def run(
 
 
 class Both:
-    """Crawler and scraper of one run. Whichever way the scraper ends, the crawler ends too."""
+    """Crawler and scraper of one run. However the scraper ends, the crawler ends too. ``file``: the
+    configuration's, for the crawler's process."""
 
     def __init__(
         self,
         config: CrawlConfig,
-        options: RunOptions,
+        file: str,
+        options: CrawlOptions,
         hearer: Hearer,
         listener: Listener,
         read_config: Callable[[], CrawlConfig] | None = None,
     ) -> None:
         self._config = config
+        self._file = file
         self._options = options
         self._hearer = hearer
         self._listener = listener
@@ -130,13 +121,13 @@ class Both:
         self._control: JointControl | None = None
 
     def run(self) -> "JointVerdict":
-        """Blocking, to the end of both."""
+        """Blocks until both have ended."""
         with self._crawler() as (crawler, control):
             summary = run_loop(self._scrape(crawler, control))
         return joint_verdict(crawler_end(crawler), summary)
 
     def stop(self) -> None:
-        """From another thread: both finish what is in flight. Once is enough."""
+        """Called from another thread: both finish the pages in flight. Further calls do nothing."""
         if self._stopped:
             return
         self._stopped = True
@@ -147,9 +138,9 @@ class Both:
     @contextmanager
     def _crawler(self) -> Iterator[tuple[CrawlerProcess, JointControl]]:
         options = self._options
-        words = ["--config", options.config, "--run-id", self._config.run_id]
+        words = ["--config", self._file, "--run-id", self._config.run_id]
         words += ["--durability", options.durability]
-        words += ["--json", "-q"]  # heard by us, who tell it on
+        words += ["--json", "-q"]  # this process reads and reports what it prints
         words += ["--again"] if options.again else []
         words += ["--processes", str(options.processes)] if options.processes is not None else []
         words += ["--min-free", str(options.min_free)] if options.min_free is not None else []
@@ -186,8 +177,8 @@ class Both:
                 turns.cancel()
 
 
-class _Heard:
-    """Implements ``Hearer`` for listeners of events."""
+class _EventsOnly:
+    """Implements ``Hearer``: passes events on to listeners."""
 
     def __init__(self, tell: Callable[[Event], object]) -> None:
         self._tell = tell
@@ -200,7 +191,7 @@ class _Heard:
             self._tell(event)
 
     def remark(self, line: str) -> None:
-        """What it has to say, the summary says too."""
+        """Ignored: the summary says it too."""
 
 
 # ── how the run ended: the verdict on both processes ─────────────────────────────────────────────────────
@@ -212,7 +203,7 @@ _GO_ON: Final = "run the same command again to continue"
 
 
 class CrawlerEnd(msgspec.Struct, frozen=True):
-    """How the crawler ended. ``trouble``: what its summary, if there is one, does not say."""
+    """How the crawler ended. ``trouble``: what its summary, if any, does not say."""
 
     code: int
     status: str
@@ -235,10 +226,10 @@ def crawler_end(crawler: CrawlerProcess) -> CrawlerEnd:
 
 
 def _killed(number: signal.Signals, crawler: CrawlerProcess) -> CrawlerEnd:
-    """A signal that stops gracefully kills one that is still starting, which has nothing to lose."""
+    """A signal that asks for a graceful stop kills a crawler that is still starting; nothing is lost."""
     if crawler.was_stopped and number in (signal.SIGINT, signal.SIGTERM):
         return CrawlerEnd(INTERRUPTED, "interrupted", crawler.summary)
-    trouble = f"the crawler was killed by {number.name}, and what it would have found is not here"
+    trouble = f"the crawler was killed by {number.name}, so pages that it would have found are missing"
     return CrawlerEnd(ABORTED, "aborted", crawler.summary, trouble)
 
 
@@ -277,8 +268,8 @@ def joint_verdict(crawl: CrawlerEnd, scraped: Summary) -> JointVerdict:
 
 
 def _joint_outcomes(crawled: Summary | None, scraped: Summary) -> dict[str, int]:
-    """Each URL once: of a page that the crawler handed over counts what the scraper made of it, and what the
-    scraper has not heard of yet is pending."""
+    """Count each URL once: by the scraper's outcome if the crawler handed it over, and as pending if the
+    scraper has not read it yet."""
     outcomes = Counter(scraped.outcomes)
     if crawled is not None:
         outcomes.update({name: count for name, count in crawled.outcomes.items() if name not in UP_TO_DATE})

@@ -1,4 +1,4 @@
-"""A scraper, put together: the spool that it reads, its own state, the archive and the pages CSV."""
+"""``sumi scrape run``: assembles a scraper (the spool it reads, its state, its archive) and runs it."""
 
 import dataclasses
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -25,7 +25,7 @@ from sumi.events import Listener, Summary
 from sumi.files.growing_file import GrowingFile
 from sumi.jobs.pipeline.archive import Archive
 from sumi.jobs.pipeline.archive_files import ArchiveFiles
-from sumi.jobs.pipeline.config import CrawlConfig
+from sumi.jobs.pipeline.config import CrawlConfig, RunOptions
 from sumi.jobs.pipeline.config_file import load_crawl_config
 from sumi.jobs.pipeline.pages_csv import HEADER
 from sumi.jobs.pipeline.recipe import fetching_job
@@ -52,20 +52,8 @@ from sumi.urls import normalize
 from sumi.urls.parts import serialized
 
 
-class ScrapeOptions(msgspec.Struct, frozen=True):
-    """What is decided for one run, beside its configuration."""
-
-    follow: bool = False  # wait for more, even if no crawler is at work
-    warc: str | None = None
-    processes: int | None = None
-    min_free: int | None = None
-    durability: Durability = Durability.BATCH
-
-
-def _backend(config: CrawlConfig, folder: Path) -> StateBackend | None:
-    """The configured one, unless the scraper's state is kept in another."""
-    wanted = config.frontier.backend
-    return wanted if backend_to_use(folder, None) is wanted or not holds_state(folder) else None
+class ScrapeOptions(RunOptions, frozen=True, kw_only=True):
+    follow: bool = False  # wait for more even if no crawler is running
 
 
 async def scrape(
@@ -86,19 +74,25 @@ async def scrape(
     """``sumi scrape run``: archive what a crawler found; ``resume``: ``sumi scrape resume``, in the same CSV.
 
     ``config`` is the YAML file, or what was read from it. ``read_config`` is called when the run is asked to
-    reload. ``crawler_at_work`` says whether more may come; if it is not given, the crawler's lock does.
+    reload. ``crawler_at_work`` says whether more may come; the default looks at the crawler's lock.
     """
     chosen = load_crawl_config(config, run_id)
     if resume:
         chosen = msgspec.structs.replace(chosen, run_id=await last_run_id(chosen))
-        if not isinstance(config, CrawlConfig):  # whose paths the name of the run may be a part of
+        if not isinstance(config, CrawlConfig):  # its paths may contain the run id
             chosen = load_crawl_config(config, chosen.run_id)
-    options = ScrapeOptions(follow, warc, processes, min_free, Durability(durability))
+    options = ScrapeOptions(
+        follow=follow,
+        warc=warc,
+        processes=processes,
+        min_free=min_free,
+        durability=Durability(durability),
+    )
     return await _scrape(chosen, options, listeners, control or Control(), read_config, crawler_at_work)
 
 
 async def last_run_id(config: CrawlConfig) -> str:
-    """Of the last run of the scraper; UsageError if there was none."""
+    """The run id of the scraper's last run; UsageError if there was none."""
     state = scraper_state(config)
     last = None
     if holds_state(state):
@@ -142,7 +136,7 @@ async def _scrape(
             )
             with obeying_signals(control):
                 summary = await Run(job, place, io, store, archive, control, read_job).run()
-            # The summary names it as the output: it is there, even if there was nothing new to tell.
+            # The summary names the CSV as the output, so it must exist even if no page was new.
             GrowingFile(config.pages_csv.path).append([], HEADER)
             return summary
 
@@ -181,7 +175,7 @@ async def _opened(
                 tell=teller(heard),
             )
             copies = (files.index(), files.pages_csv())
-            archive = files.archive(copies, options.warc, [source.settled], source.told)
+            archive = files.archive(copies, options.warc, [source.settled], source.copied)
             async with (
                 connected(job, store, archive, clock, heard, options.processes) as io,
                 files.packing(io) as io,
@@ -193,7 +187,13 @@ async def _opened(
         await store.aclose()
 
 
+def _backend(config: CrawlConfig, folder: Path) -> StateBackend | None:
+    """The configured one, unless the scraper's state is kept in another."""
+    wanted = config.frontier.backend
+    return wanted if backend_to_use(folder, None) is wanted or not holds_state(folder) else None
+
+
 def as_listed(url: str) -> str | None:
-    """What to ask for and to file it under; None for what cannot be asked for as it is written."""
+    """The URL to request and to record; None if it cannot be requested as it is written."""
     href = serialized(url)
     return None if href is None or split_userinfo(href)[1] else normalize(href, Preset.LISTED)

@@ -1,10 +1,10 @@
-"""The scraper's source: discoveries, taken from the spool as the crawler writes them.
+"""The scraper's source: discoveries, read from the spool while the crawler writes them.
 
-A line is acknowledged once its page is settled, durably so, and told of in every file. After a crash the
-lines since the bookmark come again; the ledger knows which of them were done.
+A line is acknowledged once its page is settled durably and recorded in every file. After a crash the lines
+since the bookmark are read again; the ledger knows which of them are done.
 
-A page is asked for once in a run, however often it is listed: what a further line says of it is added to what
-those before it said. A page that came with its line is not asked for, and every such line counts.
+A page is requested once per run, however often it is listed: the metadata of further lines are merged into
+its record. A page whose body the crawler handed over is not requested at all, and each such line counts.
 """
 
 from collections import deque
@@ -25,7 +25,7 @@ from sumi.model import Candidate, Hop, Lease, PageFacts, Response, Timing
 from sumi.outcomes import Outcome
 from sumi.ports import Blobs, Clock, Enqueue, Ledger, Remains, Settlement, SpoolLine, SpoolPlace, UrlRecord
 
-# Pages taken from the spool and not settled yet. A few seconds' worth at full speed.
+# Pages read from the spool and not settled yet: a few seconds' worth at full speed.
 MOST_WAITING = 2000
 LINES_AT_ONCE = 200
 POLL_SECONDS = 0.2
@@ -39,13 +39,13 @@ TOO_LONG = f"it is longer than {MOST_LINE_BYTES >> 20} MiB"
 class _Item:
     line: SpoolLine
     listing: Listing | None = None
-    before: PageFacts | None = None  # of a page that is archived already, so it may turn out to be unchanged
-    earlier: str = ""  # what lines of before said of it
-    handed_over: bool = False  # its body was taken from the crawler
-    signed: bool = False  # what is recorded of it is decided
+    before: PageFacts | None = None  # of a page that is archived already and may turn out to be unchanged
+    earlier: str = ""  # metadata of earlier lines
+    handed_over: bool = False  # the crawler had its body
+    signed: bool = False  # its facts are final
     further: list["_Item"] = field(default_factory=list)  # lines that listed it again while it waited
-    adds: bool = False  # to what is recorded of a page that was settled before
-    told: bool = False  # of in every file
+    amends: bool = False  # only adds to the record of a page that is settled
+    copied: bool = False  # recorded in every file
 
     @property
     def comes_with_body(self) -> bool:
@@ -69,7 +69,7 @@ class SpoolSource:
         resumed: bool,
         tell: Listener,
     ) -> None:
-        """``began``: when this run did, or the killed one that it goes on with."""
+        """``began``: when this run began, or the killed run that it resumes."""
         self._spool = spool
         self._ledger = ledger
         self._blobs = blobs
@@ -83,8 +83,8 @@ class SpoolSource:
         self._passed_over = PassedOver(spool, ledger, tell)
         self._items: deque[_Item] = deque()  # in the order of the spool
         self._waiting: dict[str, _Item] = {}  # by URL
-        self._by_place: dict[SpoolPlace, _Item] = {}  # settled ones
-        self._added: list[_Item] = []  # to a record, which is durable after two syncs
+        self._by_place: dict[SpoolPlace, _Item] = {}  # settled
+        self._amended: list[_Item] = []  # durable after two syncs
         self._almost_durable: list[_Item] = []
         self._held_back: Sequence[SpoolLine] = ()
         self._is_offering = False
@@ -93,7 +93,7 @@ class SpoolSource:
     # ── from the spool to the frontier ─────────────────────────────────────────────────────────────────
 
     async def resume(self, enqueue: Enqueue) -> None:
-        """Whatever waits in the frontier came with one of the next lines: no more were taken at a time."""
+        """Match the pages that wait in the frontier with their lines, which are among the next ones."""
         for problem in self._spool.problems:
             self._tell(Warned(problem))
         await self._passed_over.load()
@@ -102,7 +102,7 @@ class SpoolSource:
 
     async def feed(self, enqueue: Enqueue) -> None:
         while self.more_to_come:
-            at_work = self._crawler_at_work()  # asked first: what it wrote last is then seen below
+            at_work = self._crawler_at_work()  # checked first, so that its last lines are seen below
             lines = self._next_lines()
             if not lines and not at_work and self._room > 0:
                 lines = self._spool.take_unended()
@@ -133,8 +133,8 @@ class SpoolSource:
             item = _Item(line)
             candidate = await self._wanted(item)
             waiting = None if candidate is None else self._waiting.get(candidate.url)
-            if waiting is not None and not _says_the_same_page(waiting, item):
-                self._held_back = lines[number:]  # one after the other
+            if waiting is not None and not _can_share_a_visit(waiting, item):
+                self._held_back = lines[number:]  # until the waiting one is settled
                 break
             self._items.append(item)
             for words in item.listing.remarks if item.listing is not None else ():
@@ -145,21 +145,21 @@ class SpoolSource:
                 self._waiting[candidate.url] = item
                 batch.append(candidate)
             else:
-                item.told = not item.adds
+                item.copied = not item.amends
         await self._passed_over.note()
         await self._queue(batch, enqueue)
         self._is_offering = False
 
     async def _wanted(self, item: _Item) -> Candidate | None:
-        """None if there is nothing to do for a line, or nothing any more."""
+        """None if there is nothing left to do for a line."""
         url = self._read(item)
         if url is None or item.listing is None:
             return None
         record = await self._ledger.record(url)
         if record is not None and self._done_with(record, item.line.place):
             return None
-        if record is not None and not item.comes_with_body and self._was_asked_for(record):
-            await self._add_to(record, item)
+        if record is not None and not item.comes_with_body and self._was_requested(record):
+            await self._amend_record(record, item)
             return None
         if record is not None:
             item.before = record.facts if record.facts.path is not None else None
@@ -191,30 +191,30 @@ class SpoolSource:
         known = record.facts.spool
         return known is not None and self._spool.came_after(SpoolPlace(*known), place)
 
-    def _was_asked_for(self, record: UrlRecord) -> bool:
+    def _was_requested(self, record: UrlRecord) -> bool:
         return record.outcome is not Outcome.PENDING and (record.at or 0.0) >= self._began()
 
-    async def _add_to(self, record: UrlRecord, item: _Item) -> None:
-        """The page was asked for in this run and is not asked for again."""
+    async def _amend_record(self, record: UrlRecord, item: _Item) -> None:
+        """The page was requested in this run already: only add what this line says of it."""
         await self._amend({record.url: _with_listing(record.facts, item)})
-        item.adds = True
-        self._added.append(item)
+        item.amends = True
+        self._amended.append(item)
 
     async def _queue(self, batch: list[Candidate], enqueue: Enqueue) -> None:
         if not batch:
             return
         for candidate, refusal in zip(batch, await enqueue(batch), strict=True):
             if refusal is not None:
-                _tell_of(self._waiting.pop(candidate.url))
+                _mark_copied(self._waiting.pop(candidate.url))
 
-    # ── what came with a page ──────────────────────────────────────────────────────────────────────────
+    # ── bodies that the crawler handed over ────────────────────────────────────────────────────────────
 
     def at_hand(self, lease: Lease) -> Response | None:
         item = self._waiting.get(lease.url)
         discovery = item.listing.discovery if item is not None and item.listing is not None else None
         if item is None or discovery is None or discovery.metadata.content_sha256 is UNSET:
             return None
-        # In its first run the engine knows of no page to come back to: see ``_as_the_crawler_had_it``.
+        # In its first run the engine revisits no page: see ``_with_crawler_facts``.
         if self._resumed and _was_not_modified(item, discovery):
             item.handed_over = True
             return _response(lease, discovery, NOT_MODIFIED, b"")
@@ -229,41 +229,41 @@ class SpoolSource:
         if item is None or item.listing is None:
             return settlement
         item.signed = True
-        settlement = _as_the_crawler_had_it(settlement, item, item.listing.discovery)
+        settlement = _with_crawler_facts(settlement, item, item.listing.discovery)
         facts = settlement.facts
         for each in (item, *item.further):
             facts = _with_listing(facts, each)
         return msgspec.structs.replace(settlement, facts=facts)
 
-    # ── back to the spool ──────────────────────────────────────────────────────────────────────────────
+    # ── acknowledging lines ────────────────────────────────────────────────────────────────────────────
 
     def settled(self, record: UrlRecord) -> None:
         item = self._waiting.pop(record.url, None)
         if item is not None and record.facts.spool is not None:
             self._by_place[SpoolPlace(*record.facts.spool)] = item
 
-    def told(self, records: Sequence[UrlRecord]) -> None:
-        """Every file tells of these pages: what the spool said of them is done with."""
+    def copied(self, records: Sequence[UrlRecord]) -> None:
+        """Every file has these pages: acknowledge their lines."""
         for record in records:
             if record.facts.spool is not None:
                 item = self._by_place.pop(SpoolPlace(*record.facts.spool), None)
                 if item is not None:
-                    _tell_of(item)
+                    _mark_copied(item)
         for item in self._almost_durable:
-            item.told = True
-        self._almost_durable, self._added = self._added, []
-        while self._items and self._items[0].told:
+            item.copied = True
+        self._almost_durable, self._amended = self._amended, []
+        while self._items and self._items[0].copied:
             self._spool.ack(self._items.popleft().line.after)
         self._spool.save()
 
 
-def _tell_of(item: _Item) -> None:
+def _mark_copied(item: _Item) -> None:
     for each in (item, *item.further):
-        each.told = True
+        each.copied = True
 
 
-def _says_the_same_page(waiting: _Item, item: _Item) -> bool:
-    """A page that comes with its line is one of its own; and what is recorded of one may be decided."""
+def _can_share_a_visit(waiting: _Item, item: _Item) -> bool:
+    """Not if either line has a body of its own, or the facts of the waiting page are final."""
     return not (waiting.signed or waiting.comes_with_body or item.comes_with_body)
 
 
@@ -282,8 +282,8 @@ def _was_not_modified(item: _Item, discovery: Discovery) -> bool:
     return item.before is not None and discovery.metadata.status_code == NOT_MODIFIED
 
 
-def _as_the_crawler_had_it(settlement: Settlement, item: _Item, discovery: Discovery) -> Settlement:
-    """With what no body says: how it was asked for, and what stood beside it in the answer."""
+def _with_crawler_facts(settlement: Settlement, item: _Item, discovery: Discovery) -> Settlement:
+    """Add what only the crawler's request and response said: retries, robots rules, validators."""
     if not item.handed_over or settlement.facts.raw is None:
         facts = msgspec.structs.replace(settlement.facts, retries=None)
         return msgspec.structs.replace(settlement, facts=facts)
@@ -307,7 +307,7 @@ def _with_validators(before: PageFacts, known: DiscoveryMetadata) -> PageFacts:
 
 
 def _response(lease: Lease, discovery: Discovery, status: int, body: bytes) -> Response:
-    """The answer that the crawler got, as far as it was kept; no version says that it is not all of it."""
+    """The crawler's response as far as it was kept; the missing HTTP version marks it as incomplete."""
     known = discovery.metadata
     fields = {
         "content-type": known.content_type,
