@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from sumi.frontier.freshness import NOT_MODIFIED
 from sumi.jobs.pipeline.ledger_copies import (
-    NOT_MODIFIED,
     identity,
     is_up_to_date_page,
     second_of,

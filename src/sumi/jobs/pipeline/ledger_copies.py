@@ -13,13 +13,13 @@ from typing import Final, NamedTuple, Protocol
 import msgspec
 
 from sumi.files.growing_file import GrowingFile
+from sumi.frontier.freshness import NOT_MODIFIED
 from sumi.model import Kind, PageFacts
 from sumi.outcomes import UP_TO_DATE, Outcome, Verdict
 from sumi.ports import Clock, Ledger, UrlRecord
 
 NOTE = "copies.standing"
 BATCH = 1000
-NOT_MODIFIED: Final = 304
 _NOT_MODIFIED_RULE: Final = f"HTTP {NOT_MODIFIED}"
 NOT_MODIFIED_VERDICT: Final = Verdict(Outcome.UNCHANGED, _NOT_MODIFIED_RULE)
 

@@ -6,7 +6,8 @@ from typing import Final
 
 from sumi.events import Event, PageDeferred
 from sumi.files.growing_file import GrowingFile
-from sumi.jobs.pipeline.ledger_copies import NOT_MODIFIED, is_up_to_date_page, was_not_modified
+from sumi.frontier.freshness import NOT_MODIFIED
+from sumi.jobs.pipeline.ledger_copies import is_up_to_date_page, was_not_modified
 from sumi.model import Kind
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import Clock, UrlRecord

@@ -16,8 +16,8 @@ from typing import Final, TypeAlias
 import msgspec
 
 from sumi.files.plain_text import visible
+from sumi.frontier.freshness import NOT_MODIFIED
 from sumi.jobs.pipeline.ledger_copies import (
-    NOT_MODIFIED,
     identity,
     is_up_to_date_page,
     second_of,

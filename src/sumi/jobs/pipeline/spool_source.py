@@ -17,8 +17,9 @@ from msgspec import UNSET
 
 from sumi.events import Listener, Warned
 from sumi.files.blobs import MOST_BODY_BYTES
+from sumi.frontier.freshness import NOT_MODIFIED
 from sumi.jobs.pipeline.discoveries import Discovery, DiscoveryMetadata, Listing, merged, read_listing
-from sumi.jobs.pipeline.ledger_copies import NOT_MODIFIED, NOT_MODIFIED_VERDICT
+from sumi.jobs.pipeline.ledger_copies import NOT_MODIFIED_VERDICT
 from sumi.jobs.pipeline.spool import MOST_LINE_BYTES
 from sumi.jobs.pipeline.spool_reader import PassedOver, SpoolReader
 from sumi.model import Candidate, Hop, Lease, PageFacts, Response, Timing
