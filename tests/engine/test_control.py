@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.control import MOVES, Control, ControlLoop, FlagFiles, IllegalMove, RunState, Wish, moved
+from sumi.engine.control import MOVES, Command, Control, ControlLoop, FlagFiles, IllegalMove, RunState, moved
 from sumi.engine.io import Io
 from sumi.engine.limits import Limits
 from sumi.errors import ConfigError
@@ -80,17 +80,17 @@ def test_whoever_watches_hears_who_asked() -> None:
 
 
 def test_a_flood_of_requests_is_answered_once() -> None:
-    async def scenario() -> list[Wish]:
+    async def scenario() -> list[Command]:
         control = Control()
         for _ in range(1000):
             control.show_status()
             control.reload()
-        answered = [await control.next_wish(), await control.next_wish()]
+        answered = [await control.next_command(), await control.next_command()]
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(control.next_wish(), 0)
+            await asyncio.wait_for(control.next_command(), 0)
         return answered
 
-    assert asyncio.run(scenario()) == [Wish.STATUS, Wish.RELOAD]
+    assert asyncio.run(scenario()) == [Command.STATUS, Command.RELOAD]
 
 
 # ── files ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -182,7 +182,7 @@ async def answers(
 
     for request in requests:
         request(control)
-    task = asyncio.create_task(ControlLoop(crawl, io, control, read).grant_wishes())
+    task = asyncio.create_task(ControlLoop(crawl, io, control, read).run_commands())
     while len(told) < len(requests):
         await asyncio.sleep(0)
     task.cancel()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.progress import MORE, MOST_NAMED, HoldNews, first_to_end, least_seconds, pace_notes
+from sumi.engine.progress import MAX_NAMED, MORE, HoldNews, first_to_end, least_seconds, pace_notes
 from sumi.events import Event, HostWaits, Warned
 from sumi.frontier.pacing import BUDGET_SPENT
 from sumi.policy import PacingPolicy
@@ -108,7 +108,7 @@ def test_of_thousands_of_hosts_only_the_first_are_named() -> None:
     events: list[Event] = []
     waits = [HostWait(f"{number}.test", 5, 0, NOW + 900, HELD) for number in range(1000)]
     HoldNews(events.append).look(waits, NOW)
-    assert len(events) == MOST_NAMED + 1
+    assert len(events) == MAX_NAMED + 1
     assert events[-1] == Warned(MORE)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sumi.engine.soft_errors import MOST_FOLDERS, probe_urls
+from sumi.engine.soft_errors import MAX_FOLDERS, probe_urls
 from sumi.outcomes import Outcome
 from tests.engine.one_site import HTML, SITE, counts, crawl, html, notes, path_of, records
 from tests.engine.world import UNPACED, Answer
@@ -84,7 +84,7 @@ def test_a_host_of_endless_folders_is_probed_in_a_few_only() -> None:
         return Answer(404, headers=HTML) if "probe" in url else missing
 
     done = crawl(folders)
-    assert counts(done)[Outcome.PROBED] == MOST_FOLDERS + 1
+    assert counts(done)[Outcome.PROBED] == MAX_FOLDERS + 1
     assert counts(done)[Outcome.PENDING] == 0
 
 

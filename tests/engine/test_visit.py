@@ -46,10 +46,10 @@ def test_the_body_is_let_go_of_once() -> None:
 
     hold = Hold()
     visit = Visit(lease())
-    visit.let_go_of_body()
+    visit.release_body()
     visit.response = Response(URL, 200, (), b"long", Timing(0.0, 0.0, 0.0), hold=hold)
     for _ in range(2):
-        visit.let_go_of_body()
+        visit.release_body()
     assert hold.released == 1
 
 

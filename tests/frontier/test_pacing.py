@@ -4,7 +4,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.frontier.pacing import MOST_FAILING, HostPace
+from sumi.frontier.pacing import MAX_FAILING, HostPace
 from sumi.model import Kind
 from sumi.policy import PacingPolicy
 
@@ -184,9 +184,9 @@ def test_a_host_that_stays_dead_over_several_pauses_is_given_up_until_it_answers
 def test_a_host_that_is_never_given_up_remembers_a_bounded_number_of_failing_urls() -> None:
     policy = msgspec.structs.replace(POLICY, circuit_openings=0)
     pace = HostPace(0.0, policy)
-    for number in range(10 * MOST_FAILING):
+    for number in range(10 * MAX_FAILING):
         pace.failed(f"https://a.test/{number}", pace.circuit_until, policy)
-    assert len(pace.failing) == MOST_FAILING
+    assert len(pace.failing) == MAX_FAILING
     opened = pace.circuit_until
     pace.failed("https://a.test/yet-another", opened, policy)
     assert pace.circuit_until == opened + policy.circuit_hold

@@ -260,9 +260,9 @@ def file_system(folder: Path) -> str:
 
 
 def _room_lines(folder: Path) -> Iterator[str]:
-    from sumi.engine.disk_watch import room_at, shortage
+    from sumi.engine.disk_watch import disk_space, shortage
 
-    room = room_at(folder)
+    room = disk_space(folder)
     if room is None:
         return
     yield f"free            {room.free_bytes / _GIB:.1f} GiB of {room.total_bytes / _GIB:.1f} GiB"

@@ -30,7 +30,7 @@ LINKS_DROPPED: Final = "links_dropped"  # besides those: links of pages that hav
 PAGES_HERE: Final = UP_TO_DATE | {Outcome.DUPLICATE}
 _FOUND_AT_ITS_PLACE: Final = PAGES_HERE | {Outcome.REDIRECTED, Outcome.READ, Outcome.PENDING}
 _NOTE: Final = "run.standing"
-_MOST_SEEDS: Final = 10_000  # looked at one by one
+_MAX_SEEDS: Final = 10_000  # looked at one by one
 
 
 class Findings(msgspec.Struct, frozen=True):
@@ -59,12 +59,12 @@ class _Noted(msgspec.Struct, frozen=True):
     outcomes: dict[Outcome, int]
 
 
-async def typed_in_vain(ledger: Ledger) -> tuple[tuple[str, ...], bool]:
+async def failed_seeds(ledger: Ledger) -> tuple[tuple[str, ...], bool]:
     """Which of the URLs that the user gave are no page, and whether all of them are none. They are the
     first of all that a job knows."""
     seeds: list[UrlRecord] = []
     async for record in ledger.records():
-        if record.hop is not Hop.SEED or len(seeds) == _MOST_SEEDS:
+        if record.hop is not Hop.SEED or len(seeds) == _MAX_SEEDS:
             break
         seeds.append(record)
     amiss = [record for record in seeds if record.outcome not in _FOUND_AT_ITS_PLACE]

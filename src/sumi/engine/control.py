@@ -1,6 +1,6 @@
-"""How a run is told to pause, go on, stop, reload its limits or say how it stands.
+"""Control of a run: pause, resume, stop, reload limits, report status.
 
-Signals, flag files and Python all come here; the engine looks nowhere else.
+Signals, flag files and the Python API all go through ``Control``; the engine looks nowhere else.
 """
 
 import asyncio
@@ -25,18 +25,18 @@ LOOK_SECONDS = 1.0
 
 
 class RunState(StrEnum):
-    """The states of a run: an enum, a table of allowed moves, one function that moves."""
+    """The states of a run. ``MOVES`` is the table of allowed transitions."""
 
     RUNNING = "running"  # leasing and visiting
-    PAUSED = "paused"  # in-flight pages finish, nothing new is leased
-    STOPPING = "stopping"  # asked to stop: in-flight pages finish, then it ends, resumable
-    ABORTING = "aborting"  # asked twice, or the disk failed: end at once, still resumable
+    PAUSED = "paused"  # pages in flight finish, nothing new is leased
+    STOPPING = "stopping"  # pages in flight finish, then it ends, resumable
+    ABORTING = "aborting"  # stopped twice, or the disk failed: ends at once, still resumable
     ENDED = "ended"
 
 
 MOVES: dict[RunState, frozenset[RunState]] = {
     RunState.RUNNING: frozenset({RunState.PAUSED, RunState.STOPPING, RunState.ABORTING, RunState.ENDED}),
-    # A paused run ends if what was in flight turns out to have been the last of it.
+    # A paused run ends if the pages in flight were the last ones.
     RunState.PAUSED: frozenset({RunState.RUNNING, RunState.STOPPING, RunState.ABORTING, RunState.ENDED}),
     RunState.STOPPING: frozenset({RunState.ABORTING, RunState.ENDED}),
     RunState.ABORTING: frozenset({RunState.ENDED}),
@@ -45,7 +45,7 @@ MOVES: dict[RunState, frozenset[RunState]] = {
 
 
 class IllegalMove(Exception):
-    """A fault of ours: no event may ask for this."""
+    """A bug: no event may cause this transition."""
 
 
 def moved(current: RunState, target: RunState) -> RunState:
@@ -57,24 +57,24 @@ def moved(current: RunState, target: RunState) -> RunState:
 Watcher: TypeAlias = Callable[[RunState, str], None]
 
 
-class Wish(StrEnum):
-    """What a run can be asked without changing its state."""
+class Command(StrEnum):
+    """What a run can be told without changing its state."""
 
     RELOAD = "reload"  # read the limits again
-    STATUS = "status"  # say how it stands
+    STATUS = "status"  # report its status
 
 
 class Control:
-    """The state of a run, and an event that wakes the loop whenever it changes."""
+    """The state of a run, and an event that wakes the loop on every change."""
 
-    hears_signals = False  # by other means: ``obeying_signals`` need not see to it
+    hears_signals = False  # already, so that ``obeying_signals`` installs no handlers
 
     def __init__(self) -> None:
         self.state = RunState.RUNNING
         self.changed = asyncio.Event()
-        self._wishes: list[Wish] = []
-        self._wished = asyncio.Event()
-        self.was_stopped = False  # before it was done
+        self._commands: list[Command] = []
+        self._has_command = asyncio.Event()
+        self.was_stopped = False  # before it was complete
         self.was_aborted = False  # without waiting for the pages in flight
         self._watcher: Watcher | None = None
 
@@ -87,7 +87,7 @@ class Control:
             self._move(RunState.RUNNING, why)
 
     def stop(self, why: str = "") -> None:
-        """Stop gracefully; asked again, at once."""
+        """Stop gracefully; a second call aborts."""
         if self.state in (RunState.RUNNING, RunState.PAUSED):
             self.was_stopped = True
             self._move(RunState.STOPPING, why)
@@ -96,22 +96,22 @@ class Control:
             self._move(RunState.ABORTING, why)
 
     def reload(self) -> None:
-        self._wish(Wish.RELOAD)
+        self._send(Command.RELOAD)
 
     def show_status(self) -> None:
-        self._wish(Wish.STATUS)
+        self._send(Command.STATUS)
 
-    async def next_wish(self) -> Wish:
-        while not self._wishes:
-            self._wished.clear()
-            await self._wished.wait()
-        return self._wishes.pop(0)
+    async def next_command(self) -> Command:
+        while not self._commands:
+            self._has_command.clear()
+            await self._has_command.wait()
+        return self._commands.pop(0)
 
     def end(self) -> None:
         self._move(RunState.ENDED, "")
 
     def watch(self, watcher: Watcher) -> None:
-        """Hear of every change of state, and of who asked for it."""
+        """Call ``watcher`` on every change of state, with its reason."""
         self._watcher = watcher
 
     @property
@@ -122,11 +122,11 @@ class Control:
     def stopping(self) -> bool:
         return self.state in (RunState.STOPPING, RunState.ABORTING)
 
-    def _wish(self, wish: Wish) -> None:
-        # A signal may be sent a thousand times a second; one answer that is still to come serves them all.
-        if wish not in self._wishes:
-            self._wishes.append(wish)
-            self._wished.set()
+    def _send(self, command: Command) -> None:
+        # A signal may come a thousand times a second; one pending command serves them all.
+        if command not in self._commands:
+            self._commands.append(command)
+            self._has_command.set()
 
     def _move(self, target: RunState, why: str) -> None:
         self.state = moved(self.state, target)
@@ -136,7 +136,7 @@ class Control:
 
 
 class Controls:
-    """For runs one after the other: to stop one, at whatever moment, stops those to come as well."""
+    """Control of several runs in sequence: stopping one stops the following ones too."""
 
     hears_signals = False
 
@@ -145,7 +145,7 @@ class Controls:
         self._current = Control()
 
     def next(self) -> Control:
-        """For the next run, which hears signals from here only."""
+        """The control of the next run, which hears signals only through this object."""
         self._current = Control()
         self._current.hears_signals = True
         return self._current
@@ -163,8 +163,8 @@ class Controls:
 
 @contextmanager
 def obeying_signals(control: Control | Controls) -> Iterator[None]:
-    """First Ctrl-C or SIGTERM: finish what is in flight; second: end at once. SIGHUP reloads the limits,
-    SIGUSR1 asks for the status. Outside the main thread, where no signal arrives, nothing is set up."""
+    """First Ctrl-C or SIGTERM: finish pages in flight; second: end at once. SIGHUP reloads the limits,
+    SIGUSR1 reports the status. Outside the main thread, where no signal arrives, no handler is installed."""
     if threading.current_thread() is not threading.main_thread() or control.hears_signals:
         yield
         return
@@ -181,11 +181,11 @@ def obeying_signals(control: Control | Controls) -> Iterator[None]:
     try:
         yield
     finally:
-        # In between, the loop has put back what kills the process by default.
+        # Until ours are back, the loop has restored the default handlers, which kill the process.
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, before)
         for number, former in before.items():
             loop.remove_signal_handler(number)
-            if former is not None:  # None: not set from Python, so not ours to put back
+            if former is not None:  # None: it was not set from Python and cannot be restored
                 signal.signal(number, former)
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
@@ -193,26 +193,26 @@ def obeying_signals(control: Control | Controls) -> Iterator[None]:
 class FlagFiles:
     """Control by files: ``pause.<job>`` and ``stop.<job>`` in a job's home folder, for scripts and programs.
 
-    While the pause file exists, nothing new is fetched. The stop file stops the run as one Ctrl-C does, and
-    is removed once obeyed, so that it does not stop the next one. Only regular files count: a link or a
-    page's folder of that name means nothing.
+    While the pause file exists, nothing new is fetched. The stop file stops the run like one Ctrl-C and is
+    then removed, so that it does not stop the next run. Only regular files count: a link, or a folder that a
+    page happens to have under that name, is ignored.
     """
 
     def __init__(self, home: Path, job: str, control: Control) -> None:
         self._pause = home / f"pause.{job}"
         self._stop = home / f"stop.{job}"
         self._control = control
-        self._paused_by_us = False  # a pause asked for by other means is not ours to end
+        self._paused_by_us = False  # otherwise the pause is not ours to end
 
     async def watch(self, clock: Clock) -> None:
-        """Look every second; runs beside the crawl until cancelled."""
+        """Check every second; runs beside the crawl until cancelled."""
         while True:
             self.look()
             await clock.sleep_until(clock.now() + LOOK_SECONDS)
 
     def look(self) -> None:
         if _is_file(self._stop):
-            with contextlib.suppress(OSError):  # a folder we may not change: obeyed all the same
+            with contextlib.suppress(OSError):  # a read-only folder: obeyed anyway
                 os.unlink(self._stop)
             if not self._control.stopping:
                 self._control.stop(self._stop.name)
@@ -234,7 +234,7 @@ def _is_file(path: Path) -> bool:
 
 
 class Crawling(Protocol):
-    """What the control loop needs of a crawl."""
+    """What the control loop needs from a crawl."""
 
     def in_flight(self) -> tuple[str, ...]: ...
 
@@ -252,14 +252,14 @@ class ControlLoop:
 
     async def run(self, flags: FlagFiles) -> None:
         """Until cancelled."""
-        await asyncio.gather(flags.watch(self._io.clock), self.grant_wishes())
+        await asyncio.gather(flags.watch(self._io.clock), self.run_commands())
 
-    async def grant_wishes(self) -> None:
+    async def run_commands(self) -> None:
         while True:
-            match await self._control.next_wish():
-                case Wish.RELOAD:
+            match await self._control.next_command():
+                case Command.RELOAD:
                     await self._reload()
-                case Wish.STATUS:
+                case Command.STATUS:
                     self._io.tell(await self.status())
 
     async def status(self) -> Status:

@@ -1,4 +1,4 @@
-"""The whole crawl on one screen: lease, visit, settle, until nothing is left to do."""
+"""The loop of a crawl: lease, visit, settle, until nothing is left to do."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,16 +24,16 @@ from sumi.policy import Durability, OnError
 from sumi.ports import Deferral, Judged, Settlement
 from sumi.recipe import Recipe
 
-# How long a graceful stop waits for pages in flight; they are fetched again on resume if it is not enough.
+# How long a graceful stop waits for pages in flight; the rest is fetched again on resume.
 STOP_SECONDS = 30.0
-# At least this often the loop looks up, so that progress moves while every host is being left alone.
+# The loop wakes at least this often, so that progress moves while every host is held.
 LOOK_UP_SECONDS = 1.0
-# While pages move on, it looks up about as often as progress is told.
+# While pages are being settled, it wakes about as often as progress is reported.
 GLANCE_SECONDS = 0.25
 
 
 class Crawl:
-    """The loop of a run, and what each step of a visit needs."""
+    """The loop of a run, and the parts that each step of a visit needs."""
 
     def __init__(self, recipe: Recipe, io: Io, control: Control, durability: Durability) -> None:
         self._recipe = recipe
@@ -53,12 +53,12 @@ class Crawl:
         self._failed: list[asyncio.Task[None]] = []
         self._wake = control.changed
         self._looked_up = self._waits_until = 0.0
-        self._is_full = False  # nothing can be leased before a visit ends
+        self._is_full = False  # no lease is possible before a visit ends
         self._chances_given = False
-        self.gave_up = ""  # why, if the run ended because a page failed
+        self.gave_up = ""  # why the run ended, if a failed page ended it
 
     async def run(self) -> None:
-        """Returns when there is nothing left to do or the control said stop; raises if the disk fails."""
+        """Returns when nothing is left to do or the control says stop; raises if the disk fails."""
         await self._digestion.load()
         await self._gate.load()
         await apply_changed_rules(self._recipe, self._io, self._gate)
@@ -107,7 +107,7 @@ class Crawl:
         """One page, from its lease to its settlement, or back to the queue for another turn."""
         with self._visits.of(lease) as visit:
             unit = await self._digestion.conclude(visit, await self._acquired(visit))
-            visit.let_go_of_body()  # its settlement is waited for without it
+            visit.release_body()  # not needed while the settlement is written
             if isinstance(unit, Settlement):
                 unit = self._io.source.signed(unit)
             else:
@@ -118,11 +118,11 @@ class Crawl:
                 self._io.tell(Warned(f"{visit.url}: its lease expired, so this result was dropped"))
             elif isinstance(unit, Settlement):
                 await self._announce(unit)
-            await self._progress.visited(lease.host, in_vain=_is_in_vain(unit))
+            await self._progress.visited(lease.host, failed=_failed(unit))
             await self._wake_if_due()
 
     async def _acquired(self, visit: Visit) -> Acquired:
-        """Its host may be asked for the next page from here on."""
+        """Acquire, then let the host go: it may be asked for its next page while this one is digested."""
         acquired = await self._acquisition.acquire(visit)
         await self._io.frontier.release_host(visit.lease, visit.report)
         self._robots.in_use.leave(visit.lease.host, self._io.clock.now())
@@ -154,22 +154,22 @@ class Crawl:
             self._wake.set()
 
     def _raise_failures(self, *others: asyncio.Task[None]) -> None:
-        """Web trouble never gets here: what a visit raises is a fault of the disk or of ours."""
+        """Trouble with the web is a value: an exception in a visit is a failing disk or a bug."""
         for task in (*self._failed, *others):
             if task.done() and not task.cancelled():
                 task.result()
 
     async def _finished(self) -> bool:
-        """Decided from counts: an empty lease only means that nothing may be fetched just now."""
+        """Decided from counts: an empty lease only means that nothing may be fetched right now."""
         if self._tasks or self._io.source.more_to_come:
             return False
         stats = await self._io.frontier.stats()
-        # Also if the limit on pages is reached: then nothing more is handed out.
+        # Stuck also if the limit on pages is reached: nothing more is leased then.
         stuck = stats.pending > 0 and await self._io.frontier.next_ready(self._io.clock.now()) is None
         return stats.pending == 0 or stuck
 
     async def _last_chance(self) -> bool:
-        """Whether that was all. Passing failures may be wanted once more, after everything else."""
+        """Whether the crawl is over. ``--on-error retry`` gives transient failures one more chance first."""
         if self._recipe.on_error is not OnError.RETRY or self._chances_given:
             return True
         self._chances_given = True
@@ -177,7 +177,7 @@ class Crawl:
         return not await self._io.frontier.requeue(failed, self._io.clock.now())
 
     async def _wait(self) -> None:
-        """Until the next host is due, a visit changed when that is, or the control changes."""
+        """Until the next host is due, a visit makes a host due sooner, or the control changes."""
         now = self._io.clock.now()
         self._is_full = not self._control.leasing or len(self._tasks) >= self._limits.concurrency
         due = None if self._is_full else await self._io.frontier.next_ready(now)
@@ -189,15 +189,15 @@ class Crawl:
         self._wake.clear()
 
     async def _wake_if_due(self) -> None:
-        """A visit moved on. Three times out of four the loop would find nothing new, at the price of a lease:
-        so it is only woken for a host that may be asked sooner than it waits for."""
+        """After a step of a visit: wake the loop only if a host is due sooner than it waits for. Three times
+        out of four it would find nothing to lease, and the attempt is not free."""
         now = self._io.clock.now()
         due = None if self._is_full else await self._io.frontier.next_ready(now)
         if now - self._looked_up >= GLANCE_SECONDS or (due is not None and due < self._waits_until):
             self._wake.set()
 
     async def _drain(self) -> None:
-        """Let pages in flight finish, unless told to end at once."""
+        """Let pages in flight finish, unless the run is aborted."""
         deadline = self._io.clock.now() + STOP_SECONDS
         while self._tasks and self._control.state is not RunState.ABORTING:
             self._raise_failures()
@@ -206,10 +206,10 @@ class Crawl:
             await self._io.clock.wait(self._wake, deadline)
             self._wake.clear()
 
-    # ── from outside, while it goes on ─────────────────────────────────────────────────────────────────
+    # ── from outside, while it runs ──────────────────────────────────────────────────────────────────
 
     async def enqueue(self, candidates: Sequence[Candidate]) -> list[Verdict | None]:
-        """Pages from outside, known ones again. Those that wait already go on waiting."""
+        """Add pages from outside. Known ones are fetched again, unless they are still pending."""
         judged = await self._gate.judge(candidates)
         news = await self._io.frontier.add(judged)
         known = [
@@ -224,13 +224,13 @@ class Crawl:
         return self._visits.urls()
 
     async def retune(self, limits: Limits) -> None:
-        """New limits from here on; what is in flight beyond them is let finish."""
+        """Apply new limits from now on; pages in flight beyond them may finish."""
         await self._io.frontier.retune(limits.frontier)
         self._limits.replace(limits)
         self._wake.set()
 
 
-def _is_in_vain(unit: Settlement | Deferral) -> bool:
+def _failed(unit: Settlement | Deferral) -> bool:
     verdict = unit.verdict if isinstance(unit, Settlement) else unit.why
     return verdict is not None and verdict.ending is Ending.FAILED
 

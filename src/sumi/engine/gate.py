@@ -242,22 +242,22 @@ class Listings:
             await self._ledger.put_note(LISTED_HOSTS_NOTE, " ".join(sorted(self._hosts)))
 
 
-class Prospect(msgspec.Struct, frozen=True):
+class Prediction(msgspec.Struct, frozen=True):
     """What the gate would say of a URL that was not found, as far as stored knowledge goes."""
 
     refusal: Verdict | None  # None: it would be taken, if it were found
     caveat: str = ""  # what could not be told
 
 
-async def foretell(url: str, recipe: Recipe, ledger: Ledger) -> Prospect:
+async def predict(url: str, recipe: Recipe, ledger: Ledger) -> Prediction:
     """For a link on a page of the first depth: the usual way to be found."""
     refusal = recipe.scope.judge(Candidate(url, Hop.LINK, depth=1))
     if refusal is not None or not recipe.robots.respect:
-        return Prospect(refusal)
+        return Prediction(refusal)
     record = await ledger.get_robots(origin(url))
     if record is None:
-        return Prospect(None, f"robots.txt of {origin(url)} has not been read")
-    return Prospect(_robots_refusal(url, record, recipe.robots, recipe.user_agent))
+        return Prediction(None, f"robots.txt of {origin(url)} has not been read")
+    return Prediction(_robots_refusal(url, record, recipe.robots, recipe.user_agent))
 
 
 def _robots_refusal(url: str, record: RobotsRecord, policy: RobotsPolicy, agent: str) -> Verdict | None:

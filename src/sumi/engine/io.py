@@ -1,4 +1,4 @@
-"""The engine's connections to the world, made by ``sumi.assembly`` and handed down explicitly."""
+"""The engine's connections to the world, made by ``sumi.assembly`` and passed down explicitly."""
 
 import asyncio
 import time
@@ -24,7 +24,7 @@ from sumi.ports import (
 
 
 class SystemClock:
-    """Real time. Anchored once, so that a wall clock that is set during a run moves nothing."""
+    """Real time. Anchored once, so that setting the wall clock during a run has no effect."""
 
     def __init__(
         self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic
@@ -47,7 +47,7 @@ class SystemClock:
 
 
 class _NoSource:
-    """The source of most crawls: none. Their pages lead to one another."""
+    """For crawls that find their pages by links and sitemaps alone."""
 
     more_to_come = False
 

@@ -1,6 +1,6 @@
-"""The limits that a run obeys now: one object, read by every part at the moment that it needs a limit.
+"""The limits in force: one object, read by every part whenever it needs a limit.
 
-Nobody keeps a copy, so a reload holds everywhere at once.
+No part keeps a copy, so a reload takes effect everywhere at once.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from sumi.recipe import Recipe
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What may change while a run goes on."""
+    """What may change during a run."""
 
     concurrency: int
     frontier: FrontierPolicy
@@ -49,11 +49,11 @@ class LimitsInForce:
 
 
 class BaseQuota:
-    """How many pages each base URL may still have: kept and in flight together never exceed its limit.
+    """The quota of pages of each base URL: pages kept and pages in flight together never exceed it.
 
-    A page takes a place before it is fetched, and gives it back if nothing new comes of it: a duplicate, a
-    failure, another turn. If every place is taken, a page waits until one of them is decided. With a single
-    base there is nothing to share: the frontier's own limit holds.
+    A page takes a place before it is fetched and gives it back if it is not kept: a duplicate, a failure,
+    another turn. If every place is taken, a page waits until one of them is decided. With a single base the
+    frontier's own limit suffices.
     """
 
     def __init__(self, recipe: Recipe, limits: LimitsInForce) -> None:
@@ -74,7 +74,7 @@ class BaseQuota:
             self._kept[self._charged(url)] += 1
 
     def refusal(self, candidate: Candidate) -> Verdict | None:
-        """Where a base has all its pages, nothing more of it is wanted."""
+        """Of a page whose base has all its pages."""
         if not self._limit or candidate.kind is not Kind.PAGE:
             return None
         base = self._charged(candidate.url)
@@ -83,8 +83,7 @@ class BaseQuota:
         return Verdict(Outcome.OVER_CAP, f"{self._bases[base]} has its {self._limit:,} pages")
 
     def claim(self, visit: Visit) -> bool:
-        """Take a place for a page that is about to be fetched; False: all are taken, by pages whose end is
-        not known yet."""
+        """Take a place for a page that is about to be fetched; False: all are taken by pages in flight."""
         if len(self._bases) < 2 or visit.candidate.kind is not Kind.PAGE:
             return True
         base = self._charged(visit.url)
@@ -95,7 +94,7 @@ class BaseQuota:
         return True
 
     async def wait(self, candidate: Candidate) -> None:
-        """Until another page of the same base has met its end."""
+        """Until another page of the same base is settled."""
         base = self._charged(candidate.url)
         if self._in_flight[base]:
             await self._decided.setdefault(base, asyncio.Event()).wait()

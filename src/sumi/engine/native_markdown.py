@@ -31,16 +31,16 @@ WANTS_MARKDOWN = ("accept", "text/markdown, text/html;q=0.5")
 SAMPLES = 3
 # Rounding, a heading more or less: below this a difference says nothing about which is better.
 AS_GOOD = 0.005
-LEAST_FIDELITY = 0.8
+MIN_FIDELITY = 0.8
 # A whole manual holds every word of each of its pages.
-MOST_GROWTH, GROWTH_FLOOR = 2, 2000
+MAX_GROWTH, GROWTH_FLOOR = 2, 2000
 # What is shorter may be a notice instead of a page.
-LEAST_CHARACTERS = 200
+MIN_CHARACTERS = 200
 # In a row, after which a site is no longer asked for Markdown.
-MOST_MISSES = 3
+MAX_MISSES = 3
 NOTE = "ladder.rungs"  # as stored states call it
 # Each may be as large as a page may be, and stays in memory until the run ends.
-MOST_SITES = 4
+MAX_SITES = 4
 # Nothing else of the file's headers: its validators would be taken for the page's.
 MARKDOWN_TYPE = ("content-type", "text/markdown; charset=utf-8")
 
@@ -138,7 +138,7 @@ class NativeMarkdown:
         site = self._sites[origin(visit.url)]
         text = digest.markdown or ""
         body = _hash(response)
-        fine = len(text) >= LEAST_CHARACTERS and body not in site.bodies
+        fine = len(text) >= MIN_CHARACTERS and body not in site.bodies
         fine = fine and not digest.looks_missing and not digest.challenge
         if fine:
             site.bodies.add(body)
@@ -150,7 +150,7 @@ class NativeMarkdown:
         visit.tried.markdown = True
         site = self._sites[origin(visit.url)]
         site.misses += 1
-        if site.misses >= MOST_MISSES:
+        if site.misses >= MAX_MISSES:
             await self._settle_on(origin(visit.url), HTML)
 
     async def _may_sample(self, visit: Visit, site: _Site) -> bool:
@@ -191,8 +191,8 @@ class NativeMarkdown:
         judged = await self._io.digester.digest(rival)
         if isinstance(judged, Undigested) or judged.rival_fidelity is None:
             return False
-        most = MOST_GROWTH * len(sample.digest.markdown or "") + GROWTH_FLOOR
-        least = max(LEAST_FIDELITY, sample.digest.fidelity - AS_GOOD)
+        most = MAX_GROWTH * len(sample.digest.markdown or "") + GROWTH_FLOOR
+        least = max(MIN_FIDELITY, sample.digest.fidelity - AS_GOOD)
         return judged.rival_fidelity >= least and len(response.body) <= most
 
     async def _decide(self, site_name: str, variant: str, *, good: bool) -> None:
@@ -252,7 +252,7 @@ class FullTexts:
     def may_have(self, url: str) -> bool:
         """Whether the page may be in it, as far as is known."""
         if origin(url) not in self._parts:
-            return len(self._parts) < MOST_SITES
+            return len(self._parts) < MAX_SITES
         return self._part(url) is not None
 
     def turn(self, url: str) -> AbstractAsyncContextManager[None]:

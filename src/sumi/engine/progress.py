@@ -23,7 +23,7 @@ WORTH_A_NOTE_SECONDS = 60.0
 WORTH_A_NOTE_DELAY = 0.1
 WORTH_TELLING_SECONDS = 10.0
 # With thousands of hosts some are always left alone; ``sumi status`` knows of all.
-MOST_NAMED = 50
+MAX_NAMED = 50
 MORE = "more hosts are left alone; sumi status lists them"
 # What each of the usual waits is called where it is the only thing that a run waits for.
 _IN_WORDS = {
@@ -56,9 +56,9 @@ class ProgressMeter:
             self._hosts.remove(host)
         self._hosts.appendleft(host)
 
-    async def visited(self, host: str, *, in_vain: bool) -> None:
+    async def visited(self, host: str, *, failed: bool) -> None:
         """Once something failed there, it may be left alone after any visit: until it has no work left."""
-        if in_vain:
+        if failed:
             self._troubled.add(host)
         if host in self._troubled:
             now = self._io.clock.now()
@@ -218,7 +218,7 @@ class HoldNews:
         for wait in waits:
             if wait.ready_at == INFINITY or not self._is_news(wait, now):
                 continue
-            if len(self._told) < MOST_NAMED or wait.host in self._told:
+            if len(self._told) < MAX_NAMED or wait.host in self._told:
                 self._told[wait.host] = wait.ready_at
                 self._tell(_host_waits(wait))
             elif not self._said_more:

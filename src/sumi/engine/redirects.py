@@ -22,7 +22,7 @@ SPELLING = Preset.MIRROR
 # A page that only sends its reader on holds no more than a sentence of its own.
 REFRESH_PAGE_CHARACTERS = 500
 # One that sets the cookie and one that shows the page. A wall that wants a second cookie gets a third.
-MOST_LOOKS = 3
+MAX_LOOKS = 3
 
 
 class Redirects:
@@ -122,7 +122,7 @@ class Redirects:
 def _opens(visit: Visit, response: Response) -> bool:
     """Whether a page that redirects to itself set a cookie and is worth another look with it. Without an end
     to that, a client that keeps no cookies would loop."""
-    if response.header("set-cookie") is None or visit.tried.cookies + 1 >= MOST_LOOKS:
+    if response.header("set-cookie") is None or visit.tried.cookies + 1 >= MAX_LOOKS:
         return False
     visit.tried.cookies += 1
     return True

@@ -89,7 +89,7 @@ def unchanged_facts(before: PageFacts, response: Response | None) -> PageFacts:
     )
 
 
-def to_be_made_again(facts: PageFacts) -> PageFacts:
+def facts_of_lost_file(facts: PageFacts) -> PageFacts:
     """For a page whose file was lost: where it belongs, but nothing that would let it be called unchanged."""
     return msgspec.structs.replace(
         facts, etag=None, last_modified=None, revision=None, fetched_at=None, lastmod=None

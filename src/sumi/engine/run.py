@@ -1,4 +1,4 @@
-"""One run of a job, whichever it is: take up what is there, crawl, write what is derived from the whole."""
+"""One run of any job: recover what an earlier run left, crawl, write what is derived from all pages."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -6,14 +6,14 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.engine.completeness import Findings, note_standing, typed_in_vain
+from sumi.engine.completeness import Findings, failed_seeds, note_standing
 from sumi.engine.control import Control, ControlLoop, FlagFiles, RunState
 from sumi.engine.crawl import Crawl
 from sumi.engine.disk_watch import DiskWatch
 from sumi.engine.io import Io
 from sumi.engine.limits import Limits
 from sumi.engine.progress import pace_notes
-from sumi.engine.revisit import to_be_made_again
+from sumi.engine.revisit import facts_of_lost_file
 from sumi.engine.summary import NOTHING_FOUND, FidelityScores, findings, standing_of, summarize
 from sumi.errors import SumiError, UsageError
 from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChanged, Summary
@@ -23,26 +23,26 @@ from sumi.policy import Durability
 from sumi.ports import JobStore, RestorableOutput
 from sumi.recipe import Job
 
-# With so many pages, work over all of them takes seconds.
+# From here on, work over all pages takes seconds.
 MANY_PAGES = 10_000
-# With so many, a journal takes seconds to read.
+# From here on, a journal takes seconds to read.
 MANY_URLS = 300_000
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a run takes place and what it is called. Nothing in here decides about a page."""
+    """Where a run writes and what it is called. Nothing here affects what happens to a page."""
 
     subject: str  # what the run is about: a URL, a configuration file
-    output: str  # where people find the results
-    home: Path  # the folder with the state, the flag files and the space that must not run out
+    output: str  # where users find the results
+    home: Path  # the folder of the state and the flag files, whose disk must not fill up
     min_free: int | None = None
     durability: Durability = Durability.BATCH
     state_setting: str = "--state"  # what names the backend of the state
 
 
 class Run:
-    """A job's run: ``Crawl`` is the loop in its middle, and what is peculiar to a job comes as its output and
-    as two functions."""
+    """The run of a job around its loop, ``Crawl``. What differs between jobs is the output and two functions:
+    ``read_job`` reads the job again for a reload, ``complete`` does work over all pages before the end."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class Run:
         *,
         second_chances: bool = True,
     ) -> None:
-        """``second_chances``: a run that is taken up tries again what had failed and may pass."""
-        # In a first run there is nothing to come back to, so nothing looks for it.
+        """``second_chances``: a resumed run retries transient failures of earlier runs."""
+        # A first run has nothing to revisit, so it does not look.
         recipe = msgspec.structs.replace(job.recipe, revisit=store.resumed)
         self._job = msgspec.structs.replace(job, recipe=recipe)
         self._place = place
@@ -66,15 +66,15 @@ class Run:
         self._store = store
         self._output = output
         self._control = control
-        self._complete = complete  # before the end: work over all pages that needs no network
+        self._complete = complete
         self._second_chances = second_chances
-        self._read_job = read_job  # for a reload: the job as its settings would have it now
+        self._read_job = read_job
         self._disk = DiskWatch(place.home, place.min_free, control)
         self._started = io.clock.now()
 
     async def run(self) -> Summary:
-        """To its end or to a stop; raises SumiError for what the user should hear about."""
-        self._control.watch(self._tell_of_state)
+        """Run to the end or to a stop. Raises SumiError with a message for the user."""
+        self._control.watch(self._report_state)
         await self._output.load(self._store)
         await self._recover()
         await self._announce()
@@ -88,7 +88,7 @@ class Run:
             raise
         aborted = self._control.was_aborted
         if not aborted:
-            await say_if_long("writing the results of", self._store, self._io)
+            await announce_if_long("writing the results of", self._store, self._io)
             if self._complete is not None:
                 await self._complete()
             await self._output.finish(self._store, await self._store.stats())
@@ -97,11 +97,11 @@ class Run:
         if not aborted:
             await note_standing(self._store, await self._store.stats(), standing_of(summary))
         self._io.tell(summary)
-        self._disk.complain()
+        self._disk.raise_if_low()
         return summary
 
-    async def tell_of_finished(self, since: str, advice: str) -> Summary:
-        """For a job that is to be left as it is: how it ended."""
+    async def report_finished(self, since: str, advice: str) -> Summary:
+        """For a finished job that is not run again: report how it ended."""
         about, where = self._place.subject, self._place.output
         self._io.tell(AlreadyFinished(self._job.recipe.job, about, where, since, advice))
         summary = await self._summary()
@@ -119,7 +119,7 @@ class Run:
         self._io.tell(RunStarted(recipe.job, about, where, self._store.resumed, stats.pending, notes))
 
     async def _controlled(self, crawl: Crawl) -> None:
-        """The crawl, and beside it what listens to the user and watches the disk."""
+        """Run the crawl; beside it, listen for commands and watch the disk."""
         flags = FlagFiles(self._place.home, self._job.recipe.job, self._control)
         control_loop = ControlLoop(crawl, self._io, self._control, self._read_limits)
         beside = asyncio.gather(control_loop.run(flags), self._disk.watch(self._io.clock))
@@ -131,11 +131,11 @@ class Run:
 
     async def _read_limits(self) -> Limits:
         if self._read_job is not None:
-            self._take_limits_of(await self._read_job())
+            self._apply_limits_of(await self._read_job())
         recipe = self._job.recipe
         return Limits(recipe.concurrency, self._job.frontier, recipe.pages_per_base)
 
-    def _take_limits_of(self, new: Job) -> None:
+    def _apply_limits_of(self, new: Job) -> None:
         recipe = msgspec.structs.replace(
             self._job.recipe,
             concurrency=new.recipe.concurrency,
@@ -144,12 +144,12 @@ class Run:
         )
         self._job = msgspec.structs.replace(self._job, recipe=recipe, frontier=new.frontier)
 
-    def _tell_of_state(self, state: RunState, why: str) -> None:
-        if state is not RunState.ENDED:  # of which the summary tells
+    def _report_state(self, state: RunState, why: str) -> None:
+        if state is not RunState.ENDED:  # the summary reports that
             self._io.tell(StateChanged(state, why))
 
     async def _recover(self) -> None:
-        """After a power cut, pages settled last may lack their files."""
+        """After a power cut, the pages settled last may lack their files: fetch those again."""
         lost = await self._lost()
         await self._store.amend(lost)
         requeued = await self._store.requeue(list(lost), self._started)
@@ -162,7 +162,7 @@ class Run:
     async def _lost(self) -> dict[str, PageFacts]:
         records = [await self._store.record(url) for url in self._store.unsynced]
         return {
-            record.url: to_be_made_again(record.facts)
+            record.url: facts_of_lost_file(record.facts)
             for record in records
             if record is not None and not self._output.has_whole(record.facts)
         }
@@ -170,10 +170,10 @@ class Run:
     async def _summary(self, *, aborted: bool = False, gave_up: str = "") -> Summary:
         notes: Sequence[str] = (f"ended by --on-error abort: {gave_up}",) if gave_up else ()
         found, stats = NOTHING_FOUND, await self._store.stats()
-        if not aborted:  # otherwise the disk may have failed, and the records are not to be read
+        if not aborted:  # after an abort the disk may have failed, and records cannot be read
             fidelity = FidelityScores(self._job.recipe.min_fidelity)
             told, dropped = await findings(self._store, fidelity)
-            found = Findings(fidelity.below, dropped, *await typed_in_vain(self._store))
+            found = Findings(fidelity.below, dropped, *await failed_seeds(self._store))
             notes = (*notes, *self._output.remarks(), *told, *fidelity.notes())
         return summarize(
             self._job.recipe,
@@ -189,16 +189,16 @@ class Run:
 
 
 def large_state_notes(store: JobStore, known: int, setting: str) -> tuple[str, ...]:
-    """What a user should do about a job that has outgrown the journal, which is read whole at every start,
-    and that stays one because it was named."""
+    """Advice for a job that has outgrown its journal, which every start reads whole, and that keeps it
+    because ``setting`` names it."""
     if known < MANY_URLS or not store.is_read_whole:
         return ()
     better = "a database would start at once and need less memory"
     return (f"this job knows {known:,} URLs; {better}: omit {setting} to move it to one",)
 
 
-async def say_if_long(doing: str, store: JobStore, io: Io) -> None:
-    """Before work over all pages that shows no progress."""
+async def announce_if_long(doing: str, store: JobStore, io: Io) -> None:
+    """Before work over all pages, which shows no progress."""
     pages = (await store.stats()).captured
     if pages >= MANY_PAGES:
         io.tell(Busy(f"{doing} {pages:,} pages"))

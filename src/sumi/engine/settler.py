@@ -1,15 +1,15 @@
 """Group commit: settlements that arrive while one batch is being written go out together in the next.
 
-To write one has a cost of its own, whatever is in it: on a store that waits for the disk it is the disk's. So
-after a batch a moment passes before the next, in which it fills, the longer the longer the last one took. Who
-comes when nothing was written just before need not wait.
+A write has a fixed cost, whatever is in it; on a store that waits for the disk, that of the disk. So after a
+batch there is a short rest in which the next one fills, the longer the longer the last write took. A
+settlement that arrives when nothing was written just before does not wait.
 
-A visit keeps its place among the pages in flight until its settlement is written, so a crash can never cost
-more than the pages in flight.
+A visit keeps its place among the pages in flight until its settlement is written, so a crash never costs more
+than the pages in flight.
 
-What a page found is written with its end, as one unit. Only where that is too much to write at a stretch do
-the findings go first, in slices: after a crash in between the page is read again, which finds nothing new. So
-there is never a page that ended and whose findings are missing.
+What a page found is written with its outcome, as one unit. Only if that is too much to write at once do the
+findings go first, in slices: after a crash in between, the page is fetched again and finds nothing new. So no
+page is ever settled without its findings.
 """
 
 import asyncio
@@ -22,30 +22,30 @@ from sumi.policy import Durability
 from sumi.ports import Deferral, Settlement
 
 BATCH = 256
-# Between two batches. At a thousand pages a second four go into each, where it was one; a page's place among
-# those in flight is kept for so much longer, a host's next turn does not depend on it.
+# Between two batches. At a thousand pages a second, each batch holds four instead of one. A page stays in
+# flight that much longer; its host's next turn does not depend on it.
 BATCH_SECONDS = 0.003
-# Times what the last one took; so writing never has more than a seventh of the time.
+# Times what the last write took, so that writing never takes more than a seventh of the time.
 BATCH_REST = 6.0
 LONGEST_REST = 0.03
 SYNC_SECONDS = 1.0
-# Findings that are written without letting the event loop turn: up to 50 ms on the slowest store.
+# Findings written without yielding to the event loop: up to 50 ms on the slowest store.
 SLICE = 1000
 
 
 class Settler:
     def __init__(self, io: Io, durability: Durability, in_flight: Callable[[], int]) -> None:
-        """``in_flight``: how many there are who may still join a batch, those who wait for it included."""
+        """``in_flight``: how many visits may still join a batch, those that wait for it included."""
         self._io = io
         self._in_flight = in_flight
         self._strict = durability is Durability.STRICT
         self._waiting: list[tuple[Settlement | Deferral, asyncio.Future[bool]]] = []
         self._writer: asyncio.Task[None] | None = None
         self._next_batch_at = 0.0
-        self._complete = asyncio.Event()  # the next batch has no visit left to wait for
+        self._complete = asyncio.Event()  # no further visit can join the next batch
 
     async def settle(self, unit: Settlement | Deferral) -> bool:
-        """Returns once the unit is as durable as the user asked; False if the lease was no longer ours."""
+        """Returns once the unit is as durable as requested; False if the lease was lost."""
         if len(unit.found) > SLICE:
             unit = await self._without_findings(unit)
         written = asyncio.get_running_loop().create_future()
@@ -69,8 +69,8 @@ class Settler:
             await self.sync()
 
     async def sync(self) -> None:
-        """One that has begun is waited for even if we are cancelled, as at the end of a run. A disk says only
-        once that it failed: it would go unheard, and the next sync would seem to succeed."""
+        """A sync that has begun is awaited even if we are cancelled, as at the end of a run: a disk reports a
+        failure only once, and the next sync would seem to succeed."""
         syncing = asyncio.ensure_future(self._io.frontier.sync(self._io.output.sync))
         try:
             await asyncio.shield(syncing)
@@ -80,8 +80,8 @@ class Settler:
             raise
 
     async def at_rest(self) -> None:
-        """What was handed over is written. A visit may be cancelled; a write that has begun must not be left
-        to a store that is about to be closed."""
+        """Wait for the write under way. Visits may be cancelled, but the store must not be closed during a
+        write."""
         if self._writer is not None:
             await asyncio.wait([self._writer])
 
@@ -99,8 +99,8 @@ class Settler:
             self._writer = None
 
     async def _fill(self) -> None:
-        """Until the next batch is due, or no visit can join it any more: a crawl of one page at a time would
-        gain nothing by waiting."""
+        """Until the next batch is due, or no further visit can join it: a crawl of one page at a time gains
+        nothing by waiting."""
         if self._io.clock.now() < self._next_batch_at and not self._is_complete():
             self._complete.clear()
             await self._io.clock.wait(self._complete, self._next_batch_at)
@@ -113,7 +113,7 @@ class Settler:
             if self._strict:
                 await self._io.output.sync()
             answers = await self._io.frontier.settle([unit for unit, _ in batch])
-        except Exception as error:  # noqa: BLE001 - every waiting visit must hear of it; the loop then ends the run
+        except Exception as error:  # noqa: BLE001 - every waiting visit must get it; the loop then ends the run
             for _, written in batch:
                 if not written.done():
                     written.set_exception(error)

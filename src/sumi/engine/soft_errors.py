@@ -10,7 +10,7 @@ from hashlib import blake2b
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
 from sumi.engine.visit import Visit
-from sumi.frontier.pacing import BOT_CHECK, MOST_DOUBLINGS
+from sumi.frontier.pacing import BOT_CHECK, MAX_DOUBLINGS
 from sumi.model import Candidate, Hop, Kind, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.challenge import challenge_error, challenge_header
@@ -20,13 +20,13 @@ from sumi.urls import origin, split
 
 CHALLENGING = frozenset({401, 403, 429, 503})
 # The longest pause after bot checks, each twice as long as the one before.
-MOST_PAUSE = 900.0
+MAX_PAUSE = 900.0
 # Regrets that differ in an echoed name or a search box are still the same regret.
 SIMILAR_BITS = 8
 # Folders of one host, besides its root: other software may answer below a folder. A host can make up many.
-MOST_FOLDERS = 8
+MAX_FOLDERS = 8
 # The probe is asked for next of all. A page that still waits after so many looks at it is believed.
-MOST_LOOKS = 5
+MAX_LOOKS = 5
 
 
 class SoftErrors:
@@ -61,8 +61,8 @@ class SoftErrors:
         before = self._in_a_row.get(host, 0)
         self._in_a_row[host] = before + 1
         if before:
-            pause = pacing.rate_limited_hold * 2 ** min(before - 1, MOST_DOUBLINGS)
-            until = self._io.clock.now() + min(pause, MOST_PAUSE, pacing.max_hold)
+            pause = pacing.rate_limited_hold * 2 ** min(before - 1, MAX_DOUBLINGS)
+            until = self._io.clock.now() + min(pause, MAX_PAUSE, pacing.max_hold)
             await self._io.frontier.hold_host(host, until, BOT_CHECK)
         return Verdict(Outcome.CHALLENGE, f"instead of the page: {whose}")
 
@@ -82,13 +82,13 @@ class SoftErrors:
         if split(probe).path.count("/") == 1:
             return True
         probed = self._folders[host]
-        if len(probed) < MOST_FOLDERS:
+        if len(probed) < MAX_FOLDERS:
             probed.add(probe)
         return probe in probed
 
     async def _put_off(self, visit: Visit, probe: str) -> Deferral | None:
         looks = visit.tried.probes
-        if looks >= MOST_LOOKS:
+        if looks >= MAX_LOOKS:
             return None
         visit.tried.probes += 1
         found = await self._gate.judge([Candidate(probe, Hop.GUESS, Kind.PROBE, referrer=visit.url)])

@@ -20,12 +20,12 @@ from sumi.recipe import Recipe
 from sumi.urls import host_key
 
 # A summary is read by people.
-_MOST_NAMED = 10
+_MAX_NAMED = 10
 # Hashes that differ in six bits agree in one of eight bytes, and then stand close together when sorted by it.
 # So many neighbours are looked at: more would find a few more pairs among pages that all look alike.
 _PIECE = 8
 _NEIGHBOURS = 4
-_MOST_SHORTFALLS = 3
+_MAX_SHORTFALLS = 3
 # Below this something is missing that a reader would miss; pages above are named only if the bar is higher.
 GOOD = 0.9
 _LOW_SHARE = 20  # one in so many pages is worse than the low mark of the distribution
@@ -94,7 +94,7 @@ def _given_up(waits: Sequence[HostWait]) -> list[str]:
     dead = [wait for wait in waits if wait.why == GIVEN_UP]
     return [
         f"{wait.host} no longer answers: {wait.pending:,} of its pages wait for another run"
-        for wait in dead[:_MOST_NAMED]
+        for wait in dead[:_MAX_NAMED]
     ]
 
 
@@ -120,7 +120,7 @@ class FidelityScores:
         if score < max(self._bar, GOOD):
             restless = filter(None, (record.facts.render_note,))
             page = _Page(score, record.url, (*restless, *record.facts.shortfalls))
-            self._worst = nsmallest(_MOST_NAMED, [*self._worst, page])
+            self._worst = nsmallest(_MAX_NAMED, [*self._worst, page])
 
     @property
     def below(self) -> int:
@@ -142,7 +142,7 @@ def _distribution(scores: "array[float]", below: int, bar: float) -> str:
 
 
 def _named(page: _Page) -> str:
-    return f"fidelity {page.score:.3f}: {page.url} ({'; '.join(page.shortfalls[:_MOST_SHORTFALLS])})"
+    return f"fidelity {page.score:.3f}: {page.url} ({'; '.join(page.shortfalls[:_MAX_SHORTFALLS])})"
 
 
 async def findings(ledger: Ledger, fidelity: FidelityScores) -> tuple[tuple[str, ...], int]:
@@ -154,7 +154,7 @@ async def findings(ledger: Ledger, fidelity: FidelityScores) -> tuple[tuple[str,
 
 async def _traps(ledger: Ledger) -> list[str]:
     rules = Counter([record.rule async for record in ledger.records((Outcome.TRAP,))])
-    notes = [f"trap: {rule} ({_urls(count)} skipped)" for rule, count in rules.most_common(_MOST_NAMED)]
+    notes = [f"trap: {rule} ({_urls(count)} skipped)" for rule, count in rules.most_common(_MAX_NAMED)]
     unnamed = len(rules) - len(notes)
     return [*notes, f"trap: {unnamed} more kinds, see the manifest"] if unnamed else notes
 
@@ -166,7 +166,7 @@ async def _challenges(ledger: Ledger) -> list[str]:
     return [
         f"{host} put up a bot check ({rule.rpartition(': ')[2]}) for {_urls(count)}: crawl more slowly, "
         "or ask the site's owner to let you in"
-        for (host, rule), count in hosts.most_common(_MOST_NAMED)
+        for (host, rule), count in hosts.most_common(_MAX_NAMED)
     ]
 
 
@@ -195,9 +195,9 @@ async def _pages(ledger: Ledger, fidelity: FidelityScores) -> tuple[list[str], i
 def _rendered(reasons: Counter[str], in_vain: Counter[str]) -> list[str]:
     told = [
         f"rendered in a browser: {_counted(count, 'page')} ({why})"
-        for why, count in reasons.most_common(_MOST_NAMED)
+        for why, count in reasons.most_common(_MAX_NAMED)
     ]
-    vain = [f"{note} on {_counted(count, 'page')}" for note, count in in_vain.most_common(_MOST_NAMED)]
+    vain = [f"{note} on {_counted(count, 'page')}" for note, count in in_vain.most_common(_MAX_NAMED)]
     return told + vain
 
 

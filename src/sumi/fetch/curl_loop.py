@@ -18,7 +18,7 @@ import pycurl
 # after a second, and would otherwise dial anew for every page. One in four of the files that we may have open
 # is set aside for them (see sumi.assembly.parts).
 _SHARE_OF_DESCRIPTORS = 4
-_MOST_KEPT = 2048
+_MAX_KEPT = 2048
 
 
 class Ending(NamedTuple):
@@ -178,5 +178,5 @@ class CurlLoop:
 
 def _kept_connections() -> int:
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    affordable = files // _SHARE_OF_DESCRIPTORS if files >= 0 else _MOST_KEPT
-    return max(1, min(affordable, _MOST_KEPT))
+    affordable = files // _SHARE_OF_DESCRIPTORS if files >= 0 else _MAX_KEPT
+    return max(1, min(affordable, _MAX_KEPT))

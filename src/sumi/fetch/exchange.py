@@ -28,7 +28,7 @@ _PROXY_AUTHENTICATION = 407
 _SURPLUS = Verdict(Outcome.BAD_HTTP, "more bytes than the response announced")
 
 # Servers whose connections are not used twice; beyond that they are, which costs one page a retry each time.
-_MOST_DROPPERS = 10_000
+_MAX_DROPPERS = 10_000
 
 
 class ProxyFailed(NamedTuple):
@@ -167,7 +167,7 @@ class Exchanges:
 
     def _trust_no_more(self, route: Route) -> None:
         """Its used connections, of which curl may still hold some."""
-        if len(self._droppers) < _MOST_DROPPERS:
+        if len(self._droppers) < _MAX_DROPPERS:
             self._droppers.add((route.target.host, route.target.port))
 
     async def _says_more(self, transfer: Transfer, incoming: Incoming) -> bool:

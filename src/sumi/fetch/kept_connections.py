@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from sumi.fetch.route import Route
 
-_MOST_SERVERS = 4096
+_MAX_SERVERS = 4096
 
 
 class KeptConnections:
@@ -32,7 +32,7 @@ class KeptConnections:
         server = _server(route)
         self._of_server.setdefault(server, {})[descriptor] = local_port
         self._of_server.move_to_end(server)
-        if len(self._of_server) > _MOST_SERVERS:
+        if len(self._of_server) > _MAX_SERVERS:
             self._of_server.popitem(last=False)
 
     def look(self, route: Route) -> "Look":

@@ -13,7 +13,7 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.ports import Clock
 
 _LOOKUPS_AT_ONCE = 16
-_MOST_LEFT_BEHIND = 240
+_MAX_LEFT_BEHIND = 240
 _TOOK_TOO_LONG = "the name server did not answer in time"
 _WORDS = {
     socket.EAI_NONAME: "the host name does not exist",
@@ -49,7 +49,7 @@ class SystemResolver:
 
     async def addresses(self, host: str) -> Resolution:
         # A name that waits for its turn is not late. Only of a dead name server no turn may ever come.
-        patience = self._seconds if self._left_behind >= _MOST_LEFT_BEHIND else None
+        patience = self._seconds if self._left_behind >= _MAX_LEFT_BEHIND else None
         lookup: _Lookup | None = None
         try:
             async with asyncio.timeout(patience):
@@ -58,7 +58,7 @@ class SystemResolver:
             async with asyncio.timeout(self._seconds):
                 return await lookup.start(host)
         except TimeoutError:
-            if lookup is not None and self._left_behind < _MOST_LEFT_BEHIND:
+            if lookup is not None and self._left_behind < _MAX_LEFT_BEHIND:
                 lookup.left_behind = True
                 self._left_behind += 1
                 self._places.release()
@@ -109,7 +109,7 @@ def _system_addresses(host: str) -> Resolution:
 
 KEPT_SECONDS = 60.0
 _KEPT_NAMES = 4096
-_MOST_ADDRESSES = 16  # more than any name needs; a name server may send hundreds
+_MAX_ADDRESSES = 16  # more than any name needs; a name server may send hundreds
 
 STOPPED = Verdict(Outcome.CONNECTION_LOST, "stopped before the name was found")
 NO_ADDRESS = Unresolved("the host name has no address")
@@ -186,7 +186,7 @@ class AddressBook:
         refusal = self._refusal(host, port, resolution)
         if refusal is not None:
             return Verdict(Outcome.ADDRESS_REFUSED, refusal)
-        return self._keep(key, Found(resolution[:_MOST_ADDRESSES], self._clock.now() + KEPT_SECONDS))
+        return self._keep(key, Found(resolution[:_MAX_ADDRESSES], self._clock.now() + KEPT_SECONDS))
 
     def _refusal(self, host: str, port: int, addresses: tuple[str, ...]) -> str | None:
         refusals = (self._guard.check(host, port, address) for address in addresses)

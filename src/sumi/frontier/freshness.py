@@ -42,7 +42,7 @@ def is_conditional(headers: tuple[tuple[str, str], ...]) -> bool:
 # A directive's name and, where it has one, its value, quoted or not.
 _DIRECTIVE = re.compile(r'(?:^|,)[ \t]*([a-z-]+)[ \t]*(?:=[ \t]*("[^"]*"|[^,"]*))?', re.IGNORECASE)
 _UNCACHEABLE = frozenset({"no-cache", "no-store"})
-_MOST_DIGITS = 10  # three centuries of seconds; a server may send any number of digits
+_MAX_DIGITS = 10  # three centuries of seconds; a server may send any number of digits
 _LONGEST = 4096  # characters of a field that are read
 
 
@@ -73,7 +73,7 @@ def varied_by(headers: tuple[tuple[str, str], ...]) -> frozenset[str]:
 def _seconds(text: str) -> float:
     """0 for anything but a number: better to request the page once too often."""
     text = text.strip()
-    return float(text[:_MOST_DIGITS]) if text.isascii() and text.isdigit() else 0.0
+    return float(text[:_MAX_DIGITS]) if text.isascii() and text.isdigit() else 0.0
 
 
 def _moment(text: str, otherwise: float) -> float:

@@ -88,17 +88,17 @@ def session_of(url: str) -> Session | None:
 _NEW_WORDS: Final = 3
 _CREDIT: Final = 10
 # Beyond half, a new word is likely to meet a bit that is set. Words that come later then count as new.
-_MOST_BITS: Final = 8192
+_MAX_BITS: Final = 8192
 # After a restart counts are known and vocabularies are not: so many pages only teach.
 _LESSONS: Final = 20
 # About 5 kB each. A site of more templates than this has none of which many pages are endless.
-_MOST_TEMPLATES: Final = 20_000
+_MAX_TEMPLATES: Final = 20_000
 
 # Two texts whose hashes differ in no more of 64 bits are nearly the same: one word in a hundred moves two or
 # three, and texts that have only their site in common differ in twenty and more.
 SAME_BITS: Final = 6
 _PROOFS: Final = 3
-_MOST_SESSIONS: Final = 200_000
+_MAX_SESSIONS: Final = 200_000
 
 
 class _Template:
@@ -141,7 +141,7 @@ class TemplateWatch:
             return known.fruitless
         words = int.from_bytes(vocabulary, "little")
         new = (words & ~known.seen).bit_count()
-        if known.seen.bit_count() < _MOST_BITS:
+        if known.seen.bit_count() < _MAX_BITS:
             known.seen |= words
         if known_content:
             known.fruitless += 1
@@ -162,7 +162,7 @@ class TemplateWatch:
 
     def _known(self, url: str) -> _Template | None:
         name = template_of(url) if self._limit else None
-        if name is None or (name not in self._templates and len(self._templates) >= _MOST_TEMPLATES):
+        if name is None or (name not in self._templates and len(self._templates) >= _MAX_TEMPLATES):
             return None
         return self._templates.setdefault(name, _Template())
 
@@ -181,7 +181,7 @@ class SessionWatch:
             return
         before = self._pages.get(self._key_of(session.page))
         if before is None:
-            if len(self._pages) < _MOST_SESSIONS:
+            if len(self._pages) < _MAX_SESSIONS:
                 self._pages[self._key_of(session.page)] = simhash
             return
         same = nearly_same(before, simhash)

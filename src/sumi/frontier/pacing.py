@@ -16,8 +16,8 @@ USUAL_WEIGHT = 0.02
 # Below this, differences in latency are noise of our own machine.
 LATENCY_FLOOR = 0.1
 MAX_SLOWDOWN = 10.0
-MOST_DOUBLINGS = 16
-MOST_FAILING = 100  # failing URLs that are remembered for a host
+MAX_DOUBLINGS = 16
+MAX_FAILING = 100  # failing URLs that are remembered for a host
 
 # Why a host is held, worded to follow its name: "docs.example.org answered 429: left alone until …".
 BOT_CHECK = "put up a bot check"
@@ -162,14 +162,14 @@ class HostPace:
         else:
             why = f"{_ANSWERED}{status}"
             pause = min(policy.rate_limited_hold * 2**self.throttles, policy.longest_rate_limited_hold)
-            self.throttles = min(self.throttles + 1, MOST_DOUBLINGS)
+            self.throttles = min(self.throttles + 1, MAX_DOUBLINGS)
         self.hold(now + min(max(pause, 0.0), policy.max_hold), why)
 
     def failed(self, url: str, now: float, policy: PacingPolicy) -> None:
         """Each URL counts once: one that fails at every try says no more about its host than at the first."""
         if url in self.failing or not policy.circuit_failures:
             return
-        if len(self.failing) < max(MOST_FAILING, policy.circuit_failures):
+        if len(self.failing) < max(MAX_FAILING, policy.circuit_failures):
             self.failing |= {url}
         if len(self.failing) >= policy.circuit_failures and now >= self.circuit_until:
             # After the hold a success closes the circuit, a failure of yet another URL opens it again.

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from sumi.console.open_job import stored_jobs
-from sumi.engine.gate import Prospect, foretell
+from sumi.engine.gate import Prediction, predict
 from sumi.errors import UsageError
 from sumi.events import WaitingHost
 from sumi.inspection.status import looking_at
@@ -141,11 +141,11 @@ async def _waiting(url: str, store: Snapshot, now: float) -> WaitingHost | None:
 
 async def _unknown(url: str, state: Path, store: Snapshot) -> Explanation:
     settings = await load_saved_settings(store)
-    prospect = Prospect(None, "the job's settings are not recorded")
+    prospect = Prediction(None, "the job's settings are not recorded")
     if await load_role(store, state) is not None:
-        prospect = Prospect(None, "sumi crawl validate-policy --config FILE tells")
+        prospect = Prediction(None, "sumi crawl validate-policy --config FILE tells")
     if settings is not None:
-        prospect = await foretell(url, mirror_job(settings).recipe, store)
+        prospect = await predict(url, mirror_job(settings).recipe, store)
     other = url.removesuffix("/") if url.endswith("/") else f"{url}/"
     refusal = prospect.refusal or Verdict(Outcome.PENDING)
     return Explanation(

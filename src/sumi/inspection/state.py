@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from sumi.console.open_job import only_job, refuse_captures, stored_jobs
 from sumi.engine.io import SystemClock
-from sumi.engine.revisit import to_be_made_again
+from sumi.engine.revisit import facts_of_lost_file
 from sumi.errors import OutputRefused, StateDamaged, StateLocked, UsageError
 from sumi.jobs.mirror.check import mirror_findings
 from sumi.jobs.mirror.output import MarkdownTree
@@ -199,7 +199,7 @@ async def _repair_findings(state: Path, findings: Sequence[Finding], tell: Tell,
 async def _make_again(store: Store, url: str, now: float) -> bool:
     record = await store.record(url)
     if record is not None:
-        await store.amend({url: to_be_made_again(record.facts)})
+        await store.amend({url: facts_of_lost_file(record.facts)})
     return bool(await store.requeue([url], now))
 
 

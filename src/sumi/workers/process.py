@@ -31,7 +31,7 @@ _LAST_WORDS_SHOWN = 200
 _NEEDED = frozenset({"PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH"})
 _NEEDED_PREFIXES = ("PYTHON", "LC_", "COVERAGE_")
 # More than a socket's buffer holds after the sender is gone.
-_MOST_UNREAD = 4 * 1024 * 1024
+_MAX_UNREAD = 4 * 1024 * 1024
 _decoder = msgspec.msgpack.Decoder(Answer)
 
 
@@ -217,7 +217,7 @@ class DigestProcess(asyncio.Protocol):
         """Take what it still answered. A worker may die while pages are being sent to it; the event loop then
         closes at the failure to send, and leaves unread which pages it had done before."""
         with suppress(OSError):  # there is nothing more
-            self.data_received(connection.recv(_MOST_UNREAD))
+            self.data_received(connection.recv(_MAX_UNREAD))
 
     def _end_of(self, verdict: Verdict, begun: int, last_words: str) -> End:
         culprit = self.jobs.popleft() if begun > self.answered and self.jobs else None

@@ -88,7 +88,7 @@ def is_tracker(host: str) -> bool:
     return any(".".join(labels[start:]) in _DOMAINS for start in range(len(labels) - 1))
 
 
-_MOST_BYTES = 64 * 1024 * 1024
+_MAX_BYTES = 64 * 1024 * 1024
 _KEPT_STATUS = 200
 _KEPT_TYPES = frozenset({"text/javascript", "application/javascript", "application/x-javascript", "text/css"})
 
@@ -117,7 +117,7 @@ class Shelf:
             return
         self._kept[key] = response
         self._bytes += len(response.body)
-        while self._bytes > _MOST_BYTES:
+        while self._bytes > _MAX_BYTES:
             self._bytes -= len(self._kept.popitem(last=False)[1].body)
 
 
@@ -177,7 +177,7 @@ def _context(pem: bytes) -> ssl.SSLContext:
 
 # What reads. A script that means to change or delete something gets no answer.
 _METHODS = frozenset({"GET", "HEAD", "POST"})
-_MOST_OF_ONE = 16 * 1024 * 1024  # bytes of one answer
+_MAX_OF_ONE = 16 * 1024 * 1024  # bytes of one answer
 _AT_ONCE = 8  # requests of one page; with the line above, what they can take of our memory
 _WORTHLESS = 407  # about a proxy, and there is none between the site and the browser but this
 
@@ -327,7 +327,7 @@ class FilteringProxy:
         return answer
 
     async def _fetched(self, held: Pass, wanted: Wanted, client: Fetcher) -> Response | None:
-        most = max(0, min(_MOST_OF_ONE, held.bytes_left))
+        most = max(0, min(_MAX_OF_ONE, held.bytes_left))
         answer = await client.fetch(
             Request(
                 wanted.target.url,

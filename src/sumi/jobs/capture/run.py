@@ -18,7 +18,7 @@ from sumi.assembly.parts import (
 )
 from sumi.engine.completeness import PARTIAL
 from sumi.engine.control import Control, RunState, obeying_signals
-from sumi.engine.disk_watch import refuse_without_room
+from sumi.engine.disk_watch import require_disk_space
 from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run
 from sumi.errors import UsageError
@@ -80,7 +80,7 @@ async def _captured(
     job = affordable(capture_job(settings), settings.processes)
     folder = CaptureFolder(Path(settings.store))
     with folder.working("sumi capture") as database:
-        refuse_without_room(folder.path, settings.min_free)
+        require_disk_space(folder.path, settings.min_free)
         before = None if job_id is None else folder.job(database, job_id)
         row = _recorded(settings, folder, database, before)
         had = database.count_pages(row.id)

@@ -106,7 +106,7 @@ async def _map(
             )
         run = Run(job, place, io, store, output, control, read_job, second_chances=again)
         if store.beginning is Beginning.FINISHED:
-            summary = await run.tell_of_finished(store.finished_at, HOW_TO_LOOK_AGAIN)
+            summary = await run.report_finished(store.finished_at, HOW_TO_LOOK_AGAIN)
             if await store.is_untold():  # killed in between
                 await _tell_of_end(config, io, store, COMPLETED, request)
             return summary

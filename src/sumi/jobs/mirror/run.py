@@ -16,9 +16,9 @@ from sumi.assembly.parts import (
     teller,
 )
 from sumi.engine.control import Control, obeying_signals
-from sumi.engine.disk_watch import refuse_without_room, room_notes
+from sumi.engine.disk_watch import disk_space_notes, require_disk_space
 from sumi.engine.io import Io, SystemClock
-from sumi.engine.run import Place, Run, say_if_long
+from sumi.engine.run import Place, Run, announce_if_long
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, Progress, Summary
 from sumi.files.disk_errors import explained
@@ -76,7 +76,7 @@ async def _mirror(
     with Claim(home / STATE_FOLDER, "sumi mirror", home=home) as claim:
         if settings.fresh or _was_being_emptied(home):
             _empty(home)
-        refuse_without_room(home, settings.min_free)
+        require_disk_space(home, settings.min_free)
         job = _with_room_notes(job, settings, home)
         async with _opened(settings, job, home, listeners, claim.lock) as (io, store, tree):
             summary = await _run(settings, job, home, io, store, tree, control, read_settings)
@@ -122,7 +122,7 @@ async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: Mark
     if not settings.assets:
         await forget_assets(store)
     if settings.update and store.resumed:
-        await say_if_long("checking the files of", store, io)
+        await announce_if_long("checking the files of", store, io)
         await begin_update(store, store, now, tree.has)
     return any(each.rewrite_links or each.assets for each in (before, settings) if each is not None)
 
@@ -147,7 +147,7 @@ async def _complete(settings: MirrorSettings, store: JobStore, tree: MarkdownTre
 
 def _with_room_notes(job: Job, settings: MirrorSettings, home: Path) -> Job:
     per_page = BYTES_PER_PAGE + (RAW_BYTES_PER_PAGE if settings.raw else 0)
-    notes = room_notes(home, settings.max_pages, per_page, settings.min_free)
+    notes = disk_space_notes(home, settings.max_pages, per_page, settings.min_free)
     return msgspec.structs.replace(job, notes=(*job.notes, *notes))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from sumi.engine.revisit import to_be_made_again
+from sumi.engine.revisit import facts_of_lost_file
 from sumi.model import Kind, PageFacts
 from sumi.outcomes import ASKED_AGAIN, Outcome
 from sumi.ports import Frontier, Ledger, UrlRecord
@@ -78,7 +78,7 @@ async def begin_update(
     async for record in ledger.records(ASKED_AGAIN):
         urls.append(record.url)
         if not is_whole(record):
-            lost[record.url] = to_be_made_again(record.facts)
+            lost[record.url] = facts_of_lost_file(record.facts)
     await frontier.amend(lost)
     for start in range(0, len(urls), BATCH):
         await frontier.requeue(urls[start : start + BATCH], now)

@@ -13,7 +13,7 @@ from sumi.assembly.parts import (
     teller,
 )
 from sumi.engine.control import Control, obeying_signals
-from sumi.engine.disk_watch import refuse_without_room
+from sumi.engine.disk_watch import require_disk_space
 from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run
 from sumi.errors import StateError
@@ -102,7 +102,7 @@ async def _crawl(
     adopt(config.workspace, layout_of(config).belongings)
     with Claim(config.frontier.db_path, f"sumi {options.command}") as claim:
         refuse_half_emptied(config.workspace)
-        refuse_without_room(config.workspace, options.min_free)
+        require_disk_space(config.workspace, options.min_free)
         async with _opened(config, options, job, listeners, control, claim.lock) as (io, store, archive):
             await _begin_as(Role(options.job, config.workspace), store, config.frontier.db_path)
             if options.again:

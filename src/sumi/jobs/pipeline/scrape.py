@@ -17,7 +17,7 @@ from sumi.assembly.parts import (
 )
 from sumi.console.open_job import looking_at
 from sumi.engine.control import Control, obeying_signals
-from sumi.engine.disk_watch import refuse_without_room
+from sumi.engine.disk_watch import require_disk_space
 from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run
 from sumi.errors import UsageError
@@ -117,7 +117,7 @@ async def _scrape(
     at_work = crawler_at_work or _by_lock(config, follow=options.follow)
     with Claim(scraper_state(config), "sumi scrape run") as claim:
         refuse_half_emptied(config.workspace)
-        refuse_without_room(config.workspace, options.min_free)
+        require_disk_space(config.workspace, options.min_free)
         async with _opened(config, options, job, listeners, at_work, claim.lock) as (io, store, archive):
             await note_role(store, Role(SCRAPER, config.workspace), scraper_state(config))
             await store.put_note(RUN_NOTE, config.run_id)
