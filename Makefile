@@ -10,7 +10,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 JOBS ?= $(shell expr 2 \* $$(nproc 2>/dev/null || echo 2))
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types layers unit coverage format torture bench instructions docs clean fuzz urls
+.PHONY: help install demo test lint types layers unit coverage format deploy torture bench instructions docs clean fuzz urls
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -44,6 +44,9 @@ coverage: $(VENV)/.developer ## the tests, counting the lines they reach; takes 
 format: $(VENV)/.developer ## rewrite the code in the common style
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
+
+deploy: $(VENV)/.linters ## check what is in deploy/ with the linters of the tools that read it
+	$(PY) -m pytest tests/project/test_deploy.py
 
 torture: $(VENV)/.developer ## kill and fail a mirror at every moment that matters; takes a while; TORTURE=options
 	$(PY) -m tests.torture.run $(TORTURE)
@@ -86,4 +89,8 @@ $(VENV)/.developer: $(VENV)/.installed
 
 $(VENV)/.fuzzer: $(VENV)/.developer
 	$(PIP) install -c constraints.txt -e '.[fuzz]'
+	@touch $@
+
+$(VENV)/.linters: $(VENV)/.developer
+	$(PIP) install -c constraints.txt -e '.[deploy]'
 	@touch $@
