@@ -17,7 +17,7 @@ from pathlib import Path
 import apsw
 
 from sumi.jobs.map.analysis import measure
-from sumi.jobs.map.database import opened
+from sumi.jobs.map.database import open_database
 from sumi.jobs.map.exports.graph_xml import write_gexf, write_graphml
 from sumi.jobs.map.exports.parquet import write_parquet_links, write_parquet_nodes
 from sumi.jobs.map.exports.picture import write_picture
@@ -104,7 +104,7 @@ def measured(name: str, work: Callable[[], object]) -> None:
 
 
 def run(path: Path, folder: Path) -> None:
-    with opened(path) as db, (folder / "out").open("wb") as file:
+    with open_database(path) as db, (folder / "out").open("wb") as file:
         measured("summary", lambda: summary_markdown(read_summary(db)))
         measured("graphml, pages", lambda: write_graphml(page_graph(db), file))
         measured("gexf, pages", lambda: write_gexf(page_graph(db), file))

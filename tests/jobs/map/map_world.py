@@ -1,4 +1,4 @@
-"""Webs of random links, the made that a crawl makes of one, and what it should be."""
+"""Webs of random links, the map that a crawl makes of one, and what it should be."""
 
 import sqlite3
 from collections import defaultdict, deque

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.jobs.map.coverage import MOST_NAMED, Coverage, coverage_notes, read_coverage
-from sumi.jobs.map.database import opened
+from sumi.jobs.map.database import open_database
 from sumi.jobs.map.graph import domain_graph
 from tests.made_maps import Page, make_map
 
@@ -39,16 +39,16 @@ def page(state: str, outcome: str, path: str = "x") -> Page:
 )
 def test_each_state_of_one_page_beside_one_that_was_read(other: Page, words: str, tmp_path: Path) -> None:
     coverage = read_coverage(make_map(tmp_path / "map.db", [HOME, other]))
-    assert {domain: one.words for domain, one in coverage.items()} == {"good.test": words}
+    assert {domain: one.description for domain, one in coverage.items()} == {"good.test": words}
 
 
 @given(st.builds(Coverage, *(st.integers(0, 3) for _ in range(9))))
 def test_explored_and_dead_are_said_only_where_it_is_so(coverage: Coverage) -> None:
     missing = sum(getattr(coverage, name) for name in MISSING)
     assert coverage.explored == (coverage.read > 0 and missing == 0)
-    assert coverage.words.startswith("explored") == coverage.explored
+    assert coverage.description.startswith("explored") == coverage.explored
     answered = coverage.read + coverage.no_page + missing - coverage.unreachable
-    assert coverage.words.startswith("dead") == (coverage.unreachable > 0 and answered == 0)
+    assert coverage.description.startswith("dead") == (coverage.unreachable > 0 and answered == 0)
 
 
 def test_of_many_domains_those_are_named_that_are_not_explored() -> None:
@@ -61,5 +61,5 @@ def test_of_many_domains_those_are_named_that_are_not_explored() -> None:
 
 def test_a_redirect_is_no_crawled_page_of_its_domain_in_exports(tmp_path: Path) -> None:
     moved = Page("https://good.test/old", depth=0, outcome="redirected", status=301)
-    with opened(make_map(tmp_path / "map.db", [HOME, moved])) as db:
+    with open_database(make_map(tmp_path / "map.db", [HOME, moved])) as db:
         assert [row[2:4] for row in domain_graph(db).nodes()] == [(2, 1)]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sumi.errors import UsageError
-from sumi.jobs.map.database import opened
+from sumi.jobs.map.database import open_database
 from sumi.jobs.map.diff import differences
 from tests.made_maps import GOOD, Page, make_map
 
@@ -28,7 +28,7 @@ def diff(folder: Path, old: int, new: int) -> list[tuple[str, str, str, str]]:
     path = folder / "map.db"
     if not path.exists():
         make_map(path, PAGES, LINKS, runs=3, vanished=VANISHED)
-    with opened(path) as db:
+    with open_database(path) as db:
         return [
             (one.subject, one.event, one.name + one.target, f"{one.before}>{one.after}")
             for one in differences(db, old, new)

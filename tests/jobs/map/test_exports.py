@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sumi.errors import StateDamaged, UsageError
 from sumi.jobs.map.analysis import measured
-from sumi.jobs.map.database import opened
+from sumi.jobs.map.database import open_database
 from sumi.jobs.map.exports.graph_xml import write_gexf, write_graphml
 from sumi.jobs.map.exports.parquet import write_parquet_links, write_parquet_nodes
 from sumi.jobs.map.graph import Graph, domain_graph, page_graph
@@ -38,7 +38,7 @@ def read_back(write: Writer, read: Callable[[BinaryIO], Any], graph: Graph) -> A
 def test_pages_and_links_are_read_back(
     tmp_path: Path, write: Writer, read: Callable[[BinaryIO], Any]
 ) -> None:
-    with opened(small_map(tmp_path)) as db:
+    with open_database(small_map(tmp_path)) as db:
         graph = read_back(write, read, page_graph(db))
     assert graph.is_directed()
     urls = {node: values["url"] for node, values in graph.nodes(data=True)}
@@ -63,7 +63,7 @@ def test_pages_and_links_are_read_back(
 def test_domains_are_joined_by_the_number_of_links(
     tmp_path: Path, write: Writer, read: Callable[[BinaryIO], Any]
 ) -> None:
-    with opened(small_map(tmp_path)) as db:
+    with open_database(small_map(tmp_path)) as db:
         graph = read_back(write, read, measured(domain_graph(db)))
     names = {node: values["domain"] for node, values in graph.nodes(data=True)}
     weights = {(names[a], names[b]): int(values["weight"]) for a, b, values in graph.edges(data=True)}
@@ -80,7 +80,7 @@ def test_domains_are_joined_by_the_number_of_links(
 
 def test_parquet_holds_the_same_nodes_and_links(tmp_path: Path) -> None:
     nodes, links = io.BytesIO(), io.BytesIO()
-    with opened(small_map(tmp_path)) as db:
+    with open_database(small_map(tmp_path)) as db:
         graph = page_graph(db)
         write_parquet_nodes(graph, nodes)
         write_parquet_links(graph, links)
@@ -120,7 +120,7 @@ def _one_page(title: str) -> Graph:
 
 def test_a_link_that_vanished_is_no_part_of_the_map_as_it_stands(tmp_path: Path) -> None:
     path = make_map(tmp_path / "map.db", SMALL, SMALL_LINKS, runs=2, vanished=[(0, 2, 2)])
-    with opened(path) as db:
+    with open_database(path) as db:
         assert sorted(link[:2] for link in page_graph(db).links()) == sorted(set(SMALL_LINKS) - {(0, 2)})
 
 
@@ -132,7 +132,7 @@ def test_urls_that_are_only_referred_to_are_nodes_too(tmp_path: Path) -> None:
     db.execute("INSERT INTO stubbed_urls VALUES (9, 'https://wiki.test/A', 'wiki.test', 1, 1)")
     db.execute("INSERT INTO stubbed_referrers VALUES (1, 9, 1, 1)")
     db.close()
-    with opened(path) as db:
+    with open_database(path) as db:
         graph = page_graph(db)
         assert graph.size == 2
         assert list(graph.nodes())[1][:4] == ("https://wiki.test/A", "wiki.test", "stubbed", "Stubbed")
@@ -140,7 +140,7 @@ def test_urls_that_are_only_referred_to_are_nodes_too(tmp_path: Path) -> None:
 
 
 def test_an_empty_map_is_exported_too(tmp_path: Path) -> None:
-    with opened(make_map(tmp_path / "map.db", [])) as db:
+    with open_database(make_map(tmp_path / "map.db", [])) as db:
         for graph in (page_graph(db), measured(page_graph(db)), measured(domain_graph(db))):
             assert len(read_back(write_graphml, nx.read_graphml, graph)) == 0
 
@@ -157,5 +157,5 @@ def test_what_is_no_map_is_refused_with_a_sentence(tmp_path: Path) -> None:
         (other, UsageError, "is not the database of a map"),
         (junk, StateDamaged, "is not a database"),
     ):
-        with pytest.raises(error, match=words), opened(path):
+        with pytest.raises(error, match=words), open_database(path):
             pass

@@ -12,7 +12,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.jobs.map.database import opened
+from sumi.jobs.map.database import open_database
 from sumi.jobs.map.exports.layout import Circle, area_radius, dots, lay_out, pack
 from sumi.jobs.map.exports.picture import select, write_picture
 from sumi.jobs.map.graph import Level
@@ -23,7 +23,7 @@ EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)><!-- \u202
 
 def picture(path: Path, level: Level = Level.PAGE) -> str:
     file = io.BytesIO()
-    with opened(path) as db:
+    with open_database(path) as db:
         write_picture(db, level, file)
     return file.getvalue().decode()
 

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.errors import IllegalTransition
-from sumi.jobs.map.store.states import ANSWERED, REOPENED, TRANSITIONS, PageState, check, course, state_of
+from sumi.jobs.map.store.states import (
+    ANSWERED,
+    REOPENED,
+    TRANSITIONS,
+    PageState,
+    check_transition,
+    state_of,
+    transitions,
+)
 from sumi.outcomes import Outcome
 
 # As the specification draws it, beside what it says in words: HEAD may show something else than HTML, all
@@ -34,27 +42,27 @@ any_state = st.sampled_from(PageState)
 
 
 @given(any_state, any_state)
-def test_only_allowed_moves_are_made(old: PageState, new: PageState) -> None:
+def test_only_allowed_transitions_pass(old: PageState, new: PageState) -> None:
     if (old, new) in DRAWN | IN_WORDS | ANEW:
-        check(old, new)
+        check_transition(old, new)
     else:
         with pytest.raises(IllegalTransition, match=f"is {old} cannot become {new}"):
-            check(old, new)
+            check_transition(old, new)
 
 
-def test_nothing_ends_for_ever() -> None:
+def test_no_state_is_final() -> None:
     assert set(TRANSITIONS) == set(PageState)
 
 
 @given(st.sampled_from(Outcome))
-def test_every_outcome_is_reached_from_discovery_by_allowed_moves(outcome: Outcome) -> None:
+def test_every_outcome_is_reached_from_discovery_by_allowed_transitions(outcome: Outcome) -> None:
     target = state_of(outcome.value)
-    way = list(course(PageState.DISCOVERED, target))
-    assert way[-1] is target
-    assert (PageState.FETCHING in way) == (target in ANSWERED)
+    steps = list(transitions(PageState.DISCOVERED, target))
+    assert steps[-1] is target
+    assert (PageState.FETCHING in steps) == (target in ANSWERED)
 
 
 @given(st.sampled_from(sorted(ANSWERED)), st.sampled_from(sorted(ANSWERED)))
 def test_one_ending_does_not_follow_another_without_a_fetch(old: PageState, new: PageState) -> None:
     with pytest.raises(IllegalTransition):
-        list(course(old, new))
+        list(transitions(old, new))

@@ -1,7 +1,6 @@
-"""What a graph says: who is linked to most, who is central, who belongs together, what holds the parts
-together.
+"""Measures of a map's graph: degrees, PageRank, communities and bridges.
 
-Computed by NetworKit, which comes with the extra ``terrain``.
+Computed by NetworKit, an optional dependency (``sumi[terrain]``).
 """
 
 import os
@@ -13,12 +12,12 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from sumi.errors import UsageError
-from sumi.jobs.map.database import opened_map
+from sumi.jobs.map.database import open_map
 from sumi.jobs.map.graph import Column, ColumnType, Graph, Level, Row, domain_graph, page_graph
 
 DAMPING: Final = 0.85
 _TOLERANCE: Final = 1e-9
-_SEED: Final = 1  # any: the same map must give the same communities every time
+_SEED: Final = 1  # fixed, so that the same map always has the same communities
 
 COLUMNS = (
     Column("in_degree", ColumnType.WHOLE),
@@ -30,22 +29,20 @@ COLUMNS = (
 
 
 class Measures(NamedTuple):
-    """Each by position of the node."""
+    """Each list is by position of the node."""
 
     in_degree: Sequence[int]  # other nodes that link to it
     out_degree: Sequence[int]
     pagerank: Sequence[float]
     community: Sequence[int]  # 0 is the largest
     bridge_count: Sequence[int]  # bridges that end at it
-    bridges: Sequence[
-        tuple[int, int]
-    ]  # links without which a part would be cut off, whatever their direction
+    bridges: Sequence[tuple[int, int]]  # links whose removal would cut the undirected graph in two
 
 
 def measure(graph: Graph) -> Measures:
-    """Whatever a link's weight, it is one link; those from a node to itself do not count."""
+    """Weights are ignored, and so are links from a node to itself."""
     networkit, numpy = libraries()
-    networkit.setNumberOfThreads(1)  # several would race for the communities
+    networkit.setNumberOfThreads(1)  # with several, communities would depend on their timing
     networkit.setSeed(_SEED, False)
     from sumi.jobs.map.link_table import LinkTable
 
@@ -53,13 +50,13 @@ def measure(graph: Graph) -> Measures:
     sources, targets = table.sources.astype(numpy.uint64), table.targets.astype(numpy.uint64)
     directed = _graph(networkit, numpy, sources, targets, graph.size, directed=True)
     lower, upper = numpy.minimum(sources, targets), numpy.maximum(sources, targets)
-    together = _graph(networkit, numpy, lower, upper, graph.size, directed=False)
-    bridges = _bridges(networkit, together)
+    undirected = _graph(networkit, numpy, lower, upper, graph.size, directed=False)
+    bridges = _bridges(networkit, undirected)
     return Measures(
         in_degree=[directed.degreeIn(node) for node in range(graph.size)],
         out_degree=[directed.degreeOut(node) for node in range(graph.size)],
         pagerank=_pagerank(networkit, directed),
-        community=_communities(networkit, together),
+        community=_communities(networkit, undirected),
         bridge_count=numpy.bincount(
             numpy.fromiter(chain.from_iterable(bridges), dtype=numpy.int64), minlength=graph.size
         ).tolist(),
@@ -68,7 +65,7 @@ def measure(graph: Graph) -> Measures:
 
 
 def measured(graph: Graph) -> Graph:
-    """The same graph, each node with its measures."""
+    """The same graph with the measures as further columns."""
     measures = measure(graph)
 
     def nodes() -> Iterator[Row]:
@@ -80,7 +77,7 @@ def measured(graph: Graph) -> Graph:
 
 
 def _graph(networkit: Any, numpy: Any, sources: Any, targets: Any, size: int, *, directed: bool) -> Any:
-    """Without loops and doubles. (The library can remove them, but then miscounts what is left.)"""
+    """Without loops and duplicates. (NetworKit can remove them itself, but then miscounts the rest.)"""
     different = sources != targets
     width = numpy.uint64(size)
     pairs = numpy.unique(sources[different] * width + targets[different])
@@ -88,7 +85,7 @@ def _graph(networkit: Any, numpy: Any, sources: Any, targets: Any, size: int, *,
 
 
 def libraries() -> tuple[Any, Any]:
-    """NetworKit and numpy; raises UsageError where they are missing."""
+    """NetworKit and numpy; raises UsageError if they are not installed."""
     try:
         import networkit
         import numpy as np
@@ -109,24 +106,24 @@ def _pagerank(networkit: Any, directed: Any) -> list[float]:
     return scores
 
 
-def _communities(networkit: Any, together: Any) -> list[int]:
+def _communities(networkit: Any, undirected: Any) -> list[int]:
     """By modularity (Louvain, refined), numbered from the largest to the smallest."""
-    if not together.numberOfEdges():
-        return list(range(together.numberOfNodes()))
-    found = networkit.community.PLM(together, refine=True).run().getPartition().getVector()
+    if not undirected.numberOfEdges():
+        return list(range(undirected.numberOfNodes()))
+    found = networkit.community.PLM(undirected, refine=True).run().getPartition().getVector()
     sizes: dict[int, int] = {}
     for community in found:
         sizes[community] = sizes.get(community, 0) + 1
-    # sorted() is stable and the dictionary in the order of first members, so equals keep that order.
+    # sorted() is stable: communities of equal size stay in the order of their first members.
     numbers = {name: number for number, name in enumerate(sorted(sizes, key=lambda one: -sizes[one]))}
     return [numbers[community] for community in found]
 
 
-def _bridges(networkit: Any, together: Any) -> list[tuple[int, int]]:
-    """Of a graph without doubled edges, a part of two nodes that nothing else holds together is a bridge."""
-    if not together.numberOfEdges():
+def _bridges(networkit: Any, undirected: Any) -> list[tuple[int, int]]:
+    """Without duplicate edges, a biconnected component of two nodes is a bridge."""
+    if not undirected.numberOfEdges():
         return []
-    parts = networkit.components.BiconnectedComponents(together).run().getComponents()
+    parts = networkit.components.BiconnectedComponents(undirected).run().getComponents()
     return sorted((min(part), max(part)) for part in parts if len(part) == 2)
 
 
@@ -138,7 +135,7 @@ class Ranked(msgspec.Struct, frozen=True):
 class Community(msgspec.Struct, frozen=True):
     number: int
     size: int
-    leaders: tuple[str, ...]  # its members of highest PageRank
+    leaders: tuple[str, ...]  # the members with the highest PageRank
 
 
 class Bridge(msgspec.Struct, frozen=True):
@@ -148,7 +145,7 @@ class Bridge(msgspec.Struct, frozen=True):
 
 class Analysis(msgspec.Struct, frozen=True):
     nodes: int
-    links: int  # between different nodes, several of the same counted once
+    links: int  # between different nodes, duplicates counted once
     communities: int
     bridges: int
     most_linked: tuple[Ranked, ...]
@@ -161,17 +158,17 @@ _LEADERS = 3
 
 
 def analyze_map(place: str | PathLike[str], level: str = Level.DOMAIN, top: int = 20) -> Analysis:
-    """``sumi map analyze``: what is linked to most, central, together, and a bridge. ``place`` is the map's
-    database, or its configuration (.toml); ``top`` the length of each list."""
+    """``sumi map analyze``: the most linked and the most central nodes, communities and bridges. ``place`` is
+    the map's database, or its configuration (.toml); ``top`` the length of each list."""
     if top < 1:
         raise UsageError("--top must be at least 1")
-    with opened_map(os.fspath(place)) as db:
+    with open_map(os.fspath(place)) as db:
         graph = page_graph(db) if Level(level) is Level.PAGE else domain_graph(db)
         return analyze(graph, top)
 
 
 def analyze(graph: Graph, top: int) -> Analysis:
-    """Each list no longer than ``top``."""
+    """``top``: the most entries of each list."""
     measures = measure(graph)
     names = _Names(graph, measures, top)
     return Analysis(
@@ -190,7 +187,7 @@ def analyze(graph: Graph, top: int) -> Analysis:
 
 
 class _Names:
-    """The few nodes that are shown, and what they are called: the others' names are never kept."""
+    """The nodes to show and their names; the names of the others are not kept in memory."""
 
     def __init__(self, graph: Graph, measures: Measures, top: int) -> None:
         nodes = range(graph.size)
@@ -198,9 +195,9 @@ class _Names:
         self.most_central = by_rank[:top]
         self.most_linked = sorted(nodes, key=lambda node: (-measures.in_degree[node], node))[:top]
         self.communities = _with_leaders(measures, by_rank)
-        # Those at the most central nodes first: a dead end is a bridge too, and there are many.
-        central = {node: place for place, node in enumerate(by_rank)}
-        self.bridges = sorted(measures.bridges, key=lambda ends: max(central[end] for end in ends))[:top]
+        # Those between central nodes first: every dead end is a bridge too.
+        rank = {node: place for place, node in enumerate(by_rank)}
+        self.bridges = sorted(measures.bridges, key=lambda ends: max(rank[end] for end in ends))[:top]
         shown = {*self.most_central, *self.most_linked}
         shown.update(node for _, _, leaders in self.communities[:top] for node in leaders)
         shown.update(end for ends in self.bridges for end in ends)

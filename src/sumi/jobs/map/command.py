@@ -1,4 +1,4 @@
-"""``sumi map`` and what is done with a map: ``sumi map export``, ``analyze`` and ``diff``."""
+"""The commands of a map: ``sumi map``, ``sumi map export``, ``sumi map analyze`` and ``sumi map diff``."""
 
 import sys
 from collections import Counter
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _EXAMPLES = """\
 examples:
   sumi map web.toml                     start, or continue a stopped run
-  sumi map web.toml --update            after a finished run: take what was left, look for changes
-  sumi map web.toml --dry-run           check the file and say what would be crawled
+  sumi map web.toml --update            after a finished run: fetch what was left, then look for changes
+  sumi map web.toml --dry-run           check the file and show what would be crawled
   sumi map web.toml --stats             what the map holds
   sumi map web.toml --export-summary    write the summary again
   sumi map web.toml --fresh             forget the map and start over
   sumi map export --format html web.toml     a picture of it; also graphml, gexf, parquet
-  sumi map analyze web.toml             what is linked to most, central, apart
+  sumi map analyze web.toml             the most linked and central domains, communities
   sumi map diff 1 2 web.toml            what changed between two runs
 
 Stopped with Ctrl-C? Run the same command again to continue.
@@ -58,7 +58,7 @@ def build_parser() -> SentenceParser:
     start.add_argument("--fresh", action="store_true", help="Delete the map and start over.")
     look = parser.add_mutually_exclusive_group()
     look.add_argument(
-        "--dry-run", action="store_true", help="Check the configuration and say what would be crawled."
+        "--dry-run", action="store_true", help="Check the configuration and show what would be crawled."
     )
     look.add_argument("--stats", action="store_true", help="Show what the map holds, and exit.")
     look.add_argument("--export-summary", action="store_true", help="Write the summary again, and exit.")
@@ -74,7 +74,7 @@ def run(arguments: Sequence[str]) -> int:
         return _print_plan(config)
     if options.stats or options.export_summary:
         return _print_summary(config, write=options.export_summary)
-    # Imported here because the engine brings the network and the parser, which the above does not need.
+    # Imported here because the engine loads the network and the parser, which the rest does not need.
     from sumi.assembly.parts import run_loop
     from sumi.jobs.map.run import map as run_map
 

@@ -34,7 +34,7 @@ _DAY_MS: Final = 86_400_000
 _NAME: Final = re.compile(r"[A-Za-z0-9-]+", re.ASCII)
 _VERSION: Final = re.compile(r"[A-Za-z0-9._+-]+", re.ASCII)
 _PRINTABLE: Final = re.compile(r"[\x21-\x7e]+", re.ASCII)
-# Stricter than a URL's host: what stands in a list of domains is looked for among names that resolve.
+# Stricter than a URL's host: only names that can resolve.
 _LABELS: Final = re.compile(
     r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*", re.ASCII
 )
@@ -55,7 +55,7 @@ class UserAgentConfig(msgspec.Struct, frozen=True):
 
     @property
     def header(self) -> str:
-        """``Name/1.0 (+https://…; someone@…)``, without what was not given."""
+        """``Name/1.0 (+https://…; someone@…)``, without the parts that are not set."""
         page = f"+{self.contact_url}" if self.contact_url else ""
         contact = "; ".join(filter(None, (page, self.contact_email)))
         name = f"{self.crawler_name}/{self.crawler_version}"
@@ -63,15 +63,15 @@ class UserAgentConfig(msgspec.Struct, frozen=True):
 
 
 class OutputConfig(msgspec.Struct, frozen=True):
-    """Paths in the file are relative to the file; here they can be opened as they are."""
+    """In the file, paths are relative to the file; here they are ready to open."""
 
     database_path: Path
     summary_path: Path
 
 
 class DomainEntry(msgspec.Struct, frozen=True):
-    domain: str  # a canonical pattern, see sumi.scope.hosts
-    seeds: tuple[str, ...] = ()  # as they are requested; of quality domains only
+    domain: str  # a canonical pattern: see sumi.scope.hosts
+    seeds: tuple[str, ...] = ()  # as requested; only for quality domains
 
 
 class HttpConfig(msgspec.Struct, frozen=True):
@@ -123,8 +123,8 @@ class MapConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def config_hash(self) -> str:
-        """SHA-256 of what decides which pages are mapped, and how. Formatting, comments, the order of lists,
-        the place of files and who is told at the end do not count."""
+        """SHA-256 of everything that decides which pages are mapped, and how. Formatting, comments, the order
+        of lists, output paths and webhooks do not count."""
         rules = map_rules(allow_http=self.http.allow_http)
         decisive = {
             "crawler": self.crawler,
@@ -142,7 +142,7 @@ class MapConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """What is allowed, but could be better."""
+        """Warnings about what is allowed but not good practice."""
         agent = self.user_agent
         if agent.contact_url or agent.contact_email:
             return ()
@@ -154,12 +154,12 @@ def _patterns(entries: tuple[DomainEntry, ...]) -> list[str]:
 
 
 def _identities(seeds: tuple[str, ...], rules: Rules) -> list[str]:
-    """How a page is spelled does not decide which pages are mapped."""
+    """Two spellings of one page map the same pages."""
     return sorted(normalize_with(seed, rules) or seed for seed in seeds)
 
 
 def load_map_config(path: Path) -> MapConfig:
-    """Raises UsageError for a file that cannot be read, ConfigError with everything that is wrong in it."""
+    """Raises UsageError if the file cannot be read, ConfigError with everything that is wrong in it."""
     file = toml_file(path)
     values = file.read(map_table(allow_http=file.peek("http", "allow-http") is True), folder=path.parent)
     for words in _contradictions(values):
@@ -171,9 +171,11 @@ def load_map_config(path: Path) -> MapConfig:
 
 
 def map_table(*, allow_http: bool) -> tuple[Setting, ...]:
-    """``allow_http``: seeds may have http:// addresses."""
-    domain = Setting("domain", _DOMAIN, "The domain; *. takes those below it too.", required=True)
-    seeds = Setting("seeds", many(_seed(allow_http=allow_http)), "Where it is entered.", required=True)
+    """``allow_http``: seeds may be http:// addresses."""
+    domain = Setting("domain", _DOMAIN, "The domain; *. includes its subdomains.", required=True)
+    seeds = Setting(
+        "seeds", many(_seed(allow_http=allow_http)), "Where the crawl of it starts.", required=True
+    )
     return (
         *_SETTINGS,
         *in_section("quality", DomainEntry, domain, seeds, repeated=True),
@@ -183,7 +185,7 @@ def map_table(*, allow_http: bool) -> tuple[Setting, ...]:
 
 
 def _contradictions(values: Values) -> Iterator[str]:
-    """Between values that are each valid by themselves."""
+    """Contradictions between values that are each valid."""
     if not values.get("quality"):
         yield "there is no [[quality]] section; name at least one domain to explore"
     database = values.get("output.database_path")
@@ -193,7 +195,7 @@ def _contradictions(values: Values) -> Iterator[str]:
 
 
 def _stray_seeds(values: Values) -> Iterator[str]:
-    """Seeds that would never be visited, or from which the domain would not be explored."""
+    """Seeds that would never be visited, or that are not on their domain."""
     patterns = {
         name: [entry["domain"] for entry in values.get(name, ()) if "domain" in entry]
         for name in ("quality", "blacklist", "stub")
@@ -210,7 +212,7 @@ def _stray_seeds(values: Values) -> Iterator[str]:
                 yield f"{where} {seed} is not on {entry['domain']}; give it a [[quality]] section of its own"
 
 
-# ── what values there are ──────────────────────────────────────────────────────────────────────────────────
+# ── kinds of values ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def _matching(pattern: re.Pattern[str], expects: str) -> Kind:
@@ -224,7 +226,7 @@ def _matching(pattern: re.Pattern[str], expects: str) -> Kind:
 
 def _web_address(expects: str) -> Kind:
     def parse(text: str) -> str:
-        # It is sent in a header, so it must be written in the characters that a URL is made of.
+        # It is sent in a header, so only URL characters are allowed.
         if normalize(text, Preset.MIRROR) is None or not _PRINTABLE.fullmatch(text):
             raise ValueError(text)
         return text
@@ -233,7 +235,7 @@ def _web_address(expects: str) -> Kind:
 
 
 def _seed(*, allow_http: bool) -> Kind:
-    """As it is to be requested."""
+    """Parses a seed into the URL to request."""
     rules = map_rules(allow_http=allow_http)
     schemes = ("https://", "http://") if allow_http else ("https://",)
 
@@ -250,7 +252,7 @@ def _seed(*, allow_http: bool) -> Kind:
 def _parse_domain(text: str) -> str:
     try:
         pattern = canonical_domain_pattern(text)
-    except UsageError as error:  # whose advice is for host patterns, which may have ports
+    except UsageError as error:  # its advice is about host patterns, which may have ports
         raise ValueError(text) from error
     name = pattern.removeprefix("*.")
     if not _LABELS.fullmatch(name) and not is_address(name):
@@ -313,14 +315,16 @@ _SETTINGS: Final = (
         "output",
         OutputConfig,
         Setting("database-path", _NEW_FILE, "The map.", default=_OUTPUT_FILES["database_path"]),
-        Setting("summary-path", _NEW_FILE, "What was found, to read.", default=_OUTPUT_FILES["summary_path"]),
+        Setting(
+            "summary-path", _NEW_FILE, "The summary, in Markdown.", default=_OUTPUT_FILES["summary_path"]
+        ),
     ),
     *in_section(
         "http",
         HttpConfig,
-        Setting("ca-file", FILE, "Trust the authorities in this PEM file, besides the system's."),
+        Setting("ca-file", FILE, "Also trust the certificate authorities in this PEM file."),
         Setting("resolve", many(RESOLVE), "Use this address for that host and port instead of DNS."),
-        Setting("allow-http", SWITCH, "Visit http:// addresses as they are, instead of by https."),
+        Setting("allow-http", SWITCH, "Visit http:// addresses without upgrading them to https."),
         Setting(
             "max-in-flight",
             size(MIB, 64 * GIB),
@@ -332,17 +336,17 @@ _SETTINGS: Final = (
         RobotsConfig,
         Setting("on-error", choice(RobotsOnError), "What to do when robots.txt cannot be fetched."),
     ),
-    *in_section("content", ContentConfig, Setting("keep", SWITCH, "Keep pages as they came, compressed.")),
+    *in_section("content", ContentConfig, Setting("keep", SWITCH, "Keep the original pages, compressed.")),
     *in_section(
         "webhooks",
         WebhooksConfig,
-        Setting("on-complete", _WEBHOOK, "Told when a run ends."),
-        Setting("on-error", _WEBHOOK, "Told when a run fails."),
+        Setting("on-complete", _WEBHOOK, "Notified when a run ends."),
+        Setting("on-error", _WEBHOOK, "Notified when a run fails."),
     ),
     *in_section(
         "render",
         RenderConfig,
         Setting("mode", choice(RenderMode), "Which pages a browser renders."),
-        Setting("wait-for", many(_SELECTOR), "Wait until something on the page matches each."),
+        Setting("wait-for", many(_SELECTOR), "Wait until each of these selectors matches something."),
     ),
 )

@@ -1,8 +1,8 @@
-"""How much of a domain a map has seen, and in which words it says so.
+"""How much of each domain a map has covered.
 
-*Explored* is a promise: every address that was found on the domain was asked for and has answered for good,
-as a page that was read, a redirect, something else than HTML, or a dead link; and at least one was a page.
-Where anything waits, is over a limit, failed or was denied, the words say how much is there and why not all.
+*Explored* is a promise: every URL found on the domain was requested and has a final answer (a page, a
+redirect, something other than HTML, or a dead link), and at least one is a page. If anything is pending, over
+a limit, failed or denied, the description says how much was read and why not all of it.
 """
 
 from collections import Counter
@@ -15,9 +15,8 @@ import msgspec
 
 from sumi.outcomes import BY_ENDING, Ending, Outcome
 
-# One row per domain, state, outcome and depth: everything about pages is added up from these. The depth of a
-# page is its smallest, over all quality domains that it was reached from. The outcome is the crawl's own
-# record, whose ids begin at 0.
+# One row per domain, state, outcome and depth; all counts of pages are sums of these. A page's depth is the
+# smallest over all quality domains. The outcome comes from the crawl's own table, whose ids begin at 0.
 _PAGE_GROUPS: Final = """
     WITH nearest AS MATERIALIZED (SELECT page_id, min(depth) AS depth FROM page_depths GROUP BY page_id)
     SELECT domain, pages.state, outcome, nearest.depth, count(*)
@@ -31,11 +30,11 @@ _WHY_UNREACHABLE: Final = """
 
 _PASSED_OVER: Final = BY_ENDING[Ending.PASSED_OVER]
 
-MOST_NAMED: Final = 10  # where the words are notes in a summary
+MOST_NAMED: Final = 10  # domains in the notes of a summary
 
 
 class PageGroup(msgspec.Struct, frozen=True):
-    """Pages of one domain that are alike."""
+    """Pages of one domain with the same state, outcome and depth."""
 
     domain: str
     state: str
@@ -45,22 +44,22 @@ class PageGroup(msgspec.Struct, frozen=True):
 
     @property
     def read(self) -> int:
-        """How many of them are pages that were read; a redirect is none."""
+        """How many of them are pages that were read; redirects do not count."""
         return self.count if self.state == "Processed" and self.outcome != Outcome.REDIRECTED else 0
 
 
 class Coverage(msgspec.Struct, frozen=True):
-    """Of one domain: counts of its addresses, which with those that are no pages add up to all of them."""
+    """Counts of one domain's URLs, which add up to all of them."""
 
     read: int = 0
     waiting: int = 0
-    limited: int = 0  # over the limit of requests of a run
+    limited: int = 0  # over the request limit of a run
     rate_limited: int = 0  # the domain answered 429
     denied: int = 0  # by robots.txt
-    passed_over: int = 0  # by another rule, as one of endless URLs
+    passed_over: int = 0  # by another rule, such as a URL trap
     failed: int = 0
     unreachable: int = 0
-    no_page: int = 0  # dead links, redirects, other content than HTML: answers that are final
+    no_page: int = 0  # dead links, redirects, content other than HTML: final answers
     requests: int = 0  # in the last run
     why_unreachable: str = ""
 
@@ -75,16 +74,16 @@ class Coverage(msgspec.Struct, frozen=True):
 
     @property
     def dead(self) -> bool:
-        """Nobody was there: no address of the domain was answered."""
+        """No request to the domain was answered."""
         return self.unreachable > 0 and self.unreachable == self.missing and not self.read + self.no_page
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """``explored, 23 pages``, ``6 of 23 pages, limit of 12 requests reached``, ``dead: ...``"""
         if self.explored:
             return f"explored, {_pages(self.read)}"
         if self.dead:
-            return f"dead: {self.why_unreachable or 'nobody answered'}"
+            return f"dead: {self.why_unreachable or 'no answer'}"
         if not self.missing:
             return "no page: everything requested is a dead link, a redirect or not HTML"
         found = f"{self.read:,} of {_pages(self.read + self.missing)}"
@@ -106,14 +105,14 @@ class Coverage(msgspec.Struct, frozen=True):
                 yield f"{count:,} {words}"
 
 
-# What each state of a page counts as; robots.txt is told from other failures by the outcome.
+# What each state of a page counts as. Only the outcome tells robots.txt from other failures.
 _COUNTED_AS: Final = {
     "Queued": "waiting",
     "RequestLimitHit": "limited",
     "RateLimited": "rate_limited",
     "Unreachable": "unreachable",
     "Failed": "failed",
-    # A page of a quality domain is never too deep; elsewhere the limit on depth is a limit like any other.
+    # Never on a quality domain, whose pages are all at depth 0.
     "DepthExceeded": "no_page",
 }
 
@@ -123,7 +122,7 @@ def page_groups(db: apsw.Connection) -> list[PageGroup]:
 
 
 def quality_coverage(db: apsw.Connection, groups: Iterable[PageGroup]) -> dict[str, Coverage]:
-    """Of every quality domain: only their pages are no link away from one. In the order of their names."""
+    """For every quality domain, sorted by name. Their pages are exactly those at depth 0."""
     counts: dict[str, Counter[str]] = {}
     chosen: set[str] = set()
     for group in groups:
@@ -141,19 +140,18 @@ def quality_coverage(db: apsw.Connection, groups: Iterable[PageGroup]) -> dict[s
 
 
 def coverage_notes(coverage: Mapping[str, Coverage]) -> tuple[str, ...]:
-    """What a summary says of the quality domains: of a few all, of many those that are not explored."""
-    told = coverage
+    """Notes for a summary: all quality domains if they are few, else those that are not explored."""
+    shown = coverage
     if len(coverage) > MOST_NAMED:
-        told = {domain: one for domain, one in coverage.items() if not one.explored}
-    named = list(told.items())[:MOST_NAMED]
-    lines = [f"{domain}: {one.words}" for domain, one in named]
+        shown = {domain: one for domain, one in coverage.items() if not one.explored}
+    lines = [f"{domain}: {one.description}" for domain, one in list(shown.items())[:MOST_NAMED]]
     if len(coverage) > MOST_NAMED:
         lines.append(how_many_explored(coverage.values()))
     return tuple(lines)
 
 
 def read_coverage(database: Path) -> dict[str, Coverage]:
-    """As of what is committed; also while a run goes on."""
+    """From what is committed; a run may be in progress."""
     db = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         return quality_coverage(db, page_groups(db))
@@ -171,7 +169,7 @@ def _kind(group: PageGroup) -> str:
         return "read"
     if group.outcome == Outcome.ROBOTS_DENIED:
         return "denied"
-    if group.outcome == Outcome.BAD_URL:  # a typing error that nobody can ask for
+    if group.outcome == Outcome.BAD_URL:  # a typing error that cannot be requested
         return "no_page"
     if group.state == "Failed" and group.outcome in _PASSED_OVER:
         return "passed_over"
@@ -179,7 +177,7 @@ def _kind(group: PageGroup) -> str:
 
 
 def _reason(rule: str) -> str:
-    """Of a host that could not even be asked for its robots.txt: what was in the way."""
+    """Why the robots.txt of a host could not be fetched."""
     return rule.rpartition("): ")[2]
 
 

@@ -1,4 +1,4 @@
-"""The database of a map, opened to be looked at, also while a run writes to it."""
+"""A map's database, opened read-only; a run may be writing to it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,8 +25,8 @@ BUSY_MS: Final = 5000
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[apsw.Connection]:
-    """Everything that is read within the block is of one moment."""
+def open_database(path: Path) -> Iterator[apsw.Connection]:
+    """One read transaction: everything read within the block is consistent."""
     if not path.is_file():
         raise UsageError(
             f"{path} does not exist; give the database of a map, or run 'sumi map' first to make it"
@@ -54,14 +54,14 @@ def _check_tables(db: apsw.Connection, path: Path) -> None:
 
 
 @contextmanager
-def opened_map(place: str) -> Iterator[apsw.Connection]:
-    """The map that a user names by its configuration or by its database."""
-    with opened(database_of(place)) as db:
+def open_map(place: str) -> Iterator[apsw.Connection]:
+    """The map that the user named by its configuration or its database."""
+    with open_database(database_path(place)) as db:
         yield db
 
 
-def database_of(place: str) -> Path:
-    """A file ending in ``.toml`` is a configuration, which names the database."""
+def database_path(place: str) -> Path:
+    """``place`` itself, or the database that a configuration (``.toml``) names."""
     path = Path(place)
     if path.suffix.lower() != ".toml":
         return path

@@ -1,8 +1,8 @@
-"""What became different between two runs of one map: pages, links and domains that came, went or changed.
+"""The differences between two runs of a map: pages, links and domains added, removed or changed.
 
-A page that waits for its visit has not changed: what was last learnt of it, up to a run, is its state then.
-Content is compared by its hash, of which the last change is on record: one that a still later run found
-hides those before it.
+A page's state in a run is the last one learnt up to that run, so a page that waits to be visited again has
+not changed. Content is compared by its hash. Only the last change of content is recorded: a change found by a
+still later run hides earlier ones.
 """
 
 import os
@@ -15,14 +15,14 @@ import apsw
 import msgspec
 
 from sumi.errors import UsageError
-from sumi.jobs.map.database import opened_map
+from sumi.jobs.map.database import open_map
 
 _READ: Final = "Processed"
 _GONE: Final = "DeadLink"
 _UNKNOWN: Final = "Queued"
 _NOT_VISITED: Final = {"Blacklisted": "blacklisted", "Stubbed": "stubbed"}
 
-# Within a group, SQLite takes the other columns from the row that has the maximum.
+# In a group, SQLite takes the other columns from the row with the maximum.
 _PAGES = """
     WITH learnt AS (
         SELECT rowid AS number, page_id, run, state FROM page_history
@@ -68,28 +68,28 @@ class Event(StrEnum):
 class Difference(msgspec.Struct, frozen=True, omit_defaults=True):
     subject: Subject
     event: Event
-    name: str  # a URL, or a domain; of a link, the page that it is on
-    target: str = ""  # of a link
+    name: str  # a URL or a domain; for a link, the page that has it
+    target: str = ""  # only for links
     before: str = ""
     after: str = ""
 
 
 def diff_map(place: str | PathLike[str], old: int, new: int) -> Iterator[Difference]:
-    """``sumi map diff``: what came, went or changed between two runs, by their numbers. ``place`` is the
-    map's database, or its configuration (.toml)."""
-    with opened_map(os.fspath(place)) as db:
+    """``sumi map diff``: what was added, removed or changed between two runs, given by number. ``place`` is
+    the map's database, or its configuration (.toml)."""
+    with open_map(os.fspath(place)) as db:
         yield from differences(db, old, new)
 
 
 def differences(db: apsw.Connection, old: int, new: int) -> Iterator[Difference]:
-    """Pages first, then links, then domains; each in the order of discovery, links in that of their pages.
-    Streamed."""
+    """Streamed: pages, then links, then domains. Each in order of discovery; links in the order of their
+    pages."""
     _check_runs(db, old, new)
     runs = {"old": old, "new": new}
     domains: dict[str, _Domain] = {}
     for url, domain, found, changed, before, after in db.execute(_PAGES, runs):
         known = domains.setdefault(domain, _Domain())
-        known.take(before if found <= old else None, after, existed=found <= old)
+        known.add(before if found <= old else None, after, existed=found <= old)
         difference = _page(url, found <= old, before or _UNKNOWN, after or _UNKNOWN)
         if difference is not None:
             yield difference
@@ -122,7 +122,7 @@ def _page(url: str, existed: bool, before: str, after: str) -> Difference | None
 
 
 class _Domain:
-    """What its pages say of a domain, in either run. The best of them counts: one page read is visited."""
+    """The state of a domain in both runs: that of its best page, so one page read means visited."""
 
     __slots__ = ("after", "before", "existed")
 
@@ -131,7 +131,7 @@ class _Domain:
         self.before = ""
         self.after = ""
 
-    def take(self, before: str | None, after: str | None, *, existed: bool) -> None:
+    def add(self, before: str | None, after: str | None, *, existed: bool) -> None:
         self.existed = self.existed or existed
         if existed:
             self.before = _better(self.before, before)

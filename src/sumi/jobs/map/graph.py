@@ -1,6 +1,6 @@
 """The graph of a map, by page or by domain: rows of nodes, and links between their positions.
 
-Both are streams. No export needs the whole graph in memory.
+Both are streamed, so no export needs the whole graph in memory.
 """
 
 from array import array
@@ -15,9 +15,7 @@ import apsw
 
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = tuple[Value, ...]
-Link: TypeAlias = tuple[
-    int, int, int
-]  # position of the source, of the target, and how many links it stands for
+Link: TypeAlias = tuple[int, int, int]  # positions of source and target, and how many links it stands for
 
 
 class Level(StrEnum):
@@ -37,10 +35,10 @@ class Column(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """Nodes are numbered from 0 in the order of ``nodes()``. The first column is what a node is called."""
+    """Nodes are numbered from 0 in the order of ``nodes()``. The first column is the node's name."""
 
     columns: tuple[Column, ...]
-    size: int  # how many nodes
+    size: int  # number of nodes
     nodes: Callable[[], Iterator[Row]]
     links: Callable[[], Iterator[Link]]
     weighted: bool  # whether a link may stand for several
@@ -53,10 +51,10 @@ class DomainKind(StrEnum):
     BLACKLISTED = "blacklisted"
 
 
-# Later ones win: a domain that was put on a list after it was crawled is what the list says.
+# Later rows win: a domain that was listed after it was crawled is what the list says.
 _EVIDENCE = (
     (DomainKind.DISCOVERED, "SELECT DISTINCT domain FROM pages"),
-    # Only pages of quality domains are no link away from one.
+    # Exactly the pages of quality domains are at depth 0.
     (
         DomainKind.QUALITY,
         "SELECT DISTINCT domain FROM page_depths JOIN pages ON pages.id = page_id WHERE depth = 0",
@@ -67,7 +65,7 @@ _EVIDENCE = (
 
 
 def domain_kinds(db: apsw.Connection) -> dict[str, DomainKind]:
-    """What each domain is, by what the database says of its pages."""
+    """The kind of each domain, derived from its pages."""
     return {domain: kind for kind, query in _EVIDENCE for (domain,) in db.execute(query)}
 
 
@@ -89,13 +87,13 @@ _NOWHERE = 2**62
 
 
 class _Table(NamedTuple):
-    """Of URLs that are referred to and never visited."""
+    """URLs that are linked to and never visited."""
 
     kind: DomainKind
     state: str
     urls: str
     referrers: str
-    column: str  # of the referrers, that names the URL
+    column: str  # the column of ``referrers`` with the URL's id
 
 
 _NEVER_VISITED = (
@@ -113,8 +111,7 @@ _NEVER_VISITED = (
 def page_graph(db: apsw.Connection) -> Graph:
     """Every URL of a map and every link between two of them.
 
-    URLs that are never visited may be kept as pages in a state of their own, or only in the tables of
-    references: they are nodes either way, once.
+    A URL that is never visited may be stored as a page, as a reference, or both: it is one node.
     """
     pages = _Positions(db, "SELECT id FROM pages ORDER BY id", first=0)
     end = pages.end
@@ -124,7 +121,7 @@ def page_graph(db: apsw.Connection) -> Graph:
         end = references[-1].end
     kinds = domain_kinds(db)
 
-    @cache  # whoever looks at the nodes twice reads the distances, of which there are most, only once
+    @cache  # the largest table: a second pass over the nodes must not read it again
     def depths() -> "array[int]":
         return _nearest(db, len(pages.place))
 
@@ -137,7 +134,7 @@ def page_graph(db: apsw.Connection) -> Graph:
 
 
 def _nearest(db: apsw.Connection, pages: int) -> "array[int]":
-    """By row id of a page: how far it is from the nearest origin. In one pass, which needs no index: there is
+    """The distance of each page from the nearest origin, by row id. In one pass, without an index: there is
     none until a run has completed."""
     depths = array("q", [_NOWHERE]) * pages
     for page, depth in db.execute("SELECT page_id, depth FROM page_depths"):
@@ -156,11 +153,11 @@ def _nodes(db: apsw.Connection, kinds: dict[str, DomainKind], depths: "array[int
 
 
 def _links_between_pages(db: apsw.Connection, pages: "_Positions") -> Iterator[Link]:
-    """Those of the map as it stands: a link that its page was later seen without is on record, no more."""
+    """Current links only: the table keeps links that have vanished from their pages, too."""
     place = pages.place
     links = db.execute("SELECT from_page_id, to_page_id FROM links ORDER BY id")
     vanished = set(db.execute("SELECT from_page_id, to_page_id FROM vanished_links"))
-    if vanished:  # only then, since of ten million links each look counts
+    if vanished:  # most maps have none, and a test for each of ten million links takes time
         return ((place[link[0]], place[link[1]], 1) for link in links if link not in vanished)
     return ((place[source], place[target], 1) for source, target in links)
 
@@ -174,7 +171,7 @@ def _links_to_references(
 
 
 class _Positions:
-    """Where the rows of a table stand among the nodes, by row id: 8 bytes each instead of a dictionary."""
+    """The position among the nodes of each row of a table, by row id: 8 bytes each, unlike a dictionary."""
 
     def __init__(self, db: apsw.Connection, ids: str, first: int) -> None:
         numbers = array("q", chain.from_iterable(db.execute(ids)))
@@ -187,7 +184,7 @@ class _Positions:
         return number < len(self.place) and self.place[number] >= 0
 
 
-CRAWLED = "Processed"  # the state of pages that were read
+CRAWLED = "Processed"  # the state of a page that was read
 
 DOMAIN_COLUMNS = (
     Column("domain", ColumnType.TEXT),
@@ -198,7 +195,7 @@ DOMAIN_COLUMNS = (
 )
 
 
-# From the domain of each page, and how many there are: how many links lead from each to each.
+# Takes the domain of each page and the number of domains; counts the links between each pair of domains.
 PairCount: TypeAlias = Callable[[Sequence[int], int], Iterable[tuple[int, int]]]
 
 
@@ -210,13 +207,13 @@ class Grouping(NamedTuple):
 
 
 def domain_graph(db: apsw.Connection) -> Graph:
-    """Every domain of a map, and how many links lead from each to each."""
+    """Every domain of a map, and the number of links between each pair."""
     return group_by_domain(db, page_graph(db)).graph
 
 
 def group_by_domain(db: apsw.Connection, pages: Graph, count: PairCount | None = None) -> Grouping:
-    """Links within a domain are left out: they say nothing about what is between domains. ``count`` is
-    for a caller that has all links in memory; without it they are streamed."""
+    """Links within a domain are left out. ``count`` is for a caller that has all links in memory; without it
+    they are streamed."""
     kinds = domain_kinds(db)
     numbers: dict[str, int] = {}
     sizes: Counter[str] = Counter()
@@ -237,11 +234,11 @@ def group_by_domain(db: apsw.Connection, pages: Graph, count: PairCount | None =
 
     width = len(numbers)
 
-    @cache  # every look at the links would read millions of them again
+    @cache  # every pass over the links would read millions of rows again
     def pairs() -> Iterable[tuple[int, int]]:
         if count is not None:
             return count(domain_of, width)
-        # A pair as one number: a tuple for each of millions of links would be most of the time and memory.
+        # A pair is one number: tuples for millions of links would take most of the time and memory.
         found = Counter(domain_of[source] * width + domain_of[target] for source, target, _ in pages.links())
         return found.items()
 

@@ -1,7 +1,7 @@
-"""All links of a graph at once, 12 bytes each: for whoever looks through them more than once.
+"""All links of a graph in memory, 12 bytes each, for more than one pass over them.
 
-What is worked out from them goes through them in slices: of ten million links, one number more for each would
-be as much again. Needs numpy, which comes with the extra ``terrain``: see analysis.
+Computations work in slices: with ten million links, even one more number per link would double the memory.
+Needs numpy: see ``analysis.libraries``.
 """
 
 from array import array
@@ -13,7 +13,7 @@ import numpy as np
 
 from sumi.jobs.map.graph import Graph
 
-_AT_ONCE: Final = 1_000_000
+_SLICE: Final = 1_000_000
 
 
 class LinkTable:
@@ -22,7 +22,7 @@ class LinkTable:
         self.sources, self.targets, self.weights = columns[:, 0], columns[:, 1], columns[:, 2]
 
     def in_degrees(self, size: int) -> list[int]:
-        """How many links lead to each node."""
+        """The number of links to each node."""
         counts = np.zeros(size, dtype=np.int64)
         for some in self._slices():
             counts += np.bincount(self.targets[some], self.weights[some], minlength=size).astype(np.int64)
@@ -30,7 +30,7 @@ class LinkTable:
         return degrees
 
     def pairs(self, group_of: Sequence[int], groups: int) -> "PairCounts":
-        """How many links lead from each group of nodes to each; a pair is one number."""
+        """The number of links between each pair of groups; a pair is one number."""
         group = np.asarray(group_of, dtype=np.int64)
         pairs = np.empty(len(self.sources), dtype=np.int64)
         for some in self._slices():
@@ -38,7 +38,7 @@ class LinkTable:
         return PairCounts(pairs)
 
     def between(self, number_of: "array[int]", most: int) -> list[int]:
-        """Both ends, one after the other, of links between different nodes that have a number (not -1)."""
+        """Links between different nodes that have a number (not -1), as one list: source, target, source …"""
         numbers = np.asarray(number_of)
         ends: list[int] = []
         for some in self._slices():
@@ -54,10 +54,10 @@ class LinkTable:
 
 
 class PairCounts:
-    """Each different pair with how often it is there; may be gone through again and again."""
+    """Distinct pairs with their counts; can be iterated more than once."""
 
     def __init__(self, pairs: Any) -> None:
-        """An array, which is sorted in place: nobody else may need it."""
+        """``pairs``: an array, which is sorted in place."""
         pairs.sort()
         starts = np.flatnonzero(np.concatenate(([True], pairs[1:] != pairs[:-1])) if len(pairs) else pairs)
         self._pairs = pairs[starts]
@@ -69,4 +69,4 @@ class PairCounts:
 
 
 def _slices(length: int) -> Iterator[slice]:
-    return (slice(start, start + _AT_ONCE) for start in range(0, length, _AT_ONCE))
+    return (slice(start, start + _SLICE) for start in range(0, length, _SLICE))

@@ -1,4 +1,4 @@
-"""What a map writes beside its database: contents, where they are kept."""
+"""What a map writes besides its database: the contents of pages, if they are kept."""
 
 import asyncio
 import hashlib
@@ -17,14 +17,14 @@ from sumi.ports import Blobs, FrontierStats, Ledger
 
 
 class MapOutput:
-    """Implements ``sumi.ports.Output``. A page's content is found by its hash, which is in its record."""
+    """Implements ``sumi.ports.Output``. A page's record has the hash that its content is stored under."""
 
     def __init__(self, database: Path, contents: Blobs | None) -> None:
         self._database = database
         self._contents = contents
 
     async def load(self, ledger: Ledger) -> None:
-        """Nothing here is a copy of what the database holds."""
+        """Nothing to load: the database is the state."""
 
     def has_whole(self, facts: PageFacts) -> bool:
         return self._contents is None or facts.sha256 is None or self._contents.has_whole(facts.sha256)
@@ -36,13 +36,13 @@ class MapOutput:
         return msgspec.structs.replace(page_facts(response, digest), sha256=sha256)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
-        """The database says so."""
+        """Recorded in the database."""
 
     async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
-        """The database is its own record."""
+        """Recorded in the database."""
 
     def remarks(self) -> tuple[str, ...]:
-        """How much of each quality domain is there; the summary file says the rest."""
+        """The coverage of the quality domains; the rest is in the summary file."""
         return coverage_notes(read_coverage(self._database))
 
     async def sync(self) -> None:
@@ -50,13 +50,13 @@ class MapOutput:
             await asyncio.to_thread(self._contents.sync)
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
-        """The summary is made when the run has its end on record."""
+        """The summary is written once the end of the run is recorded."""
 
 
 def write_text(path: Path, text: str) -> None:
-    """A file of the user's choice, whole or not at all."""
+    """Written atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    folder = SafeFolder(path.parent, str(os.getpid()))  # a run and a command may write it at one time
+    folder = SafeFolder(path.parent, str(os.getpid()))  # a run and a command may write it at the same time
     try:
         folder.write_atomic(path.name, text.encode())
     finally:

@@ -1,4 +1,4 @@
-"""Map: pages and links around chosen domains, and how far away they are. What that means, as data."""
+"""The configuration of a map as a job: what to crawl, and how, as data."""
 
 from sumi.fetch.guard import open_host_for
 from sumi.jobs.map.config import MapConfig
@@ -15,15 +15,14 @@ from sumi.policy import (
     RobotsOnError,
     RobotsPolicy,
 )
-from sumi.policy import RenderMode as RenderModeOfPolicy
 from sumi.recipe import Job, Recipe
 from sumi.scope.scope import Scope
 from sumi.urls import Spelled, map_rules, spelled
 
 RETRIES = 3
 RETRY_SECONDS = 5.0
-# What passes, and is asked for again. A host that nobody answers at, or without a certificate that holds, is
-# taken at its word; so is one that says "too many requests".
+# Transient failures. A host that cannot be reached, or has no valid certificate, is not asked again in this
+# run; nor is one that answered 429.
 RETRIED = (
     Outcome.SERVER_ERROR,
     Outcome.TIMED_OUT,
@@ -73,12 +72,12 @@ def map_job(config: MapConfig) -> Job:
             flight_bytes=config.http.max_in_flight,
         ),
         notes=_notes(config),
-        render=RenderPolicy(mode=RenderModeOfPolicy(config.render.mode), wait_for=config.render.wait_for),
+        render=RenderPolicy(mode=config.render.mode, wait_for=config.render.wait_for),
     )
 
 
 def map_seeds(config: MapConfig) -> tuple[Spelled, ...]:
-    """Each page once, as it was first written."""
+    """Each page once, in its first spelling."""
     rules = map_rules(allow_http=config.http.allow_http)
     written = (spelled(seed, rules) for entry in config.quality for seed in entry.seeds)
     found: dict[str, Spelled] = {}

@@ -1,4 +1,4 @@
-"""A run of a map, put together: its database, its contents, its summary, and the webhook at its end."""
+"""A run of a map: its database, its contents, its summary, and the webhook at its end."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
@@ -32,22 +32,21 @@ from sumi.recipe import Job
 from sumi.state.lock import make_folders
 
 _ACCEPTED = range(200, 300)
-_NO_RUN = 0  # the database could not be opened, so that none began
-
+_NO_RUN = 0  # the database could not be opened
 
 HOW_TO_LOOK_AGAIN = "nothing to do: give --update to look for changes, or --fresh to start over"
 
 
 class MapRequest(msgspec.Struct, frozen=True):
-    """What is asked of this run alone; everything else is in the configuration."""
+    """Options of this run; everything else is in the configuration."""
 
-    fresh: bool = False  # forget what earlier runs found
-    update: bool = False  # after a finished run begin another: what was left over, and what changed
-    accept_changes: bool = False  # go on with a stopped run though the configuration has changed
+    fresh: bool = False  # delete what earlier runs found
+    update: bool = False  # after a finished run, start another: fetch what was left, then look for changes
+    accept_changes: bool = False  # resume a stopped run though the configuration has changed
     processes: int | None = None
     min_free: int | None = None
     durability: Durability = Durability.BATCH
-    read_config: Callable[[], MapConfig] | None = None  # for a reload; the limits it returns are taken over
+    read_config: Callable[[], MapConfig] | None = None  # for a reload, which applies the limits it returns
     handlers: tuple[OutputHandler, ...] = ()
 
 
@@ -65,11 +64,11 @@ async def map(  # noqa: A001 - as the command is called
     read_config: Callable[[], MapConfig] | None = None,
     handlers: tuple[OutputHandler, ...] = (),
 ) -> Summary:
-    """``sumi map``: the web around chosen domains, into the configuration's database.
+    """``sumi map``: the web around chosen domains, in the configuration's database.
 
-    ``config`` is the TOML file, or what was read from it. ``fresh`` forgets the map; ``update``, after a
-    finished run, takes what was left over and what changed; ``resume`` goes on with a stopped run though the
-    configuration has changed. ``read_config`` is called when the run is asked to reload.
+    ``config`` is the TOML file, or what was read from it. ``fresh`` deletes the map; ``update``, after a
+    finished run, fetches what was left and then looks for changes; ``resume`` resumes a stopped run though
+    the configuration has changed. ``read_config`` is called when the run is asked to reload.
     """
     chosen = config if isinstance(config, MapConfig) else load_map_config(Path(config))
     kept = Durability(durability)
@@ -98,17 +97,17 @@ async def _map(
         return affordable(map_job(changed), request.processes)
 
     async with _opened(config, job, listeners, request) as (io, store, output):
-        # What a map says of a page is final for its run; the next run asks everybody again.
+        # An outcome is final for its run; only another run retries failures.
         again = store.beginning is not Beginning.RESUMED
-        if store.beginning is Beginning.AGAIN:  # of what is here the type is known
+        if store.beginning is Beginning.AGAIN:  # the type of known pages needs no HEAD
             job = msgspec.structs.replace(
                 job, recipe=msgspec.structs.replace(job.recipe, requests_per_page=1)
             )
         run = Run(job, place, io, store, output, control, read_job, second_chances=again)
         if store.beginning is Beginning.FINISHED:
             summary = await run.report_finished(store.finished_at, HOW_TO_LOOK_AGAIN)
-            if await store.is_untold():  # killed in between
-                await _tell_of_end(config, io, store, COMPLETED, request)
+            if await store.end_is_unannounced():  # killed in between
+                await _announce_end(config, io, store, COMPLETED, request)
             return summary
         with obeying_signals(control):
             try:
@@ -116,18 +115,18 @@ async def _map(
                 status = INTERRUPTED if summary.status in ("interrupted", "aborted") else COMPLETED
                 await _end(config, io, store, status, request)
             except SumiError as error:
-                await _break_off(config, io, store, request, error)
+                await _fail(config, io, store, request, error)
                 raise
             return summary
 
 
 async def _end(config: MapConfig, io: Io, store: MapStore, status: str, request: MapRequest) -> None:
     await store.end_run(status, io.clock.now())
-    await _tell_of_end(config, io, store, status, request)
+    await _announce_end(config, io, store, status, request)
 
 
-async def _tell_of_end(config: MapConfig, io: Io, store: MapStore, status: str, request: MapRequest) -> None:
-    """What follows from the end that is on record. A kill in between costs none of it: it is done again."""
+async def _announce_end(config: MapConfig, io: Io, store: MapStore, status: str, request: MapRequest) -> None:
+    """Once the end is recorded. After a kill in between, the next start does all of it again."""
     for handler in request.handlers:
         handler.generate_summary()
     write_map_summary(config)
@@ -135,14 +134,12 @@ async def _tell_of_end(config: MapConfig, io: Io, store: MapStore, status: str, 
         handler.finalize(status)
     if status == COMPLETED:
         await _notify(config.webhooks.on_complete, config, io, store, status)
-        await store.note_told()
+        await store.note_announced()
 
 
-async def _break_off(
-    config: MapConfig, io: Io, store: MapStore, request: MapRequest, trouble: SumiError
-) -> None:
-    """It may be the disk that failed: that the end cannot be recorded is no reason to tell nobody. A run that
-    broke when all was fetched, over its summary say, is taken up too, and has little to do."""
+async def _fail(config: MapConfig, io: Io, store: MapStore, request: MapRequest, trouble: SumiError) -> None:
+    """Send the webhook even if the end cannot be recorded, as on a full disk. The run can be resumed, also if
+    only its summary could not be written."""
     with suppress(SumiError):
         await store.end_run(INTERRUPTED, io.clock.now())
     for handler in request.handlers:
@@ -151,10 +148,10 @@ async def _break_off(
 
 
 class _Notice(msgspec.Struct, frozen=True):
-    """What a webhook is told when a map is done, or broke."""
+    """The payload of a webhook, when a run has completed or failed."""
 
-    run: int  # from 1 on, or _NO_RUN
-    status: str  # as in the table of runs
+    run: int  # 1 or more, or _NO_RUN
+    status: str  # as in the table ``runs``
     database: str
     discovered: int
     error: str = ""
@@ -195,12 +192,12 @@ async def _open_store(
         lock = map_lock(database, "sumi map")
         held.callback(lock.release)
         if request.fresh:
-            forget_map(database)
+            delete_map(database)
         return MapStore(
             database, job.frontier, clock.now(), run, request.durability, request.handlers, lock=lock
         )
     except SumiError as error:
-        # Whoever waits for the map hears of this too, although there is no run that broke.
+        # The webhook is sent although no run began.
         notice = _Notice(_NO_RUN, INTERRUPTED, str(database), 0, str(error))
         fetcher = new_fetcher(job, clock, must_reach=False)
         try:
@@ -252,11 +249,11 @@ def contents_folder(database: Path) -> Path:
 
 
 def read_map_summary(config: MapConfig) -> MapSummary:
-    """Of the map's last run; raises SumiError where there is no map."""
+    """The summary of the last run; raises SumiError if there is no map."""
     database = config.output.database_path
     if not database.is_file():
         raise UsageError(f"{database} does not exist: there is no map yet, so run the map first")
-    MapRows(database, strict=False, readonly=True).close()  # refuses what is damaged or no map
+    MapRows(database, strict=False, readonly=True).close()  # refuses a file that is damaged or not a map
     connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         return read_summary(connection)
@@ -270,9 +267,9 @@ def write_map_summary(config: MapConfig) -> MapSummary:
     return summary
 
 
-def forget_map(database: Path) -> None:
-    """--fresh: remove an earlier map, and only if it is one. Call it with the lock held. What was kept of
-    contents stays: it is the same for ever, and found by its hash."""
+def delete_map(database: Path) -> None:
+    """--fresh: delete the database, if it is a map; the lock must be held. Stored contents stay: they are
+    found by hash, so the next run uses them again."""
     if not database.exists():
         return
     if not _is_map(database):
@@ -284,7 +281,7 @@ def forget_map(database: Path) -> None:
 
 
 def _is_map(database: Path) -> bool:
-    """Of whatever version, and be it damaged: to start over is the way out of either."""
+    """Of any version, even damaged: --fresh must work for both."""
     try:
         connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
     except apsw.Error:
@@ -303,8 +300,8 @@ def _payload(notice: _Notice) -> bytes:
 
 
 async def _deliver(fetcher: Fetcher, target: str, notice: _Notice) -> str:
-    """One POST of JSON through the same guarded client as pages, without retries. Returns what went wrong, or
-    nothing."""
+    """One POST of JSON with the same guarded client as pages, without retries. Returns what went wrong, if
+    anything."""
     headers = (("Content-Type", "application/json"),)
     answer = await fetcher.fetch(Request(target, headers, method="POST", body=_payload(notice), plain=True))
     if isinstance(answer, Trouble):

@@ -1,6 +1,6 @@
-"""The summary of a map: its numbers, read from its database in one pass over pages and one over depths.
+"""The summary of a map, read from its database in one pass over pages and one over depths.
 
-They are those of the whole map as it stands; the run that is named gives the dates and the status.
+Numbers are of the whole map; dates and status are of one run.
 """
 
 import html
@@ -23,7 +23,7 @@ TOP: Final = 20
 _NOT_VISITED: Final = ("Blacklisted", "Stubbed")
 _FAILED: Final = ("DeadLink", "Unreachable", "RateLimited", "Failed")
 
-# The outcome is the crawl's own record, whose ids begin at 0.
+# The outcome comes from the crawl's own table, whose ids begin at 0.
 _ERRORS = """
     SELECT pages.state, outcome, iif(outcome = 'robots_unreachable', rule, '') AS why, count(*)
     FROM pages JOIN urls ON urls.id = pages.id - 1
@@ -53,7 +53,7 @@ class DomainPages(msgspec.Struct, frozen=True):
     pages: int  # crawled
     nearest: int | None
     farthest: int | None
-    coverage: Coverage | None = None  # of a quality domain
+    coverage: Coverage | None = None  # only for quality domains
 
 
 class DepthPages(msgspec.Struct, frozen=True):
@@ -63,7 +63,7 @@ class DepthPages(msgspec.Struct, frozen=True):
 
 
 class TopUrls(msgspec.Struct, frozen=True):
-    rows: tuple[tuple[str, int], ...]  # URL and how often it is referred to
+    rows: tuple[tuple[str, int], ...]  # URL and number of references
     total: int
 
 
@@ -81,7 +81,7 @@ class MapSummary(msgspec.Struct, frozen=True):
     blacklisted: TopUrls
     stubbed: TopUrls
     errors: tuple[tuple[str, int], ...]
-    rate_limited: tuple[tuple[str, int], ...]  # domain and the number of its requests
+    rate_limited: tuple[tuple[str, int], ...]  # domain and number of requests
 
     @property
     def error_count(self) -> int:
@@ -89,7 +89,7 @@ class MapSummary(msgspec.Struct, frozen=True):
 
 
 def read_summary(db: apsw.Connection, run_id: int | None = None) -> MapSummary:
-    """Of the last run, if none is given."""
+    """``run_id``: the last run if None."""
     run = _run_row(db, run_id)
     groups = page_groups(db)
     domains = _domains(groups, quality_coverage(db, groups))
@@ -120,7 +120,7 @@ def _run_row(db: apsw.Connection, run_id: int | None) -> tuple[int, str, str | N
 
 
 def _domains(groups: Iterable[PageGroup], coverage: Mapping[str, Coverage]) -> list[DomainPages]:
-    """Domains of pages that may be visited; those with most crawled pages first."""
+    """Domains whose pages may be visited, those with the most crawled pages first."""
     pages: Counter[str] = Counter()
     depths: dict[str, list[int]] = {}
     for group in groups:
@@ -156,28 +156,30 @@ def _top(db: apsw.Connection, table: str) -> TopUrls:
 
 
 def _count(db: apsw.Connection, table: str) -> int:
-    return int(db.execute(f"SELECT count(*) FROM {table}").get)  # noqa: S608 - a table's name of ours
+    return int(db.execute(f"SELECT count(*) FROM {table}").get)  # noqa: S608 - our own table name
 
 
 def _errors(rows: Iterable[tuple[str, str | None, str, int]]) -> tuple[tuple[str, int], ...]:
     counts: Counter[str] = Counter()
     for state, outcome, why, count in rows:
-        kind = _KIND_OF_STATE.get(state) or _KIND_OF_OUTCOME.get(outcome or "") or _kind_of_silence(why)
+        kind = (
+            _KIND_OF_STATE.get(state) or _KIND_OF_OUTCOME.get(outcome or "") or _kind_of_robots_failure(why)
+        )
         counts[kind] += count
     return tuple((kind, counts[kind]) for kind in ERROR_KINDS)
 
 
-def _kind_of_silence(why: str) -> str:
-    """Of a host that could not even be asked for its robots.txt."""
+def _kind_of_robots_failure(why: str) -> str:
+    """Why the robots.txt of a host could not be fetched, from the words of the rule."""
     if " within " in why:
         return "Timeout"
     return "Connection Refused" if "connection refused" in why or "nobody answered" in why else "Other"
 
 
-# A map can hold a million domains; the page is for reading.
+# A map can have a million domains; the summary is for people.
 LISTED_DOMAINS: Final = 50
 
-# URLs come from pages: none may break out of its cell, start markup, or run backwards over the next one.
+# URLs come from pages: none may leave its table cell, start markup, or reverse the text direction.
 _MARKUP = re.compile(r"([\\`*_{}\[\]|#!~])")
 
 
@@ -198,7 +200,7 @@ def summary_markdown(summary: MapSummary) -> str:
 def _head(summary: MapSummary) -> Iterator[str]:
     yield "# Sumi Crawl Summary"
     yield ""
-    # Two spaces at the end keep each on a line of its own.
+    # Two spaces at the end are a line break.
     yield f"**Run ID:** {summary.run_id}  "
     yield f"**Started:** {_plain(summary.started_at)}  "
     yield f"**Finished:** {_plain(summary.finished_at or 'not yet')}  "
@@ -269,7 +271,7 @@ def _pages(count: int) -> str:
 
 
 def _coverage(one: DomainPages) -> str:
-    return _plain(one.coverage.words) if one.coverage is not None else _pages(one.pages)
+    return _plain(one.coverage.description) if one.coverage is not None else _pages(one.pages)
 
 
 def _depth_range(one: DomainPages) -> str:
@@ -282,7 +284,7 @@ def _duration(started: str, finished: str | None) -> str:
     """``4h 15m 23s``, without leading zeros."""
     try:
         seconds = (datetime.fromisoformat(finished or "") - datetime.fromisoformat(started)).total_seconds()
-    except (ValueError, TypeError):  # a run that is not over, or a date that another program wrote
+    except (ValueError, TypeError):  # the run has not ended, or another program wrote the date
         return "unknown"
     whole = max(0, round(seconds))
     hours, minutes = divmod(whole // 60, 60)

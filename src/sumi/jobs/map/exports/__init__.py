@@ -1,1 +1,1 @@
-"""A map as a file for other programs, a module per format, or as a picture."""
+"""A map as a file for other programs, or as a picture."""

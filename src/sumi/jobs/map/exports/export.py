@@ -1,4 +1,4 @@
-"""A map as a file: which format is written by what, and where to."""
+"""``sumi map export``: writes a map in one of the formats."""
 
 import os
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ import apsw
 
 from sumi.errors import UsageError
 from sumi.files.safe_files import SafeFolder
-from sumi.jobs.map.database import database_of, opened_map
+from sumi.jobs.map.database import database_path, open_map
 from sumi.jobs.map.graph import Graph, Level, domain_graph, page_graph
 from sumi.state.folder import refuse_to_replace
 
@@ -26,16 +26,17 @@ def export_map(
     level: str = Level.PAGE,
     measures: bool = False,
 ) -> list[Path]:
-    """``sumi map export``: what was written. ``place`` is the map's database, or its configuration (.toml).
+    """``sumi map export``; returns the files written. ``place`` is the map's database, or its configuration
+    (.toml).
 
-    Without ``output`` the file is beside the database. ``level``: a node per page, or per domain.
-    ``measures``: also degree, PageRank, community and bridges of every node.
+    ``output``: by default a file next to the database. ``level``: a node per page, or per domain.
+    ``measures``: also write degree, PageRank, community and bridges of every node.
     """
     if form not in FORMATS:
         raise UsageError(f"{form!r} is not an export format: choose one of {', '.join(FORMATS)}")
     if measures and form == "html":
         raise UsageError("--measures is for the other formats: the picture always shows communities")
-    database = database_of(os.fspath(place))
+    database = database_path(os.fspath(place))
     target = Path(output) if output else database.with_name(f"{database.stem}-{level}s.{form}")
     if not target.name:
         raise UsageError(f"--output {str(output)!r} is not the name of a file")
@@ -43,7 +44,7 @@ def export_map(
         raise UsageError(f"--output {output} is the map itself, or its configuration: choose another file")
     if target.is_dir():
         raise UsageError(f"--output {output} is a folder: name a file")
-    with opened_map(os.fspath(place)) as db:
+    with open_map(os.fspath(place)) as db:
         return _write(db, form, target, Level(level), measures=measures)
 
 
@@ -91,7 +92,7 @@ def _graph(db: apsw.Connection, level: Level, *, measures: bool) -> Graph:
 
 @contextmanager
 def _replaced(path: Path) -> Iterator[BinaryIO]:
-    """The file is there whole at the end, or as it was before."""
+    """Written atomically: after an error the old file is still there."""
     refuse_to_replace(path)
     folder = SafeFolder(path.parent, str(os.getpid()))
     try:

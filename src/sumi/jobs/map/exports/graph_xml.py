@@ -24,7 +24,7 @@ def write_graphml(graph: Graph, file: BinaryIO) -> None:
 
 
 def _graphml_keys(graph: Graph) -> Iterator[str]:
-    # The name that Gephi shows is the attribute "label".
+    # Gephi shows the attribute "label" as the name.
     yield '<key id="label" for="node" attr.name="label" attr.type="string"/>'
     for column in graph.columns:
         kind = _TYPES[column.type]
@@ -87,20 +87,20 @@ def _gexf_edges(graph: Graph) -> Iterator[str]:
         yield f'<edge id="{number}" source="{source}" target="{target}" weight="{weight}"/>'
 
 
-# What XML 1.0 cannot hold at all, not even escaped; shown as the replacement character.
+# XML 1.0 allows these not even escaped; they become the replacement character.
 _IMPOSSIBLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPECIAL = re.compile('[&<>"\t\n\r]')
-_ORDINARY = re.compile("[ !#-%'-;=?-~]*")  # nearly every value: one look, and nothing is copied
-# White space too: a reader turns it into blanks within an attribute, and drops \r anywhere.
+_ORDINARY = re.compile("[ !#-%'-;=?-~]*")  # nearly every value; not copied
+# White space too: parsers turn it into blanks in attributes, and drop \r everywhere.
 _ESCAPES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"} | {
     char: f"&#{ord(char)};" for char in "\t\n\r"
 }
 
-_LINES_AT_ONCE: Final = 10_000
+_BATCH: Final = 10_000
 
 
 def xml_text(value: object) -> str:
-    """Fit for an attribute in double quotes and for the content of an element."""
+    """Escaped for attributes in double quotes and for the content of elements."""
     text = str(value)
     if _ORDINARY.fullmatch(text):
         return text
@@ -112,7 +112,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def write_lines(file: BinaryIO, lines: Iterable[str]) -> None:
-    """Each with an end of line; in batches, since a call for each of ten million would cost most."""
+    """In batches: a call for each of ten million lines would take most of the time."""
     rest = iter(lines)
-    while batch := list(islice(rest, _LINES_AT_ONCE)):
+    while batch := list(islice(rest, _BATCH)):
         file.write(("\n".join(batch) + "\n").encode())

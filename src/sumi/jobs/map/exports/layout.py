@@ -1,5 +1,5 @@
-"""Where things are on the picture of a map: communities of domains beside each other, the domains of a
-community likewise, and the pages of a domain as dots within its area, the most linked to in the middle."""
+"""The layout of a map's picture: domains are circles, grouped by community; the pages of a domain are dots
+within its circle, the most linked in the middle."""
 
 import heapq
 import math
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-_TOUCHING: Final = 1e-6  # circles that touch must not count as overlapping by an error of rounding
+_TOUCHING: Final = 1e-6  # tolerance, so that rounding does not make touching circles overlap
 
 
 class Circle(NamedTuple):
@@ -20,12 +20,11 @@ class Circle(NamedTuple):
 
 
 def pack(radii: Sequence[float]) -> list[Circle]:
-    """Circles beside each other without overlap, in the order of ``radii``. The largest are laid first, which
-    is tightest, the first in the middle and the others around it.
+    """Circles without overlap, in the order of ``radii``. The largest are placed first, from the middle
+    outwards, which is tightest.
 
-    Each touches two neighbours of the outline of those already there, at the place of the outline that is
-    nearest to the middle (front-chain packing). Whether a place is free is asked of all circles at once, in
-    numpy: 20,000 of them take seconds.
+    Front-chain packing: each new circle touches two neighbours of the outline, where the outline is nearest
+    to the middle. numpy tests a place against all circles at once: 20,000 of them take seconds.
     """
     order = sorted(range(len(radii)), key=lambda number: -radii[number])
     packed = _pack_sorted([radii[number] for number in order])
@@ -46,7 +45,7 @@ def _pack_sorted(radii: Sequence[float]) -> list[Circle]:
 
 
 def enclosing(circles: Sequence[Circle]) -> Circle:
-    """A circle around them all, its middle the middle of their areas: close to the smallest."""
+    """A circle around them all, centred on their centre of mass: close to the smallest."""
     area = sum(one.r**2 for one in circles) or 1.0
     x = sum(one.x * one.r**2 for one in circles) / area
     y = sum(one.y * one.r**2 for one in circles) / area
@@ -54,14 +53,15 @@ def enclosing(circles: Sequence[Circle]) -> Circle:
 
 
 class _Outline:
-    """The circles so far, and a ring of those that can be seen from outside, counterclockwise."""
+    """The circles so far, and the ring of those on the outside, counterclockwise."""
 
     def __init__(self, three: list[Circle], most: int) -> None:
         self.circles: list[Circle] = []
         self._table = np.zeros((3, most))  # x, y and radius of each
         self._next = [1, 2, 0]
         self._before = [2, 0, 1]
-        # Neighbours of the ring, those nearest to the middle first; pairs that no longer are any go when met.
+        # A heap of neighbours, nearest to the middle first. Pairs that are no longer neighbours are dropped
+        # when they come up.
         self._gaps: list[tuple[float, int, int]] = []
         for circle in three:
             self._keep(circle)
@@ -86,10 +86,10 @@ class _Outline:
                 self._insert(left, circle, right)
                 return True
             hit, on_the_right = self._first_hit(left, right, circle)
-            if hit < 0:  # the two are so far apart that what is in the way lies within
+            if hit < 0:  # the two are so far apart that the obstacle is inside the ring
                 return False
             left, right = (left, hit) if on_the_right else (hit, right)
-            self._join(left, right)  # what lay between is no longer outside
+            self._join(left, right)  # the circles in between are inside now
 
     def _insert(self, left: int, circle: Circle, right: int) -> None:
         number = len(self.circles)
@@ -118,10 +118,10 @@ class _Outline:
         heapq.heappush(self._gaps, (self._distance(left, right), left, right))
 
     def _first_hit(self, left: int, right: int, circle: Circle) -> tuple[int, bool]:
-        """The nearest along the ring that overlaps, and whether it is to the right; -1 if none does."""
+        """The nearest overlapping circle along the ring, and whether it is to the right; -1 if none."""
         ahead, behind = self._next[right], self._before[left]
         way_ahead, way_behind = self.circles[right].r, self.circles[left].r
-        end = left  # where the two ways meet
+        end = left  # where both directions meet
         while ahead != end:
             if way_ahead <= way_behind:
                 if _overlap(self.circles[ahead], circle):
@@ -136,7 +136,7 @@ class _Outline:
         return -1, False
 
     def _distance(self, left: int, right: int) -> float:
-        """From the middle to where two neighbours touch, or would."""
+        """The squared distance from the middle to where two neighbours touch, or would."""
         one, other = self.circles[left], self.circles[right]
         both = one.r + other.r
         x = (one.x * other.r + other.x * one.r) / both
@@ -151,7 +151,7 @@ def _few(radii: Sequence[float]) -> list[Circle]:
 
 
 def _beside(left: Circle, right: Circle, radius: float) -> Circle:
-    """Touching both, on the outer side of the way from ``left`` to ``right``."""
+    """Touching both, outside the line from ``left`` to ``right``."""
     dx, dy = right.x - left.x, right.y - left.y
     distance = math.hypot(dx, dy)
     to_left, to_right = left.r + radius, right.r + radius
@@ -166,9 +166,9 @@ def _overlap(one: Circle, other: Circle) -> bool:
     return reach > 0 and (one.x - other.x) ** 2 + (one.y - other.y) ** 2 < reach * reach
 
 
-DOT: Final = 1.0  # the distance of two dots is about twice this
-_MARGIN: Final = 1.6  # of an area, around its dots
-_SHORE: Final = 4.0  # around a community at most, so that one can tell where it ends
+DOT: Final = 1.0  # half the distance between two dots, about
+_MARGIN: Final = 1.6  # around the dots of an area
+_SHORE: Final = 4.0  # the widest gap around a community
 _GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
 
 
@@ -177,7 +177,7 @@ def area_radius(pages: int) -> float:
 
 
 def dots(area: Circle, pages: int) -> Iterator[tuple[float, float]]:
-    """As seeds lie in a sunflower: evenly, from the middle outwards."""
+    """Like the seeds of a sunflower: evenly, from the middle outwards."""
     for number in range(pages):
         distance = DOT * 1.9 * math.sqrt(number + 0.5) if pages > 1 else 0.0
         angle = number * _GOLDEN_ANGLE
@@ -185,14 +185,14 @@ def dots(area: Circle, pages: int) -> Iterator[tuple[float, float]]:
 
 
 def lay_out(radii: Sequence[float], communities: Sequence[int]) -> list[Circle]:
-    """An area of each radius, those of a community together."""
+    """An area for each radius, those of a community together."""
     members: dict[int, list[int]] = defaultdict(list)
     for number in sorted(range(len(radii)), key=lambda one: -radii[one]):
         members[communities[number]].append(number)
     packed = {name: pack([radii[number] for number in group]) for name, group in members.items()}
     shores = {name: enclosing(circles) for name, circles in packed.items()}
     order = sorted(members, key=lambda name: -shores[name].r)
-    # Where all areas are small, as wide a shore would be most of the picture.
+    # With small areas, the widest shore would be most of the picture.
     shore = min(_SHORE, median(radii) / 2) if radii else 0.0
     places = pack([shores[name].r + shore for name in order])
     areas = [Circle(0.0, 0.0, 0.0)] * len(radii)

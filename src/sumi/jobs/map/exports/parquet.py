@@ -1,5 +1,7 @@
-"""Parquet, for pandas, DuckDB and Spark: a table of nodes and a table of links. Streamed, by PyArrow, which
-comes with the extra ``terrain``."""
+"""Parquet, for pandas, DuckDB and Spark: a table of nodes and a table of links, streamed.
+
+Needs PyArrow, an optional dependency (``sumi[terrain]``).
+"""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -8,23 +10,23 @@ from typing import Any, BinaryIO, Final
 from sumi.errors import UsageError
 from sumi.jobs.map.graph import Column, ColumnType, Graph, Row
 
-_ROWS_AT_ONCE: Final = 100_000
+_BATCH: Final = 100_000
 
 _LINK_COLUMNS: Final = (
     Column("source", ColumnType.WHOLE),
     Column("target", ColumnType.WHOLE),
     Column("weight", ColumnType.WHOLE),
 )
-_NUMBER: Final = Column("id", ColumnType.WHOLE)
+_ID_COLUMN: Final = Column("id", ColumnType.WHOLE)
 
 
 def write_parquet_nodes(graph: Graph, file: BinaryIO) -> None:
     numbered = ((number, *row) for number, row in enumerate(graph.nodes()))
-    _write((_NUMBER, *graph.columns), numbered, file)
+    _write((_ID_COLUMN, *graph.columns), numbered, file)
 
 
 def write_parquet_links(graph: Graph, file: BinaryIO) -> None:
-    """``source`` and ``target`` are ids of the other table."""
+    """``source`` and ``target`` are ids of the table of nodes."""
     _write(_LINK_COLUMNS, graph.links(), file)
 
 
@@ -45,7 +47,7 @@ def _write(columns: tuple[Column, ...], rows: Iterable[Row], file: BinaryIO) -> 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
     rest = iter(rows)
-    while batch := list(islice(rest, _ROWS_AT_ONCE)):
+    while batch := list(islice(rest, _BATCH)):
         yield batch
 
 

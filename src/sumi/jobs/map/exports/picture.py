@@ -1,7 +1,7 @@
-"""The map as one HTML file that opens in a browser without a network.
+"""The map as one HTML file, which a browser opens offline.
 
-What came from the web is data in it: JSON that only a JSON parser reads, shown as text, never as markup. The
-page's policy allows its own script, by its hash, and no other.
+Data from the web is JSON in the page, read by a JSON parser and shown as text, never as markup. The page's
+content security policy allows only its own script, by hash.
 """
 
 import base64
@@ -17,25 +17,25 @@ import msgspec
 from sumi.jobs.map.analysis import libraries, measure
 from sumi.jobs.map.graph import Graph, Level, Row, group_by_domain, page_graph
 
-# More than this and a browser is slow to draw, and nobody finds anything.
+# Browsers are slow to draw more than this, and people get lost.
 MOST_NODES: Final = 20_000
 MOST_LINKS: Final = 200_000
 
 
 class Selection(NamedTuple):
-    domains: list[int]  # positions, those with most pages first
-    pages: list[list[int]]  # for each of these domains, positions, the most linked to first
+    domains: list[int]  # positions, those with the most pages first
+    pages: list[list[int]]  # positions, for each of these domains, the most linked first
 
 
 def select(domain_of: Sequence[int], domain_count: int, linked: Sequence[int], most: int) -> Selection:
-    """The part of a large map that is drawn: no more pages than ``most``, each domain its share and at least
-    one, of each its pages most linked to."""
+    """The part of a large map to draw: at most ``most`` pages, the most linked ones of each domain, which
+    gets its share and at least one."""
     by_domain: list[list[int]] = [[] for _ in range(domain_count)]
     for page, domain in enumerate(domain_of):
         by_domain[domain].append(page)
     domains = sorted(range(domain_count), key=lambda one: -len(by_domain[one]))[:most]
     total = sum(len(by_domain[domain]) for domain in domains)
-    spare = max(0, most - len(domains))  # beyond the one page that each domain has for certain
+    spare = max(0, most - len(domains))  # beyond the one page of each domain
     chosen = []
     for domain in domains:
         pages = sorted(by_domain[domain], key=lambda page: -linked[page])
@@ -55,7 +55,7 @@ def write_picture(db: apsw.Connection, level: Level, file: BinaryIO) -> None:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     before, _, rest = template.replace("SCRIPT_HASH", digest).partition("MAP_DATA")
     file.write(before.encode())
-    # "<" begins a tag, and so could end the element that the data is in; within JSON it may be written so.
+    # "<" could end the script element that the data is in; JSON allows this escape for it.
     file.write(msgspec.json.encode(data).replace(b"<", b"\\u003c"))
     file.write(rest.replace("SCRIPT_TEXT", script).encode())
 
@@ -105,7 +105,7 @@ def _areas(chosen: Selection, domains: Sequence[Row], communities: Sequence[int]
 
 
 def _roads(graph: Graph, shown: Sequence[int]) -> list[tuple[int, int, int]]:
-    """The strongest connections between domains that are drawn."""
+    """The strongest connections between the drawn domains."""
     number_of = {domain: number for number, domain in enumerate(shown)}
     links = [link for link in graph.links() if link[0] in number_of and link[1] in number_of]
     links.sort(key=lambda link: (-link[2], link))

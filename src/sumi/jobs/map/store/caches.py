@@ -1,4 +1,4 @@
-"""What a map keeps in memory in front of its database: numbers of pages, and what is next in the queues."""
+"""What a map keeps in memory in front of its database: ids of pages, and the next URLs of each queue."""
 
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Sequence, Sized
@@ -12,63 +12,63 @@ from sumi.state.entries import State
 from sumi.urls import origin
 from sumi.urls.parts import split_authority
 
-# Together about 100 MB. When the younger half is full, the elder one is forgotten: what is asked for again
-# and again, as links that are on every page, moves to the younger half each time.
+# About 100 MB in two halves. When the recent half is full, the older one is dropped; a hit in the older half
+# moves the URL to the recent one, so links that are on every page stay.
 CACHED_URLS: Final = 300_000
 CACHED_SITES: Final = 20_000
 _WAITING: Final = State.WAITING.value
 
 
-class PageNumbers:
-    """Which page a URL is: a bounded memory of what everybody points to."""
+class PageIds:
+    """A bounded cache from URLs to page ids."""
 
     def __init__(self, stored: MapRows) -> None:
         self._stored = stored
-        self._younger: dict[str, int] = {}
-        self._elder: dict[str, int] = {}
+        self._recent: dict[str, int] = {}
+        self._older: dict[str, int] = {}
         self._classes: dict[str, DomainClass] = {}
 
-    def learn(self, url: str, number: int) -> None:
-        if len(self._younger) >= CACHED_URLS:
-            self._elder, self._younger = self._younger, {}
-        self._younger[url] = number
+    def learn(self, url: str, page: int) -> None:
+        if len(self._recent) >= CACHED_URLS:
+            self._older, self._recent = self._recent, {}
+        self._recent[url] = page
 
     def unknown(self, urls: Sequence[str]) -> list[str]:
-        remembered = self._younger
+        remembered = self._recent
         rest = [url for url in urls if url not in remembered]
         known = self.of(rest) if rest else {}
         return [url for url in rest if url not in known]
 
     def of_known(self, urls: Sequence[str]) -> list[int]:
-        """The numbers of those that are known, in order."""
-        numbers = [*map(self._younger.get, urls)]
-        if None in numbers:
-            numbers = [*map(self.of(urls).get, urls)]
-        return [number for number in numbers if number is not None]
+        """The ids of the known ones, in order."""
+        pages = [*map(self._recent.get, urls)]
+        if None in pages:
+            pages = [*map(self.of(urls).get, urls)]
+        return [page for page in pages if page is not None]
 
     def of(self, urls: Iterable[str]) -> dict[str, int]:
-        """Those that are known, each with its number."""
+        """The known ones, each with its id."""
         found: dict[str, int] = {}
         missing: list[str] = []
-        remembered = self._younger.get
+        remembered = self._recent.get
         for url in dict.fromkeys(urls):
-            number = remembered(url)
-            if number is None:
-                number = self._rejuvenated(url)
-            if number is None:
+            page = remembered(url)
+            if page is None:
+                page = self._from_older(url)
+            if page is None:
                 missing.append(url)
             else:
-                found[url] = number
+                found[url] = page
         for url, row_id in self._stored.ids_of(missing).items():
             found[url] = row_id + 1
             self.learn(url, row_id + 1)
         return found
 
-    def _rejuvenated(self, url: str) -> int | None:
-        number = self._elder.get(url)
-        if number is not None:
-            self.learn(url, number)
-        return number
+    def _from_older(self, url: str) -> int | None:
+        page = self._older.get(url)
+        if page is not None:
+            self.learn(url, page)
+        return page
 
     def class_of(self, url: str, classes: DomainClasses) -> DomainClass:
         site = origin(url)
@@ -82,14 +82,14 @@ class PageNumbers:
 
 
 class QueueAhead(ReadAhead):
-    """Where the next rows of each host's queue are, kept right while the pages in it come closer.
+    """The next rows of each host's queue, kept up to date while depths drop.
 
-    On a map most pages that wait are moved up in their queues, some again and again. To read a host's queue
-    anew each time took up to a sixth of a run with 200 pages to a host: here each row that was written takes
-    its new place among those that were read.
+    On a map most waiting pages move up in their queues, some many times. Reading a host's queue again each
+    time took up to a sixth of a run with 200 pages per host. Here each written row takes its new place among
+    those that were read.
 
-    What joins a queue, or moves in it, is noted at once and takes its place when it is written. Whoever asks
-    before that has it read from the database, as everywhere else.
+    A row that joins a queue, or moves in it, is noted at once and takes its place when it is written. Until
+    then, the queue is read from the database, as in other stores.
     """
 
     def __init__(self, rows: Rows, busy_hosts: Sized, leased_ids: Container[int]) -> None:
@@ -106,7 +106,7 @@ class QueueAhead(ReadAhead):
             self._noted.add((host, rank))
 
     def written(self, inserted: Iterable[Row], updated: Iterable[tuple[Row, Row]]) -> None:
-        """Rows as they are stored from now on; none of them is leased."""
+        """Rows that were just stored; none of them is leased."""
         if not self._noted:
             return
         for row in inserted:
@@ -124,7 +124,7 @@ class QueueAhead(ReadAhead):
     def _move(self, old: Row, row: Row) -> None:
         if old.state == _WAITING:
             if old.rank == row.rank:
-                return  # whether it is there depends on who held it meanwhile: it is read anew
+                return  # it may have been leased in between: the queue is read again
             self._leave(old.host, old.rank)
         self._join(row.host, row.rank)
 
@@ -143,13 +143,13 @@ class QueueAhead(ReadAhead):
     def _join(self, host: str, rank: Rank) -> None:
         ahead = self._ahead.get(host)
         if (host, rank) not in self._noted or not ahead or len(ahead) >= 2 * MOST:
-            return  # what is left among those noted is read anew
+            return  # what remains noted is read again
         self._noted.discard((host, rank))
         ahead.insert(bisect_left(ahead, _backwards(rank), key=_backwards), rank)
         self._count += 1
 
 
 def _backwards(rank: Rank) -> Rank:
-    """The order in which they are kept: the next one last."""
+    """The order of the list: the next row is last."""
     turn, depth, score, row_id = rank
     return (not turn, -depth, -score, -row_id)

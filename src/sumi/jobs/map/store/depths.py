@@ -1,8 +1,8 @@
-"""How far pages are from each origin: the least number of links, kept right whatever the order of fetching.
+"""The depth of every page from each origin: the least number of links, whatever the order of fetching.
 
-Depths only ever drop. When a page comes closer, so may all that it points to: this is told from page to page,
-nearest first, so that few are told twice. How much is done at a time is bounded; the rest is kept in the
-database and goes on with the next write, or before the run ends.
+Depths only drop. When the depth of a page drops, so may those of the pages it links to; this propagates from
+page to page, nearest first, so that few are updated twice. The work per write is bounded; the rest is stored
+and continues with the next write, or before the run ends.
 """
 
 import heapq
@@ -17,23 +17,23 @@ from sumi.jobs.map.store.rows import MapRows, NewDepths, Work
 
 Vector: TypeAlias = int
 
-FAR: Final = 2**30  # no way is known
-_LANE: Final = 32  # holds FAR, one link on from there, and the bit to compare with
+FAR: Final = 2**30  # no path is known
+_LANE: Final = 32  # bits: FAR + 1 and the guard bit fit
 _GUARD: Final = 2**31
-# About 10 MB. When full it is emptied: there are few different vectors, and what is needed is soon back.
+# About 10 MB. Cleared when full: there are few different vectors, and those in use are soon back.
 REMEMBERED: Final = 50_000
-# Of one vector in both tables, beside its lanes of 32 bits, of which an integer uses 30 in 4 bytes.
+# The size of one vector in both tables: a fixed part, and its lanes (an int uses 4 bytes for 30 bits).
 _BYTES_EACH: Final = 160
 _BYTES_PER_ORIGIN: Final = 5
-_PAGES_AT_ONCE: Final = 16_384
+_GROWTH: Final = 16_384
 # Pages whose stored links are read by one query.
 READ_AT_ONCE = 200
 
 
 class DepthBounds(msgspec.Struct, frozen=True):
-    # Links told per write: less than a tenth of a second, in which nobody else gets a turn.
+    # Links updated per write: less than a tenth of a second, during which the event loop is blocked.
     links_at_once: int = 100_000
-    # For the different combinations of distances that pages have: with five origins 270,000 of them.
+    # For the distinct vectors of depths: 270,000 of them with five origins.
     vector_bytes: int = 50_000_000
 
 
@@ -42,50 +42,50 @@ USUAL_BOUNDS = DepthBounds()
 
 class Depths:
     def __init__(self, origins: Sequence[str], stored: MapRows, bounds: DepthBounds) -> None:
-        # In order, so that each has the same number for every run of one configuration.
+        # Sorted, so that an origin has the same number in every run of a configuration.
         self._origins = sorted(origins)
         self._number = {origin: number for number, origin in enumerate(self._origins)}
         self._stored = stored
         self._bounds = bounds
         self._all = Vectors(len(origins))
         self._vectors = PageVectors(len(origins), bounds.vector_bytes)
-        self._before: dict[int, Vector] = {}  # pages that changed since the last write, as they were
-        self._to_tell: list[Work] = []  # a heap
-        self._waiting: set[int] = set()  # the pages in it
+        self._before: dict[int, Vector] = {}  # pages changed since the last write, with their old vectors
+        self._queue: list[Work] = []  # a heap of pages whose links have yet to be updated
+        self._queued: set[int] = set()  # the pages in it
         self._unread = UnreadPages()
 
     def enter(self, page: int, origin: str | None) -> None:
-        """A new page; all pages of an origin are at depth 0."""
+        """Add a new page; all pages of an origin are at depth 0."""
         self._vectors[page] = self._all.nowhere
         self._unread.enter(page)
         if origin is not None:
             self._move(page, self._all.of({self._number[origin]: 0}))
 
     def least(self, page: int) -> int:
-        """From the nearest origin."""
+        """The depth from the nearest origin."""
         return min(self._all.depths(self._vectors[page]))
 
     def resume(self, work: Iterable[Work]) -> None:
-        """Take up what an earlier write left."""
+        """Continue the work that an earlier write left."""
         pages = [page for _, page in work]
         self._load(pages)
         for page in pages:
-            self._before.setdefault(page, self._vectors[page])  # so that its stored links are told too
-            self._await_turn(page)
+            self._before.setdefault(page, self._vectors[page])  # so that its stored links are updated too
+            self._enqueue(page)
 
-    def spread(self, edges: Mapping[int, Sequence[int]]) -> None:
-        """Pages with the links that were just read from them, and all that follows."""
+    def propagate(self, edges: Mapping[int, Sequence[int]]) -> None:
+        """``edges``: pages with the links that were just found on them."""
         self._load(edges)
         for page in edges:
             self._unread.read(page)
-            self._await_turn(page)
-        told = 0
-        while self._to_tell and told < self._bounds.links_at_once:
-            told += self._tell_nearest(edges)
+            self._enqueue(page)
+        links = 0
+        while self._queue and links < self._bounds.links_at_once:
+            links += self._propagate_nearest(edges)
 
     def take_changes(self) -> tuple[list[NewDepths], list[int], list[Work]]:
-        """New depth records, the pages whose least depth dropped, and the work that is left."""
-        alike: dict[tuple[Vector, Vector], list[int]] = {}  # many pages changed from the same to the same
+        """New depths, the pages whose least depth dropped, and the work that is left."""
+        alike: dict[tuple[Vector, Vector], list[int]] = {}  # many pages change in the same way
         for page, before in self._before.items():
             now = self._vectors[page]
             if now != before:
@@ -99,12 +99,12 @@ class Depths:
             for at, depth in enumerate(is_now):
                 if depth < was[at]:
                     rows[at] += [page << 32 | depth for page in pages]
-        work = self._to_tell
-        self._before, self._to_tell, self._waiting = {}, [], set()
+        work = self._queue
+        self._before, self._queue, self._queued = {}, [], set()
         return self._new_depths(rows), sorted(closer), work
 
     def _new_depths(self, rows: Sequence[list[int]]) -> list[NewDepths]:
-        """In the order of pages, which is that of the table."""
+        """Sorted by page, as the table is."""
         return [
             NewDepths(at, origin, array("q", sorted(rows[at])))
             for at, origin in enumerate(self._origins)
@@ -112,43 +112,44 @@ class Depths:
         ]
 
     def forget(self) -> None:
-        """Between writes, when everything that changed is written."""
+        """Trim the caches. Call it between writes, when all changes are written."""
         self._all.forget()
         self._vectors.forget_if_full()
 
-    def _tell_nearest(self, edges: Mapping[int, Sequence[int]]) -> int:
-        """Some pages that are equally near; how many links they had."""
-        nearest = self._to_tell[0].depth
+    def _propagate_nearest(self, edges: Mapping[int, Sequence[int]]) -> int:
+        """Update the links of some of the nearest pages; returns how many links they have."""
+        nearest = self._queue[0].depth
         pages: list[int] = []
-        while self._to_tell and self._to_tell[0].depth == nearest and len(pages) < READ_AT_ONCE:
-            pages.append(heapq.heappop(self._to_tell).page)
-        self._waiting.difference_update(pages)
-        # What is stored was told when it was found: again only if the page has come closer since.
+        while self._queue and self._queue[0].depth == nearest and len(pages) < READ_AT_ONCE:
+            pages.append(heapq.heappop(self._queue).page)
+        self._queued.difference_update(pages)
+        # Stored links were updated when they were found; again only if the depth of the page has dropped.
         stored = self._stored.targets_of([page for page in pages if page in self._before])
         targets = {page: [*stored.get(page, ()), *edges.get(page, ())] for page in pages}
         self._load(target for some in targets.values() for target in some)
         for page, some in targets.items():
-            self._tell(some, self._all.further(self._vectors[page]))
+            self._lower(some, self._all.further(self._vectors[page]))
         return sum(map(len, targets.values())) + len(pages)
 
-    def _tell(self, targets: Iterable[int], told: Vector) -> None:
+    def _lower(self, targets: Iterable[int], limit: Vector) -> None:
+        """No target is farther than ``limit``."""
         table, places, guards = self._vectors.table, self._vectors.places, self._all.guards
-        guarded = told | guards
+        guarded = limit | guards
         for target in targets:
             before = table[places[target]]
             if (guarded - before) & guards != guards:
-                self._move(target, self._all.nearer(before, told))
+                self._move(target, self._all.nearer(before, limit))
 
     def _move(self, page: int, now: Vector) -> None:
         self._before.setdefault(page, self._vectors[page])
         self._vectors[page] = now
         if page not in self._unread:
-            self._await_turn(page)
+            self._enqueue(page)
 
-    def _await_turn(self, page: int) -> None:
-        if page not in self._waiting:
-            self._waiting.add(page)
-            heapq.heappush(self._to_tell, Work(self.least(page), page))
+    def _enqueue(self, page: int) -> None:
+        if page not in self._queued:
+            self._queued.add(page)
+            heapq.heappush(self._queue, Work(self.least(page), page))
 
     def _load(self, pages: Iterable[int]) -> None:
         missing = self._vectors.missing(pages)
@@ -162,7 +163,7 @@ class Depths:
 
 
 class UnreadPages:
-    """Pages that this process entered and nobody has read yet: they surely point nowhere. One bit each."""
+    """Pages that this process added and has not read yet, so they have no links. One bit each."""
 
     def __init__(self) -> None:
         self._first: int | None = None
@@ -188,11 +189,11 @@ class UnreadPages:
 
 
 class Vectors:
-    """Distances of a page from all origins at once, packed into one whole number.
+    """The depths of a page from all origins, packed into one integer.
 
-    Each origin has a lane of bits, and one more above them that is set only to compare: all lanes of two
-    numbers are then compared by one subtraction. A link that changes nothing, as most do, costs that and
-    nothing else, however many pages and origins there are.
+    Each origin has a lane of bits with a guard bit on top, which is set only to compare: one subtraction then
+    compares all lanes of two vectors. A link that changes nothing, as most do, costs no more than that,
+    however many pages and origins there are.
     """
 
     def __init__(self, origins: int) -> None:
@@ -204,7 +205,7 @@ class Vectors:
         self._unpacked: dict[Vector, tuple[int, ...]] = {}
 
     def of(self, depths: Mapping[int, int]) -> Vector:
-        """With these distances, by number of the origin."""
+        """``depths`` by number of the origin."""
         vector = self.nowhere
         for number, depth in depths.items():
             vector += (depth - FAR) << number * _LANE
@@ -219,14 +220,14 @@ class Vectors:
         return known
 
     def further(self, vector: Vector) -> Vector:
-        """One link on. Only to compare with: what is nowhere is further than that."""
+        """One link farther. Only for comparisons: FAR + 1 is not a depth."""
         return vector + self._one_on
 
     def nearer(self, one: Vector, other: Vector) -> Vector:
-        """The least of both, from each origin. Whether it is ``one``, see ``guards``: where those of
-        ``(other | guards) - one`` are all set, no distance of ``other`` is less."""
+        """The minimum of both in each lane. It is ``one`` if all guard bits of ``(other | guards) - one`` are
+        set: then no lane of ``other`` is less."""
         not_nearer = ((one | self.guards) - other) & self.guards
-        lanes = not_nearer - (not_nearer >> (_LANE - 1))  # the values of those that are taken from the other
+        lanes = not_nearer - (not_nearer >> (_LANE - 1))  # all bits of the lanes to take from ``other``
         return one ^ ((one ^ other) & lanes)
 
     def forget(self) -> None:
@@ -235,22 +236,22 @@ class Vectors:
 
 
 class PageVectors:
-    """The distances of every page, in four bytes each: most pages share theirs with thousands of others.
+    """The vector of every page, in four bytes each: most pages share theirs with thousands of others.
 
-    A dictionary of them had room for half a million pages. At a million, a seventh of the time went into
-    reading back what had been forgotten.
+    A dictionary had room for half a million pages. At a million, a seventh of the time went into reading
+    vectors back from the database.
     """
 
     def __init__(self, origins: int, most_bytes: int) -> None:
-        """``most_bytes``: for the different vectors that there are. When full, all is forgotten."""
+        """``most_bytes``: for the distinct vectors. When full, everything is dropped."""
         self._most = most_bytes // (_BYTES_EACH + _BYTES_PER_ORIGIN * origins)
-        # For who looks at thousands: the vector of a page is ``table[places[page]]``.
-        self.places = array("I")  # 0: the page's vector is not known here
+        # Public for inner loops: the vector of a page is ``table[places[page]]``.
+        self.places = array("I")  # 0: not known
         self.table: list[Vector] = [0]
         self._place_of: dict[Vector, int] = {}
 
     def __getitem__(self, page: int) -> Vector:
-        """Of a page that is known."""
+        """The page must be known."""
         return self.table[self.places[page]]
 
     def __setitem__(self, page: int, vector: Vector) -> None:
@@ -258,7 +259,7 @@ class PageVectors:
         if place == len(self.table):
             self.table.append(vector)
         if page >= len(self.places):
-            self.places.frombytes(bytes(self.places.itemsize * (page + _PAGES_AT_ONCE - len(self.places))))
+            self.places.frombytes(bytes(self.places.itemsize * (page + _GROWTH - len(self.places))))
         self.places[page] = place
 
     def missing(self, pages: Iterable[int]) -> set[int]:

@@ -1,7 +1,7 @@
-"""A map in SQLite: what the crawl writes and what follows for pages, links and depths, all in one.
+"""A map in SQLite: the rows of the crawl, and the pages, links and depths that follow from them.
 
-``pages``, ``frontier`` and ``domain_states`` are projections of the crawl's own rows, made in the transaction
-that changes those. So they cannot disagree, whenever the process dies.
+``pages``, ``frontier`` and ``domain_states`` are projections of the crawl's own rows, written in the same
+transaction, so a crash cannot leave them inconsistent.
 """
 
 from array import array
@@ -18,7 +18,7 @@ from msgspec import field
 from sumi.errors import StateDamaged
 from sumi.jobs.map.store import schema as sql
 from sumi.jobs.map.store.schema import APPLICATION_ID, HEADS_ANSWERED, SCHEMA, USER_VERSION
-from sumi.jobs.map.store.states import BARRED, NOTED, PageState, check, course, state_of
+from sumi.jobs.map.store.states import BARRED, UNVISITED, PageState, check_transition, state_of, transitions
 from sumi.model import PageFacts
 from sumi.policy import Preset
 from sumi.state.database.rows import Change, Row, url_key
@@ -27,7 +27,7 @@ from sumi.state.sqlite.rows import SqliteRows
 from sumi.urls import normalize, split
 from sumi.urls.parts import split_authority
 
-NOTED_AS = {PageState.BLACKLISTED: "blacklisted", PageState.STUBBED: "stubbed"}
+UNVISITED_TABLES = {PageState.BLACKLISTED: "blacklisted", PageState.STUBBED: "stubbed"}
 _decode_facts = msgspec.json.Decoder(PageFacts).decode
 
 
@@ -36,18 +36,18 @@ def pairs(items: Iterable[tuple[int, int]] = ()) -> "array[int]":
 
 
 class Work(NamedTuple):
-    """A page that came closer, and whose links have not been told yet."""
+    """A page whose depth dropped, and whose links have yet to be updated."""
 
     depth: int
     page: int
 
 
 class NewDepths(NamedTuple):
-    """Distances of pages from one origin."""
+    """Depths of pages from one origin."""
 
-    number: int  # of the origin, among all of them in order
+    number: int  # of the origin, in sorted order
     origin: str
-    distances: "array[int]"  # page and distance
+    depths: "array[int]"  # pairs of page and depth
 
 
 class DomainRow(NamedTuple):
@@ -57,28 +57,28 @@ class DomainRow(NamedTuple):
 
 
 class MapChange(Change):
-    """What one call adds to a map beside the rows of the crawl itself.
+    """What one call adds to a map besides the rows of the crawl itself.
 
-    Links and distances come by the thousand, so they are numbers in arrays, bound to one statement as they
-    are: two numbers below 2**32 are one of 64 bits.
+    Links and depths come by the thousand. They are pairs of 32 bits, packed into one number of 64 bits, in
+    arrays that are bound to a statement without copying.
     """
 
     at: float = 0.0
     links: "array[int]" = field(default_factory=pairs)  # source and target
-    revisited: list[tuple[int, set[int]]] = field(default_factory=list)  # read again, and all its links
+    revisited: list[tuple[int, set[int]]] = field(default_factory=list)  # page and all its current links
     depths: "list[NewDepths]" = field(default_factory=list)
-    work_done: list[Work] = field(default_factory=list)  # of the stored work, what was taken up
-    work: list[Work] = field(default_factory=list)  # and what is left to do
+    work_done: list[Work] = field(default_factory=list)  # stored work that is done
+    work: list[Work] = field(default_factory=list)  # new work for later
     heads: list[tuple[int]] = field(default_factory=list)  # pages whose HEAD was answered
-    heads_done: list[tuple[int]] = field(default_factory=list)  # and those of them that ended
+    heads_done: list[tuple[int]] = field(default_factory=list)  # and those that were settled since
     domains: dict[str, DomainRow] = field(default_factory=dict)
-    # Domains whose waiting pages are out of this run from here on.
+    # Domains whose waiting pages leave this run.
     barred: list[tuple[str, PageState]] = field(default_factory=list)
-    readmitted: list[str] = field(default_factory=list)  # domains whose pages may be fetched after all
+    readmitted: list[str] = field(default_factory=list)  # domains whose pages join it again
 
 
 class PageBatch:
-    """Bindings of the statements that bring ``pages`` and ``frontier`` up to date, one call for each."""
+    """Bindings of the statements that update ``pages`` and ``frontier``, one ``executemany`` each."""
 
     def __init__(self) -> None:
         self.new: list[tuple[Any, ...]] = []
@@ -88,11 +88,11 @@ class PageBatch:
         self.unqueued: list[tuple[Any, ...]] = []
         self.prioritized: list[tuple[Any, ...]] = []
         self.history: list[tuple[Any, ...]] = []
-        self.noted: list[tuple[PageState, Row]] = []
+        self.unvisited: list[tuple[PageState, Row]] = []
 
 
 def iso_time(at: float) -> str:
-    """``2025-01-15T10:30:00.000Z``, whose order as text is the order in time."""
+    """``2025-01-15T10:30:00.000Z``, which sorts by time as text."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -102,7 +102,7 @@ def page_id(row_id: int) -> int:
 
 @lru_cache(maxsize=20_000)
 def domain_of(host: str) -> str:
-    """A host without its port: what people call a domain."""
+    """A host without its port."""
     return split_authority(host)[0]
 
 
@@ -110,7 +110,7 @@ class MapRows(SqliteRows):
     schema = SCHEMA
     application_id = APPLICATION_ID
     user_version = USER_VERSION
-    # Of a million pages: the keys and the addresses, which both are met in no order.
+    # For a million pages: keys and URLs are both accessed in random order.
     cache_kib = first_cache_kib = 128 * 1024
 
     def __init__(self, path: Path, *, strict: bool, readonly: bool = False) -> None:
@@ -153,13 +153,13 @@ class MapRows(SqliteRows):
             return [Work._make(row) for row in self._db.execute(sql.GET_WORK, (limit,))]
 
     def domains(self) -> list[DomainRow]:
-        """Those that were asked for something in this run."""
+        """Domains with requests in this run."""
         with self._trouble_named():
             rows = self._db.execute(sql.GET_DOMAINS)
             return [DomainRow(domain, requests, bool(limited)) for domain, requests, limited in rows]
 
     def load_barred(self, barred: Mapping[str, PageState]) -> None:
-        """Domains that an interrupted run may not go on with; their pages were moved when it happened."""
+        """Domains that left this run before it was interrupted; their pages were moved then."""
         self._barred.update(barred)
 
     # ── runs ───────────────────────────────────────────────────────────────────────────────────────────
@@ -169,7 +169,7 @@ class MapRows(SqliteRows):
         return self._path
 
     def last_run(self) -> tuple[int, str, str] | None:
-        """Number, configuration and status."""
+        """Number, configuration hash and status."""
         return next(iter(self.run_query(sql.LAST_RUN)), None)
 
     def in_one_transaction(self, work: Callable[[], object]) -> None:
@@ -177,7 +177,7 @@ class MapRows(SqliteRows):
             work()
 
     def run_sql(self, statement: str, bindings: tuple[object, ...] = ()) -> Any:
-        """The first value of the first row, if there is any."""
+        """Returns the first value of the first row, if any."""
         with self._trouble_named():
             return self._db.execute(statement, bindings).get
 
@@ -200,8 +200,8 @@ class MapRows(SqliteRows):
         self._put_pages(change, now)
         self._put_links(change)
         many = self._db.executemany
-        for number, origin, distances in change.depths:
-            self._db.execute(sql.PUT_DEPTHS, (_bound(distances), origin, number))
+        for number, origin, depths in change.depths:
+            self._db.execute(sql.PUT_DEPTHS, (_bound(depths), origin, number))
         many(sql.CLEAR_WORK, change.work_done)
         many(sql.PUT_WORK, change.work)
         many(sql.PUT_HEAD, change.heads)
@@ -225,7 +225,7 @@ class MapRows(SqliteRows):
             self._update_page(old, row, now, batch)
         many = self._db.executemany
         many(sql.ADD_PAGE, batch.new)
-        self._put_noted(batch)
+        self._put_unvisited(batch)
         many(sql.END_PAGE, batch.ended)
         many(sql.MOVE_PAGE, batch.moved)
         many(sql.UNQUEUE_PAGE, batch.unqueued)
@@ -236,30 +236,30 @@ class MapRows(SqliteRows):
     def _enter_page(self, row: Row, now: str, batch: PageBatch) -> None:
         page, run = page_id(row.id), self.run_id
         state = PageState.DISCOVERED
-        for state in self._course(PageState.DISCOVERED, row):
+        for state in self._transitions(PageState.DISCOVERED, row):
             batch.history.append((page, now, run, state, row.rule))
         error = row.rule if state is PageState.FAILED else None
         batch.new.append((page, row.url, domain_of(row.host), state, now, run, error, row.attempts))
         if state is PageState.QUEUED:
             batch.queued.append((page, row.depth, now))
-        elif state in NOTED:
-            batch.noted.append((state, row))
+        elif state in UNVISITED:
+            batch.unvisited.append((state, row))
 
-    def _put_noted(self, batch: PageBatch) -> None:
-        """Addresses that are not visited. What points to one is counted here as far as it was known before;
-        of a new one nothing was."""
+    def _put_unvisited(self, batch: PageBatch) -> None:
+        """URLs that are not visited. Counts the references recorded before a URL became one; a new one has
+        none."""
         many, run = self._db.executemany, self.run_id
-        for state, name in NOTED_AS.items():
-            rows = [row for at, row in batch.noted if at is state]
-            many(sql.add_noted(name), [(page_id(r.id), r.url, domain_of(r.host), run) for r in rows])
+        for state, name in UNVISITED_TABLES.items():
+            rows = [row for its_state, row in batch.unvisited if its_state is state]
+            many(sql.add_unvisited(name), [(page_id(r.id), r.url, domain_of(r.host), run) for r in rows])
             known = [page_id(row.id) for row in rows if row.state == State.SETTLED.value]
             if known:
                 self._db.execute(sql.count_known_references(name), (_bound(known), run))
 
     def _update_page(self, old: Row, row: Row, now: str, batch: PageBatch) -> None:
-        page, before = page_id(row.id), self._shown(old)
-        stays = self._shown(row) is before and row.outcome == old.outcome
-        states = () if stays else self._course(before, row)
+        page, before = page_id(row.id), self._page_state(old)
+        stays = self._page_state(row) is before and row.outcome == old.outcome
+        states = () if stays else self._transitions(before, row)
         batch.history += [(page, now, self.run_id, state, row.rule) for state in states]
         after = states[-1] if states else before
         if row.state == State.SETTLED.value and states:
@@ -273,8 +273,8 @@ class MapRows(SqliteRows):
             batch.queued.append((page, row.depth, now))
         elif is_queued and row.depth != old.depth:
             batch.prioritized.append((row.depth, page))
-        if after in NOTED and after is not before:
-            batch.noted.append((after, row))
+        if after in UNVISITED and after is not before:
+            batch.unvisited.append((after, row))
 
     def _ending(self, page: int, state: PageState, row: Row) -> tuple[object, ...]:
         facts = _decode_facts(row.facts) if row.facts else PageFacts()
@@ -294,15 +294,15 @@ class MapRows(SqliteRows):
             page,
         )
 
-    def _shown(self, row: Row) -> PageState:
-        """As ``pages`` has it: what waits on a domain that is out of this run is not in the queue."""
+    def _page_state(self, row: Row) -> PageState:
+        """As in ``pages``: a waiting page of a barred domain is not in the queue."""
         state = state_of(row.outcome)
         return self._barred.get(domain_of(row.host), state) if state is PageState.QUEUED else state
 
-    def _course(self, before: PageState, row: Row) -> tuple[PageState, ...]:
+    def _transitions(self, before: PageState, row: Row) -> tuple[PageState, ...]:
         target = state_of(row.outcome)
         bar = self._barred.get(domain_of(row.host)) if target is PageState.QUEUED else None
-        return _states_through(before, target, bar)
+        return _steps(before, target, bar)
 
     def _put_links(self, change: MapChange) -> None:
         many, run = self._db.executemany, self.run_id
@@ -312,11 +312,11 @@ class MapRows(SqliteRows):
             many(sql.FORGET_VANISHED, [(page, target) for target in targets])
         if change.links:
             self._db.execute(sql.ADD_LINKS, (_bound(change.links), run))
-            for state, name in NOTED_AS.items():
+            for state, name in UNVISITED_TABLES.items():
                 self._db.execute(sql.add_references(name, state), (_bound(change.links), run))
 
     def _move_domain(self, domain: str, old: PageState, new: PageState, now: str) -> None:
-        check(old, new)
+        check_transition(old, new)
         pages = array("q", sorted(page for (page,) in self._db.execute(sql.OPEN_OF_DOMAIN, (domain,))))
         if not pages:
             return
@@ -329,21 +329,21 @@ class MapRows(SqliteRows):
         run(sql.MOVE_PAGES, (_bound(pages), old, new))
 
 
-@cache  # of few combinations one is asked for with every row
-def _states_through(before: PageState, target: PageState, bar: PageState | None) -> tuple[PageState, ...]:
-    way: list[PageState] = []
+@cache  # called for every row, with few different arguments
+def _steps(before: PageState, target: PageState, bar: PageState | None) -> tuple[PageState, ...]:
+    steps: list[PageState] = []
     if before in BARRED and target is not PageState.QUEUED:
-        way += course(before, PageState.QUEUED)  # it was being fetched when its domain was barred
+        steps += transitions(before, PageState.QUEUED)  # its domain was barred during the fetch
         before = PageState.QUEUED
-    way += course(before, target)
+    steps += transitions(before, target)
     if bar is not None:
-        check(PageState.QUEUED, bar)
-        way.append(bar)
-    return tuple(way)
+        check_transition(PageState.QUEUED, bar)
+        steps.append(bar)
+    return tuple(steps)
 
 
 def _site_domain(site: str) -> str:
-    """Under which its pages are: robots.txt is asked for by the name that they are requested by."""
+    """The domain of its pages: robots.txt may be fetched from www. of it, or without."""
     return split(normalize(f"{site}/", Preset.MAP_WITH_HTTP) or site).host
 
 

@@ -1,11 +1,11 @@
-"""The database of a map: tables that people query, beside those that the crawl itself needs.
+"""The database of a map: tables that people query, besides those that the crawl itself needs.
 
-A page has one number everywhere: ``pages.id`` is ``urls.id + 1``, and a blacklisted or stubbed address, and a
-page's place in the queue, have the number of their page. A link's number is made of those of its ends, that
-of a distance of its page's and its origin's: both stand in their tables where they are looked for. So nothing
-is ever looked up to be written, and the crawl needs no index beside those of its own table.
+A page has the same id everywhere: ``pages.id`` is ``urls.id + 1``, and blacklisted URLs, stubbed URLs and
+queue entries have the id of their page. The id of a link is composed of those of its two pages, the id of a
+depth of its page and its origin. So no write needs a lookup, and the crawl needs no index besides those of
+its own table.
 
-Below the tables is every statement that a map runs beside the crawl's own, and why it is as it is.
+Below the tables is every statement that a map runs besides the crawl's own, and why it is as it is.
 """
 
 from typing import Final
@@ -16,8 +16,7 @@ from sumi.state.sqlite import sql
 APPLICATION_ID = 0x53554D4D  # "SUMM"
 USER_VERSION = 3
 
-# What is written for a million pages in a second or two of commits is kept as lean as the tables allow; what
-# is only read by people (page_history) has no index of its own.
+# Lean, because they are written for millions of pages; page_history, which only people read, has no index.
 TABLES = """
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -85,7 +84,7 @@ CREATE TABLE page_history (
     why TEXT NOT NULL
 );
 
--- Links that a page had and was later seen without. They stay in links, whose discovered_run says since when.
+-- Links that have vanished from their page. They stay in links, where discovered_run says since when.
 CREATE TABLE vanished_links (
     from_page_id INTEGER NOT NULL REFERENCES pages(id),
     to_page_id INTEGER NOT NULL REFERENCES pages(id),
@@ -93,7 +92,7 @@ CREATE TABLE vanished_links (
     PRIMARY KEY (from_page_id, to_page_id)
 ) WITHOUT ROWID;
 
--- Pages that came closer, whose links have not been told yet: nearest first.
+-- Pages whose depth dropped and whose links have yet to be updated, nearest first.
 CREATE TABLE depth_work (
     depth INTEGER NOT NULL,
     page_id INTEGER NOT NULL REFERENCES pages(id),
@@ -101,17 +100,17 @@ CREATE TABLE depth_work (
 ) WITHOUT ROWID;
 """
 
-# Also made in maps from before there was one. Pages whose HEAD was answered, and whose content was not asked
-# for yet.
+# Pages whose HEAD was answered and whose content has yet to be requested. Also created in maps of versions
+# that did not have it.
 HEADS_ANSWERED = """
 CREATE TABLE IF NOT EXISTS heads_answered (page_id INTEGER PRIMARY KEY REFERENCES pages(id));
 """
 
 PAGES_BY_DOMAIN = "CREATE INDEX IF NOT EXISTS idx_pages_domain ON pages(domain)"
-# For whoever asks the finished map; a crawl asks none of this. Kept up from the first page on, they would
-# cost more than all else: links lead anywhere and addresses come in no order, so that each entry would change
-# another page of the file. Sorted at the end of the first run that completes, they cost seconds; then they
-# are kept up. What they say is unique is so by the numbers of the rows already.
+# For queries of people; a crawl needs none of them. From the start they would cost more than everything else:
+# URLs and link targets come in random order, so each entry would change another page of the file. At the end
+# of the first run that completes they take seconds; from then on SQLite maintains them. The ids of the rows
+# already guarantee what they declare unique.
 LATE_INDEXES = (
     "CREATE UNIQUE INDEX IF NOT EXISTS idx_pages_url ON pages(url)",
     PAGES_BY_DOMAIN,
@@ -125,8 +124,8 @@ LATE_INDEXES = (
     "CREATE INDEX IF NOT EXISTS idx_frontier_priority ON frontier(priority, added_at)",
 )
 
-# The count follows the referrers by itself, so that no way of writing them can forget it.
-NOTED = """
+# A trigger keeps the count, so that no statement can forget it.
+UNVISITED = """
 CREATE TABLE {name}_urls (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     url TEXT NOT NULL UNIQUE,
@@ -152,8 +151,8 @@ SCHEMA = (
     sql.SCHEMA
     + TABLES
     + HEADS_ANSWERED
-    + NOTED.format(name="blacklisted")
-    + NOTED.format(name="stubbed")
+    + UNVISITED.format(name="blacklisted")
+    + UNVISITED.format(name="stubbed")
     + f"PRAGMA application_id = {APPLICATION_ID};"
     + f"PRAGMA user_version = {USER_VERSION};"
 )
@@ -171,7 +170,7 @@ LAST_RUN: Final = "SELECT id, config_hash, status FROM runs ORDER BY id DESC LIM
 
 FINISHED_AT: Final = "SELECT finished_at FROM runs WHERE id = ?"
 
-# Answered by the index alone; in the order of the keys, which is that of the index.
+# A covering index answers it; keys are sorted as in the index.
 FIND_IDS: Final = "SELECT id, key FROM carray(?1) CROSS JOIN urls ON key = value"
 BY_ID: Final = f"SELECT {sql.COLUMNS} FROM urls WHERE id = ?"  # noqa: S608 - constants only
 
@@ -179,7 +178,7 @@ ADD_PAGE: Final = (
     "INSERT INTO pages (id, url, domain, state, discovered_at, discovered_run, error_message, retry_count) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
-# What a page was called when it last answered stays on record when it no longer does.
+# The title and dates of the last answer stay when the page no longer answers.
 END_PAGE: Final = """
 UPDATE pages SET state = ?1, title = coalesce(?2, title), status_code = ?3, content_type = ?4,
     last_modified = coalesce(?5, last_modified), visited_at = coalesce(?6, visited_at), error_message = ?7,
@@ -196,13 +195,13 @@ QUEUE_PAGE: Final = (
 PRIORITIZE: Final = "UPDATE frontier SET priority = ? WHERE id = ?"
 UNQUEUE_PAGE: Final = "DELETE FROM frontier WHERE id = ?"
 
-# Pairs of numbers come in one array: one statement for thousands, which counts AUTOINCREMENT on only once.
+# Pairs are packed into one array: one statement for thousands, which updates AUTOINCREMENT only once.
 FIRST, SECOND = "value >> 32", "value & 4294967295"
 ADD_LINKS: Final = f"""
 INSERT OR IGNORE INTO links (id, from_page_id, to_page_id, discovered_run)
 SELECT value, {FIRST}, {SECOND}, ?2 FROM carray(?1)
 """  # noqa: S608 - constants only
-# Planned as written: from the array into the table, not the other way round.
+# CROSS JOIN fixes the order: from the array into the table.
 TARGETS: Final = """
 SELECT from_page_id, to_page_id
 FROM carray(?1) CROSS JOIN links ON id BETWEEN value << 32 AND value << 32 | 4294967295
@@ -210,7 +209,7 @@ FROM carray(?1) CROSS JOIN links ON id BETWEEN value << 32 AND value << 32 | 429
 ADD_VANISHED: Final = "INSERT OR IGNORE INTO vanished_links (from_page_id, to_page_id, run) VALUES (?, ?, ?)"
 FORGET_VANISHED: Final = "DELETE FROM vanished_links WHERE from_page_id = ? AND to_page_id = ?"
 
-# The number of a distance: its page's, then its origin's.
+# The id of a depth: its page's id, then its origin's number.
 DEPTH_ID: Final = f"({FIRST}) << 20 | ?3"
 DEPTHS: Final = """
 SELECT page_id, id & 1048575, depth
@@ -245,8 +244,8 @@ CLEAR_HEAD: Final = "DELETE FROM heads_answered WHERE page_id = ?"
 
 LIMITED_DOMAINS: Final = "SELECT DISTINCT domain FROM pages WHERE state = 'RequestLimitHit'"
 
-# Pages of a domain that are to be fetched: those of its host, and of its host with a port, by the crawl's own
-# index of what waits. What is delayed is little, and looked through.
+# The open pages of a domain, with any port, by the crawl's own index of waiting URLs. Delayed URLs are few
+# and scanned.
 WITH_A_PORT: Final = "host > ?1 || ':' AND host < ?1 || ';'"
 OPEN_OF_DOMAIN: Final = f"""
 SELECT id + 1 FROM urls WHERE state = {WAITING} AND host = ?1
@@ -255,7 +254,7 @@ UNION ALL SELECT id + 1 FROM urls WHERE state = {BEHIND} AND host = ?1
 UNION ALL SELECT id + 1 FROM urls WHERE state = {BEHIND} AND {WITH_A_PORT}
 UNION ALL SELECT id + 1 FROM urls WHERE state = {DELAYED} AND (host = ?1 OR {WITH_A_PORT})
 """  # noqa: S608
-# Those of them that are in one state, to another one.
+# The pages in the array that are in state ?2.
 NOTE_MOVED: Final = (
     "INSERT INTO page_history (page_id, at, run, state, why) "
     "SELECT id, ?3, ?4, ?5, ?6 FROM carray(?1) CROSS JOIN pages ON id = value WHERE state = ?2"
@@ -272,17 +271,17 @@ QUEUE_PAGES: Final = (
 )
 
 
-def add_noted(table: str) -> str:
-    """A blacklisted or stubbed address; its references are counted as they come."""
+def add_unvisited(table: str) -> str:
+    """A blacklisted or stubbed URL; its references are counted as they are found."""
     return f"INSERT OR IGNORE INTO {table}_urls (id, url, domain, reference_count, first_seen_run) VALUES (?, ?, ?, 0, ?)"  # noqa: E501, S608
 
 
 def add_references(table: str, state: str) -> str:
-    """Those of the links that lead to such an address. It has the number of its page."""
+    """The links to such URLs, which have the id of their page."""
     return f"""
     INSERT OR IGNORE INTO {table}_referrers ({table}_url_id, referrer_page_id, discovered_run)
-    SELECT noted.id, {FIRST}, ?2 FROM carray(?1) CROSS JOIN {table}_urls noted ON noted.id = {SECOND}
-        CROSS JOIN pages ON pages.id = noted.id AND pages.state = '{state}'
+    SELECT its.id, {FIRST}, ?2 FROM carray(?1) CROSS JOIN {table}_urls its ON its.id = {SECOND}
+        CROSS JOIN pages ON pages.id = its.id AND pages.state = '{state}'
     """  # noqa: S608
 
 
@@ -293,10 +292,10 @@ def count_known_references(table: str) -> str:
     """  # noqa: S608
 
 
-def forget_wanted(table: str, state: str) -> str:
-    """Addresses that another configuration wants visited."""
-    noted = f"SELECT id FROM pages WHERE state = '{state}'"  # noqa: S608
+def forget_visited(table: str, state: str) -> str:
+    """URLs that are no longer in ``state``, because the configuration has changed."""
+    unvisited = f"SELECT id FROM pages WHERE state = '{state}'"  # noqa: S608
     return f"""
-    DELETE FROM {table}_referrers WHERE {table}_url_id NOT IN ({noted});
-    DELETE FROM {table}_urls WHERE id NOT IN ({noted});
+    DELETE FROM {table}_referrers WHERE {table}_url_id NOT IN ({unvisited});
+    DELETE FROM {table}_urls WHERE id NOT IN ({unvisited});
     """  # noqa: S608

@@ -1,4 +1,4 @@
-"""The life of a page on a map: its states, one table of allowed moves, the way to each ending."""
+"""The states of a page on a map, the table of allowed transitions, and the steps to each state."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -9,39 +9,39 @@ from sumi.outcomes import Outcome
 
 
 class PageState(StrEnum):
-    DISCOVERED = "Discovered"  # its URL was found; only ever passed through
-    QUEUED = "Queued"  # waits to be fetched, perhaps for another try
-    FETCHING = "Fetching"  # being asked for. Passed through too: what a kill interrupts is still queued
+    DISCOVERED = "Discovered"  # its URL was found; never stored
+    QUEUED = "Queued"  # waits to be fetched, perhaps not for the first time
+    FETCHING = "Fetching"  # never stored either: a page that a kill interrupts is still queued
 
-    PROCESSED = "Processed"  # read, and its links recorded; a redirect is a page with one link
+    PROCESSED = "Processed"  # read and its links recorded; a redirect is a page with one link
 
-    BLACKLISTED = "Blacklisted"  # on a domain that is only counted
-    STUBBED = "Stubbed"  # on a domain of which addresses are noted
+    BLACKLISTED = "Blacklisted"  # on a blacklisted domain: references are counted
+    STUBBED = "Stubbed"  # on a stub domain: URLs are recorded
 
-    DEAD_LINK = "DeadLink"  # 404, 410, or a page that says so with another status
-    UNREACHABLE = "Unreachable"  # no name, no connection, no TLS
-    RATE_LIMITED = "RateLimited"  # its domain said "too many requests" and is left alone for this run
-    FAILED = "Failed"  # anything else, robots.txt included; error_message says what
+    DEAD_LINK = "DeadLink"  # 404, 410, or a soft 404
+    UNREACHABLE = "Unreachable"  # DNS, connection or TLS failed
+    RATE_LIMITED = "RateLimited"  # its domain answered 429 and is not asked again in this run
+    FAILED = "Failed"  # anything else, including robots.txt; see error_message
 
-    DEPTH_EXCEEDED = "DepthExceeded"  # too many links away from every origin
+    DEPTH_EXCEEDED = "DepthExceeded"  # too many links from every origin
     REQUEST_LIMIT_HIT = "RequestLimitHit"  # its domain has reached its request limit for this run
-    CONTENT_MISMATCH = "ContentMismatch"  # something else than HTML
+    CONTENT_MISMATCH = "ContentMismatch"  # not HTML
 
 
 S = PageState
 
-# Where a fetch can lead.
+# The possible results of a fetch.
 ANSWERED: Final = frozenset(
     {S.DEAD_LINK, S.UNREACHABLE, S.RATE_LIMITED, S.FAILED, S.PROCESSED, S.CONTENT_MISMATCH}
 )
-# Pages that wait but may not be fetched in this run: they are in nobody's queue until the next one.
+# Pages that wait but may not be fetched in this run, so they are not in the queue until the next one.
 BARRED: Final = frozenset({S.RATE_LIMITED, S.REQUEST_LIMIT_HIT})
-# A later run, a shorter way or another configuration begins a page's life anew.
+# A later run, a shorter path or another configuration may queue these again.
 REOPENED: Final = ANSWERED | {S.DEPTH_EXCEEDED, S.REQUEST_LIMIT_HIT, S.BLACKLISTED, S.STUBBED}
 
 TRANSITIONS: Final[dict[PageState, frozenset[PageState]]] = {
     S.DISCOVERED: frozenset({S.BLACKLISTED, S.STUBBED, S.QUEUED}),
-    # Back to the start where another configuration says otherwise of a page that waits.
+    # Back to the start if another configuration excludes a waiting page.
     S.QUEUED: frozenset({S.DEPTH_EXCEEDED, S.FETCHING, S.DISCOVERED}) | BARRED,
     S.FETCHING: ANSWERED | {S.QUEUED},
 } | {state: frozenset({S.QUEUED}) for state in REOPENED}
@@ -61,14 +61,14 @@ STATE_OF: Final[dict[Outcome, PageState]] = {
     Outcome.CONNECT_FAILED: S.UNREACHABLE,
     Outcome.TLS_FAILED: S.UNREACHABLE,
     Outcome.ADDRESS_REFUSED: S.UNREACHABLE,
-    Outcome.ROBOTS_UNREACHABLE: S.UNREACHABLE,  # nobody answered, and robots.txt is asked for first
+    Outcome.ROBOTS_UNREACHABLE: S.UNREACHABLE,  # robots.txt is always the first request to a host
     Outcome.RATE_LIMITED: S.RATE_LIMITED,
 }
 _BY_NAME: Final = {outcome.value: STATE_OF.get(outcome, S.FAILED) for outcome in Outcome}
 
-NOTED: Final = frozenset({S.BLACKLISTED, S.STUBBED})
+UNVISITED: Final = frozenset({S.BLACKLISTED, S.STUBBED})
 _FROM_QUEUE: Final = {state: (S.FETCHING, state) for state in ANSWERED} | {
-    state: (S.DISCOVERED, state) for state in NOTED
+    state: (S.DISCOVERED, state) for state in UNVISITED
 }
 _FROM_DISCOVERY: Final = {
     S.BLACKLISTED: (S.BLACKLISTED,),
@@ -78,24 +78,24 @@ _FROM_DISCOVERY: Final = {
 
 
 def state_of(outcome: str | None) -> PageState:
-    """Of a page with this outcome; without one it waits."""
+    """The state of a page with this outcome; None: it waits."""
     return S.QUEUED if outcome is None else _BY_NAME[outcome]
 
 
-def course(old: PageState, new: PageState) -> Iterator[PageState]:
-    """The states that lead from one to another, each checked; the last is ``new``."""
-    for state in _way(old, new):
-        check(old, state)
+def transitions(old: PageState, new: PageState) -> Iterator[PageState]:
+    """The states after ``old`` up to ``new``, each checked."""
+    for state in _steps(old, new):
+        check_transition(old, state)
         old = state
         yield state
 
 
-def check(old: PageState, new: PageState) -> None:
+def check_transition(old: PageState, new: PageState) -> None:
     if new not in TRANSITIONS[old]:
         raise IllegalTransition(f"a page that is {old} cannot become {new}: this is a bug in Sumi")
 
 
-def _way(old: PageState, new: PageState) -> tuple[PageState, ...]:
+def _steps(old: PageState, new: PageState) -> tuple[PageState, ...]:
     if old is S.DISCOVERED:
         return _FROM_DISCOVERY.get(new, (new,))
     return _FROM_QUEUE.get(new, (new,)) if old is S.QUEUED else (new,)

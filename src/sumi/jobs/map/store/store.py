@@ -1,7 +1,7 @@
-"""Frontier and Ledger of a map: what the crawl settles, and the map that follows from it.
+"""The Frontier and Ledger of a map.
 
-Each settlement brings all links of its page. In the transaction that settles it they are recorded, distances
-from the origins are brought up to date, and pages that came within reach join the queue.
+A settlement has all links of its page. One transaction settles the page, records the links, updates the
+depths, and queues pages that came within the depth limit.
 """
 
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 
 from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED
-from sumi.jobs.map.store.caches import PageNumbers, QueueAhead
+from sumi.jobs.map.store.caches import PageIds, QueueAhead
 from sumi.jobs.map.store.depths import USUAL_BOUNDS, DepthBounds, Depths
-from sumi.jobs.map.store.domains import DomainLimits
+from sumi.jobs.map.store.domain_limits import DomainLimits
 from sumi.jobs.map.store.rows import MapChange, MapRows, domain_of, page_id, pairs
-from sumi.jobs.map.store.runs import COMPLETED, UNTOLD, Beginning, MapRun, begin_run, end_run
+from sumi.jobs.map.store.runs import COMPLETED, UNANNOUNCED, Beginning, MapRun, begin_run, end_run
 from sumi.jobs.map.store.schema import FINISHED_AT, GET_HEADS, LIMITED_DOMAINS
 from sumi.model import Hop, Lease
 from sumi.outcomes import Ending, Outcome
@@ -26,12 +26,12 @@ from sumi.state.database.store import DatabaseStore
 from sumi.state.entries import REFUSED, SETTLED, WAITING, Entry
 from sumi.state.lock import FolderLock
 
-# Of the distances left to be told, what one write takes up.
+# Stored depth updates that one write continues.
 WORK_AT_ONCE = 1000
 
 
 def map_lock(database: Path, command: str = "sumi") -> FolderLock:
-    """Beside the database, which comes and goes."""
+    """Next to the database, not in it: --fresh deletes the database."""
     return FolderLock(database.parent, f"{database.name}.lock", command)
 
 
@@ -52,7 +52,7 @@ class MapStore(DatabaseStore):
         depth_bounds: DepthBounds = USUAL_BOUNDS,
         lock: FolderLock | None = None,
     ) -> None:
-        """``lock``: of the map, if it is held already; whoever gave it releases it."""
+        """``lock``: if the caller already holds it, who then releases it."""
         own_lock = map_lock(path) if lock is None else None
         try:
             self._map = MapRows(path, strict=durability is Durability.STRICT)
@@ -62,11 +62,11 @@ class MapStore(DatabaseStore):
             self._handlers = handlers
             self._revisiting = self.beginning is Beginning.AGAIN
             self._at = opened_at
-            self._read: list[tuple[int, Sequence[str]]] = []  # pages that were read, and their links
-            # Pages between HEAD and GET: at most a few of each host that is being asked.
+            self._read: list[tuple[int, Sequence[str]]] = []  # pages and their links, since the last write
+            # Pages between HEAD and GET: a few per active host.
             self._heads: set[int] = {page for (page,) in self._map.run_query(GET_HEADS)}
             self._depths = Depths(run.origins, self._map, depth_bounds)
-            self._numbers = PageNumbers(self._map)
+            self._page_ids = PageIds(self._map)
             self._unfinished = bool(self._map.depth_work(1))
             self._domains = DomainLimits(self._map, self._hosts)
             self._domains.load(self._machine.counts.open_of, opened_at, self._draft)
@@ -82,7 +82,7 @@ class MapStore(DatabaseStore):
 
     @property
     def known(self) -> int:
-        """Addresses ever found; told even when the database cannot be asked any more."""
+        """All URLs ever found; from memory, so that it works when the database has failed."""
         return len(self._working)
 
     async def end_run(self, status: str, now: float) -> None:
@@ -91,22 +91,22 @@ class MapStore(DatabaseStore):
 
     @property
     def finished_at(self) -> str:
-        """When the last run that ended did so."""
+        """When the last run ended."""
         return str(self._map.run_sql(FINISHED_AT, (self.run_id,)))
 
-    async def is_untold(self) -> bool:
-        """Whether the run completed, and was killed before all that follows from that was done."""
-        return await self.get_note(UNTOLD) == str(self.run_id)
+    async def end_is_unannounced(self) -> bool:
+        """Whether the run completed and was killed before its summary was written and its webhook sent."""
+        return await self.get_note(UNANNOUNCED) == str(self.run_id)
 
-    async def note_told(self) -> None:
-        await self.put_note(UNTOLD, "")
+    async def note_announced(self) -> None:
+        await self.put_note(UNANNOUNCED, "")
 
     # ── Frontier ───────────────────────────────────────────────────────────────────────────────────────
 
     async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
-        """Whoever settles tells of every link: only what nobody knows has to be judged."""
+        """Settlements lower depths by their links, so only URLs that are not known at all need the gate."""
         async with self._turn:
-            return self._numbers.unknown(urls)
+            return self._page_ids.unknown(urls)
 
     async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
         answers = await super().settle(units)
@@ -124,14 +124,14 @@ class MapStore(DatabaseStore):
             handler.record_error(url, unit.verdict)
         for target in unit.links or ():
             handler.record_link(url, target)
-            match self._numbers.class_of(target, self._run.classes):
+            match self._page_ids.class_of(target, self._run.classes):
                 case DomainClass.BLACKLISTED:
                     handler.record_blacklisted(target, url)
                 case DomainClass.STUBBED:
                     handler.record_stubbed(target, url)
 
     async def stats(self) -> FrontierStats:
-        """Nobody may think that all is done while pages may still come within reach."""
+        """Finishes pending depth updates first: they may queue more pages."""
         while self._unfinished and not self._machine.counts.open.total():
             async with self._turn:
                 self._write()
@@ -152,7 +152,7 @@ class MapStore(DatabaseStore):
             self._draft.readmitted += sorted(barred - self._domains.over_budget())
             self._write()
 
-    # ── what a unit changes ────────────────────────────────────────────────────────────────────────────
+    # ── writing ───────────────────────────────────────────────────────────────────────────────────────
 
     def _settle(self, unit: Settlement | Deferral) -> bool:
         if not super()._settle(unit):
@@ -174,9 +174,9 @@ class MapStore(DatabaseStore):
             self._draft.heads_done.append((page,))
 
     def _write(self) -> None:
-        """What is written is complete: links, distances, and what came within reach by them."""
+        """One write has the links, the depths, and the pages that come within reach through them."""
         if self._working.entered or self._read or self._unfinished:
-            self._chart()
+            self._update_depths()
         super()._write()
         self._depths.forget()
 
@@ -189,31 +189,31 @@ class MapStore(DatabaseStore):
         opened += [row for old, row in change.updated if old.outcome is not None and row.outcome is None]
         self._domains.apply_to({row.host for row in opened})
 
-    def _chart(self) -> None:
+    def _update_depths(self) -> None:
         new = list(self._working.entered)
         read, self._read = self._read, []
         for entry in new:
-            self._numbers.learn(entry.candidate.url, page_id(entry.sequence))
+            self._page_ids.learn(entry.candidate.url, page_id(entry.sequence))
             self._depths.enter(page_id(entry.sequence), self._run.classes.origin_of(domain_of(entry.host)))
         edges = self._edges(read)
         draft = self._draft
         draft.work_done = self._map.depth_work(WORK_AT_ONCE) if self._unfinished else []
         self._depths.resume(draft.work_done)
-        self._depths.spread(edges)
+        self._depths.propagate(edges)
         draft.depths, closer, draft.work = self._depths.take_changes()
-        self._bring_closer(closer, {page_id(entry.sequence): entry for entry in new})
+        self._lower_depths(closer, {page_id(entry.sequence): entry for entry in new})
         self._unfinished = bool(draft.work) or len(draft.work_done) == WORK_AT_ONCE
 
     def _edges(self, read: Sequence[tuple[int, Sequence[str]]]) -> dict[int, list[int]]:
-        edges = {page: self._numbers.of_known(links) for page, links in read}
+        edges = {page: self._page_ids.of_known(links) for page, links in read}
         self._draft.links = pairs((page, target) for page, targets in edges.items() for target in targets)
         if self._revisiting:
             self._draft.revisited = [(page, set(targets)) for page, targets in edges.items()]
         return edges
 
-    # ── what came within reach ─────────────────────────────────────────────────────────────────────────
+    # ── pages that come closer ─────────────────────────────────────────────────────────────────────────
 
-    def _bring_closer(self, pages: Sequence[int], new: dict[int, Entry]) -> None:
+    def _lower_depths(self, pages: Sequence[int], new: dict[int, Entry]) -> None:
         known = [page for page in pages if page not in new]
         entries = [(page, new[page]) for page in pages if page in new]
         for row in self._map.by_id(page - 1 for page in known):
@@ -239,21 +239,21 @@ class MapStore(DatabaseStore):
 
 
 class MapView(DatabaseStore):
-    """A map opened to be looked at: without the lock, changing nothing."""
+    """A map opened read-only, without the lock."""
 
     def __init__(self, path: Path, policy: FrontierPolicy, opened_at: float) -> None:
         rows = MapRows(path, strict=False, readonly=True)
         super().__init__(rows, policy, opened_at)
         last = rows.last_run()
-        self.ended = last is not None and last[2] == COMPLETED  # its last run, by itself
+        self.ended = last is not None and last[2] == COMPLETED
         limited: dict[str, str] = dict.fromkeys((d for (d,) in rows.run_query(LIMITED_DOMAINS)), BUDGET_SPENT)
         suspended = [row.domain for row in rows.domains() if row.suspended]
         self._left_out = limited | dict.fromkeys(suspended, SUSPENDED)
 
     async def waiting_hosts(self, now: float) -> list[HostWait]:
-        """As the run itself would tell it: what is out of it waits for another one, not for a time."""
-        return [self._as_in_the_run(wait, now) for wait in await super().waiting_hosts(now)]
+        """As the run itself reports it: domains that left the run wait for the next one, not for a time."""
+        return [self._as_in_run(wait, now) for wait in await super().waiting_hosts(now)]
 
-    def _as_in_the_run(self, wait: HostWait, now: float) -> HostWait:
+    def _as_in_run(self, wait: HostWait, now: float) -> HostWait:
         why = self._left_out.get(domain_of(wait.host))
         return wait if why is None else msgspec.structs.replace(wait, why=why, ready_at=now)

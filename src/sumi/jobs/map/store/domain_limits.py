@@ -1,4 +1,4 @@
-"""What a run may still ask of each domain: how often it was asked, and whether it answered 429."""
+"""Limits per domain and run: the number of requests, and no more of them after a 429."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -10,21 +10,21 @@ from sumi.outcomes import Outcome
 from sumi.ports import Deferral, Settlement
 from sumi.state.hosts import Hosts
 
-# Seconds. A longer pause, which an earlier run was asked for, is not waited for.
+# Seconds. If a host asked an earlier run for a longer pause, this run does not wait for it.
 LONGEST_PAUSE: Final = 300.0
 
 
 class DomainLimits:
-    """Changes go into the draft that is given, and are written with it."""
+    """Changes go into the given draft and are written with it."""
 
     def __init__(self, rows: MapRows, hosts: Hosts) -> None:
         self._rows = rows
         self._hosts = hosts
-        self._carried: dict[str, int] = {}  # requests of this run, before it was taken up again
+        self._carried: dict[str, int] = {}  # requests of this run before it was resumed
         self._suspended: set[str] = set()
 
     def load(self, open_hosts: Iterable[str], now: float, draft: MapChange) -> None:
-        """An interrupted run goes on with what it had spent; who said 429 is not asked again in it."""
+        """A resumed run keeps its request counts, and does not ask domains again that answered 429."""
         for domain, requests, suspended in self._rows.domains():
             self._carried[domain] = requests
             if suspended:
@@ -38,7 +38,7 @@ class DomainLimits:
             self._suspend_if_paused(host, now, draft)
 
     def apply_to(self, hosts: Iterable[str]) -> None:
-        """To hosts of which something is to be fetched."""
+        """Call it with hosts that have something to fetch."""
         if self._suspended or self._carried:
             for host in hosts:
                 self._apply_to(host)
