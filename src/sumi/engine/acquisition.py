@@ -1,4 +1,4 @@
-"""From a lease to an answer: robots.txt, one exchange, classification. Web trouble is a value here."""
+"""From a lease to a response: robots.txt, one exchange, classification. Trouble with the web is a value."""
 
 from typing import TypeAlias
 
@@ -20,9 +20,9 @@ from sumi.recipe import Recipe
 
 PLAIN = ASSETS | {Kind.SITEMAP, Kind.NAVIGATION}
 NO_LOCATION = Verdict(Outcome.BAD_HTTP, "a redirect without a Location")
-# Nobody is there, and another method will not change that.
-NOBODY = UNREACHABLE | {Outcome.BAD_URL}
-# Answers that are about the page or about us, and not about the method.
+# No server is there, whatever the method.
+NO_SERVER = UNREACHABLE | {Outcome.BAD_URL}
+# Responses to HEAD that GET would get too.
 CONCLUSIVE = REDIRECTS | {404, 410, 429}
 
 
@@ -38,21 +38,21 @@ class Redirected(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """No content: refused, or no real answer. May be tried again if the trouble is a passing one."""
+    """No content: refused, an error, or no response. May be retried if the trouble is transient."""
 
     verdict: Verdict
     response: Response | None = None
 
 
 class Crowded(msgspec.Struct, frozen=True):
-    """Its base has as many pages in flight as it may still have: nothing was asked for."""
+    """The quota of its base is taken by pages in flight: nothing was requested."""
 
 
 Acquired: TypeAlias = Fetched | Redirected | Ended | Turn | Crowded
 
 
 class Acquisition:
-    """The first half of a visit. What it learns about the host is ``visit.report``."""
+    """The first half of a visit. What it learns about the host goes to ``visit.report``."""
 
     def __init__(
         self,
@@ -82,15 +82,15 @@ class Acquisition:
         return acquired
 
     async def _part_of_full_text(self, visit: Visit, acquired: Acquired) -> Acquired:
-        """As it is, if nothing was asked for: not this page's turn, or a page that is known to be fresh."""
+        """The page's part of the site's full text; ``acquired`` itself if nothing was requested."""
         if isinstance(acquired, Turn | Crowded) or visit.report is None:
             return acquired
         part = await self._native.taken(visit, acquired.response if isinstance(acquired, Fetched) else None)
         return acquired if part is None else classify(Request(visit.lease.target), part)
 
     async def _acquire(self, visit: Visit) -> Acquired:
-        """The gate once more, the quota of its base, what is at hand, robots.txt, what its sitemap says: if
-        none of them decides, the page is asked for."""
+        """The gate again, the quota of its base, a response at hand, robots.txt, the date in its sitemap: if
+        none of them decides, the page is requested."""
         candidate, target = visit.candidate, visit.variant.target
         refusal = self._gate.refuses_now(candidate)
         if not self._gate.quota.claim(visit) and refusal is None:
@@ -102,7 +102,7 @@ class Acquisition:
         if isinstance(answer, Turn):
             visit.report = answer.report
             return answer
-        refusal = answer or await self._gate.needless_now(candidate)
+        refusal = answer or await self._gate.superfluous_sitemap(candidate)
         if refusal is not None:
             return Ended(refusal)
         if fresh := self._revisits.known_fresh(visit):
@@ -116,7 +116,7 @@ class Acquisition:
         request = Request(
             variant.target,
             (*validators(visit.before), *variant.headers),
-            # One byte more tells that a sitemap was cut.
+            # One byte more shows that a sitemap was truncated.
             SITEMAP_BYTES + 1 if kind is Kind.SITEMAP else None,
             method="HEAD" if only_head else "GET",
             plain=kind in PLAIN or variant.name != HTML,
@@ -134,33 +134,33 @@ class Acquisition:
         return classify(request, answer)
 
     def _type_comes_first(self, visit: Visit) -> bool:
-        """Whether a page's type is to be asked for with HEAD before its content, on a polite turn of its own.
+        """Whether to send HEAD before GET, on a turn of its own.
 
-        HEAD only ever saves a download: servers that refuse it, or break over it, are asked for the page
-        itself. The store of a map keeps who was asked: a page that waits for its second turn is not in
-        flight, and a kill must not cost more requests than there are pages in flight.
+        HEAD only ever saves a download: if a server refuses it or breaks on it, the page itself is requested.
+        The store of a map remembers which pages had their HEAD: a page that waits for its second turn is not
+        in flight, and a kill must not cost more requests than there are pages in flight.
         """
         if not self._recipe.head_first or visit.candidate.kind is not Kind.PAGE:
             return False
-        asked = visit.lease.head_answered or visit.tried.head
-        return not asked and visit.before is None  # the type of a page that is here is known
+        sent = visit.lease.head_answered or visit.tried.head
+        return not sent and visit.before is None  # otherwise its type is known
 
     def _pause_after_head(self, answer: Response | Trouble) -> float:
-        """None after an answer to HEAD, be it that there is no HEAD. A server in trouble is not asked for the
-        page itself a moment later."""
+        """None if the server answered, even that it knows no HEAD. A server in trouble gets a pause before
+        GET."""
         is_answer = isinstance(answer, Response) and answer.status < 500
         return 0.0 if is_answer else self._recipe.retry.first_delay
 
 
 def concludes(answer: Response | Trouble) -> bool:
-    """Whether an answer to HEAD spares us the page."""
+    """Whether the response to HEAD makes GET unnecessary."""
     if isinstance(answer, Trouble):
-        return answer.verdict.outcome in NOBODY
+        return answer.verdict.outcome in NO_SERVER
     return answer.status in CONCLUSIVE or wrong_type(answer) is not None
 
 
 def wrong_type(answer: Response) -> Verdict | None:
-    """The verdict on content that is certainly no page; a type that says nothing is no reason."""
+    """The verdict on content that is certainly not a page; an unspecific type is not."""
     declared = answer.header("content-type") or ""
     if not 200 <= answer.status < 300 or is_unspecific(declared):
         return None

@@ -1,4 +1,4 @@
-"""What an HTTP answer means for the page and for its host, and what is recorded of it."""
+"""What an HTTP response means for its page and its host, and what is recorded of it."""
 
 from typing import Final
 
@@ -25,7 +25,7 @@ EXACT = {
     410: Outcome.NOT_FOUND,
     429: Outcome.RATE_LIMITED,
 }
-# Far above any real title or description, and below what makes a list of 50,000 of them unwieldy.
+# Far above any real title or description; 50,000 of them still make a manageable list.
 TITLE_CHARACTERS: Final = 1000
 DESCRIPTION_CHARACTERS: Final = 2000
 LANGUAGE_CHARACTERS: Final = 64
@@ -33,7 +33,7 @@ _SIGNAL_CHARACTERS = 1000
 
 
 def verdict_on(status: int, *, conditional: bool = False) -> Verdict | None:
-    """None for a status that brings content. ``conditional``: the page was asked for only if it changed."""
+    """None for a status with content. ``conditional``: the page was requested only if it changed."""
     if status == PARTIAL:
         return Verdict(Outcome.BAD_HTTP, "HTTP 206: a partial response that was not requested")
     if 200 <= status < 300:
@@ -50,9 +50,9 @@ def verdict_on(status: int, *, conditional: bool = False) -> Verdict | None:
 
 
 def location_of(redirect: Response) -> str:
-    """Where a redirect points, as its author meant it; empty if nowhere.
+    """The target of a redirect; empty if it has none.
 
-    Headers are read byte for byte; what is not ASCII in a Location is nearly always UTF-8.
+    Headers are decoded byte for byte; what is not ASCII in a Location is nearly always UTF-8.
     """
     location = redirect.header("location") or ""
     try:
@@ -62,10 +62,10 @@ def location_of(redirect: Response) -> str:
 
 
 def host_report(answer: Response | Trouble, crawl_delay: float | None = None) -> HostReport:
-    """What an exchange says about its host. A 404 is a healthy host's answer; a 502 or silence is not. A 503
-    alone may be the trouble of one page; with a Retry-After it is the host's wish.
+    """What an exchange says about its host. A 404 comes from a healthy host; a 502 or a timeout does not. A
+    503 alone may concern one page; with a Retry-After the host asks for a pause.
 
-    A page that came and then broke our browser says nothing against its host.
+    A page that came and then broke our browser does not count against its host.
     """
     status = answer.status if isinstance(answer, Response) else 0
     retry_after = _retry_after(answer)
@@ -82,7 +82,7 @@ def host_report(answer: Response | Trouble, crawl_delay: float | None = None) ->
 
 
 def _retry_after(answer: Response | Trouble) -> float | None:
-    """Seconds that the server asked to be left alone; only 429 and 503 can ask."""
+    """The pause in seconds that the server asked for; only 429 and 503 can."""
     if isinstance(answer, Trouble) or answer.status not in THROTTLED:
         return None
     value = answer.header("retry-after")
@@ -90,7 +90,7 @@ def _retry_after(answer: Response | Trouble) -> float | None:
 
 
 def page_facts(response: Response, digest: PageDigest) -> PageFacts:
-    """All but what is kept of the page, and where."""
+    """Everything except where the content is kept."""
     return PageFacts(
         status=response.status,
         content_type=response.header("content-type"),
@@ -126,7 +126,7 @@ def bare_facts(response: Response | None, location: str | None) -> PageFacts:
 def with_permissions(
     facts: PageFacts, response: Response, digest: PageDigest, robots_rule: str, signals: tuple[str, ...]
 ) -> PageFacts:
-    """Kept with the page, which may be read long after its site is gone."""
+    """Add what the site says about the use of the page: the copy may outlive the site."""
     headers = tuple(value.strip() for name, value in response.headers if name == "content-signal")
     said = dict.fromkeys(filter(None, (*signals, *headers)))
     return msgspec.structs.replace(

@@ -1,6 +1,6 @@
-"""A job taken up again under other rules: what waits is judged anew, and so is what was refused.
+"""A job resumed under other rules: pending and refused URLs are judged again.
 
-Pages that are done stay. How URLs are spelled may not change at all: the same page would be known twice.
+Pages that are done stay. The rules for the identity of URLs may not change: a page would be known twice.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -21,21 +21,21 @@ from sumi.recipe import Recipe
 PRESET_NOTE = "rules.preset"
 RULES_NOTE = "rules.fingerprint"
 BATCH = 1000
-# Earlier versions took listed pages by the rules of a crawl: what those leave of a URL, these leave as it is.
-_GOES_ON = {Preset.LISTED: (Preset.CRAWL,)}
+# Earlier versions used the rules of a crawl for listed pages; URLs normalized by those stay as they are.
+_COMPATIBLE = {Preset.LISTED: (Preset.CRAWL,)}
 
 NOTED = frozenset({Outcome.BLACKLISTED, Outcome.STUBBED})
 
 
 async def apply_changed_rules(recipe: Recipe, io: Io, gate: Gate) -> None:
-    """Compare with what the ledger noted, act on a difference, note the rules of today."""
+    """Compare with the rules that the ledger holds, act on a difference, and store today's."""
     await _refuse_changed_spelling(recipe, io)
     fingerprint = fingerprint_of(recipe)
     before = await io.ledger.get_note(RULES_NOTE)
     if before == fingerprint:
         return
     if before is not None:
-        await _tell_what_is_dropped(io, gate)
+        await _report_dropped(io, gate)
         await _lift_refusals(io, gate)
     await io.ledger.put_note(RULES_NOTE, fingerprint)
 
@@ -48,7 +48,9 @@ def fingerprint_of(recipe: Recipe) -> str:
 async def _refuse_changed_spelling(recipe: Recipe, io: Io) -> None:
     before = await io.ledger.get_note(PRESET_NOTE)
     spelling = _spelling(recipe)
-    if before is None or (before != spelling and before.partition(" ")[0] in _GOES_ON.get(recipe.preset, ())):
+    if before is None or (
+        before != spelling and before.partition(" ")[0] in _COMPATIBLE.get(recipe.preset, ())
+    ):
         await io.ledger.put_note(PRESET_NOTE, spelling)
     elif before != spelling:
         raise StateError(
@@ -62,8 +64,8 @@ def _spelling(recipe: Recipe) -> str:
     return f"{recipe.preset} (keeping {kept})" if kept else str(recipe.preset)
 
 
-async def _tell_what_is_dropped(io: Io, gate: Gate) -> None:
-    """They leave the queue by themselves: a lease is judged again before anything is fetched."""
+async def _report_dropped(io: Io, gate: Gate) -> None:
+    """They leave the queue by themselves: every lease is judged again before anything is fetched."""
     dropped = 0
     async for candidates in _batches(io, frozenset({Outcome.PENDING})):
         dropped += sum(gate.refuses_now(candidate) is not None for candidate in candidates)
@@ -77,27 +79,27 @@ async def _lift_refusals(io: Io, gate: Gate) -> None:
     for before in sorted(BY_RULE):
         async for candidates in _batches(io, frozenset({before})):
             judged = await gate.judge(candidates)
-            lifted += await _wanted_after_all(io, [item for item in judged if item.refusal is None])
-            await _note_anew(io, before, judged)
+            lifted += await _enqueue(io, [item for item in judged if item.refusal is None])
+            await _record_new_refusals(io, before, judged)
     if lifted:
         what = "one page that was" if lifted == 1 else f"{lifted:,} pages that were"
         io.tell(Warned(f"the rules have changed: {what} refused before will be fetched"))
 
 
-async def _note_anew(io: Io, before: Outcome, judged: Sequence[Judged]) -> None:
-    """Where a refusal itself is on record (as blacklisted, as a stub) and would be another one now. They join
-    the queue, from which a lease takes them with today's verdict before anything is fetched."""
+async def _record_new_refusals(io: Io, before: Outcome, judged: Sequence[Judged]) -> None:
+    """Where the kind of a refusal is on record (blacklisted, stub) and would be another one now. They join
+    the queue, and their lease records today's verdict before anything is fetched."""
     changed = [
         Judged(item.candidate, None)
         for item in judged
         if item.refusal is not None and item.refusal.outcome is not before and before in NOTED
     ]
-    await _wanted_after_all(io, changed)
+    await _enqueue(io, changed)
 
 
-async def _wanted_after_all(io: Io, wanted: list[Judged]) -> int:
+async def _enqueue(io: Io, wanted: list[Judged]) -> int:
     added = sum(await io.frontier.add(wanted))
-    # Not refused when found but dropped from the queue later on: those have been settled.
+    # Those that were accepted when found and dropped from the queue later are settled.
     urls = [judged.candidate.url for judged in wanted]
     return added + await io.frontier.requeue(urls, io.clock.now())
 

@@ -1,7 +1,7 @@
-"""What is kept: pages, written once even if several URLs hold the same, and images and files as they came.
+"""What is kept: pages, each content once, and images and files unchanged.
 
-The first page of a content is kept and the others are recorded as its duplicates. Their links are followed
-all the same.
+The first page with a content is kept, the others are recorded as its duplicates. Their links are followed
+too.
 """
 
 import asyncio
@@ -27,22 +27,22 @@ SAME_ASSET = Verdict(Outcome.STORED, "fetched again with the same content")
 
 
 class ContentIndex:
-    """Who brought a content first. In memory eight bytes and a reference for each: to the visit while it is
-    in flight, to the URL from then on."""
+    """Which page brought each content first: a visit while it is in flight, its URL from then on. In memory a
+    content takes eight bytes and a reference."""
 
     def __init__(self) -> None:
         self._first: dict[int, Visit | str] = {}
 
     def first_of(self, key: str | None, url: str) -> str | None:
-        """Another page that holds the same; None: ``url`` is the first from now on."""
+        """Another page with the same content; None: ``url`` is now the first."""
         first = url if key is None else self._first.setdefault(int(key, 16), url)
         return None if first == url or isinstance(first, Visit) else first
 
     async def original_of(self, key: str | None, visit: Visit) -> str | None:
-        """The page that holds the same, if there is one; otherwise this one is the first from now on.
+        """Another page with the same content; None: ``visit`` is now the first.
 
         Waits for a first that is still in flight. So a duplicate is never recorded before its original, and
-        no crash can leave the one without the other.
+        no crash can leave one without the other.
         """
         if key is None:
             return None
@@ -57,7 +57,7 @@ class ContentIndex:
         return None
 
     def settled(self, visit: Visit, *, kept: bool) -> None:
-        """The end of what ``original_of`` began; not ``kept``: another page may be the first."""
+        """Ends what ``original_of`` began; not ``kept``: another page may become the first."""
         if visit.content is None:
             return
         if kept:
@@ -79,7 +79,7 @@ class Contents:
         self._index = ContentIndex()
 
     async def load(self) -> None:
-        """Take up what earlier runs learnt about traps and contents."""
+        """Load what earlier runs learnt about traps and contents."""
         async for record in self._io.ledger.records(CAME):
             if record.kind is not Kind.PAGE:
                 continue
@@ -90,7 +90,7 @@ class Contents:
                 self._index.restore(record.facts.content_key, record.url)
 
     async def keep(self, visit: Visit, response: Response, digest: PageDigest) -> tuple[Verdict, PageFacts]:
-        """Write the page unless it is there already; what is to be recorded of it."""
+        """Write the page unless its content is there already; returns its verdict and what to record."""
         before = visit.before
         revision = revision_of(digest)
         if before is not None and before.revision == revision:
@@ -123,13 +123,13 @@ class Contents:
         )
 
     def settled(self, visit: Visit, *, kept: bool) -> None:
-        """What became of a page; not kept: also if the store dropped it because its lease had run out."""
+        """Not ``kept``: also if the store dropped the result because the lease had expired."""
         self._index.settled(visit, kept=kept)
 
 
 def content_key(digest: PageDigest, *, titles_count: bool = True) -> str | None:
-    """A hash of title and text, or of the text alone. None for a page without text: two pages that say
-    nothing are not the same."""
+    """A hash of title and text, or of the text alone. None for a page without text: two empty pages are not
+    duplicates."""
     if digest.sha256 is None or not (digest.markdown or "").strip():
         return None
     if not titles_count:
@@ -140,7 +140,7 @@ def content_key(digest: PageDigest, *, titles_count: bool = True) -> str | None:
 
 
 class Assets:
-    """Images that pages show and files that they link to: which are wanted, and what is recorded of them."""
+    """Images that pages embed and files that they link to: which are wanted, and what is recorded."""
 
     def __init__(self, recipe: Recipe, io: Io, gate: Gate) -> None:
         self._most_bytes = recipe.asset_bytes
@@ -148,7 +148,7 @@ class Assets:
         self._gate = gate
 
     def wanted_of(self, digest: PageDigest, links: Iterable[Judged]) -> list[str]:
-        """Files that a page links to and that are not to be had as pages: a sitemap lists pages only."""
+        """Files that a page links to, also those that as pages are refused because no sitemap lists them."""
         unlisted = [
             judged.candidate.url
             for judged in links
@@ -157,18 +157,18 @@ class Assets:
         return [*digest.downloads, *filter(named_like_a_file, unlisted)]
 
     def takes(self, verdict: Verdict) -> bool:
-        """Whether what turned out to be no page is kept as what it is."""
+        """Whether something that turned out not to be a page is kept as a file."""
         return bool(self._most_bytes) and verdict.outcome is Outcome.NOT_HTML
 
     def verdict_on(self, visit: Visit, verdict: Verdict) -> Verdict:
-        """What went wrong, in the words for assets where it was one."""
+        """The verdict, with the outcome for assets if it is one."""
         is_asset = visit.candidate.kind in ASSETS or (self._most_bytes and named_like_a_file(visit.url))
         if verdict.outcome is Outcome.TOO_LARGE and is_asset:
             return Verdict(Outcome.ASSET_TOO_LARGE, verdict.rule)
         return verdict
 
     async def keep(self, visit: Visit, response: Response) -> tuple[Verdict, PageFacts] | Verdict:
-        """How it ends and what is recorded of it; a verdict alone if it is not kept."""
+        """Its verdict and what to record; a verdict alone if it is not kept."""
         if self._io.assets is None or len(response.body) > self._most_bytes:
             return Verdict(Outcome.ASSET_TOO_LARGE, f"larger than {self._most_bytes} bytes")
         facts = await self._io.assets.keep(visit.lease, response)
@@ -189,7 +189,7 @@ class Assets:
 
 
 def _former_path(before: PageFacts | None, now: PageFacts) -> str | None:
-    """Where it was until now, if elsewhere: what comes in another format has another name."""
+    """Its earlier path, if that differs: another format has another name."""
     if before is None or before.path == now.path:
         return None
     return before.path or before.was_path

@@ -1,7 +1,7 @@
-"""From an answer to a settlement: parse, write the outputs, collect and judge what was found.
+"""From a response to a settlement: parse, write the outputs, collect and judge what was found.
 
-Outputs come first and are idempotent; nothing here changes the state of a page in the frontier, so a crash in
-the middle repeats the page and changes nothing.
+Outputs come first and are idempotent. Nothing here changes the state of a page in the frontier, so a crash in
+the middle only repeats the page.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ from sumi.engine.found_links import FoundLinks, Sitemaps
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
 from sumi.engine.native_markdown import NativeMarkdown, as_markdown, is_markdown
-from sumi.engine.redirects import Redirects, only_sends_on
+from sumi.engine.redirects import Redirects, is_only_a_redirect
 from sumi.engine.revisit import Revisits
 from sumi.engine.robots_cache import Turn
 from sumi.engine.soft_errors import SoftErrors
@@ -31,7 +31,7 @@ from sumi.recipe import Recipe
 from sumi.urls import Rules, rules_for
 from sumi.urls.alternatives import other_name, other_path
 
-# A path that robots.txt forbids may be allowed without the parameters that are no part of the identity.
+# A path that robots.txt denies may be allowed without the parameters that the identity leaves out.
 _ELSEWHERE: Final = {
     Outcome.NOT_FOUND: other_path,
     Outcome.ROBOTS_DENIED: other_path,
@@ -60,12 +60,12 @@ class Digestion:
         self._rules = rules_for(recipe.preset, recipe.keep_params)
 
     async def load(self) -> None:
-        """Take up what earlier runs learnt about traps and contents."""
+        """Load what earlier runs learnt about traps, contents and Markdown."""
         await self._contents.load()
         await self._native.load()
 
     def settled(self, visit: Visit, unit: Settlement | Deferral, accepted: bool) -> None:
-        """What became of a unit that ``conclude`` made."""
+        """The unit that ``conclude`` returned was written, or refused."""
         kept = accepted and isinstance(unit, Settlement) and unit.verdict.outcome in KEPT
         self._gate.quota.settled(visit, kept=kept)
         self._contents.settled(visit, kept=kept)
@@ -124,7 +124,7 @@ class Digestion:
     async def _own_markdown(
         self, visit: Visit, acquired: Ended | Redirected | Fetched
     ) -> Settlement | Deferral:
-        """It is taken if it is the page, and as good; if not, the page itself is asked for next."""
+        """Keep it if it is the page and as good; otherwise request the page itself next."""
         if isinstance(acquired, Ended) and acquired.verdict.outcome is Outcome.UNCHANGED:
             return await self._ended(visit, acquired)
         response = acquired.response if isinstance(acquired, Fetched) else None
@@ -191,7 +191,7 @@ class Digestion:
             return objection
         if objection is not None:
             return await self._endings.without_content(visit, objection, response)
-        if digest.refresh is not None and not self._recipe.record_links and only_sends_on(digest):
+        if digest.refresh is not None and not self._recipe.record_links and is_only_a_redirect(digest):
             address = digest.addresses.get(digest.refresh, "")
             return await self._redirects.refreshed(visit, response, digest.refresh, address)
         verdict, facts = await self._contents.keep(visit, response, digest)
@@ -236,7 +236,7 @@ class Digestion:
             vocabulary=self._gate.traps.watches(visit.url),
             assets=bool(recipe.asset_bytes),
             alternate=self._native.active,
-            # A map shows which page links to which, and data is no page.
+            # A map shows which page links to which; the data of a menu is not a page.
             navigation=recipe.take_links and not recipe.record_links,
         )
 
@@ -245,18 +245,17 @@ class Digestion:
 
 
 def _other_spelling(visit: Visit, outcome: Outcome, rules: Rules) -> str | None:
-    """What to request instead of what is not there, once; None if there is nothing else to try.
+    """Another spelling to request for a page that is not there, once; None if there is none.
 
-    Some servers know ``/guide/`` alone and some ``/guide`` alone, and a site may have a name with ``www.``
-    only. To the job both are one page, whichever a link says. The other spelling is a request like any other,
-    on a polite turn of its own.
+    Some servers know only ``/guide/`` and some only ``/guide``; a site may exist only with ``www.``. To the
+    job both are one page. The other spelling is a request like any other, on a turn of its own.
     """
     find = _ELSEWHERE.get(outcome)
     candidate = visit.candidate
     if find is None or candidate.kind is not Kind.PAGE or candidate.hop is Hop.GUESS:
         return None
     if outcome is Outcome.ROBOTS_DENIED and not candidate.address:
-        return None  # nobody looks for a way around robots.txt
+        return None  # the spelling is not used to get around robots.txt
     other = None if visit.tried.other_spelling else find(candidate.target, candidate.url, rules)
     if other is not None:
         visit.tried.other_spelling = True

@@ -1,11 +1,11 @@
-"""How a page ends that brought no content: failed, gone, or kept as it was on a server's bad day."""
+"""The settlement of a page that brought no content: failed, gone, or kept from before as stale."""
 
 import msgspec
 
 from sumi.engine.answers import bare_facts
 from sumi.engine.contents import Assets
 from sumi.engine.io import Io
-from sumi.engine.revisit import is_here, unchanged_facts
+from sumi.engine.revisit import has_copy, unchanged_facts
 from sumi.engine.soft_errors import probed
 from sumi.engine.visit import Visit
 from sumi.model import Candidate, Hop, Kind, PageFacts, Response
@@ -13,14 +13,14 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
 from sumi.ports import Settlement
 
-# A guess at a sitemap that met one of these was simply wrong.
+# A guessed sitemap with one of these outcomes does not exist.
 NOT_THERE = frozenset(
     {Outcome.NOT_FOUND, Outcome.FORBIDDEN, Outcome.CLIENT_ERROR, Outcome.NOT_HTML, Outcome.PARSE_FAILED}
 )
 
-NOT_TOLD = frozenset({Outcome.REDIRECTED, Outcome.ABSENT})
+NOT_REPORTED = frozenset({Outcome.REDIRECTED, Outcome.ABSENT})
 
-# What says that a page does not exist any more. Everything else that can go wrong may pass.
+# The page no longer exists. Every other failure may be transient.
 GONE = frozenset({Outcome.NOT_FOUND, Outcome.SOFT_404})
 
 
@@ -41,13 +41,13 @@ class Endings:
         before = visit.before
         if before is not None and (_has_file(before) or verdict.outcome is Outcome.UNCHANGED):
             return _without_news(visit, verdict, before, response, location, now)
-        if visit.candidate.kind is Kind.PAGE and verdict.outcome not in NOT_TOLD:
+        if visit.candidate.kind is Kind.PAGE and verdict.outcome not in NOT_REPORTED:
             await self._io.output.note_ending(visit.lease, verdict, now)
         return Settlement(visit.lease, verdict, now, bare_facts(response, location))
 
     async def _is_a_guess(self, candidate: Candidate) -> bool:
-        """Whether only we thought that it exists: a usual place for a sitemap, or where one redirects to,
-        such as the site's page for what does not exist."""
+        """Whether we only guessed that it exists: a usual place for a sitemap, or where that redirects to,
+        such as the site's error page."""
         hop, referrer = candidate.hop, candidate.referrer
         for _ in range(candidate.redirects):
             record = None if referrer is None else await self._io.ledger.record(referrer)
@@ -57,7 +57,7 @@ class Endings:
         return hop is Hop.GUESS
 
     def probed(self, visit: Visit, response: Response | None, digest: PageDigest | None) -> Settlement:
-        """A URL that cannot exist was asked for, to learn what its host says then."""
+        """A URL that cannot exist was requested, to learn how its host answers."""
         verdict, simhash = probed(response.status if response else None, digest)
         facts = msgspec.structs.replace(bare_facts(response, None), simhash=simhash)
         return Settlement(visit.lease, verdict, self._io.clock.now(), facts)
@@ -71,34 +71,34 @@ def _without_news(
     location: str | None,
     now: float,
 ) -> Settlement:
-    """A page that is or was here brought nothing when it was asked for again."""
-    ending = _ending_without_news(verdict, before)
-    if ending.outcome in (Outcome.UNCHANGED, Outcome.STORED):
-        return Settlement(visit.lease, ending, now, unchanged_facts(before, response))
-    facts = _facts_without_news(ending, before, bare_facts(response, location), now)
-    return Settlement(visit.lease, ending, now, facts)
+    """A page of which there is or was a copy brought nothing new."""
+    verdict = _verdict_without_news(verdict, before)
+    if verdict.outcome in (Outcome.UNCHANGED, Outcome.STORED):
+        return Settlement(visit.lease, verdict, now, unchanged_facts(before, response))
+    facts = _facts_without_news(verdict, before, bare_facts(response, location), now)
+    return Settlement(visit.lease, verdict, now, facts)
 
 
 def _has_file(facts: PageFacts) -> bool:
-    """Whether the job keeps pages as files, and has or had one of this."""
+    """Whether the page has or had a file of its own."""
     return facts.path is not None or facts.was_path is not None
 
 
-def _ending_without_news(verdict: Verdict, before: PageFacts) -> Verdict:
-    """How a page ends that is or was here and could not be had again: gone for good, or kept as it was."""
+def _verdict_without_news(verdict: Verdict, before: PageFacts) -> Verdict:
+    """The verdict on a page with an earlier copy that could not be fetched again: gone, or stale."""
     if verdict.outcome is Outcome.UNCHANGED and before.asset:
         return Verdict(Outcome.STORED, verdict.rule)
     if verdict.outcome in (Outcome.UNCHANGED, Outcome.REDIRECTED):
         return verdict
-    gone = verdict.outcome in GONE or not is_here(before)
+    gone = verdict.outcome in GONE or not has_copy(before)
     return Verdict(Outcome.GONE if gone else Outcome.STALE, f"{verdict.outcome.value}: {verdict.rule}")
 
 
-def _facts_without_news(ending: Verdict, before: PageFacts, bare: PageFacts, now: float) -> PageFacts:
-    """What is then recorded: all that was, or for a page that has just gone, where its file was and when."""
-    if ending.outcome not in (Outcome.GONE, Outcome.REDIRECTED):
+def _facts_without_news(verdict: Verdict, before: PageFacts, bare: PageFacts, now: float) -> PageFacts:
+    """What to record then: everything as before; for a page that is gone now, where its file was."""
+    if verdict.outcome not in (Outcome.GONE, Outcome.REDIRECTED):
         return before
-    if not is_here(before):
+    if not has_copy(before):
         return msgspec.structs.replace(before, location=bare.location)
     return msgspec.structs.replace(
         bare,

@@ -1,4 +1,6 @@
-"""What a page leads to: only what is not known yet becomes an object, and all of it passes the gate."""
+"""Where a page leads: links, images, files, redirects, sitemap entries. All of it passes the gate.
+
+Most links are known already; only new ones become candidates."""
 
 from collections.abc import Iterable, Mapping
 
@@ -19,7 +21,7 @@ from sumi.scope.hosts import DomainClasses
 from sumi.urls import split
 
 NO_ADDRESSES: Mapping[str, str] = {}
-# Indexes within indexes. The format allows none at all; honest sites have been seen with two or three.
+# Sitemap indexes within indexes. The format allows none; real sites have been seen with two or three.
 SITEMAP_NESTING = 5
 NESTED_TOO_DEEPLY = Verdict(Outcome.TOO_DEEP, f"it is nested in more than {SITEMAP_NESTING} sitemap indexes")
 
@@ -42,7 +44,7 @@ class FoundLinks:
             wanted = self._assets.wanted_of(digest, found)
             files = await self.judged(wanted, visit, Hop.LINK, Kind.FILE, spelled)
             images = await self.judged(digest.images, visit, Hop.EMBED, Kind.IMAGE, spelled)
-            # Before the links: of one URL the first finding counts, and as links they were refused.
+            # Before the links: the first finding of a URL counts, and as links these were refused.
             found = images + files + found
         if digest.navigation:
             found = await self.navigation(visit, digest) + found
@@ -56,7 +58,7 @@ class FoundLinks:
         return await self.judged(digest.navigation, visit, Hop.LINK, Kind.NAVIGATION, digest.addresses)
 
     def recorded(self, links: Iterable[str | None]) -> tuple[str, ...] | None:
-        """What the settlement says of links: each once, in order."""
+        """The links to record in the settlement: each once, in order."""
         return tuple(dict.fromkeys(filter(None, links))) if self._recipe.record_links else None
 
     async def judged(
@@ -67,11 +69,11 @@ class FoundLinks:
         kind: Kind = Kind.PAGE,
         spelled: Mapping[str, str] = NO_ADDRESSES,
     ) -> tuple[Judged, ...]:
-        """Those of the URLs that are new, or that this way to them could matter to."""
+        """The verdicts on those URLs that are new, or for which this finding could matter."""
         source = visit.candidate
-        # From a sitemap to a page is a step too, be it by a redirect: only what was asked for is at depth 0.
+        # A step from a sitemap to a page counts, also by a redirect: only seeds are at depth 0.
         listed = source.kind is Kind.SITEMAP and kind is Kind.PAGE
-        # Data of a page's menu is a part of the page.
+        # The data of a page's menu is part of the page.
         step = hop is Hop.LINK and kind is not Kind.NAVIGATION
         depth = source.depth + (step or listed or self._recipe.record_links)
         redirects = source.redirects + 1 if hop is Hop.REDIRECT else 0
@@ -83,7 +85,7 @@ class FoundLinks:
         return await self._gate.judge(map(self._at_home, found) if self._has_homes else found)
 
     def _at_home(self, candidate: Candidate) -> Candidate:
-        """A page of an origin, or under a base, is where the job starts from, however far it was found."""
+        """Pages of an origin, or under a base, are at depth 0 wherever they were found."""
         scope = self._recipe.scope
         if scope.bases:
             return scope.base_urls.placed(candidate, scope.external_hops)
@@ -102,10 +104,10 @@ class Sitemaps:
         self._revisits = revisits
 
     async def read(self, visit: Visit, response: Response, digest: PageDigest) -> Settlement:
-        # Once more: without a rate limit many are on their way before the first has been read.
-        needless = await self._gate.needless_now(visit.candidate)
-        if needless is not None:
-            return Settlement(visit.lease, needless, self._io.clock.now(), bare_facts(response, None))
+        # Again: without a rate limit many are in flight before the first has been read.
+        superfluous = await self._gate.superfluous_sitemap(visit.candidate)
+        if superfluous is not None:
+            return Settlement(visit.lease, superfluous, self._io.clock.now(), bare_facts(response, None))
         self._revisits.listed(digest.modified)
         pages = await self._links.judged(digest.links, visit, Hop.MANIFEST, spelled=digest.addresses)
         files = await self._links.judged(digest.sitemaps, visit, Hop.MANIFEST, Kind.SITEMAP)
@@ -120,7 +122,7 @@ class Sitemaps:
         )
 
     async def _indexes_above(self, candidate: Candidate) -> int:
-        """How many indexes led to this sitemap; where it matters, a few look-ups per index."""
+        """How many indexes led to this sitemap."""
         indexes = 0
         while candidate.hop in (Hop.MANIFEST, Hop.REDIRECT) and indexes < SITEMAP_NESTING:
             indexes += candidate.hop is Hop.MANIFEST

@@ -1,7 +1,7 @@
 """The one gate that every URL passes, in one order: form, scope, traps, quotas, robots.txt, listing.
 
-Seeds, links, redirect targets, canonicals, sitemap entries and sitemaps all come through here; there is no
-flag that lets anything around it.
+Seeds, links, redirect targets, canonicals, sitemap entries and sitemaps all pass it; there is no flag to
+bypass it.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ NOT_FOLLOWED = Verdict(Outcome.UNLISTED, "links are not followed")
 ONLY_LISTED = Verdict(Outcome.LISTED, "this run lists pages and fetches none")
 PLENTY_LISTED = Verdict(Outcome.OVER_CAP, "the sitemaps before it list more pages than the page limit allows")
 LINKED = frozenset({Hop.LINK, Hop.CANONICAL})
-# Judging one URL takes about ten microseconds.
+# Judging one URL takes about ten microseconds, so a batch holds up the event loop for 20 ms.
 BATCH = 2000
 LISTED_HOSTS_NOTE = "hosts whose sitemaps list pages"
 
@@ -47,18 +47,18 @@ class Gate:
         self._caps = CapLedger(recipe.caps)
         self.quota = BaseQuota(recipe, limits)
         self._listings = Listings(recipe, io)
-        # Which pages are wanted does not bind the one that was named, from which they are found; and a seed
-        # may redirect to another path of its host: the user asked for what it leads to.
+        # Rules about which pages are wanted do not apply to a seed, from which the others are found, nor to
+        # where it redirects on its host: the user asked for that.
         self._denying = Scope(deny=recipe.scope.deny)
         self._seed_scope = msgspec.structs.replace(recipe.scope, paths=(), include=())
 
     async def load(self) -> None:
-        """What earlier runs learnt and counted."""
+        """Load what earlier runs learnt and counted."""
         await self._listings.load()
         await self._load_caps()
 
     async def _load_caps(self) -> None:
-        """Count again what earlier runs asked for; what waits gets the places that are left, in its order."""
+        """Count what earlier runs requested; pending pages get the places that are left, in order."""
         if not self._recipe.caps.limits_anything:
             return
         waiting = []
@@ -78,13 +78,13 @@ class Gate:
         while batch := [Judged(c, self._refusal(c)) for c in islice(waiting, BATCH)]:
             judged += batch
             if len(batch) == BATCH:
-                await asyncio.sleep(0)  # a sitemap of 50,000 entries lets others have their turn in between
+                await asyncio.sleep(0)  # a sitemap of 50,000 entries must not block the others
         await self._listings.note()
         return tuple(judged)
 
     def refuses_now(self, candidate: Candidate) -> Verdict | None:
-        """Whether something accepted earlier, perhaps by an earlier run, is outside of today's scope or caps,
-        or has turned out to be a trap."""
+        """Judge again what was accepted before, perhaps by an earlier run: it may now be outside the scope or
+        the caps, or have turned out to be a trap."""
         return (
             self._malformed(candidate)
             or self._outside(candidate)
@@ -93,8 +93,8 @@ class Gate:
             or (self._caps.refusal(candidate.url) if candidate.kind is Kind.PAGE else None)
         )
 
-    async def needless_now(self, candidate: Candidate) -> Verdict | None:
-        """A further sitemap, where those before it list far more pages than are wanted."""
+    async def superfluous_sitemap(self, candidate: Candidate) -> Verdict | None:
+        """Refuse a sitemap if those read before list far more pages than are wanted."""
         plenty, most = self._recipe.plenty, self.limits.max_pages
         if candidate.kind is not Kind.SITEMAP or not plenty or not most:
             return None
@@ -103,7 +103,7 @@ class Gate:
         return PLENTY_LISTED if stats.pending > max(plenty, 2 * wanted) else None
 
     def permission(self, url: str) -> tuple[str, tuple[str, ...]]:
-        """What robots.txt says to a page that it lets be fetched, and its Content-Signal lines."""
+        """Why robots.txt lets a page be fetched, and its Content-Signal lines."""
         return self._robots.permission(url)
 
     def _refusal(self, candidate: Candidate) -> Verdict | None:
@@ -118,7 +118,7 @@ class Gate:
             or self._denied(candidate)
             or self._unlisted(candidate)
             or (ONLY_LISTED if self._recipe.list_only and candidate.kind is Kind.PAGE else None)
-            # Last, because what gets here takes a place.
+            # Last, because it takes a place.
             or (self._caps.admits(candidate.url) if candidate.kind is Kind.PAGE else None)
         )
 
@@ -132,12 +132,12 @@ class Gate:
 
     def _outside(self, candidate: Candidate) -> Verdict | None:
         if candidate.kind is Kind.SITEMAP and (candidate.hop is Hop.ROBOTS or _same_host(candidate)):
-            return None  # the site's owner pointed there; what it lists must still be in scope
+            return None  # the site itself named it; what it lists must still be in scope
         is_seed = candidate.hop is Hop.SEED or (candidate.hop is Hop.REDIRECT and candidate.depth == 0)
         return self._judged_by(self._seed_scope if is_seed else self._recipe.scope, candidate)
 
     def _judged_by(self, scope: Scope, candidate: Candidate) -> Verdict | None:
-        """What is denied is denied in either form: nothing is to get around it by its spelling."""
+        """A denied URL is denied in either spelling."""
         form = self._recipe.scope_rules
         if form is None:
             return scope.judge(candidate)
@@ -146,7 +146,7 @@ class Gate:
         return refusal or (self._denying.judge(candidate) if shaped != candidate.url else None)
 
     def _denied(self, candidate: Candidate) -> Verdict | None:
-        """By robots.txt, which is about what is requested: this spelling, or the other one."""
+        """By robots.txt, which is about the requested URL: in this spelling and in the other one."""
         refusal = self._robots.known_refusal(candidate.target)
         if refusal is None or not candidate.address:
             return refusal
@@ -167,7 +167,7 @@ def _same_host(candidate: Candidate) -> bool:
 
 
 class TrapWatch:
-    """What the run knows of traps. All of it can be told again from the ledger after a restart."""
+    """What the run has learnt about traps. All of it can be rebuilt from the ledger after a restart."""
 
     def __init__(self, policy: TrapPolicy) -> None:
         self._policy = policy
@@ -175,11 +175,11 @@ class TrapWatch:
         self._sessions = SessionWatch()
 
     def refusal(self, candidate: Candidate) -> Verdict | None:
-        """By the form of a URL, or by what its likes brought."""
+        """By the form of the URL, or by what similar URLs brought."""
         if candidate.kind is not Kind.PAGE or candidate.hop is Hop.SEED:
             return None
         shape = trap_shape(candidate, self._policy)
-        # A site chose to list what its sitemap lists: only its form can speak against it.
+        # The site itself lists what is in its sitemap: only the form of the URL counts.
         return shape if shape or candidate.hop is Hop.MANIFEST else self._learnt(candidate.url)
 
     def _learnt(self, url: str) -> Verdict | None:
@@ -205,7 +205,7 @@ class TrapWatch:
 
 
 class Listings:
-    """Which hosts have sitemaps that list pages: only there are links to other pages not followed."""
+    """Which hosts have sitemaps that list pages: links to unlisted pages of those are not followed."""
 
     def __init__(self, recipe: Recipe, io: Io) -> None:
         self._matters = recipe.follow_links is FollowLinks.UNLESS_SITEMAP
@@ -220,7 +220,7 @@ class Listings:
         noted = await self._ledger.get_note(LISTED_HOSTS_NOTE)
         if noted is not None:
             self._hosts.update(noted.split())
-        elif (await self._frontier.stats()).listed:  # a state of an earlier version, which counted them only
+        elif (await self._frontier.stats()).listed:  # earlier versions stored only their number
             async for record in self._ledger.records():
                 is_listed = record.hop is Hop.MANIFEST and record.kind is Kind.PAGE
                 if is_listed and MEANINGS[record.outcome].ending is not Ending.PASSED_OVER:
@@ -228,7 +228,7 @@ class Listings:
         self._noted = len(self._hosts)
 
     def covers(self, url: str) -> bool:
-        """Whether the page would be listed, if its site wanted it to be found."""
+        """Whether a sitemap decides which pages of this host there are."""
         return bool(self._hosts) and host_key(url) in self._hosts
 
     def accepted(self, candidate: Candidate) -> None:
@@ -236,21 +236,22 @@ class Listings:
             self._hosts.add(host_key(candidate.url))
 
     async def note(self) -> None:
-        """Write down what was learnt since. A crash before the pages are written repeats their sitemap."""
+        """Store what was learnt since. After a crash before the pages are stored, their sitemap is read
+        again."""
         if len(self._hosts) > self._noted:
             self._noted = len(self._hosts)
             await self._ledger.put_note(LISTED_HOSTS_NOTE, " ".join(sorted(self._hosts)))
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """What the gate would say of a URL that was not found, as far as stored knowledge goes."""
+    """What the gate would say about a URL that was not found, by what is stored."""
 
-    refusal: Verdict | None  # None: it would be taken, if it were found
-    caveat: str = ""  # what could not be told
+    refusal: Verdict | None  # None: it would be accepted
+    caveat: str = ""  # what is unknown
 
 
 async def predict(url: str, recipe: Recipe, ledger: Ledger) -> Prediction:
-    """For a link on a page of the first depth: the usual way to be found."""
+    """As for a link on a seed, the usual way to be found."""
     refusal = recipe.scope.judge(Candidate(url, Hop.LINK, depth=1))
     if refusal is not None or not recipe.robots.respect:
         return Prediction(refusal)

@@ -1,9 +1,9 @@
-"""A site's own Markdown instead of its HTML, where it has some that is at least as good.
+"""A site's own Markdown instead of its HTML, if it has some that is at least as good.
 
-A few pages are asked for both ways, each request on a polite turn of its own, and the two are held against
-each other. Only if the site's Markdown was as good every time are the other pages asked for that way alone.
-What has a page as HTML only, or something that may not be that page, is asked for as HTML: nothing is ever
-made of a page that its HTML would have made better. Sites that give no sign of having Markdown are not asked.
+A few pages are requested both ways, each request on a turn of its own, and the two are compared. Only if the
+Markdown was as good every time are the other pages requested as Markdown alone. A page without Markdown, or
+whose Markdown may be another page, is requested as HTML: the result is never worse than from HTML. Sites that
+give no sign of having Markdown are not asked.
 """
 
 import asyncio
@@ -27,31 +27,31 @@ from sumi.urls.alternatives import TWIN_FORMS, form_between, twin_of
 NEGOTIATED = "negotiated"
 FULL_TEXT = "full text"
 WANTS_MARKDOWN = ("accept", "text/markdown, text/html;q=0.5")
-# Pages that are asked for both ways. One may be like its Markdown by chance, three hardly.
+# Pages that are requested both ways. One may match by chance, three hardly.
 SAMPLES = 3
-# Rounding, a heading more or less: below this a difference says nothing about which is better.
+# Rounding, or a heading more or less: a smaller difference does not show which is better.
 AS_GOOD = 0.005
 MIN_FIDELITY = 0.8
-# A whole manual holds every word of each of its pages.
+# A whole manual contains every word of each of its pages: too much text is not the page.
 MAX_GROWTH, GROWTH_FLOOR = 2, 2000
-# What is shorter may be a notice instead of a page.
+# Anything shorter may be a notice instead of the page.
 MIN_CHARACTERS = 200
-# In a row, after which a site is no longer asked for Markdown.
+# Misses in a row, after which a site is no longer asked for Markdown.
 MAX_MISSES = 3
 NOTE = "ladder.rungs"  # as stored states call it
-# Each may be as large as a page may be, and stays in memory until the run ends.
+# Full texts in memory until the run ends; each may be as large as the largest page.
 MAX_SITES = 4
-# Nothing else of the file's headers: its validators would be taken for the page's.
+# The only header: the validators of the file are not those of the page.
 MARKDOWN_TYPE = ("content-type", "text/markdown; charset=utf-8")
 
 
 class _Site(msgspec.Struct):
-    variant: str = ""  # "": not decided; HTML: nothing better
-    liked: str = ""  # the variant that was as good for a page; the next pages are asked for that one only
+    variant: str = ""  # "": undecided; HTML: no Markdown is as good
+    liked: str = ""  # the variant that was as good for a page, and the only one to try for the next
     good: int = 0
     bad: int = 0
     misses: int = 0
-    samples: int = 0  # pages being asked for both ways
+    samples: int = 0  # pages being requested both ways
     bodies: set[bytes] = msgspec.field(default_factory=set)
 
 
@@ -68,21 +68,21 @@ class NativeMarkdown:
         return self._choice is not SourceChoice.HTML
 
     async def load(self) -> None:
-        """What earlier runs found out about the site."""
+        """Load what earlier runs decided about each site."""
         note = await self._io.ledger.get_note(NOTE)
         for site, variant in (msgspec.json.decode(note, type=dict[str, str]) if note else {}).items():
             self._sites[site].variant = variant
 
     def variant(self, visit: Visit) -> Variant:
-        """Where to ask for a page, and what for."""
+        """What to request for a page."""
         plain = Variant(visit.lease.target)
         if visit.candidate.kind is not Kind.PAGE or visit.candidate.address or visit.tried.markdown:
             return plain
         if visit.before is not None and visit.before.source is None:
-            return plain  # if a page is here as HTML, its Markdown was no good, or not looked for
+            return plain  # it was kept as HTML: its Markdown was worse, or not looked for
         name = self._next_variant(visit)
         if name == FULL_TEXT:
-            # A sample must be compared, be it with nothing.
+            # A sample must be compared, even with nothing.
             if visit.tried.sample is None and not self._full_texts.may_have(visit.url):
                 return plain
             answer = self._full_texts.answer_for(visit.url)
@@ -90,12 +90,12 @@ class NativeMarkdown:
         return _variant(visit.url, name) or plain
 
     def turn(self, visit: Visit) -> AbstractAsyncContextManager[None]:
-        """To be held from ``variant`` on until the answer was ``taken``."""
+        """A lock to hold from ``variant`` until ``taken``."""
         by_full_text = self._next_variant(visit) == FULL_TEXT
         return self._full_texts.turn(visit.url) if by_full_text else nullcontext()
 
     async def taken(self, visit: Visit, response: Response | None) -> Response | None:
-        """The page's part of the site's full text; None if it is not in it."""
+        """The page's part of the site's full text; None if it is not there."""
         usable = response is not None and is_markdown(response)
         await self._full_texts.take(visit.url, response if usable else None)
         return self._full_texts.answer_for(visit.url)
@@ -105,7 +105,7 @@ class NativeMarkdown:
         return sample.to_try[0] if sample is not None else self._sites[origin(visit.url)].variant
 
     async def wants_markdown_of(self, visit: Visit, sample: Sample) -> bool:
-        """Whether a page that came as HTML is to be asked for as Markdown too; it is then kept meanwhile."""
+        """Whether to request a page that came as HTML as Markdown too; the sample is kept until then."""
         site = self._sites[origin(visit.url)]
         if not await self._may_sample(visit, site):
             return False
@@ -119,8 +119,7 @@ class NativeMarkdown:
     async def compared(
         self, visit: Visit, sample: Sample, response: Response | None
     ) -> Sample | Response | None:
-        """The better of the two: the page as it came, or its Markdown. None: there is another place to look
-        for it first."""
+        """The better of the two: the sample, or its Markdown. None: there is another variant to try first."""
         good = response is not None and await self._is_as_good(sample, response)
         sample.to_try.popleft()
         if not good and sample.to_try:
@@ -134,7 +133,7 @@ class NativeMarkdown:
         return response if good else sample
 
     def believes(self, visit: Visit, response: Response, digest: PageDigest) -> bool:
-        """Whether what came as Markdown, without HTML to compare it with, is the page."""
+        """Whether Markdown that came without HTML to compare it with is the page."""
         site = self._sites[origin(visit.url)]
         text = digest.markdown or ""
         body = _hash(response)
@@ -146,7 +145,7 @@ class NativeMarkdown:
         return fine
 
     async def missed(self, visit: Visit) -> None:
-        """There is no Markdown of a page, or none that can be believed: it is asked for as HTML next."""
+        """There is no credible Markdown of a page: it is requested as HTML next."""
         visit.tried.markdown = True
         site = self._sites[origin(visit.url)]
         site.misses += 1
@@ -158,13 +157,13 @@ class NativeMarkdown:
             return False
         if self._choice is SourceChoice.MARKDOWN:
             return True
-        # HTML has the links of navigation, which Markdown lacks: where they are followed they are needed.
+        # Where links are followed, HTML is needed: Markdown lacks the links of the navigation.
         if self._follow_links is FollowLinks.ALWAYS:
             return False
         return (await self._io.frontier.stats()).listed > 0
 
     def _variants(self, url: str, sample: Sample) -> list[str]:
-        """Where its Markdown may be: where the page says, or where a sampled page had it, or by guessing."""
+        """Where its Markdown may be: where a sampled page had it, where the page says, or by guessing."""
         liked = self._sites[origin(url)].liked
         if liked:
             return [liked] if self._fits(url, liked) else []
@@ -204,7 +203,7 @@ class NativeMarkdown:
             site.liked = variant
         if site.variant:
             return
-        # Where Markdown is only guessed at, one page without says little about the others.
+        # Where Markdown is only guessed at, one page without it says little about the others.
         bad_enough = 1 if site.good or self._choice is SourceChoice.AUTO else SAMPLES
         if site.bad >= bad_enough and not good:
             await self._settle_on(site_name, HTML)
@@ -218,7 +217,7 @@ class NativeMarkdown:
 
 
 def is_markdown(response: Response) -> bool:
-    """Some servers call it plain text, and some call an error page Markdown."""
+    """Some servers label it plain text, and some label an error page Markdown."""
     declared = response.header("content-type") or ""
     if not 200 <= response.status < 300 or looks_like_html(response.body):
         return False
@@ -226,7 +225,7 @@ def is_markdown(response: Response) -> bool:
 
 
 def as_markdown(response: Response) -> str:
-    """The type that it has, whatever it is called; with what was said of its encoding."""
+    """The content type to digest it with: Markdown, with the declared encoding."""
     return f"text/markdown;{(response.header('content-type') or '').partition(';')[2]}"
 
 
@@ -242,26 +241,26 @@ def _variant(url: str, name: str) -> Variant | None:
 
 
 class FullTexts:
-    """A site's ``llms-full.txt``: asked for once a run, kept in parts, and handed out page by page."""
+    """A site's ``llms-full.txt``: requested once per run, split, and served page by page."""
 
     def __init__(self, io: Io) -> None:
         self._io = io
-        self._parts: dict[str, dict[str, str]] = {}  # by site; empty of one whose file is of no use
+        self._parts: dict[str, dict[str, str]] = {}  # by site; empty if the file is unusable
         self._locks: dict[str, asyncio.Lock] = {}
 
     def may_have(self, url: str) -> bool:
-        """Whether the page may be in it, as far as is known."""
+        """Whether the page may be in it, by what is known."""
         if origin(url) not in self._parts:
             return len(self._parts) < MAX_SITES
         return self._part(url) is not None
 
     def turn(self, url: str) -> AbstractAsyncContextManager[None]:
-        """To be held by who asks for the file, so that only one does."""
+        """A lock to hold while the file is requested, so that only one visit does."""
         site = origin(url)
         return nullcontext() if site in self._parts else self._locks.setdefault(site, asyncio.Lock())
 
     def answer_for(self, url: str) -> Response | None:
-        """As if the page had been asked for alone. None: the file was not asked for yet."""
+        """A response as if the page had been requested alone. None: the file was not requested yet."""
         if origin(url) not in self._parts:
             return None
         part, now = self._part(url), self._io.clock.now()
@@ -271,7 +270,7 @@ class FullTexts:
         return Response(url, 200, (MARKDOWN_TYPE,), part.encode("utf-8", "replace"), timing)
 
     async def take(self, url: str, response: Response | None) -> None:
-        """What came when it was asked for; None: nothing that could be one."""
+        """The response for the file; None: none that is usable."""
         self._parts[origin(url)] = {} if response is None else await self._split(response)
 
     async def _split(self, response: Response) -> dict[str, str]:
@@ -286,7 +285,7 @@ class FullTexts:
         return parts
 
     def _part(self, url: str) -> str | None:
-        """Under the page's own address, or that of its Markdown."""
+        """Under the URL of the page, or of its Markdown."""
         parts = self._parts[origin(url)]
         names = (url, url.removesuffix("/"), *(twin_of(url, form) for form in TWIN_FORMS))
         return next((parts[name] for name in names if name in parts), None)

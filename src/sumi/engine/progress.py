@@ -1,4 +1,4 @@
-"""Counts what happens and says so a few times a second."""
+"""Progress, a few times a second: counts, rate, estimated time left, and hosts that are held."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -15,17 +15,17 @@ from sumi.ports import Frontier, FrontierStats, HostWait
 EVERY_SECONDS = 0.25
 # Long enough to smooth bursts, short enough to notice that a site slowed down.
 RATE_WINDOW_SECONDS = 20.0
-# Asking costs a look at every host: it is asked again only after a while, or when there is much more to do.
+# Looking at every host is expensive: only after a while, or when there is much more to do.
 LOOK_SECONDS = 10.0
 MUCH_MORE = 1.5
-# Less than this is not worth a sentence before the start.
+# Shorter estimates are not worth a note before the start.
 WORTH_A_NOTE_SECONDS = 60.0
 WORTH_A_NOTE_DELAY = 0.1
 WORTH_TELLING_SECONDS = 10.0
-# With thousands of hosts some are always left alone; ``sumi status`` knows of all.
+# With thousands of hosts some are always held; ``sumi status`` lists them all.
 MAX_NAMED = 50
 MORE = "more hosts are left alone; sumi status lists them"
-# What each of the usual waits is called where it is the only thing that a run waits for.
+# The usual waits, worded to follow the name of the host, for when nothing else happens.
 _IN_WORDS = {
     "spacing": "is requested at its own pace",
     "retry": "has only retries left",
@@ -57,7 +57,7 @@ class ProgressMeter:
         self._hosts.appendleft(host)
 
     async def visited(self, host: str, *, failed: bool) -> None:
-        """Once something failed there, it may be left alone after any visit: until it has no work left."""
+        """After a failure a host may be held after any visit, so it is watched until it has no work left."""
         if failed:
             self._troubled.add(host)
         if host in self._troubled:
@@ -69,7 +69,7 @@ class ProgressMeter:
                 self._news.look([wait], now)
 
     async def idle_until(self, due: float | None) -> None:
-        """No host may be asked before then."""
+        """No host is due before then."""
         now = self._io.clock.now()
         if due is None or due - now <= WORTH_TELLING_SECONDS:
             self._waits_for = None
@@ -103,15 +103,15 @@ class ProgressMeter:
         )
 
     async def _eta(self, stats: FrontierStats, rate: float, now: float) -> float | None:
-        """At the rate of the last seconds, but never sooner than politeness allows. None while nothing is
-        done and little is known: what there is to do is still being found out."""
+        """At the rate of the last seconds, but never sooner than politeness allows. None at the start, while
+        nothing is done and little is known."""
         most = self._limits.max_pages
         least = await self._estimate.least_seconds(stats, most, self._robots.page_delay, now)
         seconds = max(self._left(stats) / rate if rate else 0.0, least)
         return round(seconds, 1) if rate or least >= WORTH_A_NOTE_SECONDS else None
 
     def _left(self, stats: FrontierStats) -> int:
-        """What this run is still to do, as far as is known."""
+        """Pages that this run still has to do, by what is known."""
         most = self._limits.max_pages
         beyond = max(0, stats.pending_pages - max(0, most - stats.captured)) if most else 0
         return max(0, stats.pending - max(beyond, self._estimate.left_out))
@@ -133,19 +133,19 @@ def by_ending(outcomes: dict[Outcome, int]) -> dict[Ending, int]:
 
 
 class Estimate:
-    """How long the rest takes at least: what politeness alone costs, whatever the network can do."""
+    """The least time that the rest takes: what politeness alone costs."""
 
     def __init__(self, frontier: Frontier, on_look: Callable[[Sequence[HostWait], float], None]) -> None:
-        """``on_look`` is called with the waiting hosts whenever they are looked at."""
+        """``on_look`` is called with the waiting hosts whenever they are read."""
         self._frontier = frontier
         self._on_look = on_look
         self._seconds = 0.0
         self._looked_at = float("-inf")
         self._pending_then = 0
-        self.left_out = 0  # pages of hosts that are not asked any more in this run
+        self.left_out = 0  # pages of hosts that get no more requests in this run
 
     def forget(self) -> None:
-        """What was seen: the hosts are looked at anew."""
+        """Read the hosts again next time."""
         self._looked_at = float("-inf")
 
     async def least_seconds(
@@ -162,12 +162,12 @@ class Estimate:
 
 
 def least_seconds(waits: Sequence[HostWait], wanted: int, delay_of: DelayOf, now: float) -> float:
-    """The longest queue at its host's pace, from when that may be asked again; less where fewer pages are
-    wanted than are waiting."""
+    """The longest queue at its host's pace, counted from when that host is due; less if fewer pages are
+    wanted than wait."""
     busy = [wait for wait in waits if wait.why not in NOT_IN_THIS_RUN]
     delays = [delay_of(wait.host) for wait in busy]
     paced = zip(busy, delays, strict=True)
-    longest = max((_pause_of(wait, now) + wait.pending * delay for wait, delay in paced), default=0.0)
+    longest = max((_hold_of(wait, now) + wait.pending * delay for wait, delay in paced), default=0.0)
     if wanted >= sum(wait.pending for wait in busy):
         return longest
     if not all(delays):
@@ -175,8 +175,8 @@ def least_seconds(waits: Sequence[HostWait], wanted: int, delay_of: DelayOf, now
     return min(longest, wanted / sum(1 / delay for delay in delays))
 
 
-def _pause_of(wait: HostWait, now: float) -> float:
-    """Beyond what is usual between two requests."""
+def _hold_of(wait: HostWait, now: float) -> float:
+    """Seconds that the host is still held, beyond its usual delay."""
     is_held = wait.why not in USUAL_WAITS and wait.ready_at < INFINITY
     return max(0.0, wait.ready_at - now) if is_held else 0.0
 
@@ -184,7 +184,7 @@ def _pause_of(wait: HostWait, now: float) -> float:
 def pace_notes(
     waits: Sequence[HostWait], pacing: PacingPolicy, requests_per_page: int = 1
 ) -> tuple[str, ...]:
-    """What a user should know before a long wait: how long it is, or the pace while that is not known."""
+    """Notes before the start: how long the run takes at least, or its pace if that is not known."""
     if pacing.delay < WORTH_A_NOTE_DELAY:
         return ()
     pace = (
@@ -207,11 +207,12 @@ def _in_words(seconds: float) -> str:
 
 
 class HoldNews:
-    """Says that a host is left alone for long, why and until when: or a run that waits seems to hang."""
+    """Reports a host that is held for long, why and until when, so that a waiting run does not seem to
+    hang."""
 
     def __init__(self, tell: Listener) -> None:
         self._tell = tell
-        self._told: dict[str, float] = {}  # host -> until when, as told
+        self._told: dict[str, float] = {}  # host -> until when, as reported
         self._said_more = False
 
     def look(self, waits: Iterable[HostWait], now: float) -> None:
@@ -235,7 +236,7 @@ class HoldNews:
 
 
 def first_to_end(waits: Sequence[HostWait], now: float) -> HostWaits | None:
-    """What a run waits for in which every host is left alone; None where that is not long."""
+    """The host that a run waits for when every host is held; None if the wait is short."""
     ahead = [wait for wait in waits if wait.why not in NOT_IN_THIS_RUN and wait.ready_at < INFINITY]
     first = min(ahead, key=lambda wait: wait.ready_at, default=None)
     return None if first is None or first.ready_at - now <= WORTH_TELLING_SECONDS else _host_waits(first)

@@ -1,4 +1,4 @@
-"""A page that sends its reader elsewhere: by a redirect, or by a refresh in its head."""
+"""Redirects, by HTTP or by a meta refresh: targets become candidates, circles end."""
 
 import msgspec
 
@@ -17,12 +17,12 @@ from sumi.ports import Deferral, Settlement
 from sumi.recipe import Recipe
 from sumi.urls import normalize, rules_for, spelled, split
 
-# The least that normalization ever does: how to spell a request, whatever the identity leaves out.
+# The weakest normalization: for requests, whatever the job's identity rules leave out.
 SPELLING = Preset.MIRROR
-# A page that only sends its reader on holds no more than a sentence of its own.
+# A page that only redirects has no more than a sentence of its own.
 REFRESH_PAGE_CHARACTERS = 500
-# One that sets the cookie and one that shows the page. A wall that wants a second cookie gets a third.
-MAX_LOOKS = 3
+# A cookie wall: one request that sets the cookie, one that gets the page; a third for a second cookie.
+MAX_COOKIE_TRIES = 3
 
 
 class Redirects:
@@ -43,12 +43,12 @@ class Redirects:
             return await self._endings.without_content(visit, verdict, response)
         target = to.identity
         if target == visit.url:
-            # As the server spells it, whatever the job's rules leave out of a request.
+            # As the server spells it, whatever the job's rules leave out.
             address = normalize(redirected.location, SPELLING, visit.lease.target) or visit.lease.target
             return await self._within_itself(visit, address, response)
-        if await self._leads_in_a_circle(visit.candidate, target):
+        if await self._is_circular(visit.candidate, target):
             return await self._endings.without_content(visit, _loop(target), response, target)
-        self._warn_if_the_seed_leads_astray(visit.candidate, target)
+        self._warn_if_seed_leaves_scope(visit.candidate, target)
         kind = _kind_behind(visit, target)
         found = await self._links.judged([target], visit, Hop.REDIRECT, kind, {target: to.address})
         too_many = [j.refusal for j in found if j.refusal and j.refusal.outcome is Outcome.TOO_MANY_REDIRECTS]
@@ -63,10 +63,10 @@ class Redirects:
     async def refreshed(
         self, visit: Visit, response: Response, target: str, address: str
     ) -> Settlement | Deferral:
-        """A page whose head says at once where to go, and that holds nothing itself."""
+        """A page without content of its own and with a meta refresh."""
         if target == visit.url:
             return await self._within_itself(visit, address or target, response)
-        if await self._leads_in_a_circle(visit.candidate, target):
+        if await self._is_circular(visit.candidate, target):
             return await self._endings.without_content(visit, _loop(target), response, target)
         found = await self._links.judged([target], visit, Hop.REDIRECT, spelled={target: address})
         verdict = Verdict(Outcome.REDIRECTED, f"meta refresh → {target}")
@@ -74,8 +74,8 @@ class Redirects:
         return msgspec.structs.replace(settlement, found=found)
 
     async def _within_itself(self, visit: Visit, address: str, response: Response) -> Settlement | Deferral:
-        """Only the spelling differs (a slash, http for https), or a cookie was set: ask again, so spelled."""
-        in_place = address == visit.lease.target and not _opens(visit, response)
+        """Only the spelling differs (a slash, http for https), or a cookie was set: request it so spelled."""
+        in_place = address == visit.lease.target and not _may_pass_cookie_wall(visit, response)
         so_far = visit.candidate.redirects + visit.tried.redirects
         if in_place or so_far >= self._recipe.urls.redirects:
             return await self._endings.without_content(visit, _loop(address), response, address)
@@ -83,19 +83,19 @@ class Redirects:
         now = self._io.clock.now()
         return Deferral(visit.lease, now, now, address=address)
 
-    def _warn_if_the_seed_leads_astray(self, candidate: Candidate, target: str) -> None:
+    def _warn_if_seed_leaves_scope(self, candidate: Candidate, target: str) -> None:
         if candidate.depth or candidate.kind is not Kind.PAGE:
             return
         if (self._recipe.scope.bases or self._recipe.origins) and candidate.hop is not Hop.SEED:
-            return  # all that is under a base, or of an origin, is at depth 0: that does not tell a seed
+            return  # pages of a base or an origin are all at depth 0, not only seeds
         if self._recipe.scope.judge(Candidate(target, Hop.REDIRECT)) is not None:
             self._io.tell(Warned(f"{candidate.url} redirects to {target}, outside the scope: try that URL"))
 
-    async def _leads_in_a_circle(self, candidate: Candidate, target: str) -> bool:
-        return await self._closes_a_circle(candidate, target) or await self._leads_back(target, candidate.url)
+    async def _is_circular(self, candidate: Candidate, target: str) -> bool:
+        return await self._comes_from(candidate, target) or await self._leads_back(target, candidate.url)
 
     async def _leads_back(self, target: str, url: str) -> bool:
-        """Whether the target is known to redirect here: pages of a circle may have been found one by one."""
+        """Whether the target is known to redirect here: the pages of a circle may be found one by one."""
         for _ in range(self._recipe.urls.redirects):
             record = await self._io.ledger.record(target)
             if record is None or record.outcome is not Outcome.REDIRECTED or record.facts.location is None:
@@ -105,8 +105,8 @@ class Redirects:
                 return True
         return False
 
-    async def _closes_a_circle(self, candidate: Candidate, target: str) -> bool:
-        """Whether the redirects that led to this page started from the target."""
+    async def _comes_from(self, candidate: Candidate, target: str) -> bool:
+        """Whether the redirects that led to this page passed the target."""
         for _ in range(candidate.redirects):
             if candidate.hop is not Hop.REDIRECT or candidate.referrer is None:
                 return False
@@ -119,16 +119,16 @@ class Redirects:
         return False
 
 
-def _opens(visit: Visit, response: Response) -> bool:
-    """Whether a page that redirects to itself set a cookie and is worth another look with it. Without an end
-    to that, a client that keeps no cookies would loop."""
-    if response.header("set-cookie") is None or visit.tried.cookies + 1 >= MAX_LOOKS:
+def _may_pass_cookie_wall(visit: Visit, response: Response) -> bool:
+    """Whether a page that redirects to itself set a cookie and may come with it. Bounded, or a client without
+    cookies would loop."""
+    if response.header("set-cookie") is None or visit.tried.cookies + 1 >= MAX_COOKIE_TRIES:
         return False
     visit.tried.cookies += 1
     return True
 
 
-def only_sends_on(digest: PageDigest) -> bool:
+def is_only_a_redirect(digest: PageDigest) -> bool:
     return len(digest.markdown or "") < REFRESH_PAGE_CHARACTERS
 
 
@@ -136,7 +136,7 @@ _STAYS = ASSETS | {Kind.NAVIGATION}
 
 
 def _kind_behind(visit: Visit, target: str) -> Kind:
-    """A moved sitemap is one still, if called like one: many sites send every strange path to a page."""
+    """A sitemap's target is a sitemap only if named like one: many sites redirect unknown paths to a page."""
     kind = visit.candidate.kind
     return kind if kind in _STAYS or called_like_a_sitemap(split(target).path) else Kind.PAGE
 

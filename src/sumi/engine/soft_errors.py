@@ -1,7 +1,8 @@
-"""Is a page what it claims to be? Bot checks and pages that do not really exist are told apart from content.
+"""Soft errors: bot checks, and error pages with status 200, are told apart from content.
 
-Nothing is kept here that a restart would miss, but for the count of bot checks in a row: what a host shows
-for a missing page is the record of a URL that cannot exist, asked for once, and only when a page gave cause.
+To learn how a host answers for a missing page, a URL that cannot exist (the probe) is requested once, and
+only if a page gives cause. Its record is in the ledger, so a restart loses only the count of bot checks in a
+row.
 """
 
 from collections import defaultdict
@@ -21,12 +22,13 @@ from sumi.urls import origin, split
 CHALLENGING = frozenset({401, 403, 429, 503})
 # The longest pause after bot checks, each twice as long as the one before.
 MAX_PAUSE = 900.0
-# Regrets that differ in an echoed name or a search box are still the same regret.
+# Error pages that differ in an echoed name or a search box are still the same.
 SIMILAR_BITS = 8
-# Folders of one host, besides its root: other software may answer below a folder. A host can make up many.
+# Folders of one host that are probed besides its root: other software may answer there. A host can make up
+# any number of folders.
 MAX_FOLDERS = 8
-# The probe is asked for next of all. A page that still waits after so many looks at it is believed.
-MAX_LOOKS = 5
+# The probe is requested before anything else. A page that has waited for it this often counts as content.
+MAX_WAITS = 5
 
 
 class SoftErrors:
@@ -34,10 +36,10 @@ class SoftErrors:
         self._io = io
         self._gate = gate
         self._in_a_row: dict[str, int] = {}  # bot checks by host, with no good page in between
-        self._folders: defaultdict[str, set[str]] = defaultdict(set)  # probes in folders, by host
+        self._folders: defaultdict[str, set[str]] = defaultdict(set)  # probed folders, by host
 
     async def of_error(self, visit: Visit, response: Response) -> Verdict | None:
-        """Whether an error is a bot check's way of saying no."""
+        """Whether an error response is a bot check."""
         if response.status not in CHALLENGING or visit.candidate.kind is not Kind.PAGE:
             return None
         whose = challenge_header(response.headers) or challenge_error(response.body)
@@ -46,7 +48,7 @@ class SoftErrors:
     async def of_page(
         self, visit: Visit, response: Response, digest: PageDigest
     ) -> Verdict | Deferral | None:
-        """None for a page like any other. A deferral: the host must be asked something first."""
+        """None for content. A deferral: the probe must be requested first."""
         whose = challenge_header(response.headers) or digest.challenge
         if whose:
             return await self._challenged(visit, whose)
@@ -88,7 +90,7 @@ class SoftErrors:
 
     async def _put_off(self, visit: Visit, probe: str) -> Deferral | None:
         looks = visit.tried.probes
-        if looks >= MAX_LOOKS:
+        if looks >= MAX_WAITS:
             return None
         visit.tried.probes += 1
         found = await self._gate.judge([Candidate(probe, Hop.GUESS, Kind.PROBE, referrer=visit.url)])
@@ -99,8 +101,8 @@ class SoftErrors:
 
 
 def probe_urls(url: str) -> tuple[str, ...]:
-    """At the root and in the URL's first folder, if it is in one. The same for ever, so that each is asked
-    for once; made so that no site has a page there."""
+    """At the root, and in the URL's first folder if it is in one. Always the same, so that each is requested
+    once; no site has a page there."""
     site = origin(url)
     name = f"sumi-probe-{blake2b(site.encode(), digest_size=8).hexdigest()}"
     folder, slash, _ = split(url).path[1:].partition("/")
@@ -109,14 +111,14 @@ def probe_urls(url: str) -> tuple[str, ...]:
 
 
 def _resembles(record: UrlRecord, simhash: int) -> bool:
-    """False where the host says 404 as it should: then a page that speaks of missing pages is a page."""
+    """False if the host answered the probe with 404: then a page about missing pages is content."""
     known = record.facts.simhash
     return known is not None and (int(known, 16) ^ simhash).bit_count() <= SIMILAR_BITS
 
 
 def probed(status: int | None, digest: PageDigest | None) -> tuple[Verdict, str | None]:
-    """How a probe ends, and the hash to record: there is one only if the host showed a page."""
+    """The verdict on a probe, and the hash to record; None if the host showed no page."""
     seen = digest.simhash if digest is not None else None
-    what = "shows a page for what does not exist" if seen is not None else "says what does not exist"
+    what = "shows a page for any URL" if seen is not None else "reports missing pages"
     verdict = Verdict(Outcome.PROBED, f"HTTP {status}: the host {what}" if status else "no answer")
     return verdict, None if seen is None else f"{seen:016x}"

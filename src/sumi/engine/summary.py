@@ -1,7 +1,6 @@
-"""What a run came to, in one event: the counts, and what else is worth saying.
+"""The summary of a run: the counts, and notes on traps, bot checks, near-duplicates and fidelity.
 
-Traps by name, hosts that put up bot checks, near-duplicates, fidelity: all of it is read from the ledger, so
-that it covers the whole job and not only its last run.
+All of it is read from the ledger, so that it covers the whole job and not only its last run.
 """
 
 from array import array
@@ -21,14 +20,14 @@ from sumi.urls import host_key
 
 # A summary is read by people.
 _MAX_NAMED = 10
-# Hashes that differ in six bits agree in one of eight bytes, and then stand close together when sorted by it.
-# So many neighbours are looked at: more would find a few more pairs among pages that all look alike.
+# Hashes that differ in six bits agree in at least one of eight bytes, and are close when sorted by it.
+# Looking at more neighbours would find only a few more pairs, among pages that all look alike.
 _PIECE = 8
 _NEIGHBOURS = 4
 _MAX_SHORTFALLS = 3
-# Below this something is missing that a reader would miss; pages above are named only if the bar is higher.
+# Below this, a reader would miss something; better pages are named only if the bar is higher.
 GOOD = 0.9
-_LOW_SHARE = 20  # one in so many pages is worse than the low mark of the distribution
+_LOW_SHARE = 20  # the 5th percentile
 NOTHING_FOUND = Findings()
 
 
@@ -54,7 +53,7 @@ def summarize(
         findings,
         stopped=stopped,
         over_cap=over_cap,
-        # How far a map goes, and how far a capture goes beyond its bases, is what they are about.
+        # The depth of a map, and of a capture beyond its bases, defines the job.
         edge=recipe.record_links or bool(recipe.scope.bases),
         follows=recipe.take_links and not recipe.list_only,
     )
@@ -79,7 +78,7 @@ def standing_of(summary: Summary) -> Standing:
 
 
 def balanced(stats: FrontierStats, *, over_cap: bool, over_budget: int, suspended: int = 0) -> dict[str, int]:
-    """Outcomes by name that add up to everything ever discovered, what is still waiting included."""
+    """Outcomes by name that add up to all URLs ever discovered, pending ones included."""
     outcomes = Counter({str(outcome): count for outcome, count in stats.outcomes.items()})
     if over_cap:
         over_budget = suspended = 0
@@ -105,7 +104,7 @@ class _Page(NamedTuple):
 
 
 class FidelityScores:
-    """How much of its pages a job's Markdown holds: the distribution, and the worst pages."""
+    """How much of its pages a job's Markdown contains: the distribution, and the worst pages."""
 
     def __init__(self, bar: float) -> None:
         self._bar = bar
@@ -146,8 +145,8 @@ def _named(page: _Page) -> str:
 
 
 async def findings(ledger: Ledger, fidelity: FidelityScores) -> tuple[tuple[str, ...], int]:
-    """And how many links were dropped. The scores take the pages that are looked through here: a second look
-    would take as long again."""
+    """Notes, and how many links were dropped. Adds the pages to ``fidelity`` on the way, which saves a second
+    pass over all records."""
     pages, dropped = await _pages(ledger, fidelity)
     return (*await _traps(ledger), *await _challenges(ledger), *pages), dropped
 
@@ -173,7 +172,7 @@ async def _challenges(ledger: Ledger) -> list[str]:
 async def _pages(ledger: Ledger, fidelity: FidelityScores) -> tuple[list[str], int]:
     hashes = array("Q")
     unindexed = dropped = 0
-    rendered, in_vain = Counter[str](), Counter[str]()
+    rendered, notes_of_pages = Counter[str](), Counter[str]()
     async for record in ledger.records(UP_TO_DATE):
         fidelity.take(record)
         dropped += record.facts.links_dropped
@@ -181,7 +180,7 @@ async def _pages(ledger: Ledger, fidelity: FidelityScores) -> tuple[list[str], i
             hashes.append(int(record.facts.simhash, 16))
         unindexed += "noindex" in (record.facts.robots_meta or "").lower()
         rendered.update(filter(None, (record.facts.rendered,)))
-        in_vain.update(filter(None, (record.facts.render_note,)))
+        notes_of_pages.update(filter(None, (record.facts.render_note,)))
     groups = near_duplicates(hashes)
     notes = []
     if groups:
@@ -189,20 +188,20 @@ async def _pages(ledger: Ledger, fidelity: FidelityScores) -> tuple[list[str], i
         notes.append(f"near-duplicates: {pages:,} pages in {_counted(len(groups), 'group')}; all were kept")
     if unindexed:
         notes.append(f"noindex: {_counted(unindexed, 'page')} asked not to be indexed; kept and marked")
-    return [*notes, *_rendered(rendered, in_vain)], dropped
+    return [*notes, *_rendered(rendered, notes_of_pages)], dropped
 
 
-def _rendered(reasons: Counter[str], in_vain: Counter[str]) -> list[str]:
-    told = [
+def _rendered(reasons: Counter[str], troubles: Counter[str]) -> list[str]:
+    rendered = [
         f"rendered in a browser: {_counted(count, 'page')} ({why})"
         for why, count in reasons.most_common(_MAX_NAMED)
     ]
-    vain = [f"{note} on {_counted(count, 'page')}" for note, count in in_vain.most_common(_MAX_NAMED)]
-    return told + vain
+    troubled = [f"{note} on {_counted(count, 'page')}" for note, count in troubles.most_common(_MAX_NAMED)]
+    return rendered + troubled
 
 
 def near_duplicates(hashes: "array[int]") -> list[list[int]]:
-    """Groups of nearly the same, as places in ``hashes``; both in the order of these."""
+    """Groups of similar pages, as indexes into ``hashes`` and in its order."""
     leader = list(range(len(hashes)))
     for one, other in _near_pairs(hashes):
         if leader[one] != leader[other]:
@@ -214,7 +213,7 @@ def near_duplicates(hashes: "array[int]") -> list[list[int]]:
 
 
 def _near_pairs(hashes: "array[int]") -> Iterator[tuple[int, int]]:
-    # A hash and its place in one number: these sort, and tell how far apart they are, without a call each.
+    # A hash and its index in one number: these can be sorted and compared without a call each.
     bits = len(hashes).bit_length()
     place = (1 << bits) - 1
     for turn in range(0, 64, _PIECE):
