@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.summary import near_duplicates
-from sumi.frontier.novelty import SessionWatch, TemplateWatch, nearly_same, session_of, template_of
+from sumi.frontier.novelty import (
+    SessionWatch,
+    TemplateWatch,
+    near_duplicates,
+    nearly_same,
+    session_of,
+    template_of,
+)
 from sumi.model import Kind
 from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.parse.page.digester import digest

@@ -5,13 +5,13 @@ All of it is read from the ledger, so that it covers the whole job and not only 
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
 from sumi.engine.completeness import ABORTED, Findings, Standing, standing
 from sumi.events import Summary
-from sumi.frontier.novelty import SAME_BITS
+from sumi.frontier.novelty import near_duplicates
 from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, SUSPENDED
 from sumi.outcomes import UP_TO_DATE, Outcome
 from sumi.ports import FrontierStats, HostWait, Ledger, UrlRecord
@@ -20,10 +20,6 @@ from sumi.urls import host_key
 
 # A summary is read by people.
 _MAX_NAMED = 10
-# Hashes that differ in six bits agree in at least one of eight bytes, and are close when sorted by it.
-# Looking at more neighbours would find only a few more pairs, among pages that all look alike.
-_PIECE = 8
-_NEIGHBOURS = 4
 _MAX_SHORTFALLS = 3
 # Below this, a reader would miss something; better pages are named only if the bar is higher.
 GOOD = 0.9
@@ -198,40 +194,6 @@ def _rendered(reasons: Counter[str], troubles: Counter[str]) -> list[str]:
     ]
     troubled = [f"{note} on {_counted(count, 'page')}" for note, count in troubles.most_common(_MAX_NAMED)]
     return rendered + troubled
-
-
-def near_duplicates(hashes: "array[int]") -> list[list[int]]:
-    """Groups of similar pages, as indexes into ``hashes`` and in its order."""
-    leader = list(range(len(hashes)))
-    for one, other in _near_pairs(hashes):
-        if leader[one] != leader[other]:
-            leader[_find(leader, one)] = _find(leader, other)
-    groups: dict[int, list[int]] = {}
-    for at in range(len(hashes)):
-        groups.setdefault(_find(leader, at), []).append(at)
-    return [members for members in groups.values() if len(members) > 1]
-
-
-def _near_pairs(hashes: "array[int]") -> Iterator[tuple[int, int]]:
-    # A hash and its index in one number: these can be sorted and compared without a call each.
-    bits = len(hashes).bit_length()
-    place = (1 << bits) - 1
-    for turn in range(0, 64, _PIECE):
-        order = sorted(_rotated(value, turn) << bits | at for at, value in enumerate(hashes))
-        for apart in range(1, _NEIGHBOURS + 1):
-            for one, other in zip(order, order[apart:], strict=False):
-                if ((one ^ other) >> bits).bit_count() <= SAME_BITS:
-                    yield one & place, other & place
-
-
-def _rotated(value: int, bits: int) -> int:
-    return (value << bits | value >> (64 - bits)) & (2**64 - 1)
-
-
-def _find(leader: list[int], one: int) -> int:
-    while leader[one] != one:
-        leader[one] = one = leader[leader[one]]
-    return one
 
 
 def _urls(count: int) -> str:

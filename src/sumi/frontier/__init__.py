@@ -1,1 +1,1 @@
-"""When may which URL be fetched: pure scheduling, with the time as an argument."""
+"""Which URL may be fetched when: pure scheduling, with the time as an argument."""

@@ -1,13 +1,14 @@
-"""URL templates that no longer bring anything new, and session tokens that change nothing.
+"""Novelty: URL templates that bring nothing new, session tokens that change nothing, near-duplicates.
 
-A calendar, a set of filters or an endless list shows the same words for ever; a blog of a thousand pages
-does not. So each template's vocabulary is learnt as a bitmap, and a page that adds next to nothing to it is
-fruitless. The count falls ten times as fast as it rises: a template that has something to say on one page in
-ten is never cut.
+A calendar, a set of filters or an endless list shows the same words again and again; a blog of a thousand
+pages does not. So the vocabulary of each template is learnt as a bitmap, and a page that adds next to nothing
+to it is fruitless. The count falls ten times as fast as it rises: a template with something new on one page
+in ten is never cut.
 """
 
 import re
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -24,11 +25,11 @@ _MONTH: Final = re.compile(
     re.IGNORECASE,
 )
 _DATE: Final = re.compile(r"(?<!\d)(?:19|20|21)\d\d[-/_](?:0?[1-9]|1[0-2])(?!\d)")
-_PATH_CHARACTERS: Final = 512  # quoted in rules; what lies beyond does not tell templates apart
+_PATH_CHARACTERS: Final = 512  # of a path; templates are quoted in rules
 
-# These are never anything but sessions.
+# Always session tokens.
 _SESSIONS: Final = r"jsessionid|phpsessid|aspsessionid[a-z]*|oscsid|zenid|cftoken"
-# These are, where their value looks like a token.
+# Session tokens if the value looks like one.
 _MAYBE_SESSIONS: Final = r"sid|s|sess|sessid|session|session_?id"
 _OPAQUE: Final = r"(?=[a-z0-9._!-]*[0-9])[a-z0-9._!-]{12,}"
 _SESSION: Final = re.compile(
@@ -40,20 +41,20 @@ _LOOSE_SEPARATORS: Final = re.compile(r"[?&;]+(?=$)|(?<=[?&;])[&;]+|;(?=[?/])")
 
 
 class Session(NamedTuple):
-    name: str  # of the parameter, with its host
+    name: str  # the parameter and its host
     page: str  # the URL without it
 
 
-@lru_cache(maxsize=1024)  # the gate and the digest ask about the same few
+@lru_cache(maxsize=1024)  # the gate and the digestion ask for the same few
 def template_of(url: str) -> str | None:
-    """``host/path`` with numbers, dates and ids replaced by ``{n}``; None for a URL that stands for itself.
+    """``host/path`` with numbers, dates and ids replaced by ``{n}``; None for a URL without a template.
 
-    So does a path with a plain number in it: manuals and forums number their pages, and a list that only
-    leads from one number to the next is ended by the limit on hops. Dates, ids and queries are what
-    calendars, filters and shops make endless pages of.
+    A plain number in the path makes no template: manuals and forums number their pages, and a list that only
+    leads from one number to the next is ended by the limit on depth. Calendars, filters and shops make their
+    endless pages from dates, ids and queries.
 
-    Queries of one parameter are told apart by its name. Those of several are one template per path, because
-    filters that can be combined make as many sets of names as there are combinations.
+    Queries with one parameter are distinguished by its name. Queries with several are one template per path,
+    because filters that can be combined produce every set of names.
     """
     parts = split(url)
     path = parts.path[:_PATH_CHARACTERS]
@@ -84,55 +85,56 @@ def session_of(url: str) -> Session | None:
     return Session(f"{name} on {host_key(url)}", page)
 
 
-# A date in words, a name that is echoed: one or two new words are no content.
+# A date in words, an echoed name: one or two new words are not content.
 _NEW_WORDS: Final = 3
 _CREDIT: Final = 10
-# Beyond half, a new word is likely to meet a bit that is set. Words that come later then count as new.
+# When half of the bits are set, a new word is likely to hit one of them. Later words are not learnt, and
+# count as new.
 _MAX_BITS: Final = 8192
-# After a restart counts are known and vocabularies are not: so many pages only teach.
+# After a restart the counts are known and the vocabularies are not: so many pages only teach.
 _LESSONS: Final = 20
-# About 5 kB each. A site of more templates than this has none of which many pages are endless.
+# About 5 kB each. Beyond this, new templates are not watched.
 _MAX_TEMPLATES: Final = 20_000
 
-# Two texts whose hashes differ in no more of 64 bits are nearly the same: one word in a hundred moves two or
-# three, and texts that have only their site in common differ in twenty and more.
+# Texts whose 64-bit hashes differ in at most this many bits are nearly the same: one changed word in a
+# hundred flips two or three bits, and texts that share only their site differ in twenty or more.
 SAME_BITS: Final = 6
 _PROOFS: Final = 3
 _MAX_SESSIONS: Final = 200_000
 
 
 class _Template:
-    __slots__ = ("fruitless", "lessons", "seen", "told_at")
+    __slots__ = ("fruitless", "lessons", "loaded_at", "seen")
 
     def __init__(self) -> None:
         self.fruitless = 0
         self.lessons = 0
         self.seen = 0
-        self.told_at = 0.0
+        self.loaded_at = 0.0
 
 
 class TemplateWatch:
-    """Counts by template. ``limit`` 0: nothing is ever cut."""
+    """Counts fruitless pages by template. ``limit`` 0: nothing is ever cut."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._templates: dict[str, _Template] = {}
 
     def cut(self, url: str) -> str | None:
-        """The template of ``url``, if that has been fruitless for too long."""
+        """The template of ``url``, if it has been fruitless for too long."""
         if not self._templates or (name := template_of(url)) is None:
             return None
         known = self._templates.get(name)
         return name if known is not None and 0 < self._limit <= known.fruitless else None
 
     def watches(self, url: str) -> bool:
-        """Whether the vocabulary of ``url``'s page is wanted."""
+        """Whether the vocabulary of the page is needed."""
         return self._limit > 0 and template_of(url) is not None
 
     def observe(self, url: str, vocabulary: bytes, *, known_content: bool) -> int:
-        """A page came. Returns its template's count of fruitless pages from here on; 0 for a lone URL.
+        """Count a page. Returns its template's count of fruitless pages; 0 for a URL without a template.
 
-        Where nobody looked at the page's words (an empty ``vocabulary``) only known content counts.
+        With an empty ``vocabulary`` (it was not collected) only known content counts.
         """
         known = self._known(url)
         if known is None:
@@ -154,10 +156,10 @@ class TemplateWatch:
         return known.fruitless
 
     def load(self, url: str, at: float, fruitless: int) -> None:
-        """An earlier run's page and the count that was recorded with it; the latest counts."""
+        """Load an earlier run's page with its recorded count; the latest one wins."""
         known = self._known(url)
-        if known is not None and at >= known.told_at:
-            known.told_at, known.fruitless = at, fruitless
+        if known is not None and at >= known.loaded_at:
+            known.loaded_at, known.fruitless = at, fruitless
             known.lessons = _LESSONS if fruitless else 0
 
     def _known(self, url: str) -> _Template | None:
@@ -168,11 +170,11 @@ class TemplateWatch:
 
 
 class SessionWatch:
-    """Finds out which tokens in URLs change nothing, and then which pages are known under another one."""
+    """Learns which tokens in URLs change nothing, and then which pages are known under another one."""
 
     def __init__(self, key_of: Callable[[str], int] = hash) -> None:
         self._key_of = key_of
-        self._pages: dict[int, int] = {}  # by page without its token: the hash of its text
+        self._pages: dict[int, int] = {}  # URL without its token -> hash of the text
         self._proofs: dict[str, int] = {}
 
     def observe(self, url: str, simhash: int | None) -> None:
@@ -188,7 +190,8 @@ class SessionWatch:
         self._proofs[session.name] = max(0, self._proofs.get(session.name, 0) + (1 if same else -1))
 
     def repeated(self, url: str) -> str | None:
-        """The session parameter, if it is proven to change nothing and this page is known without it."""
+        """The session parameter, if it is proven to change nothing and the page is known under another
+        one."""
         if not self._proofs or (session := session_of(url)) is None:
             return None
         proven = self._proofs.get(session.name, 0) >= _PROOFS
@@ -197,3 +200,43 @@ class SessionWatch:
 
 def nearly_same(one: int, other: int) -> bool:
     return (one ^ other).bit_count() <= SAME_BITS
+
+
+# Hashes that differ in six bits agree in at least one of eight bytes, and are close when sorted by it.
+# Looking at more neighbours would find only a few more pairs, among pages that all look alike.
+_PIECE: Final = 8
+_NEIGHBOURS: Final = 4
+
+
+def near_duplicates(hashes: "array[int]") -> list[list[int]]:
+    """Groups of similar pages, as indexes into ``hashes`` and in its order."""
+    leader = list(range(len(hashes)))
+    for one, other in _near_pairs(hashes):
+        if leader[one] != leader[other]:
+            leader[_find(leader, one)] = _find(leader, other)
+    groups: dict[int, list[int]] = {}
+    for at in range(len(hashes)):
+        groups.setdefault(_find(leader, at), []).append(at)
+    return [members for members in groups.values() if len(members) > 1]
+
+
+def _near_pairs(hashes: "array[int]") -> Iterator[tuple[int, int]]:
+    # A hash and its index in one number: these can be sorted and compared without a call each.
+    bits = len(hashes).bit_length()
+    place = (1 << bits) - 1
+    for turn in range(0, 64, _PIECE):
+        order = sorted(_rotated(value, turn) << bits | at for at, value in enumerate(hashes))
+        for apart in range(1, _NEIGHBOURS + 1):
+            for one, other in zip(order, order[apart:], strict=False):
+                if ((one ^ other) >> bits).bit_count() <= SAME_BITS:
+                    yield one & place, other & place
+
+
+def _rotated(value: int, bits: int) -> int:
+    return (value << bits | value >> (64 - bits)) & (2**64 - 1)
+
+
+def _find(leader: list[int], one: int) -> int:
+    while leader[one] != one:
+        leader[one] = one = leader[leader[one]]
+    return one

@@ -1,7 +1,7 @@
-"""Which host may be asked next: a heap of hosts with work, keyed by the time each is allowed.
+"""Which host is next: a heap of hosts with work, keyed by the time at which each is allowed.
 
-Choosing costs O(log hosts) and never scans. Heap entries are not updated in place: a host knows its one
-valid entry, and any other is dropped when it surfaces.
+Choosing costs O(log hosts) and never scans. Heap entries are not updated in place: each host has one valid
+entry, and any other is dropped when it reaches the top.
 """
 
 import heapq
@@ -29,25 +29,25 @@ class HostSchedule:
     def paces(self) -> Iterator[tuple[str, HostPace]]:
         return iter(self._paces.items())
 
-    def go_on_from(self, other: "HostSchedule") -> None:
-        """With what that one learnt of the hosts; those with work are to be offered anew."""
+    def inherit(self, other: "HostSchedule") -> None:
+        """Take over what that one learnt about the hosts; offer those with work again afterwards."""
         self._paces = other._paces
 
     def offer(self, host: str, ready_at: float) -> None:
-        """The host has work from then on. It takes its place in the heap, or leaves it: never is no time."""
+        """The host has work, and is due then; ``inf`` takes it out of the heap."""
         if ready_at == INFINITY:
             self._valid.pop(host, None)
             return
         placed = self._valid.get(host)
         if placed is not None and placed[0] == ready_at:
-            return  # it is offered when a lease begins and when it ends, often to the same effect
+            return  # offered at both ends of a lease, often with the same time
         self._counter += 1
         entry = self._valid[host] = (ready_at, self._counter, host)
         heapq.heappush(self._heap, entry)
 
     def take(self, limit: int, now: float) -> list[str]:
-        """Up to ``limit`` hosts that may be asked at ``now``, the one that has been free for longest first;
-        they leave the heap until offered again."""
+        """Up to ``limit`` hosts that are due, the one that is overdue for longest first; they leave the heap
+        until offered again."""
         heap, valid = self._heap, self._valid
         hosts: list[str] = []
         while heap and len(hosts) < limit and heap[0][0] <= now:
@@ -59,7 +59,7 @@ class HostSchedule:
         return hosts
 
     def next_at(self) -> float | None:
-        """When the first host becomes free by the passing of time alone."""
+        """When the first host becomes due by the passing of time alone."""
         heap, valid = self._heap, self._valid
         while heap:
             entry = heap[0]

@@ -158,7 +158,7 @@ class ShownJob:
 
     def near_duplicates(self) -> Iterator[list[str]]:
         """Pages whose texts differ in a few words, group by group. All of them are kept."""
-        from sumi.engine.summary import near_duplicates
+        from sumi.frontier.novelty import near_duplicates
 
         hashes = self._database.simhashes(self.job.id)
         for group in near_duplicates(array("Q", (simhash for _, simhash in hashes))):
