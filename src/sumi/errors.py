@@ -5,10 +5,10 @@ SumiError                   a sentence for the user; the command line prints it 
 │   └── ConfigError         one or more bad keys in a configuration file                   (2)
 ├── StateError              the stored state cannot be used as it is                       (2)
 │   ├── StateLocked         another process is working on it                               (2)
-│   └── StateDamaged        damage that must not be passed over silently                   (4)
-├── IllegalTransition       a state machine was asked for a move that it does not have     (4)
+│   └── StateDamaged        damage that must not be ignored silently                       (4)
+├── IllegalTransition       a move that the state machine does not allow                   (4)
 ├── OutputRefused           the output would leave its folder (symlink, traversal)         (4)
-├── BrowserUnavailable      browsers start no more: stop, resume later                     (4)
+├── BrowserUnavailable      no browser can be started any more: stop, resume later         (4)
 ├── Interrupted             stopped before there was anything to show                      (3)
 └── StorageFailed           the disk failed or is full: stop, resume later                 (4)
 """
@@ -16,8 +16,8 @@ SumiError                   a sentence for the user; the command line prints it 
 import re
 from typing import Final
 
-# A scheme, its slashes (a path has only one of them left), and all up to the last @ before a blank: in a
-# password there may be an @ or, mistyped, a slash. "https://host:8080/@user" is a port and a path.
+# A scheme, its slashes (a path keeps only one of them), and everything up to the last @ before a space: a
+# password may contain an @ or, mistyped, a slash. "https://host:8080/@user" is a port and a path.
 _WITH_SCHEME: Final = re.compile(
     r"([a-z][a-z0-9+.-]*:[/\\]+)(?:[^\s/\\?#]*|[^\s/:@]*:(?!\d{1,5}/)\S*)@", re.IGNORECASE
 )
@@ -25,14 +25,14 @@ _BARE: Final = re.compile(r"(^|[\s'\"=(,])[^\s'\"/:@=(,]+:(?![/\\]|\d{1,5}/)\S+@
 
 
 def without_passwords(text: str) -> str:
-    """What a user typed, fit to be shown: whoever a URL says that we are is left out, password and name."""
+    """What a user typed, safe to show: the user name and password of every URL are replaced."""
     if "@" not in text:
         return text
     return _BARE.sub(r"\1***@", _WITH_SCHEME.sub(r"\1***@", text))
 
 
 class SumiError(Exception):
-    """What was wrong, where, and what to do, in one sentence; without passwords, wherever it is shown."""
+    """What was wrong, where, and what to do, in one sentence. Passwords are removed."""
 
     exit_code = 4
 

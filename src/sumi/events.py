@@ -1,6 +1,6 @@
-"""What the engine says while it works. Progress, logs and ``--json`` are made from these and nothing else.
+"""What the engine reports while it works. Progress, logs and ``--json`` are made from these and nothing else.
 
-Each event is one JSON object: ``{"event": <name>, …}``, the last of a run a ``summary``.
+Each event is one JSON object: ``{"event": <name>, …}``. The last event of a run is a ``summary``.
 """
 
 from collections.abc import Callable
@@ -19,17 +19,17 @@ class RunStarted(msgspec.Struct, frozen=True, tag_field="event", tag="started"):
 
 
 class AlreadyFinished(msgspec.Struct, frozen=True, tag_field="event", tag="finished"):
-    """An earlier run came to its end: nothing is asked for, and the summary is of that run."""
+    """An earlier run already finished the job: nothing is requested, and the summary is of that run."""
 
     job: str
     target: str
     output: str
     since: str
-    advice: str  # how to look again
+    advice: str  # how to run it again
 
 
 class Recovered(msgspec.Struct, frozen=True, tag_field="event", tag="recovered"):
-    """What opening the state of a stopped run had to put right."""
+    """What had to be repaired when the state of a stopped run was opened."""
 
     claims_reset: int
     torn_bytes: int
@@ -64,36 +64,36 @@ class Warned(msgspec.Struct, frozen=True, tag_field="event", tag="warning"):
 
 
 class HostWaits(msgspec.Struct, frozen=True, tag_field="event", tag="wait"):
-    """A host is left alone for longer than ten seconds."""
+    """A host is not asked for longer than ten seconds."""
 
     host: str
-    why: str  # what follows its name: "answered 429", "failed for 10 different URLs in a row"
+    why: str  # follows its name: "answered 429", "failed for 10 different URLs in a row"
     until: float
     pending: int  # of its pages
 
 
 class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
-    """A few times a second at most."""
+    """Sent a few times a second at most."""
 
     done: int
-    pending: int  # what this run is still to do: nothing beyond its limits, nor of hosts that are given up
+    pending: int  # what this run still has to do, without what is over a limit or on hosts given up
     failed: int
     passed_over: int
     pages_per_second: float
     eta_seconds: float | None
     hosts: tuple[str, ...] = ()
-    waits_for: HostWaits | None = None  # while every host is left alone: the one that is asked first
+    waits_for: HostWaits | None = None  # while every host has to wait: the one that is asked first
 
 
 class StateChanged(msgspec.Struct, frozen=True, tag_field="event", tag="state"):
-    """Somebody paused, resumed or stopped the run."""
+    """The run was paused, resumed or stopped."""
 
     state: str  # running | paused | stopping | aborting
-    why: str = ""  # who asked: a signal, a flag file
+    why: str = ""  # what asked for it: a signal, a flag file
 
 
 class Retuned(msgspec.Struct, frozen=True, tag_field="event", tag="retuned"):
-    """Limits were read again and hold from here on."""
+    """Limits were reloaded and apply from now on."""
 
     concurrency: int
     per_host: int
@@ -103,17 +103,17 @@ class Retuned(msgspec.Struct, frozen=True, tag_field="event", tag="retuned"):
 
 
 class Busy(msgspec.Struct, frozen=True, tag_field="event", tag="busy"):
-    """Work over all pages begins, which needs no network and takes a while."""
+    """Work on all pages begins that needs no network and takes a while."""
 
     with_what: str
 
 
 class CaptureProgress(msgspec.Struct, frozen=True, tag_field="event", tag="capture"):
-    """How a capture stands, after each of its pages."""
+    """The progress of a capture, after each of its pages."""
 
     job: str
     pages_found: int  # waiting, in progress and processed
-    pages_processed: int  # pages of their own text that are here
+    pages_processed: int  # pages stored, duplicates not counted
     pages_failed: int
     queue_size: int
     in_progress: tuple[str, ...] = ()  # URLs being visited
@@ -149,13 +149,12 @@ class Summary(msgspec.Struct, frozen=True, tag_field="event", tag="summary"):
     output: str
     seconds: float
     notes: tuple[str, ...] = ()
-    below_fidelity: int = 0  # pages whose Markdown holds less of them than was asked for
+    below_fidelity: int = 0  # pages whose Markdown is below the requested fidelity
     unread: int = 0  # lines and files of a spool that could not be read
-    # Pages that were found and left out, by what left them out: outcomes, and links_dropped for links beyond
-    # what one page may have.
+    # Pages that were found and left out, by outcome; links_dropped counts links beyond the limit per page.
     left_out: dict[str, int] = {}
     alone: bool = False  # one page, and no link of it was followed
-    amiss: tuple[str, ...] = ()  # URLs that were typed and are no page, with what became of them
+    amiss: tuple[str, ...] = ()  # URLs that the user gave and that are not pages, with their outcomes
 
 
 Event: TypeAlias = (

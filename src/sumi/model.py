@@ -1,7 +1,7 @@
-"""The nouns of a crawl: what is passed from seed to settlement.
+"""The values that are passed along from seed to settlement, small and immutable.
 
-Everything here is a small immutable value. ``msgspec.Struct`` gives slots, fast creation (a page has a
-hundred links) and the same shape in memory, in the journal and between processes.
+``msgspec.Struct`` gives slots, fast creation (a page has a hundred links) and the same shape in memory, in
+the journal and between processes.
 """
 
 from enum import StrEnum
@@ -29,17 +29,17 @@ class Kind(StrEnum):
     PAGE = "page"
     SITEMAP = "sitemap"
     PROBE = "probe"  # a page that cannot exist, to learn how its host says so
-    IMAGE = "image"  # shown by a page; kept as it comes
-    NAVIGATION = "navigation"  # data that scripts make a page's menu of
-    FILE = "file"  # linked from a page and named like something to download; kept as it comes
+    IMAGE = "image"  # shown by a page; stored unchanged
+    NAVIGATION = "navigation"  # data from which scripts build a page's menu
+    FILE = "file"  # linked from a page and named like a download; stored unchanged
 
 
 ASSETS = frozenset({Kind.IMAGE, Kind.FILE})
 
 
 class Candidate(msgspec.Struct, frozen=True, gc=False):
-    """A URL that was found. ``url`` is its identity: normalized, and the same for ever. It is a name;
-    what is requested is ``target``."""
+    """A URL that was found. ``url`` is its identity, normalized, and never changes; ``target`` is what is
+    requested."""
 
     url: str
     hop: Hop = Hop.LINK
@@ -48,8 +48,8 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     referrer: str | None = None
     score: float = 0.0  # lower is fetched first among equals in depth
     redirects: int = 0  # redirects in a row that led here
-    # What to request: the URL as it was first written, or as the server has since said that it is spelled.
-    # Empty where that is the identity, as it is for most.
+    # What to request: the URL as it was first written, or as the server redirected it. Empty where that is
+    # the identity, as it is for most URLs.
     address: str = ""
 
     @property
@@ -64,8 +64,8 @@ class Lease(msgspec.Struct, frozen=True):
     host: str  # the politeness key: see sumi.urls.host_key
     token: int  # unique per lease and store; a settlement with another one is refused
     deadline: float
-    attempt: int = 0  # how often it was tried before and failed
-    head_answered: bool = False  # in an earlier process: its content is asked for next
+    attempt: int = 0  # failed attempts so far
+    head_answered: bool = False  # in an earlier process: its content is requested next
 
     @property
     def url(self) -> str:
@@ -78,21 +78,21 @@ class Lease(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One HTTP exchange to make."""
+    """One HTTP request to make."""
 
     url: str
     headers: tuple[tuple[str, str], ...] = ()
-    # Of the decoded body; more is cut off. None: the fetcher's own limit, beyond which it is a failure.
+    # Of the decoded body; the rest is cut off. None: the fetcher's own limit, beyond which the request fails.
     max_bytes: int | None = None
     method: str = "GET"
     body: bytes = b""  # of a POST: to a webhook that the user named, or by a script of a rendered page
     plain: bool = False  # never rendered in a browser: robots.txt, a sitemap
-    urgent: bool = False  # does not wait for other bodies to go: a page that is here already waits for it
+    urgent: bool = False  # does not wait for memory: a page that is already here waits for this one
 
 
 class Timing(msgspec.Struct, frozen=True, gc=False):
-    """Clock times of an exchange. ``reached`` is when the server had certainly seen the request: spacing
-    counted from there holds in the server's own log, however slow the way was."""
+    """Clock times of an exchange. ``reached`` is when the server had certainly seen the request. Spacing is
+    counted from there, so that it holds in the server's own log, however slow the network was."""
 
     started: float
     reached: float
@@ -104,29 +104,29 @@ class Timing(msgspec.Struct, frozen=True, gc=False):
 
 
 class Hold(Protocol):
-    """A share of what all bodies in flight may take together."""
+    """A share of the memory that all bodies in flight may take together."""
 
     def release(self) -> None:
-        """The body is not in flight any more. Idempotent; otherwise it is so when nobody has it any more."""
+        """The body is no longer in flight. Idempotent; happens by itself once nothing refers to it."""
         ...
 
 
 class Response(msgspec.Struct, frozen=True):
-    """A complete HTTP answer, content-coding already undone. Redirects are answers too."""
+    """A complete HTTP response, decompressed. Redirects are responses too."""
 
     url: str
     status: int
     headers: tuple[tuple[str, str], ...]  # names in lower case, order and repeats kept
     body: bytes
     timing: Timing
-    http_version: str = "1.1"  # "" for what was not heard just now but kept, without most of its headers
+    http_version: str = "1.1"  # "" for a stored response, which lacks most of its headers
     peer: str = ""  # the address that was dialled
     wire_bytes: int = 0  # body bytes as transferred, before decoding
-    # Why ``body`` is what a browser made of the page rather than what the server sent; "" where it is not.
+    # Why ``body`` is what a browser rendered; "" if it is what the server sent.
     rendered: str = ""
-    render_note: str = ""  # what the browser waited for in vain
+    render_note: str = ""  # what the browser waited for without success
     proxy: str = ""  # host and port of the proxy that it came through, never its credentials
-    hold: Hold | None = None  # None where the body is too small to count
+    hold: Hold | None = None  # None if the body is too small to count
 
     def header(self, name: str) -> str | None:
         """The first value of a header, or None."""
@@ -158,31 +158,31 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     links: int | None = None  # links found on the page, before any rule
     links_dropped: int = 0  # and those beyond what one page may have
     content_key: str | None = None  # the same for pages of the same title and text
-    duplicate_of: str | None = None  # the page that holds the same
+    duplicate_of: str | None = None  # the page with the same content
     simhash: str | None = None  # of the text, 16 hex digits; near-duplicates differ in a few bits
     fruitless: int = 0  # pages of its URL template, this one included, that brought nothing new
-    robots_rule: str | None = None  # what robots.txt said to it: the line that decided, or why none did
+    robots_rule: str | None = None  # the line of robots.txt that decided, or why none did
     content_signal: str | None = None  # from robots.txt and the header: what the text may be used for
     licenses: tuple[str, ...] = ()  # addresses of the licences that the page names
-    raw: str | None = None  # SHA-256 of the body as it came, under which it is kept
-    raw_at: tuple[str, int, int] | None = None  # where, if many are in one file: name, first byte, length
-    charset: str | None = None  # in which the body was read
+    raw: str | None = None  # SHA-256 of the stored original body
+    raw_at: tuple[str, int, int] | None = None  # its place in a pack file: name, first byte, length
+    charset: str | None = None  # that the body was decoded with
     page_type: str | None = None  # what the job's policy calls a page of this form
-    proxy: str | None = None  # through which it came; None: directly
-    spool: tuple[str, int] | None = None  # file and offset of the line that asked for it, if one did
-    listed: str | None = None  # JSON: what that line, and those before it, said besides
-    revision: str | None = None  # another one whenever something else would be written of the page
+    proxy: str | None = None  # that it was fetched through; None: directly
+    spool: tuple[str, int] | None = None  # file and offset of the spool line that requested it
+    listed: str | None = None  # JSON: the other fields of that line and of earlier ones
+    revision: str | None = None  # changes whenever the page's output would be written differently
     first_captured: float | None = None
-    changed_at: float | None = None  # when its content was last found to be another one
+    changed_at: float | None = None  # when its content was last found to differ
     was_path: str | None = None  # of a page that is gone: where its file was
-    rendered: str | None = None  # why a browser was used; None where it was not
-    render_note: str | None = None  # what that browser waited for in vain
+    rendered: str | None = None  # why a browser was used; None if none was
+    render_note: str | None = None  # what that browser waited for without success
     fidelity: float | None = None  # how much of the page is in its Markdown, 0 to 1
-    shortfalls: tuple[str, ...] = ()  # what of it is not: "tables: 0 of 1"
+    shortfalls: tuple[str, ...] = ()  # what is missing from it: "tables: 0 of 1"
     cached: str | None = None  # how much of it an earlier job had: full or partial; None: nothing
     source: str | None = None  # where the site's own Markdown came from: its address, or "negotiated"
-    asset: bool = False  # ``path`` is an image or a file as it came, which others may share, and no page's
+    asset: bool = False  # ``path`` is an image or a file, perhaps shared with others, and not a page's
     retries: int | None = None  # of the job that fetched it, if that was another
-    # What its sitemap dated it, in seconds since the epoch, when it was last asked for; None where that was
-    # not over by then, so that it may have changed since.
+    # Its date in the sitemap, in seconds since the epoch, when it was last requested; None if that date was
+    # not over by then, so that the page may have changed since.
     lastmod: float | None = None

@@ -15,8 +15,8 @@ class Ending(StrEnum):
     """The four families of outcomes."""
 
     DONE = "done"  # the job got what it wanted
-    PASSED_OVER = "passed over"  # a rule said no; not a failure
-    FAILED = "failed"  # wanted, tried, not obtained
+    PASSED_OVER = "passed over"  # refused by a rule; not a failure
+    FAILED = "failed"  # wanted and tried, but not obtained
     WAITING = "waiting"  # still to do; only in the summary of a run that stopped early
 
 
@@ -81,7 +81,7 @@ class Meaning(NamedTuple):
     ending: Ending
     meaning: str
     advice: str
-    # The properties that code decides by. The sets below are made from them.
+    # The properties that code depends on. The sets below are derived from them.
     kept: bool = False  # the job has its content, new or from before: it counts as a page
     transient: bool = False  # temporary: worth a retry
     unreachable: bool = False  # the host was not reached, whatever was requested
@@ -327,7 +327,7 @@ BY_ENDING: dict[Ending, frozenset[Outcome]] = {
 }
 KEPT = frozenset(one for one, meaning in MEANINGS.items() if meaning.kept)
 UP_TO_DATE = KEPT & BY_ENDING[Ending.DONE]  # kept and checked with its server: not stale
-CAME = KEPT | {Outcome.DUPLICATE}  # a page with content came
+CAME = KEPT | {Outcome.DUPLICATE}  # a page with content arrived
 TRANSIENT = frozenset(one for one, meaning in MEANINGS.items() if meaning.transient)
 UNREACHABLE = frozenset(one for one, meaning in MEANINGS.items() if meaning.unreachable)
 BY_RULE = frozenset(one for one, meaning in MEANINGS.items() if meaning.by_rule)
@@ -335,7 +335,7 @@ ASKED_AGAIN = frozenset(one for one, meaning in MEANINGS.items() if meaning.aske
 
 
 class Verdict(msgspec.Struct, frozen=True, gc=False):
-    """An outcome and what decided it: the rule, the status line, the error's words."""
+    """An outcome and what decided it: the rule, the status line, the error message."""
 
     outcome: Outcome
     rule: str = ""

@@ -1,4 +1,4 @@
-"""Decisions of the user, parsed once at the edge into small frozen groups; comments say what 0 means."""
+"""The user's decisions, parsed once into small frozen groups. Comments say what 0 means."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class Preset(StrEnum):
     MAP = "map"
     MAP_WITH_HTTP = "map-http"  # a map of an intranet: http stays http
     CAPTURE = "capture"
-    LISTED = "listed"  # of a job that is told what to fetch: no two URLs are one
+    LISTED = "listed"  # for a job that gets a list of URLs: no two of them are the same page
 
 
 class RobotsOnError(StrEnum):
@@ -32,11 +32,11 @@ class FollowLinks(StrEnum):
 
 
 class SourceChoice(StrEnum):
-    """What pages are made from, where a site has them as Markdown too."""
+    """What pages are made from, if a site also publishes them as Markdown."""
 
-    AUTO = "auto"  # its Markdown where pages say that there is some, and only if it is as good as their HTML
+    AUTO = "auto"  # the site's Markdown where pages announce it, and only if it is as good as their HTML
     HTML = "html"
-    MARKDOWN = "markdown"  # likewise, and it is looked for where no page says so, and links are followed
+    MARKDOWN = "markdown"  # likewise, also looked for where no page announces it; links are followed
 
 
 class RobotsPolicy(msgspec.Struct, frozen=True):
@@ -56,7 +56,7 @@ class PacingPolicy(msgspec.Struct, frozen=True):
     max_crawl_delay: float = 300.0  # a larger Crawl-delay is clamped
     max_hold: float = 6 * 3600.0  # a longer Retry-After, or pause of our own, is clamped
     rate_limited_hold: float = 30.0  # after a 429 without Retry-After; doubles each time in a row
-    longest_rate_limited_hold: float = 6 * 3600.0  # to which it doubles
+    longest_rate_limited_hold: float = 6 * 3600.0  # it does not double beyond this
     slow_factor: float = (
         2.0  # adaptive: the pause is at least this many times the host's usual latency; 0 = off
     )
@@ -67,7 +67,7 @@ class PacingPolicy(msgspec.Struct, frozen=True):
 
 
 class FrontierPolicy(msgspec.Struct, frozen=True):
-    """What a frontier must know of its job."""
+    """What a frontier must know about its job."""
 
     pacing: PacingPolicy = PacingPolicy()
     max_pages: int = 0  # captured pages, exact under concurrency and crashes; 0 = no limit
@@ -76,10 +76,10 @@ class FrontierPolicy(msgspec.Struct, frozen=True):
 
 
 class OnError(StrEnum):
-    """What a page that failed for good means for the run."""
+    """What happens when a page has failed for good."""
 
-    SKIP = "skip"  # it is recorded, and the run goes on
-    RETRY = "retry"  # passing failures get a second chance once everything else is done
+    SKIP = "skip"  # it is recorded, and the run continues
+    RETRY = "retry"  # temporary failures are tried again once everything else is done
     ABORT = "abort"  # the run ends, with everything saved
 
 
@@ -87,11 +87,11 @@ class RetryPolicy(msgspec.Struct, frozen=True):
     retries: int = 3
     first_delay: float = 1.0
     max_delay: float = 60.0
-    steady: bool = False  # every pause is first_delay, without jitter: for who promised so to a user
-    only: tuple[str, ...] = ()  # outcomes that are tried again; empty: all that may pass
+    steady: bool = False  # every pause is first_delay, without jitter: the user has set it
+    only: tuple[str, ...] = ()  # outcomes that are retried; empty: all that are temporary
 
 
-# What the standard allows one file, unpacked: https://www.sitemaps.org/protocol.html
+# What the standard allows one file, decompressed: https://www.sitemaps.org/protocol.html
 SITEMAP_BYTES = 50 * 1024 * 1024
 
 
@@ -105,7 +105,7 @@ class FetchLimits(msgspec.Struct, frozen=True):
     min_bytes_per_second: int = 1024  # averaged over ``idle`` seconds; 0 = off
     wire_bytes: int = 16 * 1024 * 1024
     body_bytes: int = 32 * 1024 * 1024
-    # Of all exchanges together: what has come of their bodies and is being read. See sumi.fetch.budget.
+    # Of all exchanges together: what has arrived of their bodies or is being parsed. See sumi.fetch.budget.
     flight_bytes: int = 64 * 1024 * 1024
     ratio: int = 200  # decoded to transferred, once past 1 MiB
     codings: int = 5
@@ -113,7 +113,7 @@ class FetchLimits(msgspec.Struct, frozen=True):
     header_fields: int = 256
 
     def with_room_for(self, most: int | None) -> "FetchLimits":
-        """For an exchange that may bring more than the others."""
+        """For an exchange whose body may be larger than the others'."""
         if most is None or most <= min(self.wire_bytes, self.body_bytes):
             return self
         return msgspec.structs.replace(
@@ -122,7 +122,7 @@ class FetchLimits(msgspec.Struct, frozen=True):
 
 
 class Secret:
-    """A text that does not end up in a log by way of a ``repr``."""
+    """A text that a ``repr`` does not reveal, so that it cannot end up in a log."""
 
     __slots__ = ("_text",)
 
@@ -164,7 +164,7 @@ class Proxy(NamedTuple):
 
 
 class NetworkPolicy(msgspec.Struct, frozen=True):
-    """Who we say we are, whom we may talk to, and what we bring along."""
+    """The User-Agent, which addresses may be contacted, and what is sent to them."""
 
     user_agent: str = "sumi"
     allow_private: bool = False  # RFC 1918 and loopback; never link-local or metadata addresses
@@ -172,8 +172,8 @@ class NetworkPolicy(msgspec.Struct, frozen=True):
     open_hosts: frozenset[tuple[str, int]] = frozenset()  # literal private seeds: that host and port only
     ca_file: str | None = None
     http2: bool = True
-    https_only: bool = False  # nothing is ever asked for without TLS, redirects and robots.txt included
-    cookies: bool = False  # kept for the run, in memory, sent back where they came from
+    https_only: bool = False  # nothing is requested without TLS, redirects and robots.txt included
+    cookies: bool = False  # kept in memory for the run, sent back to the site that set them
     credentials: tuple[Credential, ...] = ()
     proxies: tuple[Proxy, ...] = ()
     trust_proxy_dns: bool = False  # the proxy resolves names, so their addresses are not checked
@@ -186,15 +186,15 @@ class UrlLimits(msgspec.Struct, frozen=True):
 
 
 class TrapPolicy(msgspec.Struct, frozen=True):
-    """When a URL is one of endlessly many. 0: that rule is off."""
+    """When a URL counts as one of endlessly many. 0: that rule is off."""
 
     segments: int = 20  # of a path
     repeats: int = 2  # of one segment in a path
     parameters: int = 32  # of a query
-    # Links from the nearest seed. High, because honest blogs are read from page to page by "older posts".
+    # Links from the nearest seed. High, because real blogs are followed from page to page by "older posts".
     hops: int = 250
-    # Pages of one URL template that brought nothing new. Less than 200, so that a trap costs no more than
-    # that together with the pages from which its vocabulary is learnt.
+    # Pages of one URL template that brought nothing new. Below 200, so that a trap costs no more than that,
+    # including the pages from which its vocabulary is learnt.
     fruitless: int = 150
 
 
@@ -208,7 +208,7 @@ class ParseLimits(msgspec.Struct, frozen=True):
 
 
 class StateBackend(StrEnum):
-    """What the state of a run is kept in."""
+    """How the state of a run is stored."""
 
     FILES = "files"
     SQLITE = "sqlite"
@@ -216,13 +216,13 @@ class StateBackend(StrEnum):
 
 
 class RenderMode(StrEnum):
-    """Which pages go through a browser, and what is waited for there; docs/guides/rendering.md says more."""
+    """Which pages are rendered in a browser, and for how long it waits: docs/guides/rendering.md."""
 
     NONE = "none"
-    AUTO = "auto"  # only pages that say next to nothing without JavaScript; those as balanced
+    AUTO = "auto"  # only pages that are nearly empty without JavaScript; those as in balanced
     FAST = "fast"  # until the page's own scripts have run
-    BALANCED = "balanced"  # and what they asked for has come
-    THOROUGH = "thorough"  # and so has what appears on scrolling down
+    BALANCED = "balanced"  # and what they requested has loaded
+    THOROUGH = "thorough"  # and what appears on scrolling down has, too
 
 
 class RenderPolicy(msgspec.Struct, frozen=True):
@@ -232,14 +232,14 @@ class RenderPolicy(msgspec.Struct, frozen=True):
     wait_for: tuple[str, ...] = ()  # CSS selectors, each waited for on every page
     browser: str | None = None  # None: the first that is found on the system
     tabs: int = 2  # pages rendered at once, each in a browser of its own
-    # For one page; whoever has not answered by then has its browser ended. Two thirds of it may be waits.
+    # For one page; after that its browser is ended. Up to two thirds of it are spent waiting.
     seconds: float = 30.0
-    idle: float = 10.0  # most of it spent on waiting for a network that never falls silent
+    idle: float = 10.0  # longest wait for the network to become idle
     screens: int = 100  # that thorough scrolls down at most
     sub_requests: int = 300  # of one page
     sub_bytes: int = 64 * 1024 * 1024  # of one page, through the proxy
-    memory: int = 1024**3  # of one browser, what it shares with others not counted
-    recycle: int = 100  # pages until a browser is replaced; bounds what a leak can add up to
+    memory: int = 1024**3  # of one browser, without what it shares with others
+    recycle: int = 100  # pages until a browser is replaced, which bounds memory leaks
 
 
 class Durability(StrEnum):

@@ -16,14 +16,14 @@ from sumi.policy import FrontierPolicy
 
 
 class Judged(msgspec.Struct, frozen=True, gc=False):
-    """A candidate and the gate's word on it. No verdict: accepted, to be fetched."""
+    """A candidate and what the gate decided. No refusal: it is to be fetched."""
 
     candidate: Candidate
     refusal: Verdict | None = None
 
 
 class HostReport(msgspec.Struct, frozen=True):
-    """What an exchange taught about its host; drives pacing."""
+    """What an exchange showed about its host; drives pacing."""
 
     reached: float  # when the server had certainly seen the request
     latency: float
@@ -31,25 +31,25 @@ class HostReport(msgspec.Struct, frozen=True):
     throttled: bool = False  # it asked for a pause: 429, or 503 with a Retry-After
     retry_after: float | None = None  # seconds
     crawl_delay: float | None = None  # from robots.txt, where just consulted
-    status: int = 0  # of its answer; 0: none came
-    asked_for: str = ""  # what was requested, where it was not the page itself: a robots.txt
+    status: int = 0  # of its answer; 0: there was none
+    asked_for: str = ""  # what was requested, if it was not the page itself: a robots.txt
 
 
 class Settlement(msgspec.Struct, frozen=True):
-    """A lease's end: the outcome, its record and its discoveries become durable as one unit."""
+    """The end of a lease: the outcome, its record and its discoveries become durable as one unit."""
 
     lease: Lease
     verdict: Verdict
     at: float
     facts: PageFacts = PageFacts()
     found: tuple[Judged, ...] = ()
-    # All that the page points to, known or not, where the recipe records links: what a map is made of.
-    # None: nothing was learnt about them, as when the page did not change.
+    # Everything that the page links to, known or not, if the recipe records links (for a map). None: nothing
+    # is known about its links, for instance because the page did not change.
     links: tuple[str, ...] | None = None
 
 
 class Deferral(msgspec.Struct, frozen=True):
-    """A lease handed back: a retry, a turn spent on robots.txt, a redirect within the URL's identity."""
+    """A lease given back: a retry, a turn spent on robots.txt, a redirect within the URL's identity."""
 
     lease: Lease
     at: float
@@ -67,31 +67,31 @@ class FrontierStats(msgspec.Struct, frozen=True):
     outcomes: dict[Outcome, int]  # of settled and refused URLs; with ``pending`` they add up to ``known``
     listed: int  # pages that a sitemap listed and the gate accepted
     captured: int  # pages that count against max_pages
-    pending_pages: int = 0  # of those pending, what would count
+    pending_pages: int = 0  # pending ones that would count
 
 
 class HostWait(msgspec.Struct, frozen=True):
-    """Why a host with work is not being asked, and until when."""
+    """Why nothing is requested from a host that has work, and until when."""
 
     host: str
     pending: int
     in_flight: int
     ready_at: float
-    why: str  # one of the usual ones, or what the host did
+    why: str  # one of USUAL_WAITS, or what the host did
 
 
 class Frontier(Protocol):
     """The persistent priority queue, the seen set and host politeness, in one place.
 
-    Order: lowest depth, then score, then discovery. Nothing it hands out may be slept on: what ``lease``
-    returns may be fetched at once.
+    Order: lowest depth, then score, then discovery. Whatever ``lease`` returns may be fetched at once: no
+    worker ever sleeps holding a URL.
     """
 
     async def add(self, judged: Sequence[Judged]) -> list[bool]:
         """Atomic test-and-set of a batch; one answer per item: True if it changed what is known.
 
-        A URL enters once, for ever. Only an accepted candidate for a URL that was *refused at discovery*
-        (too deep, say, and now found on a shorter way) replaces the refusal and queues it. An accepted
+        A URL enters only once. Only an accepted candidate for a URL that was *refused at discovery* (for
+        instance too deep, and now found on a shorter path) replaces the refusal and queues it. An accepted
         candidate with a smaller depth lowers the depth of a URL that is still waiting.
         """
         ...
@@ -99,8 +99,8 @@ class Frontier(Protocol):
     async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
         """Those of ``urls``, in order, for which ``add`` at this depth and hop could change anything.
 
-        The hot path: a page has a hundred links and most are known. May err on the side of too many. A store
-        that lowers depths by ``Settlement.links`` need only name those that are not known at all.
+        The hot path: a page has a hundred links and most are known. May return too many. A store that lowers
+        depths by ``Settlement.links`` need only return those that are not known at all.
         """
         ...
 
@@ -113,23 +113,23 @@ class Frontier(Protocol):
         ...
 
     async def renew(self, leases: Sequence[Lease], now: float) -> list[bool]:
-        """Push deadlines out. False for a lease that is no longer held."""
+        """Extend deadlines. False for a lease that is no longer held."""
         ...
 
     async def release_host(self, lease: Lease, report: HostReport | None) -> None:
-        """The network is done with this host for this lease; None: it was not used at all."""
+        """This lease needs the host's network slot no longer; None: it was not used at all."""
         ...
 
     async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
-        """Each unit atomically, the batch durably as the store promises. False: stale token, nothing done."""
+        """Each unit atomically, the batch as durable as the store promises. False: stale token, no effect."""
         ...
 
     async def requeue(self, urls: Sequence[str], at: float) -> int:
-        """Settled URLs go back to the queue: a file was lost, a passing failure is tried again."""
+        """Settled URLs go back to the queue: a file was lost, a temporary failure is tried again."""
         ...
 
     async def amend(self, facts: Mapping[str, PageFacts]) -> None:
-        """New facts for settled URLs, whose content was made again from what is stored; no URL moves."""
+        """New facts for settled URLs whose output was rebuilt from what is stored; no URL is queued."""
         ...
 
     async def hold_host(self, host: str, until: float, why: str) -> None:
@@ -137,7 +137,7 @@ class Frontier(Protocol):
         ...
 
     async def retune(self, policy: FrontierPolicy) -> None:
-        """New limits from here on (a reload); hosts that may now be asked sooner are."""
+        """New limits from now on (a reload); hosts that may now be asked sooner are."""
         ...
 
     async def stats(self) -> FrontierStats: ...
@@ -145,14 +145,14 @@ class Frontier(Protocol):
     async def waiting_hosts(self, now: float) -> list[HostWait]: ...
 
     async def wait_of(self, host: str, now: float) -> HostWait | None:
-        """One host's alone, without a look at the others; None if it has no work."""
+        """The same for one host, without looking at the others; None if it has no work."""
         ...
 
     async def sync(self, outputs: Callable[[], Awaitable[None]]) -> None:
         """Everything settled before the call survives a power cut afterwards.
 
-        ``outputs`` makes the files that settled pages name durable, and is awaited first: a record may
-        never outlive what it points at.
+        ``outputs`` makes the files of settled pages durable and is awaited first: a record must never
+        survive without the file that it names.
         """
         ...
 
@@ -160,7 +160,7 @@ class Frontier(Protocol):
 
 
 class UrlRecord(msgspec.Struct, frozen=True):
-    """All that is known of one URL: the row behind manifests and ``sumi explain``."""
+    """Everything known about one URL: the row behind manifests and ``sumi explain``."""
 
     url: str
     hop: Hop
@@ -172,7 +172,7 @@ class UrlRecord(msgspec.Struct, frozen=True):
     at: float | None
     attempts: int
     facts: PageFacts
-    address: str = ""  # what was or is to be requested, where that is not ``url``
+    address: str = ""  # what is requested, if that is not ``url``
 
     @property
     def target(self) -> str:
@@ -180,7 +180,7 @@ class UrlRecord(msgspec.Struct, frozen=True):
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """One try at a URL and what came of it."""
+    """One attempt to fetch a URL, and its result."""
 
     at: float
     outcome: Outcome
@@ -201,18 +201,18 @@ class Ledger(Protocol):
     """What happened: the read side of manifests, status and explain."""
 
     def records(self, outcomes: Iterable[Outcome] | None = None) -> AsyncIterator[UrlRecord]:
-        """Every URL (of these outcomes), in discovery order, streamed."""
+        """Every URL (with one of these outcomes), in discovery order, streamed."""
         ...
 
     def waiting_again(self) -> AsyncIterator[UrlRecord]:
-        """Those that are pending and of which something is recorded from before, in discovery order: few of
-        all that are pending, and to find them must not take a look through a million records."""
+        """Pending URLs that an earlier run settled, in discovery order. They are few, and finding them must
+        not mean reading a million records."""
         ...
 
     async def record(self, url: str) -> UrlRecord | None: ...
 
     async def history(self, url: str) -> list[Attempt]:
-        """Every failed try and every settlement of a URL, oldest first. May be slow: it is for people."""
+        """Every failed attempt and every settlement of a URL, oldest first. May be slow: it is for people."""
         ...
 
     async def get_robots(self, origin: str) -> RobotsRecord | None: ...
@@ -227,17 +227,17 @@ class Ledger(Protocol):
 
 
 class Store(Frontier, Ledger, Protocol):
-    """Where a run keeps what it knows: what to do and what happened, over one state."""
+    """Where a run keeps what it knows: what is to do and what happened, in one state."""
 
 
 class JobStore(Store, Protocol):
-    """One whose state outlives the process."""
+    """A store whose state survives the process."""
 
-    resumed: bool  # there was something in it when it was opened
+    resumed: bool  # it was not empty when it was opened
 
     @property
     def torn_bytes(self) -> int:
-        """What opening had to cut off: the unfinished write of a crash."""
+        """How much had to be cut off on opening: the unfinished write of a crash."""
         ...
 
     @property
@@ -247,12 +247,12 @@ class JobStore(Store, Protocol):
 
     @property
     def is_read_whole(self) -> bool:
-        """Whether opening it takes as long as there is much in it."""
+        """Whether opening it reads everything in it."""
         ...
 
 
 class Snapshot(Ledger, Protocol):
-    """A store opened only to be looked at, while a run goes on or after its death: no lock, no change."""
+    """A store opened read-only, during a run or after it: no lock, no change."""
 
     async def stats(self) -> FrontierStats: ...
 
@@ -262,7 +262,7 @@ class Snapshot(Ledger, Protocol):
 
 
 class StoredUrl(msgspec.Struct, frozen=True, omit_defaults=True):
-    """All that a store keeps of one URL, in a form that any other store can take over."""
+    """Everything that a store knows about one URL, in a form that any other store can import."""
 
     candidate: Candidate
     refused: bool = False  # by the gate, when it was found
@@ -271,13 +271,13 @@ class StoredUrl(msgspec.Struct, frozen=True, omit_defaults=True):
     attempts: int = 0
     address: str = ""  # of versions whose candidates had none
     not_before: float = 0.0
-    behind: bool = False  # what was never asked goes first
+    behind: bool = False  # URLs of its host that were never requested go first
     facts: PageFacts = PageFacts()
     history: tuple[Attempt, ...] = ()
 
 
 class StoredHost(msgspec.Struct, frozen=True):
-    """Politeness that outlives a process."""
+    """What must be remembered about a host when the process ends."""
 
     host: str
     crawl_delay: float
@@ -291,7 +291,7 @@ class StoredNote(msgspec.Struct, frozen=True):
 
 
 class StoredListing(msgspec.Struct, frozen=True):
-    """How many pages sitemaps listed. A page may since have been found on a shorter way, by a link."""
+    """How many pages sitemaps listed. It cannot be counted: a link may since have led to such a page too."""
 
     pages: int
 
@@ -300,7 +300,7 @@ Stored: TypeAlias = StoredNote | RobotsRecord | StoredHost | StoredUrl | StoredL
 
 
 class Exporter(Protocol):
-    """A store whose content can be carried into another one."""
+    """A store whose content can be copied into another one."""
 
     def export(self) -> AsyncIterator[Stored]:
         """Notes, robots.txt and hosts, every URL in discovery order, the listing; streamed."""
@@ -309,12 +309,12 @@ class Exporter(Protocol):
 
 class Importer(Protocol):
     async def restore(self, items: Sequence[Stored]) -> None:
-        """Take over what ``export`` gave, in its order, batch by batch, into a store that was empty."""
+        """Import what ``export`` yielded, in its order, batch by batch, into a store that was empty."""
         ...
 
 
 class Fetcher(Protocol):
-    """One exchange per call, bounded in time and bytes. Redirects are answers; web trouble is a value."""
+    """One exchange per call, bounded in time and bytes. Redirects are responses; failures are values."""
 
     async def fetch(self, request: Request) -> Response | Trouble: ...
 
@@ -322,7 +322,7 @@ class Fetcher(Protocol):
 
 
 class Digester(Protocol):
-    """Turns a body into links, metadata and text, where it cannot hurt anybody."""
+    """Turns a body into links, metadata and text, where it cannot harm the crawl."""
 
     async def digest(self, request: DigestRequest) -> PageDigest | Undigested: ...
 
@@ -330,66 +330,66 @@ class Digester(Protocol):
 
 
 class Output(Protocol):
-    """Writes what a job makes. Idempotent per page: accepting one again leaves the same files."""
+    """Writes the results of a job. Idempotent per page: accepting one again leaves the same files."""
 
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
-        """Write the page; return what to record of it. Done before the page is settled."""
+        """Write the page and return what to record about it. Called before the page is settled."""
         ...
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
-        """The page ended without content: failed or passed over after a fetch."""
+        """The page ended without content: it failed, or a rule refused it after the fetch."""
         ...
 
     async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
-        """The page's record is in the store: append to whatever is a running copy of it."""
+        """The page's record is in the store: append it to files that mirror the store."""
         ...
 
     async def sync(self) -> None:
-        """Everything accepted so far survives a power cut from here on."""
+        """Everything accepted so far survives a power cut from now on."""
         ...
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
-        """Write what is derived from the whole: manifests, indexes. Called at every orderly end."""
+        """Write what is derived from all pages: manifests, indexes. Called at every orderly end."""
         ...
 
 
 class RestorableOutput(Output, Protocol):
-    """An output whose files can be brought in line with the store, and checked against it."""
+    """An output whose files can be reconciled with the store, and checked against it."""
 
     async def load(self, ledger: Ledger) -> None:
-        """Before anything is accepted: running copies are written anew, names given before are taken up."""
+        """Before anything is accepted: rewrite the files that mirror the store, restore the names given."""
         ...
 
     def remarks(self) -> Sequence[str]:
-        """What the summary should say about what was made, as of the last ``finish``."""
+        """What the summary should say about the output, as of the last ``finish``."""
         ...
 
     def has_whole(self, facts: PageFacts) -> bool:
-        """Whether what the page's record names is there, complete; True for what has no file."""
+        """Whether the file that the page's record names is there and complete; True if it names none."""
         ...
 
 
 class AssetKeeper(Protocol):
-    """Keeps images and files as they came. Idempotent, and done before their settlement, as ``Output`` is."""
+    """Stores images and files unchanged. Idempotent, and called before their settlement, like ``Output``."""
 
     async def keep(self, lease: Lease, response: Response) -> PageFacts | Verdict:
-        """Write it and tell what to record of it, or why it is not kept."""
+        """Write it and return what to record about it, or why it is not kept."""
         ...
 
 
 class Blobs(Protocol):
-    """Contents by their SHA-256. What is there is whole, and stays."""
+    """Contents by their SHA-256. A blob is complete and never changes."""
 
     def put(self, digest: str, data: bytes) -> str:
-        """Store ``data`` (packed, if this store packs) unless it is there; returns its path. Atomic."""
+        """Store ``data`` (compressed, if this store compresses) unless it is there; return its path."""
         ...
 
     def open(self, digest: str, most: int) -> bytes | None:
-        """The content, unpacked; None if it is not there, is damaged or larger than ``most`` bytes."""
+        """The content, decompressed; None if it is missing, damaged or larger than ``most`` bytes."""
         ...
 
     def has_whole(self, digest: str) -> bool:
-        """Read and compared with its name: after a power cut what was never synced may be there and empty."""
+        """Reads it and compares its hash: after a power cut, a file that was never synced may be empty."""
         ...
 
     def sync(self) -> None:
@@ -408,31 +408,31 @@ class SpoolLine(msgspec.Struct, frozen=True):
     place: SpoolPlace
     after: SpoolPlace
     data: bytes  # without the line end
-    too_long: bool = False  # so that it was not read
+    too_long: bool = False  # and therefore not read
 
 
-# Queues pages, known ones again, unless the gate refuses them: one answer each, None for accepted.
+# Queues pages, again if they are known, unless the gate refuses them. One answer each: None for accepted.
 Enqueue: TypeAlias = Callable[[Sequence[Candidate]], Awaitable[Sequence[Verdict | None]]]
 
 
 class Remains(msgspec.Struct, frozen=True):
-    """What a source holds that came to nothing. A run with any of it is not complete."""
+    """What is left in a source at the end. A run that leaves anything is not complete."""
 
-    behind: bool = False  # it was stopped before it had given all
+    behind: bool = False  # it was stopped before it had delivered everything
     unread: int = 0  # lines and files that could not be read
     notes: tuple[str, ...] = ()  # which, and what to do
 
 
 class Source(Protocol):
-    """Where pages to visit come from, besides the pages themselves."""
+    """A source of pages to visit, besides the links of pages."""
 
     @property
     def more_to_come(self) -> bool:
-        """While it is so, a crawl with nothing left to do waits."""
+        """While true, a crawl with nothing left to do waits."""
         ...
 
     async def resume(self, enqueue: Enqueue) -> None:
-        """Before the first visit: what an earlier run had taken in comes again, with what came with it."""
+        """Before the first visit: pages that an earlier run took from the source are queued again."""
         ...
 
     async def feed(self, enqueue: Enqueue) -> None:
@@ -440,11 +440,11 @@ class Source(Protocol):
         ...
 
     def at_hand(self, lease: Lease) -> Response | None:
-        """The answer, where it came with the page: its host is then not asked again."""
+        """The response, if it came with the page: its host is then not asked again."""
         ...
 
     def signed(self, settlement: Settlement) -> Settlement:
-        """With a record of where the page came from, so that it is known to be done with."""
+        """The settlement with a record of where the page came from, so that the source knows it is done."""
         ...
 
     def remains(self) -> Remains:
@@ -453,8 +453,8 @@ class Source(Protocol):
 
 
 class OutputHandler(Protocol):
-    """A sink of one's own for what a map finds, told after it is in the database. Not to block: the crawl
-    waits. A run that is taken up again tells only what it does itself."""
+    """A user's own sink for what a map finds, called after it is in the database. It must not block, because
+    the crawl waits. A resumed run reports only what it finds itself."""
 
     def record_page(self, url: str, facts: PageFacts) -> None: ...
 
@@ -467,21 +467,21 @@ class OutputHandler(Protocol):
     def record_error(self, url: str, error: Verdict) -> None: ...
 
     def generate_summary(self) -> None:
-        """The run is over and its end is on record."""
+        """The run is over and its end is recorded."""
         ...
 
     def finalize(self, status: str) -> None:
-        """The last call. ``status`` as in the table of runs."""
+        """The last call. ``status``: as in the table of runs."""
         ...
 
 
 class Clock(Protocol):
-    """The only source of time. Seconds since the epoch, never running backwards."""
+    """The only source of time: seconds since the epoch, never running backwards."""
 
     def now(self) -> float: ...
 
     async def sleep_until(self, when: float) -> None: ...
 
     async def wait(self, event: asyncio.Event, until: float) -> None:
-        """Until the event is set; at ``until`` the clock sets it."""
+        """Wait for the event; at ``until`` the clock sets it."""
         ...

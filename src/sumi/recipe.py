@@ -1,4 +1,4 @@
-"""What a job is: data. If the engine ever needs ``if job == …``, this is what lacks a field."""
+"""A job as data. If the engine ever needs ``if job == …``, a field is missing here."""
 
 import msgspec
 
@@ -43,36 +43,36 @@ class Recipe(msgspec.Struct, frozen=True):
     parse: ParseLimits = ParseLimits()
     list_only: bool = False  # sitemaps are read, and no page is fetched
     on_error: OnError = OnError.SKIP
-    keep_raw: bool = False  # bodies are kept as they came, too
+    keep_raw: bool = False  # original bodies are stored, too
     take_links: bool = True  # False: another job follows them
     record_links: bool = (
         False  # settlements carry every link, and every hop, redirects too, is a step in depth
     )
     origins: tuple[str, ...] = ()  # domain patterns whose pages are all at depth 0, wherever they are found
-    head_first: bool = False  # a page's type is asked for with HEAD, its content a polite turn later
-    requests_per_page: int = 1  # as a rule; each takes a turn with its host
-    revisit: bool = False  # there may be pages of an earlier run: they are asked for only if they changed
-    keep_params: tuple[str, ...] = ()  # the only query parameters in URLs; none: as the preset has it
-    scope_rules: Rules | None = None  # the form in which the scope judges URLs; None: as they are
-    caps: CapPolicy = CapPolicy()  # of one repository, where the job's pages belong to such
-    trust_dates: bool = True  # a page that its sitemap dates as it did before is not asked for again
-    keep_duplicates: bool = True  # False: of pages with the same title and text only the first is kept
-    titles_count: bool = True  # False: pages of the same text are the same, whatever they are called
+    head_first: bool = False  # HEAD asks for a page's type, and its content is requested a polite turn later
+    requests_per_page: int = 1  # usually; each takes a turn with its host
+    revisit: bool = False  # pages of an earlier run are requested conditionally: only if they changed
+    keep_params: tuple[str, ...] = ()  # the only query parameters kept in URLs; empty: as in the preset
+    scope_rules: Rules | None = None  # how URLs are normalized before the scope judges them; None: not at all
+    caps: CapPolicy = CapPolicy()  # limits per repository, where the job's pages belong to one
+    trust_dates: bool = True  # a page whose date in the sitemap is the same as before is not requested
+    keep_duplicates: bool = True  # False: of pages with the same title and text, only the first is kept
+    titles_count: bool = True  # False: pages with the same text are duplicates, whatever their titles
     pages_per_base: int = 0  # kept for each base of the scope; max_pages is then the sum; 0 = no limit
-    min_fidelity: float = 0.0  # pages whose Markdown holds less of them are kept, and make the run partial
-    source: SourceChoice = SourceChoice.HTML  # whether a site's own Markdown is taken where it is as good
+    min_fidelity: float = 0.0  # pages with a lower fidelity are kept, but make the run partial
+    source: SourceChoice = SourceChoice.HTML  # whether a site's own Markdown is used where it is as good
     asset_bytes: int = 0  # images that pages show and files they link to are kept up to this size; 0: none
     # With a limit on pages: no further sitemap is read while more pages than this are waiting, and more than
-    # twice as many as are wanted, since some fail. 0: every sitemap is read.
+    # twice as many as the limit allows, since some fail. 0: every sitemap is read.
     plenty: int = 0
 
 
 class Job(msgspec.Struct, frozen=True):
-    """A recipe with everything around it that a run is assembled from."""
+    """A recipe with everything else that a run is assembled from."""
 
     recipe: Recipe
     frontier: FrontierPolicy
     network: NetworkPolicy
     limits: FetchLimits
     notes: tuple[str, ...] = ()  # what the user should know before it starts
-    render: RenderPolicy = RenderPolicy()  # which pages go through a browser; by default none
+    render: RenderPolicy = RenderPolicy()  # which pages are rendered in a browser; by default none

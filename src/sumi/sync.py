@@ -1,6 +1,6 @@
 """The awaitable functions of ``sumi`` for programs without an event loop: the same names, called plainly.
 
-Each call runs in an event loop of its own until it is done, and cannot be made where one is running already.
+Each call runs in its own event loop until it is done, so it cannot be made while one is running.
 """
 
 import functools
