@@ -1,1 +1,1 @@
-"""Files that a kill cannot tear: folders kept within bounds, growing files, blobs, WARC."""
+"""Files that survive a kill intact: a folder that nothing escapes, append-only files, blobs, WARC."""

@@ -1,11 +1,11 @@
 """Blobs in a folder: ``aa/bb/<sha256>.html.zst``, written beside their place and renamed.
 
-A blob that is there is the same for ever, so it is never written twice. Whoever names one in a record syncs
-first: see ``sync``. Until then a power cut may leave its name without its content.
+A blob never changes, so it is never written twice. Call ``sync`` before a record names a blob: until then, a
+power cut may leave its name without its content.
 
 The zstd dictionaries of an archive are beside its blobs, as ``dictionaries/<number>-<hash>.zdict``. A frame
-names its dictionary by the number, so each is kept for ever and none is ever changed. One that a power cut
-tore does not hash to its name, and is passed over: no blob can need it, as it was not durable yet.
+names its dictionary by number, so dictionaries are never changed or removed. One that a power cut tore does
+not match its hash and is ignored: no blob needs it, because it was not durable yet.
 """
 
 import re
@@ -20,14 +20,14 @@ MOST_BODY_BYTES = 64 * 1024 * 1024  # far more than a fetcher lets in
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 FOLDER: Final = "dictionaries"
 _NAME: Final = re.compile(r"(\d{1,10})-([0-9a-f]{16})\.zdict")
-_MOST_BYTES: Final = 32 * DICTIONARY_BYTES  # of somebody else's making, too
+_MOST_BYTES: Final = 32 * DICTIONARY_BYTES  # other programs may make larger ones than we do
 
 
 class Files(Protocol):
     """What blobs and dictionaries need of a file system; paths are relative, with ``/``."""
 
     def make_folder_of(self, rel_path: str) -> bool:
-        """Whether it had to be made: then there is no such file."""
+        """Whether it had to be created, so that there is no such file."""
         ...
 
     def write_atomic(self, rel_path: str, data: bytes, mode: int = 0o644) -> None: ...
@@ -44,20 +44,20 @@ class Dictionaries:
         self._files = files
 
     def in_use(self) -> bytes:
-        """What new blobs are packed with; empty if there is none yet.
+        """The dictionary for new blobs; empty if there is none yet.
 
-        Two processes that share an archive may each have made one: both choose the same of them from then on.
+        Two processes that share an archive may each have made one: from then on both choose the same.
         """
         found = (self._read(name) for name in sorted(self._files.names(FOLDER)))
         return next(filter(None, found), b"")
 
     def of(self, number: int) -> bytes:
-        """Empty if it is not there."""
+        """Empty if there is none."""
         own = (name for name in self._files.names(FOLDER) if name.startswith(f"{number}-"))
         return next(filter(None, map(self._read, own)), b"")
 
     def add(self, dictionary: bytes) -> None:
-        """No blob may be packed with it before ``sync``."""
+        """No blob may be compressed with it before ``sync``."""
         name = f"{dictionary_number(dictionary)}-{_hash(dictionary)}.zdict"
         self._files.write_atomic(f"{FOLDER}/{name}", dictionary)
 
@@ -78,7 +78,7 @@ def _hash(dictionary: bytes) -> str:
 
 
 class FolderBlobs:
-    """Implements ``sumi.ports.Blobs``. ``packed``: new blobs are zstd frames; both kinds are read."""
+    """Implements ``sumi.ports.Blobs``. ``packed``: new blobs are zstd frames. Both kinds can be read."""
 
     def __init__(self, files: Files, *, packed: bool, mode: int = 0o644) -> None:
         self._files = files
@@ -96,9 +96,9 @@ class FolderBlobs:
 
     def put(self, digest: str, data: bytes) -> str:
         path = self.path_of(digest)
-        # With two bytes of the digest for its name, the folder is new for most of the first 65,536 blobs.
+        # The folder is named by two bytes of the digest, so it is new for most of the first 65,536 blobs.
         there = None if self._files.make_folder_of(path) else self._files.read_bytes(path)
-        # After a power cut it may be there and empty; and the same body may have been packed otherwise.
+        # After a power cut it may be empty; and the same body may have been compressed differently.
         if there is None or (there != data and not self._holds(there, digest)):
             self._files.write_atomic(path, data, self._mode)
         return path
@@ -125,7 +125,7 @@ class FolderBlobs:
         return None if unpacker is None else unpacker.unpacked(frame, most)
 
     def _unpacker_for(self, number: int) -> Unpacker | None:
-        """None if there is no such dictionary; asked again, it is looked for again: others make some, too."""
+        """None if there is no such dictionary. Not remembered: other processes add some, too."""
         if number not in self._unpackers:
             dictionary = self.dictionaries.of(number) if number else b""
             if number and not dictionary:

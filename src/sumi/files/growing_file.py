@@ -1,4 +1,4 @@
-"""A file of lines that only grows. A line that a kill tore is cut off before anything follows it."""
+"""An append-only file of lines. A line that a kill tore is cut off before anything is appended."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ class GrowingFile:
         self._path = path
 
     def append(self, lines: Sequence[bytes], header: bytes = b"") -> None:
-        """Durable on return. A new file begins with the header."""
+        """Durable on return. A new file starts with the header."""
         with explained(self._path):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             file = os.open(self._path, _APPEND, 0o644)
@@ -26,15 +26,15 @@ class GrowingFile:
             finally:
                 os.close(file)
 
-    def mend(self) -> None:
-        """Cut off what a kill left of a line."""
+    def cut_torn_end(self) -> None:
+        """Remove what a kill left of an unfinished line."""
         if self._path.exists():
             with explained(self._path), self._path.open("r+b") as file:
                 cut_torn_line(file.fileno())
 
     def whole_lines(self) -> Iterator[bytes]:
-        """What is there, after a torn end has been cut off; nothing if there is no file."""
-        self.mend()
+        """All complete lines, after a torn end was cut off; none if there is no file."""
+        self.cut_torn_end()
         if self._path.exists():
             with explained(self._path), self._path.open("rb") as file:
                 yield from file
@@ -47,7 +47,7 @@ def write_all(file: int, data: bytes) -> None:
 
 
 def cut_torn_line(file: int) -> int:
-    """Where the file ends once an unfinished last line is gone."""
+    """Cut off an unfinished last line; returns the size of the file."""
     end = end_of_whole_lines(file)
     if end < os.fstat(file).st_size:
         os.ftruncate(file, end)

@@ -1,6 +1,6 @@
-"""Text from the web, made safe for files that are read by line, by YAML and JSON parsers and by people.
+"""Text from the web, made safe for files that are read line by line, by YAML and JSON parsers and by people.
 
-Control characters end lines and columns and steer terminals; bidi marks make text look like other text;
+Control characters break lines and columns and control terminals; bidi marks make text look like other text;
 lone surrogates cannot be encoded. Values keep their meaning: what can be escaped is escaped, the rest is
 replaced visibly.
 """
@@ -22,7 +22,7 @@ _URL_CHARACTERS = ":/?#[]@!$&'()*+,;=%-._~"
 
 def one_line(text: str, limit: int = 0) -> str:
     """Without control characters, all of it encodable; at most ``limit`` characters (0: any number)."""
-    # Nothing printable needs cleaning, and nearly everything is printable: a fast way out, here and below.
+    # Fast path, here and below: printable text needs no cleaning, and nearly all text is printable.
     clean = (text if text.isprintable() else _NOT_TEXT.sub("\ufffd", _CONTROLS.sub(" ", text))).strip()
     if not limit or len(clean) <= limit:
         return clean
@@ -30,7 +30,7 @@ def one_line(text: str, limit: int = 0) -> str:
 
 
 def visible(text: str) -> str:
-    """One line, one column: what would act on a terminal or a parser is shown as an escape."""
+    """One line, one column: characters that affect a terminal or a parser are shown as escapes."""
     return text if text.isprintable() else _ESCAPED.sub(_escape, text)
 
 
@@ -42,12 +42,12 @@ def quoted(text: str) -> str:
 
 
 def escape_marks(encoded: str) -> str:
-    """JSON text with the characters escaped that JSON allows raw and YAML or a terminal does not."""
+    """JSON text in which the characters are escaped that JSON allows, but YAML or a terminal does not."""
     return encoded if encoded.isprintable() else _ESCAPED.sub(_escape, encoded)
 
 
 def markdown_text(text: str, limit: int = 200) -> str:
-    """Text that Markdown shows as it is, inside a link or a list item."""
+    """Text that Markdown shows literally, inside a link or a list item."""
     return _MARKDOWN_SYNTAX.sub(r"\\\1", _DIRECTIONS.sub("", one_line(text, limit)))
 
 
@@ -70,7 +70,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def front_matter(**fields: str | None) -> str:
-    """A block of YAML with its ``---`` lines; fields without a value are left out. Every value is a quoted
-    string, so that none becomes a key, a tag or the end of the block."""
+    """A block of YAML with its ``---`` lines, without fields that have no value. Every value is a quoted
+    string, so that none can become a key, a tag or the end of the block."""
     lines = [f"{key}: {quoted(one_line(value))}\n" for key, value in fields.items() if value is not None]
     return "".join(("---\n", *lines, "---\n"))

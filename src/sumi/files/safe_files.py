@@ -1,9 +1,8 @@
 """Files below one folder, and nowhere else.
 
-Every step down from the root is taken relative to an open folder and refuses symbolic links, so neither a
-name from the web nor a link planted in the output can lead a write elsewhere, not even one swapped in
-while we work. A file is written beside its place and renamed: a reader, or a crash, finds the old one or
-the new one, never half.
+Every step down from the root is relative to an open folder and refuses symbolic links. So neither a name from
+the web nor a link planted in the output can redirect a write, not even one swapped in at the same moment. A
+file is written beside its place and renamed: a reader, or a crash, finds the old or the new one, never half.
 
 Not for use from several threads at once, except ``sync``.
 """
@@ -25,17 +24,17 @@ from sumi.errors import OutputRefused, UsageError
 from sumi.files.disk_errors import explained
 from sumi.files.growing_file import write_all
 
-# Every page has its own folder: this many parents stay open, but no more than one in eight of the
-# descriptors a process may have, so that under a tight limit the connections still find theirs.
+# Every page has its own folder: this many parents stay open, but at most one in eight of the descriptors that
+# a process may have, so that a tight limit leaves enough for connections.
 OPEN_FOLDERS = 512
 DESCRIPTOR_SHARE = 8
-# Names of folders that are there: to ask the system to make one again costs as much as to write a page. Under
-# 1 MB; when it is full it is forgotten and learnt anew.
+# Names of folders that exist: asking the system to create one again costs as much as writing a page. Under
+# 1 MB; cleared when full.
 KNOWN_FOLDERS = 4096
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-# Without O_NONBLOCK, opening a planted FIFO would wait for ever.
+# Without O_NONBLOCK, opening a planted FIFO would block.
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -44,7 +43,7 @@ _NOT_INSIDE = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|\0")
 
 
 class _Growing:
-    """A file that is being added to."""
+    """A file that is open for appending."""
 
     __slots__ = ("descriptor", "size")
 
@@ -58,7 +57,7 @@ class SafeFolder:
 
     def __init__(self, root: Path, writer: str = "") -> None:
         self._path = root
-        self._writer = writer  # of several processes that share a folder each has its own name
+        self._writer = writer  # processes that share a folder have different names
         try:
             root.mkdir(parents=True, exist_ok=True)
             self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -68,21 +67,21 @@ class SafeFolder:
         self._most_folders = _affordable_folders()
         self._growing: dict[str, _Growing] = {}
         self._known: set[str] = set()
-        self._just_made: str | None = None  # a folder that nothing has been put into yet
+        self._just_made: str | None = None  # a folder that is still empty
         self._syncfs = _find_syncfs()
-        self._unsynced: set[str] = set()  # stays empty where syncfs makes it superfluous
+        self._unsynced: set[str] = set()  # stays empty where there is syncfs
 
     def write_atomic(self, rel_path: str, data: bytes, mode: int = 0o644) -> None:
-        """Put ``data`` there, whole or not at all, with the folders it needs."""
+        """Write ``data``, completely or not at all, and create the folders it needs."""
         with self._replacing(rel_path, mode) as descriptor:
             write_all(descriptor, data)
 
     def link_atomic(self, rel_path: str, existing: str) -> bool:
-        """Put another file's content there without a second copy; False where the disk cannot do that."""
+        """Hard-link another file; False if the disk cannot do that."""
         (folder, name), (other_folder, other_name) = self._located(rel_path), self._located(existing)
         temporary = f".{name}.tmp"
         with self._explained(rel_path):
-            # A copy of the descriptor: the folder stays open only until the next is asked for.
+            # A copy of the descriptor: the folder stays open only until the next call.
             other = os.dup(self._folder(other_folder, create=False))
             try:
                 place = self._folder(folder, create=True)
@@ -99,19 +98,19 @@ class SafeFolder:
 
     @contextlib.contextmanager
     def stream_atomic(self, rel_path: str, mode: int = 0o644) -> Iterator[BinaryIO]:
-        """As ``write_atomic``, for content made piece by piece. Nothing is replaced if the block raises."""
+        """Like ``write_atomic``, for content made piece by piece. Nothing is replaced if the block raises."""
         with self._replacing(rel_path, mode) as descriptor, open(descriptor, "wb", closefd=False) as file:
             yield file
 
     def append(self, rel_path: str, data: bytes) -> int:
-        """Add to the end of a file, which stays open; at which of its bytes the data begins."""
+        """Append to a file, which stays open; returns the offset at which the data begins."""
         growing = self._growing.get(rel_path)
         with self._explained(rel_path):
             if growing is None:
                 growing = self._growing[rel_path] = self._open_to_grow(rel_path)
             try:
                 write_all(growing.descriptor, data)
-            except OSError:  # a part of it may be there: its size is to be looked up anew
+            except OSError:  # a part of it may have been written: its size must be read again
                 self.stop_appending(rel_path)
                 raise
         start = growing.size
@@ -120,13 +119,13 @@ class SafeFolder:
         return start
 
     def stop_appending(self, rel_path: str) -> None:
-        """Nothing will be added to the file for a while; or what is there is about to be replaced."""
+        """Close the file: nothing will be appended for a while, or it is about to be replaced."""
         growing = self._growing.pop(rel_path, None)
         if growing is not None:
             os.close(growing.descriptor)
 
     def make_folder_of(self, rel_path: str) -> bool:
-        """Whether it had to be made: then there is no such file."""
+        """Whether it had to be created, so that there is no such file."""
         folder, _ = self._located(rel_path)
         with self._explained(rel_path):
             self._folder(folder, create=True)
@@ -142,7 +141,7 @@ class SafeFolder:
                 return file.read(most)
 
     def read_range(self, rel_path: str, start: int, length: int) -> bytes | None:
-        """At most so many bytes from there; None if there is no file."""
+        """At most ``length`` bytes from ``start``; None if there is no file."""
         with self._explained(rel_path):
             descriptor = self._open_to_read(rel_path)
             if descriptor is None:
@@ -153,8 +152,8 @@ class SafeFolder:
                 os.close(descriptor)
 
     def status(self, rel_path: str) -> os.stat_result | None:
-        """Of a file; None if there is none. Looks in one step, so it takes a link's word for where it leads:
-        nothing may be written on the strength of it."""
+        """Of a file; None if there is none. Looked up in one step, so it may follow a link to a folder: no
+        write may depend on it."""
         self._located(rel_path)
         with self._explained(rel_path):
             try:
@@ -173,7 +172,7 @@ class SafeFolder:
             return True
 
     def is_folder(self, rel_path: str) -> bool:
-        """And no symbolic link to one."""
+        """A symbolic link to one does not count."""
         folder, name = self._located(rel_path)
         with self._explained(rel_path):
             try:
@@ -183,7 +182,7 @@ class SafeFolder:
             return stat.S_ISDIR(status.st_mode)
 
     def names(self, rel_folder: str) -> list[str]:
-        """What is in a folder; nothing if there is none."""
+        """The names in a folder; none if there is no folder."""
         with self._explained(rel_folder):
             try:
                 return os.listdir(self._folder(rel_folder, create=False))
@@ -191,14 +190,14 @@ class SafeFolder:
                 return []
 
     def remove(self, rel_path: str) -> None:
-        """Remove a file if it is there."""
+        """Remove a file if it exists."""
         folder, name = self._located(rel_path)
         self.stop_appending(rel_path)
         with self._explained(rel_path), contextlib.suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self._folder(folder, create=False))
 
     def sync(self) -> None:
-        """Everything written so far survives a power cut from here on. Slow: call it in a thread."""
+        """Everything written so far survives a power cut from now on. Slow: call it in a thread."""
         written, self._unsynced = self._unsynced, set()
         with self._explained(""):
             if self._syncfs is not None:
@@ -209,7 +208,7 @@ class SafeFolder:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Other processes that ask for the same wait until it is over, so it should be short."""
+        """Locks out other processes that call this, so the block should be short."""
         with self._explained(""):
             fcntl.flock(self._root, fcntl.LOCK_EX)
         try:
@@ -232,8 +231,8 @@ class SafeFolder:
     def _replacing(self, rel_path: str, mode: int) -> Iterator[int]:
         folder, name = self._located(rel_path)
         self.stop_appending(rel_path)
-        # One fixed name: what a killed run left is used up by the next instead of piling up. It starts with a
-        # dot, as no page folder does.
+        # A fixed name: the next run replaces what a killed one left. It starts with a dot, which no page
+        # folder does.
         temporary = f".{name}.{self._writer}.tmp" if self._writer else f".{name}.tmp"
         with self._explained(rel_path):
             descriptor = self._create(folder, name, temporary, mode)
@@ -242,7 +241,7 @@ class SafeFolder:
                     yield descriptor
                 finally:
                     os.close(descriptor)
-                # Asked for again: while content was streamed, the folder may have left the cache.
+                # Opened again: while content was streamed, the folder may have left the cache.
                 place = self._folder(folder, create=False)
                 os.replace(temporary, name, src_dir_fd=place, dst_dir_fd=place)
             except BaseException:
@@ -330,7 +329,7 @@ class SafeFolder:
             self._unsynced.add(rel_path)
 
     def _sync_file(self, rel_path: str) -> None:
-        """Walks from the root by itself: the cache of folders belongs to another thread."""
+        """Walks from the root without the cache of folders, which belongs to another thread."""
         opened = [os.dup(self._root)]
         try:
             folder, name = self._located(rel_path)
@@ -360,7 +359,7 @@ def _create_file(folder: int, temporary: str, mode: int) -> int:
     except FileExistsError:
         os.unlink(temporary, dir_fd=folder)
         descriptor = os.open(temporary, _NEW_FILE, mode, dir_fd=folder)
-    if mode != _USUAL_MODE:  # somebody chose it, so the process's mask does not take any of it away
+    if mode != _USUAL_MODE:  # chosen on purpose, so the umask must not change it
         os.fchmod(descriptor, mode)
     return descriptor
 
@@ -371,7 +370,7 @@ def _refuse_unless_regular_or_absent(name: str, folder: int) -> None:
 
 
 def _refuse_unless_regular(descriptor: int) -> os.stat_result:
-    """Closed again if it is not."""
+    """Closes it if it is not a regular file."""
     try:
         status = os.fstat(descriptor)
         _refuse_kind(status)
@@ -387,7 +386,7 @@ def _refuse_kind(status: os.stat_result) -> None:
 
 
 def _find_syncfs() -> Callable[[int], None] | None:
-    """Linux can flush one file system with one call, which beats an fsync per page by far."""
+    """Linux can flush a whole file system with one call, which is far cheaper than an fsync per page."""
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "syncfs"):
         return None

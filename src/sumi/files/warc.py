@@ -1,11 +1,11 @@
-"""A WARC 1.1 file, written as pages arrive: a record for every answer, each gzipped by itself.
+"""A WARC 1.1 file, written as pages arrive: a record for every response, each gzipped by itself.
 
-An answer is a ``response`` record. Of a page that was taken over from another job only the body and a few
-headers are here: that is a ``resource`` record, for an answer would have to be made up.
+A response that was just fetched is a ``response`` record. A page that another job fetched has only its body
+and a few headers: it becomes a ``resource`` record, because a response would have to be made up.
 
-The body is stored as it was decoded, so the headers that spoke of its transfer are left out. The file is
-called ``….open`` until it is whole; what a kill left is cut back to its last whole record and kept. A record
-has left this process when ``add`` returns: its page is settled after that, and then never asked for again.
+Bodies are stored decompressed, without the headers about their transfer. The file is called ``….open`` until
+it is complete; after a kill it is cut back to its last complete record and kept. When ``add`` returns, the
+record has left this process: only then is its page settled, and never requested again.
 """
 
 import base64
@@ -26,7 +26,7 @@ from sumi.files.plain_text import iso_utc
 from sumi.model import Response
 
 OPEN_SUFFIX: Final = ".open"
-# They describe the bytes on the wire, which are not what is stored.
+# They describe the transfer, not what is stored.
 _OF_THE_TRANSFER: Final = frozenset({"content-encoding", "transfer-encoding", "content-length", "connection"})
 _OPEN: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _LEVEL: Final = 6
@@ -34,27 +34,27 @@ _BLOCK: Final = 256 * 1024
 
 
 class WarcFile:
-    """``path`` is what the file is called in the end; a file of that name is never touched, nor one that
-    another process is writing."""
+    """``path`` is the final name. An existing file of that name is never touched, nor one that another
+    process is writing."""
 
     def __init__(self, path: Path, now: float) -> None:
         self._path = path
         self._open_path = path.with_name(path.name + OPEN_SUFFIX)
-        self._holds_answers = False
+        self._has_responses = False
         with explained(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = _begun(self._open_path, path)
+            self._file = _create(self._open_path, path)
         self._write(_record("warcinfo", now, b"application/warc-fields", _software(), {}))
 
     def add(self, response: Response) -> None:
-        self._holds_answers = True
+        self._has_responses = True
         if response.http_version:
-            self._add_answer(response)
+            self._add_response(response)
         else:
             self._add_body(response)
 
     def _add_body(self, response: Response) -> None:
-        # Others may write spools, too: what they call a type stays within its line.
+        # Other programs may write spools, too: a content type must not break out of its line.
         kind = " ".join((response.header("content-type") or "application/octet-stream").split())
         fields = {"WARC-Target-URI": response.url, "WARC-Payload-Digest": _digest(response.body)}
         self._write(
@@ -63,7 +63,7 @@ class WarcFile:
             )
         )
 
-    def _add_answer(self, response: Response) -> None:
+    def _add_response(self, response: Response) -> None:
         head = [f"HTTP/1.1 {response.status} \r\n"]
         kept = [(name, value) for name, value in response.headers if name not in _OF_THE_TRANSFER]
         head += [f"{name}: {value}\r\n" for name, value in (*kept, ("content-length", len(response.body)))]
@@ -79,10 +79,10 @@ class WarcFile:
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Whole: it gets its name. Without an answer, of a run that could not begin say, it goes."""
+        """Give the file its final name, or remove it if it holds no response."""
         self.sync()
         with explained(self._path):
-            if self._holds_answers:
+            if self._has_responses:
                 self._open_path.rename(_free_name(self._path))
             else:
                 self._open_path.unlink(missing_ok=True)
@@ -119,18 +119,18 @@ def _software() -> bytes:
 
 
 def _digest(data: bytes) -> str:
-    """SHA-1 is what readers of the format look for; nothing here depends on its strength."""
+    """SHA-1 is what readers of the format expect; nothing here depends on its strength."""
     return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
 
 
-def _begun(unfinished: Path, path: Path) -> FileIO:
-    """A new file, locked: what a kill left under its name has been put away. Unbuffered: what waits in a
-    buffer is lost with the process."""
+def _create(unfinished: Path, path: Path) -> FileIO:
+    """A new, locked file; what a kill left under its name is rescued first. Unbuffered, because a buffer is
+    lost with the process."""
     while True:
         file = FileIO(os.open(unfinished, _OPEN, 0o644), "r+b")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not _is_at(file, unfinished):  # it has just been given its name, by whoever wrote it
+            if not _is_at(file, unfinished):  # its writer has just given it its final name
                 file.close()
             elif os.fstat(file.fileno()).st_size:
                 _rescue(file, unfinished, _free_name(path))
@@ -155,9 +155,9 @@ def _is_at(file: FileIO, path: Path) -> bool:
 
 
 def _rescue(file: FileIO, unfinished: Path, path: Path) -> None:
-    """Cut what a kill left back to its last whole record, and give it its name, if it holds any answer."""
+    """Cut what a kill left back to its last complete record, and give it its name if it holds a response."""
     records, whole = _whole_records(file)
-    if records > 1:  # the first tells of the program
+    if records > 1:  # the first describes the program
         file.truncate(whole)
         os.fsync(file)
         unfinished.rename(path)
@@ -166,8 +166,7 @@ def _rescue(file: FileIO, unfinished: Path, path: Path) -> None:
 
 
 def _whole_records(file: FileIO) -> tuple[int, int]:
-    """How many gzip members are complete, and where the last ends; memory does not depend on what is in
-    them."""
+    """The number of complete gzip members, and where the last one ends; in constant memory."""
     records = whole = position = 0
     inflate = zlib.decompressobj(wbits=31)
     while data := file.read(_BLOCK):
@@ -186,7 +185,7 @@ def _whole_records(file: FileIO) -> tuple[int, int]:
 
 
 def _free_name(path: Path) -> Path:
-    """``name-2.warc.gz`` and so on, where the name itself is taken."""
+    """``name-2.warc.gz`` and so on, if the name itself is taken."""
     stem = path.name.removesuffix(".warc.gz")
     number, free = 1, path
     while free.exists():

@@ -90,7 +90,7 @@ class JsonlPageIndex:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = GrowingFile(path)
-        self._file.mend()
+        self._file.cut_torn_end()
         without_superseded(path, _url_of)
         self._has_grown = False
 
