@@ -29,7 +29,7 @@ OUTGROWN = 5  # URLs
 
 
 class Outgrowing(GrowingStore):
-    """Carried over at the first chance, and often while somebody holds leases."""
+    """Moved at the first chance, and often while somebody holds leases."""
 
     async def lease(self, limit: int, now: float) -> list[Lease]:
         leases = await super().lease(limit, now)

@@ -20,7 +20,7 @@ from sumi.state.database.store import DatabaseStore
 from sumi.state.journal import FilesStore
 from sumi.state.lmdb import LmdbStore
 from sumi.state.memory import MemoryStore
-from sumi.state.migrate import carry_over, migrate
+from sumi.state.migrate import copy_all, migrate
 from sumi.state.sqlite import SqliteStore
 
 NOW = 1000.0
@@ -119,7 +119,7 @@ def assert_carried(source: str, target: str, steps: list[Any]) -> None:
         (folder / "new").mkdir()
         old, new = BACKENDS[source](folder / "old"), BACKENDS[target](folder / "new")
         await live_through(old, steps)
-        known = await carry_over(old, new)
+        known = await copy_all(old, new)
         if target != "memory":
             await new.aclose()
             new = BACKENDS[target](folder / "new")

@@ -32,7 +32,7 @@ def test_a_shorter_way_is_news_unless_it_is_done_with(known: Entry, no_news_from
     links = KnownLinks()
     links.note([known, None])
     for depth in range(6):
-        assert links.strangers([URL], depth) == ([URL] if depth < no_news_from else [])
+        assert links.not_known([URL], depth) == ([URL] if depth < no_news_from else [])
 
 
 def test_what_is_wanted_again_is_looked_up_again() -> None:
@@ -40,11 +40,11 @@ def test_what_is_wanted_again_is_looked_up_again() -> None:
     links.note([entry(State.SETTLED)])
     links.forget(URL)
     links.forget("https://a.test/never-seen")
-    assert links.strangers([URL], 9) == [URL]
+    assert links.not_known([URL], 9) == [URL]
 
 
 def test_there_is_a_bound_to_what_is_remembered() -> None:
     links = KnownLinks(most=2)
     urls = [f"https://a.test/{number}" for number in range(3)]
     links.note([Entry(Candidate(url), "a.test", 0) for url in urls])
-    assert links.strangers(urls, 9) == urls
+    assert links.not_known(urls, 9) == urls

@@ -20,7 +20,7 @@ from sumi.policy import Durability, FrontierPolicy, ParseLimits, StateBackend
 from sumi.ports import Clock, Digester, Fetcher, JobStore, Output, Store
 from sumi.recipe import Job
 from sumi.state.folder import backend_named, backend_to_use
-from sumi.state.growing import GrowingStore, forget_journal
+from sumi.state.growing import GrowingStore, remove_journal
 from sumi.state.journal.journal import journal_bytes
 from sumi.state.lock import FolderLock
 from sumi.workers.pool import InProcessDigester, WorkerPool
@@ -61,7 +61,7 @@ def open_store(
         return GrowingStore(folder, policy, now, durability, tell, lock=lock)
     store = backend_named(found)(folder, policy, now, durability, lock)
     if found is not StateBackend.FILES:
-        forget_journal(folder)
+        remove_journal(folder)
     return store
 
 

@@ -139,7 +139,7 @@ class Leases:
                 found[url] = entry
         return list(found.values())
 
-    def go_on_from(self, other: "Leases", entry_of: dict[str, Entry]) -> None:
+    def inherit(self, other: "Leases", entry_of: dict[str, Entry]) -> None:
         """Whoever held something there holds the same here."""
         self._last_token = other._last_token
         for url, held in other.held.items():

@@ -35,7 +35,7 @@ from sumi.state.folder import mark_folder, sync_folder
 from sumi.state.journal import FilesStore
 from sumi.state.journal.journal import SEGMENT_NAME
 from sumi.state.lock import FolderLock
-from sumi.state.migrate import carry_over, refuse_unless_alike
+from sumi.state.migrate import copy_all, verify_copy
 
 if TYPE_CHECKING:
     from sumi.state.sqlite import SqliteStore
@@ -79,7 +79,7 @@ class GrowingStore:
         self._open.set()
         self._inside = 0  # calls that have begun and not ended
 
-    async def _by(self, call: Callable[[_Store], Awaitable[T]]) -> T:
+    async def _call(self, call: Callable[[_Store], Awaitable[T]]) -> T:
         if not self._open.is_set():
             await self._open.wait()
         self._inside += 1
@@ -88,7 +88,7 @@ class GrowingStore:
         finally:
             self._inside -= 1
 
-    async def _each_by(self, call: Callable[[_Store], AsyncIterator[T]]) -> AsyncIterator[T]:
+    async def _stream(self, call: Callable[[_Store], AsyncIterator[T]]) -> AsyncIterator[T]:
         if not self._open.is_set():
             await self._open.wait()
         self._inside += 1
@@ -102,7 +102,7 @@ class GrowingStore:
 
     async def sync(self, outputs: Callable[[], Awaitable[None]]) -> None:
         """The moment for it: it comes about once a second, and nobody is in the midst of anything."""
-        await self._by(lambda store: store.sync(outputs))
+        await self._call(lambda store: store.sync(outputs))
         store = self._store
         if isinstance(store, FilesStore) and self._is_outgrown(store) and not self._inside:
             await self._move(store, outputs)
@@ -144,16 +144,16 @@ class GrowingStore:
         try:
             new = SqliteStore(unfinished, old.policy, old.opened_at)
             try:
-                await carry_over(old, new)
-                new.go_on_from(old.machine)
-                await refuse_unless_alike(old, new, old.opened_at)
+                await copy_all(old, new)
+                new.inherit(old.machine)
+                await verify_copy(old, new, old.opened_at)
             finally:
                 await new.aclose()
-            self._take_over(unfinished / SqliteStore.file_name)
+            self._install(unfinished / SqliteStore.file_name)
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
 
-    def _take_over(self, database: Path) -> None:
+    def _install(self, database: Path) -> None:
         if database.with_name(f"{database.name}-wal").exists():
             raise StorageFailed(f"{database} could not be closed cleanly; check the disk, then run again")
         with explained(database):
@@ -164,9 +164,9 @@ class GrowingStore:
         from sumi.state.sqlite import SqliteStore
 
         new = SqliteStore(self._folder, old.policy, old.opened_at, self._durability, self._lock)
-        new.go_on_from(old.machine)
+        new.inherit(old.machine)
         old.close_journal()
-        forget_journal(self._folder)
+        remove_journal(self._folder)
         return new
 
     # ── Frontier ───────────────────────────────────────────────────────────────────────────────────────
@@ -182,49 +182,49 @@ class GrowingStore:
         return self._store.unsynced
 
     async def add(self, judged: Sequence[Judged]) -> list[bool]:
-        return await self._by(lambda store: store.add(judged))
+        return await self._call(lambda store: store.add(judged))
 
     async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
-        return await self._by(lambda store: store.unseen(urls, depth, hop))
+        return await self._call(lambda store: store.unseen(urls, depth, hop))
 
     async def lease(self, limit: int, now: float) -> list[Lease]:
-        return await self._by(lambda store: store.lease(limit, now))
+        return await self._call(lambda store: store.lease(limit, now))
 
     async def next_ready(self, now: float) -> float | None:
-        return await self._by(lambda store: store.next_ready(now))
+        return await self._call(lambda store: store.next_ready(now))
 
     async def renew(self, leases: Sequence[Lease], now: float) -> list[bool]:
-        return await self._by(lambda store: store.renew(leases, now))
+        return await self._call(lambda store: store.renew(leases, now))
 
     async def release_host(self, lease: Lease, report: HostReport | None) -> None:
-        await self._by(lambda store: store.release_host(lease, report))
+        await self._call(lambda store: store.release_host(lease, report))
 
     async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
-        return await self._by(lambda store: store.settle(units))
+        return await self._call(lambda store: store.settle(units))
 
     async def requeue(self, urls: Sequence[str], at: float) -> int:
-        return await self._by(lambda store: store.requeue(urls, at))
+        return await self._call(lambda store: store.requeue(urls, at))
 
     async def amend(self, facts: Mapping[str, PageFacts]) -> None:
-        await self._by(lambda store: store.amend(facts))
+        await self._call(lambda store: store.amend(facts))
 
     async def hold_host(self, host: str, until: float, why: str) -> None:
-        await self._by(lambda store: store.hold_host(host, until, why))
+        await self._call(lambda store: store.hold_host(host, until, why))
 
     async def retune(self, policy: FrontierPolicy) -> None:
-        await self._by(lambda store: store.retune(policy))
+        await self._call(lambda store: store.retune(policy))
 
     async def stats(self) -> FrontierStats:
-        return await self._by(lambda store: store.stats())
+        return await self._call(lambda store: store.stats())
 
     async def waiting_hosts(self, now: float) -> list[HostWait]:
-        return await self._by(lambda store: store.waiting_hosts(now))
+        return await self._call(lambda store: store.waiting_hosts(now))
 
     async def wait_of(self, host: str, now: float) -> HostWait | None:
-        return await self._by(lambda store: store.wait_of(host, now))
+        return await self._call(lambda store: store.wait_of(host, now))
 
     async def aclose(self) -> None:
-        await self._by(lambda store: store.aclose())
+        await self._call(lambda store: store.aclose())
         self._unlock()
 
     def _unlock(self) -> None:
@@ -234,31 +234,31 @@ class GrowingStore:
     # ── Ledger ─────────────────────────────────────────────────────────────────────────────────────────
 
     def records(self, outcomes: Iterable[Outcome] | None = None) -> AsyncIterator[UrlRecord]:
-        return self._each_by(lambda store: store.records(outcomes))
+        return self._stream(lambda store: store.records(outcomes))
 
     def waiting_again(self) -> AsyncIterator[UrlRecord]:
-        return self._each_by(lambda store: store.waiting_again())
+        return self._stream(lambda store: store.waiting_again())
 
     async def record(self, url: str) -> UrlRecord | None:
-        return await self._by(lambda store: store.record(url))
+        return await self._call(lambda store: store.record(url))
 
     async def history(self, url: str) -> list[Attempt]:
-        return await self._by(lambda store: store.history(url))
+        return await self._call(lambda store: store.history(url))
 
     async def get_robots(self, origin: str) -> RobotsRecord | None:
-        return await self._by(lambda store: store.get_robots(origin))
+        return await self._call(lambda store: store.get_robots(origin))
 
     async def put_robots(self, record: RobotsRecord) -> None:
-        await self._by(lambda store: store.put_robots(record))
+        await self._call(lambda store: store.put_robots(record))
 
     async def get_note(self, key: str) -> str | None:
-        return await self._by(lambda store: store.get_note(key))
+        return await self._call(lambda store: store.get_note(key))
 
     async def put_note(self, key: str, value: str) -> None:
-        await self._by(lambda store: store.put_note(key, value))
+        await self._call(lambda store: store.put_note(key, value))
 
 
-def forget_journal(folder: Path) -> None:
+def remove_journal(folder: Path) -> None:
     """Of a state that is a database by now; also what one left that was killed before it came to this. What
     cannot be removed is in nobody's way."""
     with suppress(OSError):

@@ -54,7 +54,7 @@ class Hosts:
         self.policy = policy
         self.schedule = HostSchedule(policy.pacing, opened_at)
         self.pace = self.schedule.pace
-        self.at_rest = False  # while a journal is read back: what waits is queued at the end
+        self.replaying = False  # while a journal is read back: what waits is queued at the end
         self._entries = entries
         self._counts = counts
         self._queues = queues
@@ -75,19 +75,19 @@ class Hosts:
 
     def _join_queue(self, entry: Entry) -> None:
         entry.state = WAITING
-        if not self.at_rest and (self._queues.join(entry) or entry.host in self._parked):
+        if not self.replaying and (self._queues.join(entry) or entry.host in self._parked):
             self._unpark(entry.host)
 
     def put_behind(self, entry: Entry, not_before: float) -> None:
         entry.state, entry.deadline = BEHIND, not_before
-        if not self.at_rest:
+        if not self.replaying:
             is_page, url = entry.candidate.kind is PAGE, entry.candidate.url
             self._retries.put(entry.host, is_page, not_before, entry.sequence, url)
             self.offer(entry.host)
 
-    def wake(self, entries: Iterable[Entry]) -> None:
+    def finish_replay(self, entries: Iterable[Entry]) -> None:
         """Queue those that wait. Most of what was queued once is long done when a journal has been read."""
-        self.at_rest = False
+        self.replaying = False
         for entry in entries:
             if entry.state is WAITING:
                 self._join_queue(entry)

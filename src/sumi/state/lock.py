@@ -187,26 +187,26 @@ class Claim:
         """A job that could not start leaves nothing half-made behind."""
         try:
             if isinstance(error, UsageError) and self._state in self._made and not self._leaves_something():
-                self._take_back()
+                self._undo()
         finally:
             self.lock.release()
 
-    def unmake(self) -> None:
+    def remove_if_new(self) -> None:
         """If it was made by us, and nothing came of it."""
         if self._state in self._made:
-            self.vanish()
+            self.remove_if_empty()
 
-    def vanish(self) -> None:
+    def remove_if_empty(self) -> None:
         """With its lock, if nothing else is in it."""
         with suppress(OSError):
             self.lock.path.unlink(missing_ok=True)
             for folder in sorted({self._state, *self._made}, key=lambda path: -len(path.parts)):
                 folder.rmdir()
 
-    def _take_back(self) -> None:
+    def _undo(self) -> None:
         with suppress(StorageFailed):
             remove_all_but([self.lock.path], self._home if self._home in self._made else self._state)
-        self.vanish()
+        self.remove_if_empty()
 
 
 def make_folders(folder: Path, option: str = "--output") -> list[Path]:

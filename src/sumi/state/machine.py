@@ -184,11 +184,11 @@ class FrontierMachine:
         self.leases.end(entry)
         self.hosts.ended(entry)
 
-    def go_on_from(self, old: "FrontierMachine") -> None:
+    def inherit(self, old: "FrontierMachine") -> None:
         """Take over what is never written, from one that knew the same until now: when each host may be
         asked again, and who holds what until when."""
         self.hosts.schedule.inherit(old.hosts.schedule)
-        self.leases.go_on_from(old.leases, self.entries)
+        self.leases.inherit(old.leases, self.entries)
         for entry in self.leases.held.values():
             self.counts.leased[entry.candidate.kind] += 1
             self.counts.leased_of[entry.host] += 1

@@ -38,15 +38,15 @@ async def _into(target: Path, backend: str, source: Path, now: float) -> int:
         try:
             urls = await _copy(source, unfinished, backend, now, claim.lock)
             sync_folder(unfinished)
-            give_its_name(unfinished, target)
+            move_into_place(unfinished, target)
         except BaseException:
             remove_all_but(kept, unfinished)
-            claim.vanish()
+            claim.remove_if_empty()
             raise
     return urls
 
 
-def give_its_name(unfinished: Path, target: Path) -> None:
+def move_into_place(unfinished: Path, target: Path) -> None:
     if target.exists():
         raise UsageError(f"{target} exists by now; give a folder that does not")
     with explained(target):
@@ -59,7 +59,7 @@ async def _copy(source: Path, unfinished: Path, backend: str, now: float, lock: 
     try:
         new = backend_named(backend)(unfinished, LOOKING, now, lock=lock)
         try:
-            urls = await carry_over(old, new)
+            urls = await copy_all(old, new)
         finally:
             await new.aclose()
         await _compare(old, unfinished, now)
@@ -72,7 +72,7 @@ async def _compare(old: Snapshot, copied: Path, now: float) -> None:
     """As a later run will find it: what is right in memory need not be so on the disk."""
     copy = open_snapshot(copied, now)
     try:
-        await refuse_unless_alike(old, copy, now)
+        await verify_copy(old, copy, now)
     finally:
         await copy.aclose()
 
@@ -88,7 +88,7 @@ class Target(Frontier, Ledger, Importer, Protocol):
     """An empty store to fill."""
 
 
-async def carry_over(source: Source, target: Target) -> int:
+async def copy_all(source: Source, target: Target) -> int:
     """Copy and make durable; returns the number of URLs."""
     async for batch in _batches(source):
         await target.restore(batch)
@@ -97,7 +97,7 @@ async def carry_over(source: Source, target: Target) -> int:
     return (await target.stats()).known
 
 
-async def refuse_unless_alike(source: Snapshot, copy: Snapshot, now: float) -> None:
+async def verify_copy(source: Snapshot, copy: Snapshot, now: float) -> None:
     """Every count must be the same, and every pending URL in some host's queue: one that is in none would
     never be fetched. Whether sitemaps listed anything decides if links are followed."""
     for words, one, other in zip(COMPARED, await _traits(source, now), await _traits(copy, now), strict=True):

@@ -89,7 +89,7 @@ def _emptied(place: Path, belongings: Belongings, claims: "Sequence[Claim]", *, 
         return _DECLINED
     count = empty(place, belongings)
     for claim in claims:
-        claim.vanish()
+        claim.remove_if_empty()
     Sink(sys.stdout).line(f"{printable(str(place))}: {_files(count)} removed")
     return _DONE
 
@@ -121,7 +121,7 @@ def _alone_in(place: Path, belongings: Belongings) -> "Iterator[list[Claim]]":
             yield claims
         finally:
             for claim in claims:
-                claim.unmake()
+                claim.remove_if_new()
 
 
 def _files(count: int) -> str:

@@ -25,7 +25,7 @@ from sumi.jobs.pipeline.ledger_copies import identity, is_up_to_date_page, secon
 from sumi.ports import UrlRecord
 from sumi.state.folder import sync_folder
 from sumi.state.lock import FolderLock, make_folders
-from sumi.state.migrate import COMMAND, give_its_name
+from sumi.state.migrate import COMMAND, move_into_place
 
 MAP_BYTES = 256 * 1024 * 1024
 LONGEST_KEY = 511  # LMDB's own limit
@@ -288,7 +288,7 @@ def migrate_index(source: Path, target: Path, form: str) -> int:
         _remove(unfinished)  # of an earlier try that was killed
         try:
             count = _copy(source, unfinished, form)
-            give_its_name(unfinished, target)
+            move_into_place(unfinished, target)
         except BaseException:
             _remove(unfinished)
             raise

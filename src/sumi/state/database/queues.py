@@ -166,7 +166,7 @@ class StoredRetries(Retries):
         self._note(host, is_page, _due(free[0]) if free else INFINITY)
         return None if taken is None else self._working.adopt(taken).candidate.url
 
-    def look_again(self, host: str) -> None:
+    def refresh(self, host: str) -> None:
         """Some of its rows are leased that this did not hand out."""
         for is_page in (False, True):
             free = self._free(host, is_page)

@@ -151,12 +151,12 @@ class Rows(Protocol):
         """One transaction; on return it outlives this process."""
         ...
 
-    def sync_beside(self) -> None:
+    def sync_unlocked(self) -> None:
         """The part of ``sync`` during which others may read and write, if there is one."""
         ...
 
     def sync(self) -> None:
-        """After ``sync_beside``: what was written before that outlives a power cut. Both run outside the
+        """After ``sync_unlocked``: what was written before that outlives a power cut. Both run outside the
         event loop's thread."""
         ...
 
@@ -164,7 +164,7 @@ class Rows(Protocol):
         """Rows (of these outcomes) by ascending id, from the one after ``after``."""
         ...
 
-    def page_of_again(self, after: int, limit: int) -> list[Row]:
+    def page_waiting_again(self, after: int, limit: int) -> list[Row]:
         """Likewise those without an outcome that have facts: neither none nor empty ones."""
         ...
 

@@ -79,9 +79,9 @@ class DatabaseStore:
         self._written = False  # since the last sync
         self._failure: StorageFailed | None = None
         self._known_links = KnownLinks()
-        self._take_up(rows.totals(), policy, opened_at)
+        self._load(rows.totals(), policy, opened_at)
 
-    def _take_up(self, totals: Totals, policy: FrontierPolicy, opened_at: float) -> None:
+    def _load(self, totals: Totals, policy: FrontierPolicy, opened_at: float) -> None:
         rows, counts, leases = self._rows, Counts(), Leases()
         self._working = WorkingSet(rows, totals.known)
         starts: dict[str, Rank] = {}
@@ -108,12 +108,12 @@ class DatabaseStore:
         for host in counts.open_of:
             self._hosts.offer(host)
 
-    def go_on_from(self, old: FrontierMachine) -> None:
+    def inherit(self, old: FrontierMachine) -> None:
         """Take over what is never written: see there."""
-        self._machine.go_on_from(old)
+        self._machine.inherit(old)
         for entry in self._machine.leases.held.values():
             if entry.behind:
-                self._retries.look_again(entry.host)
+                self._retries.refresh(entry.host)
         for host in self._machine.counts.open_of:
             self._hosts.offer(host)
 
@@ -133,7 +133,7 @@ class DatabaseStore:
 
     async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
         if hop is Hop.LINK:
-            urls = self._known_links.strangers(urls, depth)
+            urls = self._known_links.not_known(urls, depth)
         fresh: list[str] = []
         for start in range(0, len(urls), ROWS_AT_ONCE):
             some = urls[start : start + ROWS_AT_ONCE]
@@ -141,7 +141,7 @@ class DatabaseStore:
                 self._working.load(some)
                 fresh += self._machine.unseen(some, depth, hop)
                 self._known_links.note(map(self._working.get, some))
-                self._working.let_go()
+                self._working.release()
             if len(some) == ROWS_AT_ONCE:
                 await asyncio.sleep(0)  # a sitemap of 50,000 entries lets others have their turn in between
         return fresh
@@ -151,7 +151,7 @@ class DatabaseStore:
             self._rejoin_due(now)
             self._expire(now)
             leases = self._machine.lease(limit, now)
-            self._working.let_go()
+            self._working.release()
             return leases
 
     def _rejoin_due(self, now: float) -> None:
@@ -191,10 +191,10 @@ class DatabaseStore:
             return False
         verdict = unit.verdict if isinstance(unit, Settlement) else unit.why
         if verdict is not None:
-            self._remember(self._working[url], unit.at, verdict.outcome, verdict.rule)
+            self._add_attempt(self._working[url], unit.at, verdict.outcome, verdict.rule)
         return True
 
-    def _remember(self, entry: Entry, at: float, outcome: Outcome, rule: str) -> None:
+    def _add_attempt(self, entry: Entry, at: float, outcome: Outcome, rule: str) -> None:
         self._serial += 1
         row = AttemptRow(self._serial, entry.latest, entry.sequence, at, outcome, rule)
         entry.latest = self._serial
@@ -250,9 +250,9 @@ class DatabaseStore:
         self._written, upto = False, self._serial
         await outputs()
         async with self._syncing:  # or it could be closed in between
-            await _through_in_thread(self._rows.sync_beside)
+            await _finish_in_thread(self._rows.sync_unlocked)
             async with self._turn:
-                await _through_in_thread(self._rows.sync)
+                await _finish_in_thread(self._rows.sync)
                 self._synced = upto
                 self._write_rows(Change(totals=self._totals()))
 
@@ -308,7 +308,7 @@ class DatabaseStore:
                 yield record
 
     async def waiting_again(self) -> AsyncIterator[UrlRecord]:
-        async for record in self._stream(self._rows.page_of_again):
+        async for record in self._stream(self._rows.page_waiting_again):
             yield record
 
     async def _stream(self, page: Callable[[int, int], list[Row]]) -> AsyncIterator[UrlRecord]:
@@ -392,7 +392,7 @@ class DatabaseStore:
             case StoredUrl():
                 entry = self._machine.restore(item, item.facts)
                 for attempt in item.history:
-                    self._remember(entry, attempt.at, attempt.outcome, attempt.rule)
+                    self._add_attempt(entry, attempt.at, attempt.outcome, attempt.rule)
             case StoredListing():
                 self._machine.counts.listed = item.pages
 
@@ -437,7 +437,7 @@ class FolderStore(DatabaseStore):
         return DatabaseStore(rows, policy, opened_at)
 
 
-async def _through_in_thread(work: Callable[[], None]) -> None:
+async def _finish_in_thread(work: Callable[[], None]) -> None:
     """In a thread, to its end even if we are cancelled: until then the database is in its hands."""
     done = asyncio.ensure_future(asyncio.to_thread(work))
     try:

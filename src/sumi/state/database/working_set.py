@@ -72,7 +72,7 @@ class WorkingSet(dict[str, Entry]):
         """New rows, and changed ones as they were and are."""
         new: list[Row] = []
         changed: list[tuple[Row, Row]] = []
-        for entry, stored in self._let_go():
+        for entry, stored in self._release():
             row = row_of(entry, stored)
             if stored is None:
                 new.append(row)
@@ -81,12 +81,12 @@ class WorkingSet(dict[str, Entry]):
         self.entered.clear()
         return sorted(new), changed
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Forget what was only looked at."""
-        for _ in self._let_go():
+        for _ in self._release():
             pass
 
-    def _let_go(self) -> Iterator[tuple[Entry, Row | None]]:
+    def _release(self) -> Iterator[tuple[Entry, Row | None]]:
         """Each that is not leased, as it leaves, with its row."""
         loaded, stored = super().get, self._stored.pop
         for url in self._touched:
@@ -109,7 +109,7 @@ class KnownLinks:
         self._most = most
         self._from_depth: dict[str, int] = {}  # a link that leads there at this depth or deeper is no news
 
-    def strangers(self, urls: Sequence[str], depth: int) -> list[str]:
+    def not_known(self, urls: Sequence[str], depth: int) -> list[str]:
         """Those of ``urls`` that have to be looked up."""
         known = self._from_depth.get
         return [url for url in urls if known(url, depth + 1) > depth]

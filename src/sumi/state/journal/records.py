@@ -106,7 +106,7 @@ class NotePut(msgspec.Struct, tag="note"):
     value: str
 
 
-class Carried(msgspec.Struct, tag="carried"):
+class Imported(msgspec.Struct, tag="carried"):
     """A URL as another store knew it."""
 
     stored: StoredUrl
@@ -125,7 +125,7 @@ class Synced(msgspec.Struct, tag="sync"):
 
 
 Record: TypeAlias = (
-    Added | Ended | PutBack | Again | Amended | HostSet | RobotsPut | NotePut | Carried | ListingSet | Synced
+    Added | Ended | PutBack | Again | Amended | HostSet | RobotsPut | NotePut | Imported | ListingSet | Synced
 )
 
 encode = msgspec.json.Encoder().encode

@@ -1,4 +1,4 @@
-"""A damaged journal, saved: what still makes sense is written to a new one, and the old one is kept.
+"""A damaged journal, saved: what still makes filtered is written to a new one, and the old one is kept.
 
 A record that cannot be read may have held discoveries. So that they are made again, whatever depended on it
 goes back to where it was before: a page whose end was lost is still in the queue, an end of a page that
@@ -20,10 +20,10 @@ from sumi.state.journal.records import (
     Added,
     Again,
     Amended,
-    Carried,
     Ended,
     Find,
     HostSet,
+    Imported,
     ListingSet,
     NotePut,
     PutBack,
@@ -77,7 +77,7 @@ def _write_segment(folder: Path, records: Iterator[Record]) -> None:
 
 
 def _good_records(folder: Path) -> Iterator[Record]:
-    sense = _Sense()
+    filtered = _Filter()
     for line in JournalView(folder).lines():
         if isinstance(line, BadLine):
             continue
@@ -85,17 +85,17 @@ def _good_records(folder: Path) -> Iterator[Record]:
             record = decode(line[1])
         except msgspec.MsgspecError:
             continue
-        yield from sense.make_of(record)
+        yield from filtered.apply(record)
 
 
-class _Sense:
+class _Filter:
     """Which URLs are known and which are done, so far: what decides whether a record can still be applied."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
         self._done: set[str] = set()
 
-    def make_of(self, record: Record) -> Iterator[Record]:
+    def apply(self, record: Record) -> Iterator[Record]:
         match record:
             case Added():
                 self._learn(record.found)
@@ -114,8 +114,8 @@ class _Sense:
                 yield record
             case Amended() if record.url in self._done:
                 yield record
-            case Carried():
-                yield from self._carried(record)
+            case Imported():
+                yield from self._imported(record)
             case HostSet() | NotePut() | ListingSet():
                 yield record
             case Ended() | PutBack() | Amended() | RobotsPut() | Synced():
@@ -125,7 +125,7 @@ class _Sense:
         """Of what was refused nothing can follow, unless it was accepted later."""
         self._known.update(find.url for find in found if find.outcome is None)
 
-    def _carried(self, record: Carried) -> Iterator[Record]:
+    def _imported(self, record: Imported) -> Iterator[Record]:
         stored = record.stored
         if not stored.refused:
             self._known.add(stored.candidate.url)

@@ -38,10 +38,10 @@ from sumi.state.journal.records import (
     Added,
     Again,
     Amended,
-    Carried,
     Ended,
     Find,
     HostSet,
+    Imported,
     ListingSet,
     NotePut,
     PutBack,
@@ -59,7 +59,7 @@ FORMAT = 1
 
 
 @contextmanager
-def _collector_at_rest() -> Iterator[None]:
+def _collector_paused() -> Iterator[None]:
     """What is read back stays. To have it looked through for garbage again and again, as it grows, would take
     a quarter of the time that opening takes."""
     was_on = gc.isenabled()
@@ -87,10 +87,10 @@ class FilesSnapshot(MemoryStore):
         super().__init__(policy, opened_at)
         self._lines = journal
         self._unsynced: list[tuple[int, str]] = []  # settled since the last sync mark, and where
-        with _collector_at_rest():
-            self._machine.hosts.at_rest = True
+        with _collector_paused():
+            self._machine.hosts.replaying = True
             self._replay()
-            self._machine.hosts.wake(self._entries.values())
+            self._machine.hosts.finish_replay(self._entries.values())
 
     async def aclose(self) -> None:
         self._lines.close()
@@ -111,7 +111,7 @@ class FilesSnapshot(MemoryStore):
                 yield record.url, Attempt(record.at, record.outcome, record.rule)
             elif isinstance(record, PutBack) and record.failure is not None:
                 yield record.url, Attempt(record.at, record.failure, record.rule)
-            elif isinstance(record, Carried):
+            elif isinstance(record, Imported):
                 for attempt in record.stored.history:
                     yield record.stored.candidate.url, attempt
 
@@ -122,7 +122,7 @@ class FilesSnapshot(MemoryStore):
         match record:
             case Ended() | Amended():
                 return record.facts
-            case Carried():
+            case Imported():
                 return record.stored.facts
             case _:
                 return NO_FACTS
@@ -134,11 +134,11 @@ class FilesSnapshot(MemoryStore):
             except msgspec.MsgspecError as error:
                 raise StateDamaged(f"the journal holds a record this version cannot read: {error}") from None
             try:
-                self._redo(record, place)
+                self._apply(record, place)
             except KeyError as error:
                 raise StateDamaged(f"the journal ends a URL that it never started: {error}") from None
 
-    def _redo(self, record: Record, place: Place) -> None:
+    def _apply(self, record: Record, place: Place) -> None:
         match record:
             case Added():
                 self._admit_all(record.found, None)
@@ -148,20 +148,20 @@ class FilesSnapshot(MemoryStore):
                 self._unsynced.append((place, record.url))
                 self._admit_all(record.found, record.url)
             case PutBack():
-                self._redo_deferral(record)
+                self._apply_deferral(record)
             case Again():
                 for url in record.urls:
                     self._machine.requeue(url)
             case Amended():
                 self._entries[record.url].facts = int(place)
-            case Carried():
+            case Imported():
                 self._machine.restore(record.stored, int(place))
             case Synced():
                 self._forget_synced(record.upto)
             case HostSet() | RobotsPut() | NotePut() | ListingSet():
-                self._redo_aside(record)
+                self._apply_other(record)
 
-    def _redo_deferral(self, record: PutBack) -> None:
+    def _apply_deferral(self, record: PutBack) -> None:
         entry = self._entries[record.url]
         failed = record.failure is not None
         # Counted from now if the wall clock was set back since: nobody waits longer than meant.
@@ -170,7 +170,7 @@ class FilesSnapshot(MemoryStore):
         self._machine.put_back(entry, failed, not_before, record.address)
         self._admit_all(record.found, record.url)
 
-    def _redo_aside(self, record: HostSet | RobotsPut | NotePut | ListingSet) -> None:
+    def _apply_other(self, record: HostSet | RobotsPut | NotePut | ListingSet) -> None:
         match record:
             case HostSet():
                 stored = StoredHost(record.host, record.crawl_delay, record.hold_until, record.hold_why)
@@ -330,7 +330,7 @@ class FilesStore(FilesSnapshot):
     async def restore(self, items: Sequence[Stored]) -> None:
         records = [_record_of_stored(item) for item in items]
         for record, place in zip(records, await self._write(records), strict=True):
-            self._redo(record, place)
+            self._apply(record, place)
 
 
 def _record_of(unit: Settlement | Deferral, news: list[Judged]) -> Record:
@@ -358,6 +358,6 @@ def _record_of_stored(item: Stored) -> Record:
         case StoredHost():
             return HostSet(item.host, item.crawl_delay, item.hold_until, item.hold_why)
         case StoredUrl():
-            return Carried(item)
+            return Imported(item)
         case StoredListing():
             return ListingSet(item.pages)

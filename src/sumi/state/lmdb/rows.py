@@ -104,7 +104,7 @@ class LmdbRows:
         self._most_mapped = most_mapped
         if path.is_symlink():
             raise StateError(f"{path} is a symbolic link: remove it, or use another folder")
-        with self._trouble_named():
+        with self._errors_translated():
             self._env = lmdb.open(
                 str(path),
                 subdir=False,
@@ -162,7 +162,7 @@ class LmdbRows:
             found = tx.cursor(self._urls).getmulti([pack_id(row_id) for _, row_id in places])
         if len(found) < len(places):
             raise StateDamaged(f"{self._path}: a queue names a row that does not exist")
-        with self._trouble_named():
+        with self._errors_translated():
             return [
                 unpack_row(row_id, row, host) for (host, _), (row_id, row) in zip(places, found, strict=True)
             ]
@@ -201,7 +201,7 @@ class LmdbRows:
     def page(self, after: int, limit: int, outcomes: frozenset[Outcome] | None) -> list[Row]:
         return self._page(after, limit, lambda packed: outcomes is None or _is_of(packed, outcomes))
 
-    def page_of_again(self, after: int, limit: int) -> list[Row]:
+    def page_waiting_again(self, after: int, limit: int) -> list[Row]:
         return self._page(after, limit, waits_with_facts)
 
     def _page(self, after: int, limit: int, is_wanted: Callable[[Packed], bool]) -> list[Row]:
@@ -304,7 +304,7 @@ class LmdbRows:
     # ── writing ────────────────────────────────────────────────────────────────────────────────────────
 
     def write(self, change: Change) -> None:
-        with self._trouble_named():
+        with self._errors_translated():
             self._is_ahead = True
             since = self._leave_behind(change)
             outgoing = self._next_outgoing()
@@ -399,11 +399,11 @@ class LmdbRows:
         elif row.state == BEHIND:
             self._behind.remove(tx, row)
 
-    def sync_beside(self) -> None:
+    def sync_unlocked(self) -> None:
         """Nothing: what is to be synced is the file that commits write to."""
 
     def sync(self) -> None:
-        with self._trouble_named():
+        with self._errors_translated():
             self._env.sync(True)
 
     def close(self) -> None:
@@ -417,11 +417,11 @@ class LmdbRows:
 
     @contextmanager
     def _reading(self) -> Iterator[lmdb.Transaction]:
-        with self._trouble_named(), self._env.begin() as tx:
+        with self._errors_translated(), self._env.begin() as tx:
             yield tx
 
     @contextmanager
-    def _trouble_named(self) -> Iterator[None]:
+    def _errors_translated(self) -> Iterator[None]:
         try:
             yield
         except (

@@ -54,7 +54,7 @@ class SqliteRows:
         self._path = path
         self._log_pages = 0
         self._log: int | None = None
-        with self._trouble_named():
+        with self._errors_translated():
             self._db = _open(path, readonly=readonly)
             if not readonly:
                 self._prepare_writing(strict=strict)
@@ -84,7 +84,7 @@ class SqliteRows:
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
 
     def find(self, urls: Sequence[str]) -> list[Row]:
-        with self._trouble_named():
+        with self._errors_translated():
             found = [*map(Row._make, self._db.executemany(sql.FIND, [(url_key(url),) for url in urls]))]
         wanted = set(urls)
         for row in found:
@@ -93,7 +93,7 @@ class SqliteRows:
         return found
 
     def queue(self, host: str, start: Rank, limit: int) -> list[Rank]:
-        with self._trouble_named():
+        with self._errors_translated():
             ranks: list[Any] = self._db.execute(sql.QUEUE, (host, *start, limit)).fetchall()
             return ranks
 
@@ -109,19 +109,19 @@ class SqliteRows:
         return self._rows(sql.DUE, (now, limit))
 
     def next_due(self) -> float | None:
-        with self._trouble_named():
+        with self._errors_translated():
             due: float | None = self._db.execute(sql.NEXT_DUE).get
             return due
 
     def first_due(self) -> Iterable[tuple[str, float]]:
-        with self._trouble_named():
+        with self._errors_translated():
             return [(host, due) for host, due in self._db.execute(sql.FIRST_DUE)]
 
     def behind(self, host: str, is_page: bool, limit: int) -> list[Row]:
         return self._rows(sql.BEHIND_OF, (host, is_page, limit))
 
     def first_behind(self) -> Iterable[tuple[str, bool, float]]:
-        with self._trouble_named():
+        with self._errors_translated():
             found = self._db.execute(sql.FIRST_BEHIND)
             return [(host, bool(is_page), due) for host, is_page, due in found]
 
@@ -133,15 +133,15 @@ class SqliteRows:
             return self._rows(sql.PAGE, (after, limit))
         return self._rows(sql.PAGE_OF_OUTCOMES, (after, msgspec.json.encode(outcomes).decode(), limit))
 
-    def page_of_again(self, after: int, limit: int) -> list[Row]:
-        return self._rows(sql.PAGE_OF_AGAIN, (after, limit))
+    def page_waiting_again(self, after: int, limit: int) -> list[Row]:
+        return self._rows(sql.PAGE_WAITING_AGAIN, (after, limit))
 
     def attempts(self) -> Iterable[AttemptRow]:
-        with self._trouble_named():
+        with self._errors_translated():
             yield from map(AttemptRow._make, self._db.execute(sql.ALL_ATTEMPTS))
 
     def attempts_of(self, row: Row) -> list[AttemptRow]:
-        with self._trouble_named():
+        with self._errors_translated():
             return chain_of(row, self._attempt)
 
     def _attempt(self, serial: int) -> AttemptRow | None:
@@ -150,11 +150,11 @@ class SqliteRows:
         return None
 
     def settled_since(self, serial: int) -> list[str]:
-        with self._trouble_named():
+        with self._errors_translated():
             return [url for (url,) in self._db.execute(sql.SETTLED_SINCE, (serial,))]
 
     def totals(self) -> Totals:
-        with self._trouble_named():
+        with self._errors_translated():
             json: str | None = self._db.execute(sql.GET_TOTALS).get
         try:
             return msgspec.json.decode(json, type=Totals) if json else Totals()
@@ -162,42 +162,42 @@ class SqliteRows:
             raise StateDamaged(f"{self._path}: its totals cannot be read: {error}") from None
 
     def open_hosts(self) -> Iterable[OpenHost]:
-        with self._trouble_named():
+        with self._errors_translated():
             waiting = [OpenHost(host, n, 0) for host, n in self._db.execute(sql.COUNT_WAITING)]
             later = (*self._db.execute(sql.COUNT_DELAYED), *self._db.execute(sql.COUNT_BEHIND))
             return waiting + [OpenHost(host, 0, n) for host, n in later]
 
     def hosts(self) -> Iterable[HostRow]:
-        with self._trouble_named():
+        with self._errors_translated():
             return [HostRow._make(row) for row in self._db.execute(sql.GET_HOSTS)]
 
     def robots(self, origin: str) -> RobotsRecord | None:
-        with self._trouble_named():
+        with self._errors_translated():
             for row in self._db.execute(sql.GET_ROBOTS, (origin,)):
                 return RobotsRecord(*row)
         return None
 
     def all_robots(self) -> Iterable[RobotsRecord]:
-        with self._trouble_named():
+        with self._errors_translated():
             return [RobotsRecord(*row) for row in self._db.execute(sql.ALL_ROBOTS)]
 
     def note(self, key: str) -> str | None:
-        with self._trouble_named():
+        with self._errors_translated():
             value: str | None = self._db.execute(sql.GET_NOTE, (key,)).get
             return value
 
     def notes(self) -> Iterable[tuple[str, str]]:
-        with self._trouble_named():
+        with self._errors_translated():
             return [(key, value) for key, value in self._db.execute(sql.ALL_NOTES)]
 
     def _rows(self, statement: str, bindings: tuple[object, ...]) -> list[Row]:
-        with self._trouble_named():
+        with self._errors_translated():
             return list(map(Row._make, self._db.execute(statement, bindings)))
 
     # ── writing ────────────────────────────────────────────────────────────────────────────────────────
 
     def write(self, change: Change) -> None:
-        with self._trouble_named():
+        with self._errors_translated():
             with self._transaction():
                 self._put(change)
             if self._log_pages > 4 * LOG_PAGES:
@@ -241,21 +241,21 @@ class SqliteRows:
         if len(ended) < len(updated):
             many(sql.UPDATE, [(*new[3:], new.id) for old, new in updated if old[3:9] != new[3:9]])
 
-    def sync_beside(self) -> None:
+    def sync_unlocked(self) -> None:
         """The log, under its own descriptor. More than was there may be in it by then, which does no harm."""
-        with self._trouble_named():
+        with self._errors_translated():
             if self._log is not None:
                 os.fdatasync(self._log)
 
     def sync(self) -> None:
-        with self._trouble_named():
+        with self._errors_translated():
             if self._log_pages > LOG_PAGES:
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def close(self) -> None:
         if self._log is not None:
             os.close(self._log)
-        with self._trouble_named():
+        with self._errors_translated():
             self._db.close()
 
     def _logged(self, _db: apsw.Connection, _schema: str, pages: int) -> int:
@@ -275,7 +275,7 @@ class SqliteRows:
             )
 
     @contextmanager
-    def _trouble_named(self) -> Iterator[None]:
+    def _errors_translated(self) -> Iterator[None]:
         try:
             yield
         except (apsw.CorruptError, apsw.NotADBError) as error:

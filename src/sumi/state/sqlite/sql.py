@@ -132,7 +132,7 @@ PAGE_OF_OUTCOMES = (
     f"SELECT {COLUMNS} FROM urls WHERE id > ? "
     "AND coalesce(outcome, 'pending') IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?"
 )
-PAGE_OF_AGAIN = (
+PAGE_WAITING_AGAIN = (
     f"SELECT {COLUMNS} FROM urls WHERE id > ? "
     "AND outcome IS NULL AND facts NOT IN ('', '{}') ORDER BY id LIMIT ?"
 )

@@ -125,36 +125,36 @@ class MapRows(SqliteRows):
     def ids_of(self, urls: Sequence[str]) -> dict[str, int]:
         if not urls:
             return {}
-        with self._trouble_named():
+        with self._errors_translated():
             wanted = {url_key(url): url for url in urls}
             found = self._db.execute(sql.FIND_IDS, (apsw.carray(tuple(sorted(wanted))),))
             return {wanted[key]: row_id for row_id, key in found}
 
     def by_id(self, row_ids: Iterable[int]) -> list[Row]:
-        with self._trouble_named():
+        with self._errors_translated():
             found = self._db.executemany(sql.BY_ID, [(row_id,) for row_id in row_ids])
             return [Row._make(row) for row in found]
 
     def depths_of(self, pages: Collection[int]) -> list[tuple[int, int, int]]:
-        with self._trouble_named():
+        with self._errors_translated():
             found: list[Any] = self._db.execute(sql.DEPTHS, (_bound(sorted(pages)),)).fetchall()
             return found
 
     def targets_of(self, pages: Collection[int]) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
         if pages:
-            with self._trouble_named():
+            with self._errors_translated():
                 for source, target in self._db.execute(sql.TARGETS, (_bound(pages),)):
                     found.setdefault(source, []).append(target)
         return found
 
     def depth_work(self, limit: int) -> list[Work]:
-        with self._trouble_named():
+        with self._errors_translated():
             return [Work._make(row) for row in self._db.execute(sql.GET_WORK, (limit,))]
 
     def domains(self) -> list[DomainRow]:
         """Domains with requests in this run."""
-        with self._trouble_named():
+        with self._errors_translated():
             rows = self._db.execute(sql.GET_DOMAINS)
             return [DomainRow(domain, requests, bool(limited)) for domain, requests, limited in rows]
 
@@ -173,16 +173,16 @@ class MapRows(SqliteRows):
         return next(iter(self.run_query(sql.LAST_RUN)), None)
 
     def in_one_transaction(self, work: Callable[[], object]) -> None:
-        with self._trouble_named(), self._transaction():
+        with self._errors_translated(), self._transaction():
             work()
 
     def run_sql(self, statement: str, bindings: tuple[object, ...] = ()) -> Any:
         """Returns the first value of the first row, if any."""
-        with self._trouble_named():
+        with self._errors_translated():
             return self._db.execute(statement, bindings).get
 
     def run_query(self, statement: str) -> list[Any]:
-        with self._trouble_named():
+        with self._errors_translated():
             return self._db.execute(statement).fetchall()
 
     # ── writing ────────────────────────────────────────────────────────────────────────────────────────
