@@ -59,7 +59,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "capture export",
         "jobs.capture.command:export",
-        "export a capture as Markdown, JSON lines or a ZIP",
+        "write the pages of a capture to files",
     ),
     Command("capture delete", "jobs.capture.command:delete", "delete a capture and its pages"),
     Command("capture pause", "jobs.capture.command:pause", "pause the running capture"),

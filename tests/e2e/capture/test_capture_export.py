@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sumi.jobs.capture.export import ExportedPage, ExportForm, export, exported_pages
+from sumi.jobs.capture.export import EXPORT_FORMATS, ExportedPage, exported_pages
 from sumi.jobs.capture.folder import CaptureFolder
 from tests.commands import RunSumi
 from tests.e2e.capture.captures import FAST, linked
@@ -69,14 +69,14 @@ def test_a_folder_and_a_zip_hold_the_same_files(run_sumi: RunSumi, site: FolderS
     assert "pages exists already" in again.stderr
 
 
-@pytest.mark.parametrize("form", ["jsonl", "markdown", "zip"])
+@pytest.mark.parametrize("form", [name for name in EXPORT_FORMATS if name != "folder"])
 def test_a_folder_is_no_place_for_one_file(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path, form: str
 ) -> None:
     (tmp_path / "there").mkdir()
     done = run_sumi("capture", "export", "--format", form, "-o", "there")
     assert done.returncode == 2
-    assert f"there is a folder, but the format {form} writes one file" in done.stderr
+    assert "there is a folder, but this format writes one file" in done.stderr
     assert list((tmp_path / "there").iterdir()) == []
 
 
@@ -95,7 +95,7 @@ def test_an_export_is_of_one_moment_of_a_job_that_goes_on(
             number = writer.count_pages(job.id)
             writer.put_page(job.id, msgspec.structs.replace(page, url=f"{site.url}later-{number}"))
 
-        assert export(ExportForm.MARKDOWN, target, pages) == 2
+        assert EXPORT_FORMATS["markdown"].write(target, pages) == 2
         assert writer.count_pages(job.id) == 4
     text = target.read_text()
     assert len(re.findall(r"^\d+\. \[", text, re.MULTILINE)) == text.count("<a id=") == 2
@@ -107,5 +107,11 @@ def test_what_is_said_to_be_exported_was(run_sumi: RunSumi, site: FolderSite, tm
     with folder.working("a test") as writer:
         job = writer.jobs()[-1]
         writer.put_job(msgspec.structs.replace(job, pages_processed=1))
-    for form in ExportForm:
+    for form in EXPORT_FORMATS:
         exported(run_sumi, form, f"out.{form}")
+
+
+def test_the_guide_describes_every_format() -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "guides" / "capture.md").read_text()
+    section = guide.partition("## Export\n")[2].partition("\n## ")[0]
+    assert all(re.search(rf"`(--format )?{form}`", section) for form in EXPORT_FORMATS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sumi.errors import UsageError
 from sumi.events import Listener
 from sumi.jobs.capture.database import CaptureDatabase
-from sumi.jobs.capture.export import ExportForm, export, exported_pages
+from sumi.jobs.capture.export import DEFAULT_FORMAT, EXPORT_FORMATS, exported_pages
 from sumi.jobs.capture.folder import CaptureFolder
 from sumi.jobs.capture.rows import CapturedPage, CaptureJob, FailedPage
 from sumi.jobs.capture.settings import DEFAULT_STORE, given_anew, given_settings
@@ -52,18 +52,18 @@ class Captures:
             yield ShownJob(database, self._chosen(database, job_id))
 
     def export(
-        self, job_id: str | None = None, form: str = "folder", output: str | PathLike[str] | None = None
+        self, job_id: str | None = None, form: str = DEFAULT_FORMAT, output: str | PathLike[str] | None = None
     ) -> Exported:
-        """``form``: folder, markdown, jsonl or zip. ``output`` is named after the job if it is not given."""
-        if form not in tuple(ExportForm):
-            raise UsageError(f"{form!r} is not an export format: choose one of {', '.join(ExportForm)}")
-        wanted = ExportForm(form)
-        # Of one moment: a job that goes on meanwhile would have more pages than its contents tell of.
+        """``form``: one of ``EXPORT_FORMATS``. ``output`` is named after the job by default."""
+        chosen = EXPORT_FORMATS.get(form)
+        if chosen is None:
+            raise UsageError(f"{form!r} is not an export format: choose one of {', '.join(EXPORT_FORMATS)}")
+        # One snapshot: a running job would otherwise gain pages that are not in the table of contents.
         with self._folder.looking() as database, database.snapshot():
             job = self._chosen(database, job_id)
-            target = Path(output or f"{job.id}{wanted.suffix}")
+            target = Path(output or f"{job.id}{chosen.suffix}")
             refuse_to_replace(target)
-            return Exported(target, export(wanted, target, lambda: exported_pages(database, job)))
+            return Exported(target, chosen.write(target, lambda: exported_pages(database, job)))
 
     def delete(self, job_id: str) -> CaptureJob:
         """The job, its pages, and the contents that no other job has."""

@@ -14,7 +14,7 @@ from sumi.console.parser import SentenceParser
 from sumi.console.reporters import reporting
 from sumi.console.summary import ABORTED, COMPLETE, INTERRUPTED, WITH_FAILURES
 from sumi.console.terminal import Sink, printable
-from sumi.jobs.capture.export import ExportForm
+from sumi.jobs.capture.export import DEFAULT_FORMAT, EXPORT_FORMATS
 from sumi.jobs.capture.settings import (
     CAPTURE_SETTINGS,
     RESUME_SETTINGS,
@@ -36,7 +36,7 @@ examples:
   sumi capture docs.example.org --external-hops 1       and the pages that its pages link to
   sumi capture app.example.org --render balanced --wait-for main
   sumi capture list                                     all jobs, and how they stand
-  sumi capture export JOB --format zip -o docs.zip      also folder, markdown, jsonl
+  sumi capture export JOB --format zip -o docs.zip      its pages as files
 
 While a capture runs, from another terminal: sumi capture pause, resume, cancel.
 """
@@ -207,14 +207,16 @@ _EXPORT_EXAMPLES = """\
 
 
 def export_parser() -> SentenceParser:
-    words = "Writes the pages of a job as Markdown files, one Markdown file, JSON lines or a ZIP."
-    parser = _parser("export", words, _EXPORT_EXAMPLES, job="the last one")
+    parser = _parser("export", "Writes the pages of a job to files.", _EXPORT_EXAMPLES, job="the last one")
     add_settings(parser, (STORE,))
-    *most, last = (form.value for form in ExportForm)
+    formats = "; ".join(f"{name}: {form.summary}" for name, form in EXPORT_FORMATS.items())
     parser.add_argument(
-        "--format", choices=[*most, last], default="folder", metavar="FORM",
-        help=f"{', '.join(most)} or {last}. Default: folder.",
-    )  # fmt: skip
+        "--format",
+        choices=list(EXPORT_FORMATS),
+        default=DEFAULT_FORMAT,
+        metavar="FORMAT",
+        help=f"{formats}. Default: {DEFAULT_FORMAT}.",
+    )
     parser.add_argument("-o", "--output", metavar="PATH", help="Output path. Default: named after the job.")
     return parser
 

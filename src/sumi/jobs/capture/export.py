@@ -1,15 +1,14 @@
-"""A captured job as files for others: Markdown files in a folder or a ZIP, one Markdown file, JSON lines.
+"""Exports a captured job: as Markdown files in a folder or a ZIP, one Markdown file, or JSON lines.
 
-Another format of one file is a member of ``ExportForm``, a function that writes it and a row of ``_FILES``;
-one of many files is a branch of ``export`` and of ``suffix``, as ``folder`` is. Pages come one by one and
-nothing is held but their names, so a job of any size can be exported.
+To add a format, write a function that writes it, add a row to ``EXPORT_FORMATS`` and describe it in
+``docs/guides/capture.md``. Pages are read one by one and only their file names are kept in memory, so a job
+of any size can be exported.
 """
 
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -23,20 +22,8 @@ if TYPE_CHECKING:
     from sumi.jobs.capture.rows import CaptureJob
 
 
-class ExportForm(StrEnum):
-    FOLDER = "folder"
-    MARKDOWN = "markdown"
-    JSONL = "jsonl"
-    ZIP = "zip"
-
-    @property
-    def suffix(self) -> str:
-        """Of the file's name; a folder has none."""
-        return "" if self is ExportForm.FOLDER else _FILES[self].suffix
-
-
 class ExportedPage(msgspec.Struct, frozen=True):
-    """The names are those of the JSON lines."""
+    """The names are the keys of the JSON lines."""
 
     url: str
     title: str | None
@@ -70,35 +57,43 @@ def exported_pages(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[E
         )
 
 
-def export(form: ExportForm, target: Path, pages: Pages) -> int:
-    """How many pages were written. A format that needs the pages twice calls ``pages`` twice, and must be
-    given the same ones. A file is there whole or not at all."""
-    if form is ExportForm.FOLDER:
-        return _write_folder(target, pages())
-    if target.is_dir():
-        raise UsageError(
-            f"{target} is a folder, but the format {form} writes one file: name it with --output"
-        )
-    folder = SafeFolder(target.parent)
-    try:
-        with folder.stream_atomic(target.name) as file:
-            return _FILES[form].write(file, pages)
-    finally:
-        folder.close()
+class ExportFormat(NamedTuple):
+    """``write`` returns the number of pages written. It may call ``Pages`` more than once and must get the
+    same pages each time."""
+
+    summary: str
+    suffix: str  # of the default output; a folder has none
+    write: Callable[[Path, Pages], int]
 
 
-def _write_folder(target: Path, pages: Iterable[ExportedPage]) -> int:
+def _write_folder(target: Path, pages: Pages) -> int:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise UsageError(f"{target} exists already; choose another with --output")
     folder = SafeFolder(target)
     written = 0
     try:
-        for path, data in _files(pages):
+        for path, data in _files(pages()):
             folder.write_atomic(path, data)
             written += 1
     finally:
         folder.close()
     return written
+
+
+def _one_file(write: Callable[[BinaryIO, Pages], int]) -> Callable[[Path, Pages], int]:
+    """Write to a single file, which is there whole or not at all."""
+
+    def write_file(target: Path, pages: Pages) -> int:
+        if target.is_dir():
+            raise UsageError(f"{target} is a folder, but this format writes one file: name it with --output")
+        folder = SafeFolder(target.parent)
+        try:
+            with folder.stream_atomic(target.name) as file:
+                return write(file, pages)
+        finally:
+            folder.close()
+
+    return write_file
 
 
 def _write_zip(file: BinaryIO, pages: Pages) -> int:
@@ -132,7 +127,7 @@ def _write_markdown(file: BinaryIO, pages: Pages) -> int:
 
 
 def _files(pages: Iterable[ExportedPage]) -> Iterator[tuple[str, bytes]]:
-    """Each page as a path of its own and what stands there."""
+    """The path and the content of each page's file."""
     paths = PathAllocator()
     for page in pages:
         others = " ".join(page.alternate_urls[1:])
@@ -151,13 +146,10 @@ def _heading(page: ExportedPage) -> str:
     return markdown_text(page.title or page.url)
 
 
-class _File(NamedTuple):
-    suffix: str
-    write: Callable[[BinaryIO, Pages], int]
-
-
-_FILES = {
-    ExportForm.MARKDOWN: _File(".md", _write_markdown),
-    ExportForm.JSONL: _File(".jsonl", _write_jsonl),
-    ExportForm.ZIP: _File(".zip", _write_zip),
+EXPORT_FORMATS: Final = {
+    "folder": ExportFormat("a folder of Markdown files", "", _write_folder),
+    "markdown": ExportFormat("one Markdown file with a table of contents", ".md", _one_file(_write_markdown)),
+    "jsonl": ExportFormat("JSON lines", ".jsonl", _one_file(_write_jsonl)),
+    "zip": ExportFormat("a ZIP of Markdown files", ".zip", _one_file(_write_zip)),
 }
+DEFAULT_FORMAT: Final = "folder"
