@@ -13,7 +13,7 @@ from sumi.events import CaptureProgress, Listener
 from sumi.frontier.freshness import vouched_seconds
 from sumi.jobs.capture.cache import CacheSource, PageCache
 from sumi.jobs.capture.database import CaptureDatabase, TurnWriter
-from sumi.jobs.capture.digests import Digested, DigestMemory
+from sumi.jobs.capture.digest_cache import Digested, DigestMemory
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, JobStatus
 from sumi.model import Kind, Lease, PageFacts, Response
 from sumi.outcomes import BY_ENDING, CAME, KEPT, Ending, Outcome, Verdict

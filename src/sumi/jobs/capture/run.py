@@ -25,7 +25,7 @@ from sumi.errors import UsageError
 from sumi.events import Event, Listener, PageDeferred, RunStarted, StateChanged, Summary
 from sumi.jobs.capture.cache import CacheSource, CachingFetcher, PageCache, RequestForms
 from sumi.jobs.capture.database import CaptureDatabase
-from sumi.jobs.capture.digests import DigestMemory, RememberingDigester
+from sumi.jobs.capture.digest_cache import DigestMemory, RememberingDigester
 from sumi.jobs.capture.folder import CaptureFolder, new_job_id
 from sumi.jobs.capture.output import CaptureOutput
 from sumi.jobs.capture.recipe import capture_job

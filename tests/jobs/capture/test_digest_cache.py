@@ -9,7 +9,7 @@ import pytest
 
 from sumi.jobs.capture.cache import PageCache, RequestForms
 from sumi.jobs.capture.database import CaptureDatabase
-from sumi.jobs.capture.digests import DigestMemory, RememberingDigester
+from sumi.jobs.capture.digest_cache import DigestMemory, RememberingDigester
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, JobStatus
 from sumi.model import Kind
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
@@ -119,7 +119,7 @@ def test_another_request_is_another_digest(memory: Memory, change: dict[str, obj
 
 def test_another_version_digests_anew(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.learn(REQUEST)
-    monkeypatch.setattr("sumi.jobs.capture.digests.__version__", "another")
+    monkeypatch.setattr("sumi.jobs.capture.digest_cache.__version__", "another")
     memory.digest(REQUEST)
     assert memory.inner.asked == 2
 
