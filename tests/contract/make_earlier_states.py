@@ -58,8 +58,8 @@ def fill_captures(database: CaptureDatabase) -> None:
     page = CapturedPage(
         url=url(""),
         address=url(""),
-        text="0" * 64,
-        body=None,
+        text_sha256="0" * 64,
+        body_sha256=None,
         title="Home",
         base=0,
         depth=0,
@@ -71,7 +71,7 @@ def fill_captures(database: CaptureDatabase) -> None:
         fresh_for=None,
         cached=CacheLevel.MISS,
         fetched_at=2.0,
-        asked_with="",
+        vary_key="",
     )
     database.put_page("20260101-000000-abcd", page)
     database.put_failure("20260101-000000-abcd", FailedPage(url("gone"), "HTTP 404", 3.0))

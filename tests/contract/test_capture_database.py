@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sumi.errors import StateError
-from sumi.jobs.capture.database import CaptureDatabase, TurnWriter
+from sumi.jobs.capture.database import BatchWriter, CaptureDatabase
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, JobStatus
 from sumi.parse.page.raw import packed
 
@@ -37,8 +37,8 @@ def page(name: str, fetched_at: float = 1.0, **more: Any) -> CapturedPage:
     fields: dict[str, Any] = {
         "url": url,
         "address": url,
-        "text": "0" * 64,
-        "body": None,
+        "text_sha256": "0" * 64,
+        "body_sha256": None,
         "title": name,
         "base": 0,
         "depth": 0,
@@ -50,7 +50,7 @@ def page(name: str, fetched_at: float = 1.0, **more: Any) -> CapturedPage:
         "fresh_for": None,
         "cached": CacheLevel.MISS,
         "fetched_at": fetched_at,
-        "asked_with": "plain",
+        "vary_key": "plain",
     }
     return CapturedPage(**fields | more)
 
@@ -89,7 +89,7 @@ def test_duplicates_are_named_with_the_page_that_they_repeat(database: CaptureDa
 def test_the_youngest_copy_answers_a_request_of_its_own_form(database: CaptureDatabase) -> None:
     database.put_page("old", page("x", 1.0, title="old"))
     database.put_page("new", page("x", 2.0, title="new"))
-    database.put_page("secret", page("x", 3.0, title="secret", asked_with="with a cookie"))
+    database.put_page("secret", page("x", 3.0, title="secret", vary_key="with a cookie"))
     found = database.cached("https://a.test/x", FORMS)
     assert found is not None
     assert found.title == "new"
@@ -110,8 +110,8 @@ def test_a_deleted_job_leaves_what_others_have(database: CaptureDatabase) -> Non
     database.put_contents(contents)
     for name in ("one", "two"):
         database.put_job(job(name))
-        database.put_page(name, page("x", text=shared))
-    database.put_page("one", page("y", text=own))
+        database.put_page(name, page("x", text_sha256=shared))
+    database.put_page("one", page("y", text_sha256=own))
     database.delete_job("one")
     assert [one.id for one in database.jobs()] == ["two"]
     assert titles(database, "one") == []
@@ -154,7 +154,7 @@ def test_the_writes_of_one_turn_are_one_transaction(database: CaptureDatabase) -
     lasts: list[int] = []
 
     async def scenario() -> None:
-        writer = TurnWriter(database, lambda: lasts.append(database.count_pages("job")))
+        writer = BatchWriter(database, lambda: lasts.append(database.count_pages("job")))
         await asyncio.gather(
             *(writer.do(lambda name=name: database.put_page("job", page(name))) for name in "abc")  # type: ignore[misc]
         )

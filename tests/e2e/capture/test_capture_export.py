@@ -86,7 +86,7 @@ def test_an_export_is_of_one_moment_of_a_job_that_goes_on(
     """Pages that come between the contents and the texts are in neither."""
     folder = CaptureFolder(tmp_path / "captures")
     target = tmp_path / "all.md"
-    with folder.working("a test") as writer, folder.looking() as reader, reader.snapshot():
+    with folder.writing("a test") as writer, folder.reading() as reader, reader.snapshot():
         job = folder.jobs(reader)[-1]
 
         def pages() -> Iterator[ExportedPage]:
@@ -104,7 +104,7 @@ def test_an_export_is_of_one_moment_of_a_job_that_goes_on(
 def test_what_is_said_to_be_exported_was(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
     """A running job's row may be behind its pages."""
     folder = CaptureFolder(tmp_path / "captures")
-    with folder.working("a test") as writer:
+    with folder.writing("a test") as writer:
         job = writer.jobs()[-1]
         writer.put_job(msgspec.structs.replace(job, pages_processed=1))
     for form in EXPORT_FORMATS:

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sumi.jobs.capture.cache import PageCache, RequestForms
+from sumi.jobs.capture.cache import PageCache, VaryKeys
 from sumi.jobs.capture.database import CaptureDatabase
-from sumi.jobs.capture.digest_cache import DigestMemory, RememberingDigester
+from sumi.jobs.capture.digest_cache import CachingDigester, DigestCache
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, JobStatus
 from sumi.model import Kind
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
@@ -39,10 +39,10 @@ class Memory:
     def __init__(self, path: Path, *, active: bool = True) -> None:
         self.database = CaptureDatabase(path)
         self.inner = CountingDigester()
-        asking = RequestForms(NetworkPolicy(), self.database.salt, hidden_cookies=False)
+        asking = VaryKeys(NetworkPolicy(), self.database.salt, hidden_cookies=False)
         cache = PageCache(self.database, asking, active=active, max_age=None, mode=RenderMode.NONE)
-        self.memory = DigestMemory(self.database, cache)
-        self._digester = RememberingDigester(self.inner, self.memory)
+        self.memory = DigestCache(self.database, cache)
+        self._digester = CachingDigester(self.inner, self.memory)
 
     def digest(self, request: DigestRequest) -> PageDigest | Undigested:
         return asyncio.run(self._digester.digest(request))
@@ -59,8 +59,8 @@ class Memory:
         page = CapturedPage(
             url=request.url,
             address=request.url,
-            text=digest.sha256 or "",
-            body=digest.raw_sha256,
+            text_sha256=digest.sha256 or "",
+            body_sha256=digest.raw_sha256,
             title=digest.title,
             base=0,
             depth=0,
@@ -94,7 +94,7 @@ def test_the_same_request_is_answered_as_before_without_parsing(memory: Memory, 
     assert again == msgspec.structs.replace(first, raw=b"")  # the packed body is in the store already
     known = memory.memory.take(request.url)
     assert known is not None
-    assert (known.body, known.new) == (first.raw_sha256, None)
+    assert (known.body_sha256, known.new) == (first.raw_sha256, None)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_text_that_is_missing_is_made_again(memory: Memory) -> None:
     memory.learn(REQUEST)
     memory.database.put_page(
         "job",
-        msgspec.structs.replace(next(memory.database.pages("job")), text="0" * 64),
+        msgspec.structs.replace(next(memory.database.pages("job")), text_sha256="0" * 64),
     )
     memory.database.delete_job("nothing")  # takes what no page names: the text
     assert isinstance(memory.digest(REQUEST), PageDigest)

@@ -1,7 +1,7 @@
-"""What earlier captures have of a page, used instead of the network or to ask whether it still holds.
+"""Pages of earlier captures, used instead of the network, or to ask the server only whether they changed.
 
-The pages of all jobs in a folder are the cache. A base URL is always asked for, so that its site's robots.txt
-and sitemaps are read again and a second capture finds what the first did not.
+The pages of all jobs in a folder are the cache. A base URL is always requested, so that its site's robots.txt
+and sitemaps are read again and a later capture finds new pages.
 """
 
 from collections.abc import Iterable
@@ -23,24 +23,35 @@ from sumi.ports import Clock, Enqueue, Fetcher, Remains, Settlement
 
 OK = 200
 DAY = 86_400.0
-MOST_HELD = 32  # more than the pages that are in flight at once
-# What a 304 says anew: the validators, and for how long it vouches.
-RENEWED = frozenset({"etag", "last-modified", "cache-control", "expires", "pragma", "date", "age", "vary"})
-VOUCHING = frozenset({"cache-control", "expires", "pragma"})
+MOST_BODIES = 32  # more than the pages in flight at once
+# Headers that a 304 updates: the validators, and how long the page may be reused.
+UPDATED_BY_304 = frozenset(
+    {"etag", "last-modified", "cache-control", "expires", "pragma", "date", "age", "vary"}
+)
+FRESHNESS = frozenset({"cache-control", "expires", "pragma"})
+
+
+# ── which requests get the same response ─────────────────────────────────────────────────────────────────
 
 
 AGENT, COOKIE = "user-agent", "cookie"
-# Which of the headers that are not the user's own an answer may vary by. All others are always the same.
-_WAYS: Final = tuple(
+# Which headers, besides the user's own, a response may vary by. All others are the same in every request.
+_VARIANTS: Final = tuple(
     frozenset(name for name, is_named in zip((AGENT, COOKIE), chosen, strict=True) if is_named)
     for chosen in product((False, True), repeat=2)
 )
-# 16 MiB and some hundredths of a second, once for each site that the user has a header for.
+# Takes 16 MiB and some hundredths of a second, once for each site that the user has a header for.
 _SCRYPT: Final = {"n": 2**14, "r": 8, "p": 1, "dklen": 16}
 
 
-class RequestForms:
-    """``hidden_cookies``: others than us may be handed cookies, as a browser is by what its pages load."""
+class VaryKeys:
+    """Identifies requests that get the same response: by the user's own headers, and by user agent and
+    cookies if the response varies by them.
+
+    A key is stored with its page, and the user's headers may be secret: it contains a salted hash of them
+    that is slow to compute, so that a password cannot be found by trying many. ``hidden_cookies``: others
+    receive cookies, too, as a browser does from what its pages load.
+    """
 
     def __init__(self, network: NetworkPolicy, salt: bytes, *, hidden_cookies: bool) -> None:
         self._book = CredentialBook(network.credentials)
@@ -48,102 +59,103 @@ class RequestForms:
         self._keeps_cookies = network.cookies
         self._has_cookies = network.cookies and hidden_cookies
         self._salt = salt
-        self._digests: dict[Fields, str] = {}
+        self._hashes: dict[Fields, str] = {}
 
-    def hear(self, answer: Response) -> None:
-        """From the first cookie on nobody knows which are sent where."""
+    def note_cookies(self, response: Response) -> None:
+        """After the first cookie it is unknown which cookies a request sends."""
         if self._keeps_cookies and not self._has_cookies:
-            self._has_cookies = any(name == "set-cookie" for name, _ in answer.headers)
+            self._has_cookies = any(name == "set-cookie" for name, _ in response.headers)
 
-    def form(self, address: str, varied: Iterable[str]) -> str | None:
-        """Of a request whose answer varies by these headers; None if no other is known to be like it."""
+    def key(self, address: str, varied: Iterable[str]) -> str | None:
+        """Of a request whose response varies by these headers; None if it can stand for no other request."""
         named = frozenset(varied)
         if COOKIE in named and self._has_cookies:
             return None
         agent = self._agent if AGENT in named else ""
-        return f"{self._own(address)}/{agent}/{COOKIE if COOKIE in named else ''}"
+        return f"{self._own_headers(address)}/{agent}/{COOKIE if COOKIE in named else ''}"
 
-    def forms(self, address: str) -> tuple[str | None, ...]:
-        """All that a request made now is like, whatever its answer varies by."""
-        return tuple(self.form(address, way) for way in _WAYS)
+    def keys(self, address: str) -> tuple[str | None, ...]:
+        """The keys of a request made now, for each set of headers its response may vary by."""
+        return tuple(self.key(address, variant) for variant in _VARIANTS)
 
-    def _own(self, address: str) -> str:
-        """Of the user's headers for the address; all of them count, as any may be a key to other pages."""
+    def _own_headers(self, address: str) -> str:
+        """A hash of the user's headers for the address. All count: any may give access to other pages."""
         target = parse_target(address) if self._book else None
         fields = self._book.fields_for(target) if target is not None else ()
-        if fields and fields not in self._digests:
+        if fields and fields not in self._hashes:
             text = "\n".join(f"{name.lower()}:{value}" for name, value in fields)
-            self._digests[fields] = scrypt(text.encode(), salt=self._salt, **_SCRYPT).hex()
-        return self._digests[fields] if fields else ""
+            self._hashes[fields] = scrypt(text.encode(), salt=self._salt, **_SCRYPT).hex()
+        return self._hashes[fields] if fields else ""
 
 
-def varied_in(form: str) -> str:
-    """By what the answer to a request of this form varies, as a server would say it."""
-    named = zip((AGENT, COOKIE), form.split("/")[1:], strict=False)
+def vary_header(key: str) -> str:
+    """The ``Vary`` header of a response that was stored under this key."""
+    named = zip((AGENT, COOKIE), key.split("/")[1:], strict=False)
     return ", ".join(name for name, is_named in named if is_named)
 
 
+# ── the cache ────────────────────────────────────────────────────────────────────────────────────────────
+
+
 class PageCache:
-    """``max_age``: for so many seconds a page is used unasked, unless its server wants to be asked every
-    time. None: for as long as its server vouches for it, and at most a day."""
+    """``max_age``: seconds for which a page is used without asking, unless its server wants to be asked every
+    time. None: as long as the server allows, and at most a day."""
 
     def __init__(
         self,
         database: CaptureDatabase,
-        forms: RequestForms,
+        vary_keys: VaryKeys,
         *,
         active: bool,
         max_age: float | None,
         mode: RenderMode,
     ) -> None:
         self._database = database
-        self._forms = forms
+        self._vary_keys = vary_keys
         self.active = active
         self._max_age = max_age
         self._mode = mode
-        # Of addresses in flight: what came for them, and whose server said that nothing changed.
-        self.answers: dict[str, Response] = {}
-        self._bodies: dict[str, tuple[bytes, str]] = {}
+        # By address in flight: its response, and whether the server confirmed it with a 304.
+        self.responses: dict[str, Response] = {}
         self.confirmed: set[str] = set()
+        self._bodies: dict[str, tuple[bytes, str]] = {}  # with their SHA-256
 
     def fresh(self, lease: Lease, now: float) -> Response | None:
-        """The page, if it need not be asked for."""
+        """The page, if it need not be requested."""
         page = self._cached(lease)
         return self.response_of(page) if page is not None and self._is_fresh(page, now) else None
 
     def at(self, address: str) -> CapturedPage | None:
-        """What there is at an address, however old."""
-        page = self._database.cached_at(address, self._forms.forms(address)) if self.active else None
+        """The page at an address, however old."""
+        page = self._database.cached_at(address, self._vary_keys.keys(address)) if self.active else None
         return page if page is not None and self._fits(page) else None
 
     def has_only_text_of(self, lease: Lease) -> bool:
         page = self._cached(lease)
-        if page is None or not self._database.has_content(page.text):
+        if page is None or not self._database.has_content(page.text_sha256):
             return False
-        return page.body is None or not self._database.has_content(page.body)
+        return page.body_sha256 is None or not self._database.has_content(page.body_sha256)
 
-    def hear(self, answer: Response) -> None:
-        """Whatever comes from a server may bring cookies."""
-        self._forms.hear(answer)
+    def note_cookies(self, response: Response) -> None:
+        self._vary_keys.note_cookies(response)
 
-    def form_of(self, answer: Response) -> str | None:
-        """Which requests an answer may stand for later."""
-        return self._forms.form(answer.url, varied_by(answer.headers))
+    def vary_key_of(self, response: Response) -> str | None:
+        return self._vary_keys.key(response.url, varied_by(response.headers))
 
     def response_of(self, page: CapturedPage) -> Response | None:
-        """As it came then; None if its body is not here."""
-        body = self._database.content(page.body) if page.body is not None else None
-        if body is None or page.body is None:
+        """The response that was stored; None if its body is missing."""
+        body = self._database.content(page.body_sha256) if page.body_sha256 is not None else None
+        if body is None or page.body_sha256 is None:
             return None
-        if len(self._bodies) >= MOST_HELD:  # of pages that came to nothing; whose hash is wanted is hashed
+        if len(self._bodies) >= MOST_BODIES:  # of pages that failed; a hash that is missing is computed
             self._bodies.clear()
-        self._bodies[page.address] = body, page.body
+        self._bodies[page.address] = body, page.body_sha256
         fields = (
             ("content-type", page.content_type),
             ("etag", page.etag),
             ("last-modified", page.last_modified),
             ("cache-control", None if page.fresh_for is None else f"max-age={page.fresh_for:.0f}"),
-            ("vary", varied_in(page.asked_with or "") or None),
+            ("vary", vary_header(page.vary_key or "") or None),
         )
         when = page.fetched_at
         return Response(
@@ -155,27 +167,26 @@ class PageCache:
             rendered=page.rendered or "",
         )
 
-    def hash_of(self, address: str, body: bytes) -> str:
-        """Of a body that was read here it is known."""
-        held, name = self._bodies.pop(address, (b"", ""))
-        return name if held is body else sha256(body).hexdigest()
+    def sha256_of(self, address: str, body: bytes) -> str:
+        """Known already for a body that was read from the cache."""
+        cached, known = self._bodies.pop(address, (b"", ""))
+        return known if cached is body else sha256(body).hexdigest()
 
     def _is_fresh(self, page: CapturedPage, now: float) -> bool:
         if page.fresh_for == 0:
             return False
-        vouched = DAY if page.fresh_for is None else min(page.fresh_for, DAY)
-        return 0 <= now - page.fetched_at < (vouched if self._max_age is None else self._max_age)
+        allowed = DAY if page.fresh_for is None else min(page.fresh_for, DAY)
+        return 0 <= now - page.fetched_at < (allowed if self._max_age is None else self._max_age)
 
     def _cached(self, lease: Lease) -> CapturedPage | None:
-        """However it was spelled when it came: a page is known by its identity."""
-        forms = self._forms.forms(lease.target)
-        page = self._database.cached(lease.url, forms) if self.active else None
+        """Looked up by identity, so that spelling does not matter."""
+        keys = self._vary_keys.keys(lease.target)
+        page = self._database.cached(lease.url, keys) if self.active else None
         return page if page is not None and self._fits(page) else None
 
     def _fits(self, page: CapturedPage) -> bool:
-        """What a browser made of a page is another page than what the server sent; and so is what came from
-        an address that we would now ask with something else."""
-        if page.asked_with not in self._forms.forms(page.address):
+        """Not if it was rendered otherwise, or if the request would now have other headers."""
+        if page.vary_key not in self._vary_keys.keys(page.address):
             return False
         if self._mode is RenderMode.NONE:
             return not page.rendered
@@ -183,7 +194,7 @@ class PageCache:
 
 
 class CacheSource:
-    """Implements ``sumi.ports.Source``: fresh pages come from here, and their hosts are not asked."""
+    """Implements ``sumi.ports.Source``: fresh pages come from the cache, without a request to their host."""
 
     more_to_come = False
 
@@ -193,23 +204,23 @@ class CacheSource:
         self.visited: dict[str, CacheLevel] = {}  # pages in flight
 
     async def resume(self, enqueue: Enqueue) -> None:
-        """Whatever was taken in is in the frontier."""
+        """Nothing to add: every known page is in the frontier."""
 
     async def feed(self, enqueue: Enqueue) -> None:
-        """Pages lead to one another."""
+        """Nothing to add: pages are found by links."""
 
     def at_hand(self, lease: Lease) -> Response | None:
         candidate = lease.candidate
         if candidate.kind is not Kind.PAGE:
             return None
-        held = None if candidate.hop is Hop.SEED else self._cache.fresh(lease, self._clock.now())
-        if held is not None:
+        stored = None if candidate.hop is Hop.SEED else self._cache.fresh(lease, self._clock.now())
+        if stored is not None:
             self.visited[lease.url] = CacheLevel.FULL
-            self._cache.answers[lease.target] = held
+            self._cache.responses[lease.target] = stored
         else:
-            known = self._cache.has_only_text_of(lease)
-            self.visited[lease.url] = CacheLevel.PARTIAL if known else CacheLevel.MISS
-        return held
+            has_text = self._cache.has_only_text_of(lease)
+            self.visited[lease.url] = CacheLevel.PARTIAL if has_text else CacheLevel.MISS
+        return stored
 
     def remains(self) -> Remains:
         return Remains()
@@ -226,7 +237,7 @@ class CacheSource:
 
 
 class CachingFetcher:
-    """Implements ``sumi.ports.Fetcher``: asks for a page that is here only whether it changed."""
+    """Implements ``sumi.ports.Fetcher``: makes a conditional request for a page that is in the cache."""
 
     def __init__(self, fetcher: Fetcher, cache: PageCache) -> None:
         self._fetcher = fetcher
@@ -234,42 +245,42 @@ class CachingFetcher:
 
     async def fetch(self, request: Request) -> Response | Trouble:
         if request.plain or request.headers or request.method != "GET":
-            return await self._fetched(request)
-        answer = await self._asked(request)
+            return await self._fetch(request)
+        answer = await self._fetch_if_changed(request)
         if isinstance(answer, Response) and answer.status == OK:
-            self._cache.answers[request.url] = answer
+            self._cache.responses[request.url] = answer
         return answer
 
     async def aclose(self) -> None:
         await self._fetcher.aclose()
 
-    async def _asked(self, request: Request) -> Response | Trouble:
+    async def _fetch_if_changed(self, request: Request) -> Response | Trouble:
         page = self._cache.at(request.url)
         headers = conditional_headers(page.etag, page.last_modified) if page is not None else ()
         stored = self._cache.response_of(page) if page is not None and headers else None
         if stored is None:
-            return await self._fetched(request)
-        answer = await self._fetched(msgspec.structs.replace(request, headers=headers))
+            return await self._fetch(request)
+        answer = await self._fetch(msgspec.structs.replace(request, headers=headers))
         if isinstance(answer, Trouble) or answer.status != NOT_MODIFIED:
             return answer
         self._cache.confirmed.add(request.url)
         return _confirmed(stored, answer)
 
-    async def _fetched(self, request: Request) -> Response | Trouble:
+    async def _fetch(self, request: Request) -> Response | Trouble:
         answer = await self._fetcher.fetch(request)
         if isinstance(answer, Response):
-            self._cache.hear(answer)
+            self._cache.note_cookies(answer)
         return answer
 
 
 def _confirmed(stored: Response, answer: Response) -> Response:
-    """The stored page as an answer of today: its server has just said that it still holds."""
-    told = {name: value for name, value in answer.headers if name in RENEWED}
-    outdated = told.keys() | (VOUCHING if VOUCHING & told.keys() else frozenset())
+    """The stored response, updated by the 304 that confirmed it."""
+    updates = {name: value for name, value in answer.headers if name in UPDATED_BY_304}
+    outdated = updates.keys() | (FRESHNESS if FRESHNESS & updates.keys() else frozenset())
     kept = {name: value for name, value in stored.headers if name not in outdated}
     return msgspec.structs.replace(
         stored,
-        headers=(*kept.items(), *told.items()),
+        headers=(*kept.items(), *updates.items()),
         timing=answer.timing,
         http_version=answer.http_version,
         peer=answer.peer,

@@ -1,4 +1,4 @@
-"""A folder of captures from Python: begin a job, look at it, steer it, export it."""
+"""A folder of captures as a Python object: start a job, inspect it, control it, export it."""
 
 from array import array
 from collections.abc import Iterator, Sequence
@@ -28,10 +28,10 @@ class Exported(NamedTuple):
 
 
 class Captures:
-    """The jobs in a folder. One of them runs at a time, in whichever process.
+    """The jobs in a folder, of which one runs at a time.
 
-    A job is named by its id, or by a beginning of it that no other has. Where none is named, the last one is
-    meant, or the one that is running.
+    A job is identified by its id or a unique prefix of it. The default is the last job, or the running one
+    for methods that control it.
     """
 
     def __init__(self, store: str | PathLike[str] = DEFAULT_STORE) -> None:
@@ -39,16 +39,16 @@ class Captures:
 
     def jobs(self) -> list[CaptureJob]:
         """Oldest first."""
-        with self._folder.looking() as database:
+        with self._folder.reading() as database:
             return self._folder.jobs(database)
 
     def job(self, job_id: str | None = None) -> CaptureJob:
-        with self._folder.looking() as database:
+        with self._folder.reading() as database:
             return self._chosen(database, job_id)
 
     @contextmanager
     def show(self, job_id: str | None = None) -> "Iterator[ShownJob]":
-        with self._folder.looking() as database:
+        with self._folder.reading() as database:
             yield ShownJob(database, self._chosen(database, job_id))
 
     def export(
@@ -59,29 +59,29 @@ class Captures:
         if chosen is None:
             raise UsageError(f"{form!r} is not an export format: choose one of {', '.join(EXPORT_FORMATS)}")
         # One snapshot: a running job would otherwise gain pages that are not in the table of contents.
-        with self._folder.looking() as database, database.snapshot():
+        with self._folder.reading() as database, database.snapshot():
             job = self._chosen(database, job_id)
             target = Path(output or f"{job.id}{chosen.suffix}")
             refuse_to_replace(target)
             return Exported(target, chosen.write(target, lambda: exported_pages(database, job)))
 
     def delete(self, job_id: str) -> CaptureJob:
-        """The job, its pages, and the contents that no other job has."""
-        with self._folder.looking() as database:
-            self._folder.job(database, job_id)  # nothing is made where there are no captures
-        with self._folder.working(_DELETE) as database:
+        """Delete the job, its pages, and the contents that no other job uses."""
+        with self._folder.reading() as database:
+            self._folder.job(database, job_id)  # raises before a folder without captures gets a database
+        with self._folder.writing(_DELETE) as database:
             job = self._folder.job(database, job_id)
-            with self._folder.alone_with(job.id, _DELETE):
+            with self._folder.locked_job(job.id, _DELETE):
                 database.delete_job(job.id)
-                self._folder.forget_home(job.id)
+                self._folder.remove_job_folder(job.id)
         return job
 
     async def start(
         self, urls: str | Sequence[str], *, listeners: Sequence[Listener] = (), **settings: object
     ) -> "CaptureRun":
-        """Begin a capture, which goes on in the background of this event loop. Raises StateLocked if another
-        one is running in the folder."""
-        from sumi.jobs.capture.run import CaptureRun  # with the engine, which a look at jobs does not need
+        """Start a capture in the background of this event loop. Raises StateLocked if another one is running
+        in the folder."""
+        from sumi.jobs.capture.run import CaptureRun  # here, since it imports the engine
 
         chosen = given_settings(urls, {**settings, "store": self._folder.path})
         return await CaptureRun.begun(chosen, listeners)
@@ -89,29 +89,29 @@ class Captures:
     async def resume(
         self, job_id: str | None = None, *, listeners: Sequence[Listener] = (), **settings: object
     ) -> "CaptureRun | None":
-        """Let a paused capture go on, in whichever process (None), or take up one that has ended, here."""
+        """End the pause of a running capture (returns None), or continue one that has ended, in this loop."""
         from sumi.jobs.capture.run import CaptureRun
 
         job = self.job(job_id)
-        if self.let_go_on(job):
+        if self.unpause(job):
             return None
         chosen = given_anew(job.settings, {**settings, "store": self._folder.path})
         return await CaptureRun.begun(chosen, listeners, job.id)
 
     def pause(self, job_id: str | None = None) -> CaptureJob:
-        """Within a second. Pages in flight are finished."""
+        """Takes effect within a second; pages in flight are finished."""
         job = self._running(job_id)
         self._folder.pause_flag(job.id).touch(mode=0o644)
         return job
 
     def cancel(self, job_id: str | None = None) -> CaptureJob:
-        """Pages in flight are finished, and the job is then interrupted."""
+        """Finish the pages in flight and stop; the job is then interrupted."""
         job = self._running(job_id)
         self._folder.stop_flag(job.id).touch(mode=0o644)
         return job
 
-    def let_go_on(self, job: CaptureJob) -> bool:
-        """End the pause of a job that is running; False if it is not."""
+    def unpause(self, job: CaptureJob) -> bool:
+        """End the pause of a running job; False if it is not running."""
         if not job.is_under_way:
             return False
         if self._folder.is_stopping(job.id):
@@ -128,7 +128,7 @@ class Captures:
         return jobs[-1]
 
     def _running(self, job_id: str | None) -> CaptureJob:
-        with self._folder.looking() as database:
+        with self._folder.reading() as database:
             active = self._folder.active(database)
             wanted = active if job_id is None else self._folder.job(database, job_id)
         if active is None or wanted is None or wanted.id != active.id:
@@ -139,11 +139,11 @@ class Captures:
 
 class ShownPage(NamedTuple):
     page: CapturedPage
-    urls: tuple[str, ...]  # its own first
+    urls: tuple[str, ...]  # the page's own URL first
 
 
 class ShownJob:
-    """One job and what it has, read as it is asked for."""
+    """One job and its contents, read on demand."""
 
     def __init__(self, database: CaptureDatabase, job: CaptureJob) -> None:
         self._database = database
@@ -157,7 +157,7 @@ class ShownJob:
         yield from self._database.failures(self.job.id)
 
     def near_duplicates(self) -> Iterator[list[str]]:
-        """Pages whose texts differ in a few words, group by group. All of them are kept."""
+        """Groups of pages whose texts differ in a few words. All of them are kept."""
         from sumi.frontier.novelty import near_duplicates
 
         hashes = self._database.simhashes(self.job.id)

@@ -167,8 +167,8 @@ def run_show(arguments: Sequence[str]) -> int:
 def _as_json(shown: "ShownJob") -> Iterator[str]:
     yield msgspec.json.encode({"kind": "job", **msgspec.structs.asdict(shown.job)}).decode()
     for page, urls in shown.pages():
-        row = {"kind": "page", **msgspec.structs.asdict(page), "alternate_urls": urls}
-        del row["asked_with"]  # for the cache alone, and made from what may be a password
+        row = {"kind": "page", **msgspec.to_builtins(page), "alternate_urls": urls}
+        del row["asked_with"]  # for the cache alone, and may be derived from a password
         yield msgspec.json.encode(row).decode()
     for group in shown.near_duplicates():
         yield msgspec.json.encode({"kind": "near_duplicates", "urls": group}).decode()
@@ -305,7 +305,7 @@ def run_resume(arguments: Sequence[str]) -> int:
     flags = given_flags(options, RESUME_SETTINGS)
     captures = _captures(options)
     job = captures.job(options.job)
-    if captures.let_go_on(job):
+    if captures.unpause(job):
         print(f"{job.id} continues within a second", file=sys.stderr)
         return 0
     return run_reported(resumed_settings(job.settings, flags, os.environ), options, job.id)

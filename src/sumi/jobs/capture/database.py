@@ -1,6 +1,9 @@
-"""The database of a capture folder: jobs, their pages, failures, and contents by their SHA-256.
+"""The SQLite database of a capture folder: jobs, their pages, failures, and contents by their SHA-256.
 
-Each write is a transaction that outlives the process at once; ``sync`` makes it outlive a power cut. One
+A page belongs to one job; contents are shared by all. The cache of a later job are the pages of earlier ones,
+by URL or by address, the youngest first.
+
+Each write is a transaction that survives the death of the process; ``sync`` makes it survive a power cut. One
 process writes at a time, the one that holds the folder's lock; others may read meanwhile.
 """
 
@@ -15,19 +18,19 @@ import apsw
 import msgspec
 
 from sumi.errors import StateDamaged, StateError, StateLocked, StorageFailed
-from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, KeptDigest
+from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, StoredDigest
 from sumi.parse.page.raw import unpacked
 
 SqlValue: TypeAlias = str | int | float | bytes | None
 Write: TypeAlias = Callable[[], None]
-Forms: TypeAlias = Sequence[str | None]  # four; see ``CapturedPage.asked_with``
+Keys: TypeAlias = Sequence[str | None]  # four; see ``CapturedPage.vary_key``
 
 BUSY_MS = 5000
 PAGES_AT_ONCE = 200
-MOST_CONTENT_BYTES = 1024**3  # what --max-body allows at most
-# Pages of the log, 64 MiB, after which a writer stops to carry them over into the database. SQLite's own 1000
-# made a capture of 2,000 pages wait for the disk 116 times; ``sync`` does nearly all of it beside the writer.
-LOG_PAGES = 16_384
+MOST_CONTENT_BYTES = 1024**3  # the largest --max-body
+# Pages of the write-ahead log (64 MiB) after which a writer stops for a checkpoint. With SQLite's default of
+# 1000, a capture of 2,000 pages waited for the disk 116 times; ``sync`` does nearly all of it in a thread.
+WAL_PAGES = 16_384
 
 
 # ── schema and statements ──────────────────────────────────────────────────────────────────────────────────
@@ -67,12 +70,12 @@ CREATE TABLE digests(body TEXT NOT NULL, terms TEXT NOT NULL, data BLOB NOT NULL
 PRAGMA application_id={APPLICATION_ID};
 PRAGMA user_version={USER_VERSION};
 """
-# From version 2, which did not know what its pages were asked for with.
+# From version 2, which did not store how its pages were requested.
 UPGRADE: Final = f"ALTER TABLE pages ADD COLUMN asked_with TEXT; {_SALT} PRAGMA user_version={USER_VERSION}"
 UPGRADABLE: Final = 2
 
 JOB_COLUMNS: Final = ", ".join(CaptureJob.__struct_fields__)
-PAGE_COLUMNS: Final = ", ".join(CapturedPage.__struct_fields__)
+PAGE_COLUMNS: Final = ", ".join(CapturedPage.__struct_encode_fields__)
 
 
 def _marks(columns: str) -> str:
@@ -82,13 +85,13 @@ def _marks(columns: str) -> str:
 PUT_JOB: Final = f"INSERT OR REPLACE INTO jobs({JOB_COLUMNS}) VALUES ({_marks(JOB_COLUMNS)})"
 GET_JOB: Final = f"SELECT {JOB_COLUMNS} FROM jobs WHERE id = ?"
 ALL_JOBS: Final = f"SELECT {JOB_COLUMNS} FROM jobs ORDER BY created, id"
-# Not REPLACE: a page that is put again keeps its number, and with it its place among the alternates.
+# Not REPLACE: a page that is put again keeps its number, and so its place among the alternates.
 PUT_PAGE: Final = (
     f"INSERT INTO pages(job, {PAGE_COLUMNS}) VALUES (?, {_marks(PAGE_COLUMNS)}) "
     "ON CONFLICT(job, url) DO UPDATE SET "
-    + ", ".join(f"{name} = excluded.{name}" for name in CapturedPage.__struct_fields__[1:])
+    + ", ".join(f"{name} = excluded.{name}" for name in CapturedPage.__struct_encode_fields__[1:])
 )
-# A kept page comes before its duplicates: those wait for it to be settled.
+# A page comes before its duplicates, which wait for it to be settled.
 PAGES: Final = (
     f"SELECT number, {PAGE_COLUMNS} FROM pages "
     "WHERE job = ? AND number > ? AND duplicate_of IS NULL ORDER BY number LIMIT ?"
@@ -105,16 +108,16 @@ COUNT_BASES: Final = (
 )
 COUNT_LEVELS: Final = "SELECT cached, count(*) FROM pages WHERE job = ? GROUP BY cached"
 ALTERNATES: Final = "SELECT url FROM pages WHERE job = ? AND duplicate_of = ? ORDER BY number"
-# Of the forms that are asked for, None is none: it is IN no list.
-_ALIKE = "asked_with IN (?2, ?3, ?4, ?5)"
+# A key that is None matches nothing: NULL is IN no list.
+_SAME_KEY = "asked_with IN (?2, ?3, ?4, ?5)"
 CACHED: Final = (
-    f"SELECT {PAGE_COLUMNS} FROM pages WHERE url = ?1 AND {_ALIKE} ORDER BY fetched_at DESC LIMIT 1"
+    f"SELECT {PAGE_COLUMNS} FROM pages WHERE url = ?1 AND {_SAME_KEY} ORDER BY fetched_at DESC LIMIT 1"
 )
 CACHED_AT: Final = (
-    f"SELECT * FROM (SELECT {PAGE_COLUMNS} FROM pages WHERE url = ?1 AND address = ?1 AND {_ALIKE} "
+    f"SELECT * FROM (SELECT {PAGE_COLUMNS} FROM pages WHERE url = ?1 AND address = ?1 AND {_SAME_KEY} "
     "ORDER BY fetched_at DESC LIMIT 1) "
     f"UNION ALL SELECT * FROM (SELECT {PAGE_COLUMNS} FROM pages WHERE address = ?1 AND address <> url "
-    f"AND {_ALIKE} ORDER BY fetched_at DESC LIMIT 1) ORDER BY fetched_at DESC LIMIT 1"
+    f"AND {_SAME_KEY} ORDER BY fetched_at DESC LIMIT 1) ORDER BY fetched_at DESC LIMIT 1"
 )
 SALT: Final = "SELECT value FROM salt"
 
@@ -133,7 +136,7 @@ GET_DIGEST: Final = "SELECT data FROM digests WHERE body = ? AND terms = ?"
 DROP_JOB: Final = (
     "DELETE FROM jobs WHERE id = ?1; DELETE FROM pages WHERE job = ?1; DELETE FROM failures WHERE job = ?1"
 )
-# By sets that are made for it: indexes for this alone would be written with every page.
+# Without indexes: they would have to be updated with every page, and only this needs them.
 DROP_UNUSED: Final = (
     "DELETE FROM contents WHERE hash NOT IN (SELECT text FROM pages) "
     "AND hash NOT IN (SELECT body FROM pages WHERE body IS NOT NULL); "
@@ -146,14 +149,14 @@ class CaptureDatabase:
         self._path = path
         self._log: int | None = None
         self._carrier: apsw.Connection | None = None
-        with self._trouble_named():
+        with self._errors_explained():
             self._db = _open(path, readonly=readonly)
             if self._version == UPGRADABLE and self._is_ours:
                 _upgrade(path)
             if not readonly:
                 self._db.pragma("journal_mode", "WAL")
                 self._db.pragma("synchronous", "NORMAL")
-                self._db.pragma("wal_autocheckpoint", LOG_PAGES)
+                self._db.pragma("wal_autocheckpoint", WAL_PAGES)
                 if not self._db.execute("SELECT count(*) FROM sqlite_schema").get:
                     self._db.execute(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT")
                 self._log = os.open(f"{path}-wal", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -163,14 +166,14 @@ class CaptureDatabase:
     def close(self) -> None:
         if self._log is not None:
             os.close(self._log)
-        with self._trouble_named():
+        with self._errors_explained():
             if self._carrier is not None:
                 self._carrier.close()
             self._db.close()
 
     def sync(self) -> None:
-        """Slow: call it in a thread. Nobody who writes meanwhile is held up."""
-        with self._trouble_named():
+        """Slow: call it in a thread. Writers are not blocked meanwhile."""
+        with self._errors_explained():
             if self._log is not None:
                 os.fdatasync(self._log)
             if self._carrier is not None:
@@ -192,15 +195,17 @@ class CaptureDatabase:
         return [_job(row) for row in self._rows(ALL_JOBS, ())]
 
     def delete_job(self, job_id: str) -> None:
-        """With its pages, and the contents that no other job has."""
+        """With its pages, and the contents that no other job uses."""
         with self.transaction():
             self._db.execute(DROP_JOB, (job_id,) * 3)
             self._db.execute(DROP_UNUSED)
 
     # ── pages ──────────────────────────────────────────────────────────────────────────────────────────
 
-    def put_contents(self, contents: Sequence[tuple[str, bytes]], digests: Sequence[KeptDigest] = ()) -> None:
-        """Packed ones, by the hash of what they hold, and what was made of them."""
+    def put_contents(
+        self, contents: Sequence[tuple[str, bytes]], digests: Sequence[StoredDigest] = ()
+    ) -> None:
+        """Packed contents by the SHA-256 of the unpacked ones, and their digests."""
         if not contents and not digests:
             return
         with self.transaction():
@@ -224,7 +229,7 @@ class CaptureDatabase:
             self._db.executemany(DROP_PAGE, [(job_id, url) for url in urls])
 
     def pages(self, job_id: str) -> Iterator[CapturedPage]:
-        """Those of their own text, in the order in which they came."""
+        """Without duplicates, in the order in which they were captured."""
         after = 0
         while rows := self._rows(PAGES, (job_id, after, PAGES_AT_ONCE)):
             for row in rows:
@@ -232,12 +237,12 @@ class CaptureDatabase:
             after = rows[-1][0]
 
     def alternates(self, job_id: str, page: CapturedPage) -> tuple[str, ...]:
-        """Every URL of a page: its own first, then those of the same text, in the order of their finding."""
+        """Every URL of a page: its own, then those with the same text in the order they were captured."""
         rows = self._rows(ALTERNATES, (job_id, page.url))
         return (page.url, *(url for (url,) in rows))
 
     def simhashes(self, job_id: str) -> list[tuple[str, int]]:
-        """Of the pages of their own text, in the order in which they came."""
+        """Of ``pages``, in the same order."""
         return [(url, int(text, 16)) for url, text in self._rows(SIMHASHES, (job_id,))]
 
     def page_urls(self, job_id: str) -> set[str]:
@@ -255,7 +260,7 @@ class CaptureDatabase:
     def failures(self, job_id: str) -> list[FailedPage]:
         return [FailedPage(*row) for row in self._rows(FAILURES, (job_id,))]
 
-    # ── what earlier jobs left ─────────────────────────────────────────────────────────────────────────
+    # ── the cache ──────────────────────────────────────────────────────────────────────────────────────
 
     @property
     def has_pages(self) -> bool:
@@ -263,44 +268,44 @@ class CaptureDatabase:
 
     @property
     def salt(self) -> bytes:
-        """Random, and the same for as long as the folder is."""
+        """Random, chosen when the folder was created."""
         return bytes(self._rows(SALT, ())[0][0])
 
-    def cached(self, url: str, forms: Forms) -> CapturedPage | None:
-        """The youngest copy of a page, of whichever job, among what was asked for in one of these forms."""
-        return next((_page(row) for row in self._rows(CACHED, (url, *forms))), None)
+    def cached(self, url: str, keys: Keys) -> CapturedPage | None:
+        """The youngest copy of a page in any job that was requested with one of these vary keys."""
+        return next((_page(row) for row in self._rows(CACHED, (url, *keys))), None)
 
-    def cached_at(self, address: str, forms: Forms) -> CapturedPage | None:
-        """The same by what was requested."""
-        return next((_page(row) for row in self._rows(CACHED_AT, (address, *forms))), None)
+    def cached_at(self, address: str, keys: Keys) -> CapturedPage | None:
+        """The same by the URL that was requested."""
+        return next((_page(row) for row in self._rows(CACHED_AT, (address, *keys))), None)
 
-    def has_content(self, digest: str) -> bool:
-        return bool(self._rows(HAS_CONTENT, (digest,)))
+    def has_content(self, sha256: str) -> bool:
+        return bool(self._rows(HAS_CONTENT, (sha256,)))
 
-    def content(self, digest: str) -> bytes | None:
-        """Unpacked; None if it is not there or damaged."""
-        rows = self._rows(GET_CONTENT, (digest,))
+    def content(self, sha256: str) -> bytes | None:
+        """Unpacked; None if it is missing or damaged."""
+        rows = self._rows(GET_CONTENT, (sha256,))
         return unpacked(rows[0][0], MOST_CONTENT_BYTES) if rows else None
 
-    def digest(self, body: str, terms: str) -> bytes | None:
-        """As it was put."""
-        rows = self._rows(GET_DIGEST, (body, terms))
+    def digest(self, body_sha256: str, request_hash: str) -> bytes | None:
+        """The data of a ``StoredDigest``."""
+        rows = self._rows(GET_DIGEST, (body_sha256, request_hash))
         return rows[0][0] if rows else None
 
     # ── the database itself ────────────────────────────────────────────────────────────────────────────
 
     def _rows(self, statement: str, bindings: Sequence[SqlValue]) -> list[tuple[Any, ...]]:
-        with self._trouble_named():
+        with self._errors_explained():
             return list(self._db.execute(statement, bindings))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing of what is written within; one within another is part of it."""
+        """All writes within succeed or none does; a nested transaction is part of the outer one."""
         is_within_another = self._db.in_transaction
         if is_within_another:
             yield
             return
-        with self._trouble_named():
+        with self._errors_explained():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -320,13 +325,13 @@ class CaptureDatabase:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """All that is read within is of one moment, whatever others write meanwhile."""
-        with self._trouble_named():
+        """All reads within see the same state, whatever others write meanwhile."""
+        with self._errors_explained():
             self._db.execute("BEGIN")
         try:
             yield
         finally:
-            with self._trouble_named():
+            with self._errors_explained():
                 self._db.execute("ROLLBACK")
 
     def _check_schema(self) -> None:
@@ -339,7 +344,7 @@ class CaptureDatabase:
             )
 
     @contextmanager
-    def _trouble_named(self) -> Iterator[None]:
+    def _errors_explained(self) -> Iterator[None]:
         try:
             yield
         except (apsw.CorruptError, apsw.NotADBError) as error:
@@ -373,11 +378,11 @@ def _page(row: tuple[Any, ...]) -> CapturedPage:
 
 
 def _upgrade(path: Path) -> None:
-    """Also beside a process of the earlier version, which goes on writing what it knows of."""
+    """Works while a process of the earlier version is running: that writes only the columns it knows."""
     db = _open(path, readonly=False)
     try:
         db.execute("BEGIN IMMEDIATE")
-        if db.pragma("user_version") == UPGRADABLE:  # still: nobody else was faster
+        if db.pragma("user_version") == UPGRADABLE:  # no other process has upgraded it meanwhile
             db.execute(UPGRADE)
         db.execute("COMMIT")
     finally:
@@ -386,19 +391,19 @@ def _upgrade(path: Path) -> None:
 
 def _open(path: Path, *, readonly: bool) -> apsw.Connection:
     access = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    # SQLite's refusal of symbolic links includes the folders above, which are the user's own business.
+    # SQLite would also refuse symbolic links among the parent folders, which are the user's choice.
     name = os.path.join(os.path.realpath(path.parent), path.name)
     db = apsw.Connection(name, flags=access | apsw.SQLITE_OPEN_NOFOLLOW)
     db.set_busy_timeout(BUSY_MS)
-    db.pragma("mmap_size", 0)  # an I/O error of a mapped file is a signal that ends the process
+    db.pragma("mmap_size", 0)  # an I/O error in a mapped file is a signal that ends the process
     return db
 
 
-class TurnWriter:
-    """Makes one transaction of the writes of one turn of the event loop: pages come in bursts, and a
-    transaction takes as long as writing a page's rows does. Whoever asks for a write waits until it is done.
+class BatchWriter:
+    """Puts all writes of one turn of the event loop into one transaction: pages come in bursts, and a
+    transaction takes as long as writing a page's rows.
 
-    ``last``: to be written after the others, once a turn.
+    ``last`` is called once per transaction, after the other writes.
     """
 
     def __init__(self, database: CaptureDatabase, last: Write) -> None:
@@ -407,7 +412,7 @@ class TurnWriter:
         self._waiting: list[tuple[Write, asyncio.Future[None]]] = []
 
     async def do(self, write: Write) -> None:
-        """Raises what writing raises; then nothing of this turn was written."""
+        """Returns when it is written. Raises what writing raised; then nothing of this turn was written."""
         loop = asyncio.get_running_loop()
         if not self._waiting:
             loop.call_soon(self._write_all)
@@ -422,7 +427,7 @@ class TurnWriter:
                 for write, _ in waiting:
                     write()
                 self._last()
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it, whatever it is
+        except Exception as error:  # noqa: BLE001 - raised in the tasks that wait for the write
             for _, written in waiting:
                 if not written.done():
                     written.set_exception(error)

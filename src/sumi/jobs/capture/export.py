@@ -40,7 +40,7 @@ Pages: TypeAlias = Callable[[], Iterable[ExportedPage]]
 
 def exported_pages(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[ExportedPage]:
     for page in database.pages(job.id):
-        text = database.content(page.text)
+        text = database.content(page.text_sha256)
         if text is None:
             raise StateDamaged(
                 f"the text of {page.url} is missing or damaged: capture it again with --skip-cache"
@@ -51,7 +51,7 @@ def exported_pages(database: "CaptureDatabase", job: "CaptureJob") -> Iterator[E
             alternate_urls=database.alternates(job.id, page),
             base_url=job.base_urls[page.base],
             depth=page.depth,
-            content_hash=page.text,
+            content_hash=page.text_sha256,
             fetched_at=iso_utc(page.fetched_at),
             content=text.decode("utf-8", "replace"),
         )

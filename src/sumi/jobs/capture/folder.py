@@ -1,4 +1,4 @@
-"""A folder of captures as users name it: where its database and its jobs are, and who is at work in it."""
+"""A folder of captures: where its database and its jobs are, and which process is working in it."""
 
 import shutil
 import time
@@ -16,7 +16,7 @@ from sumi.state.folder import CAPTURES
 from sumi.state.lock import Claim, FolderLock, lock_owner
 
 STATE_FOLDER = ".sumi"  # in a job's folder
-JOB_NAME = "capture"  # what flag files in a job's folder end in
+JOB_NAME = "capture"  # the suffix of flag files
 
 
 class CaptureFolder:
@@ -25,22 +25,22 @@ class CaptureFolder:
 
     @property
     def owner(self) -> int | None:
-        """The process whose capture is going on here."""
+        """The process whose capture is running here."""
         return lock_owner(self.path)
 
     @property
     def has_jobs(self) -> bool:
-        """Whether any job has ever left something here."""
-        return any(self.home_of("").glob("*"))
 
-    def home_of(self, job_id: str) -> Path:
+        return any(self.job_folder("").glob("*"))
+
+    def job_folder(self, job_id: str) -> Path:
         return self.path / "jobs" / job_id
 
     @contextmanager
-    def working(self, command: str) -> Iterator[CaptureDatabase]:
-        """To run a capture, or to delete one. Only one process may: StateLocked for the others. The lock ends
-        with its owner, so jobs that seem under way are then known to have lost theirs. A folder that was made
-        for a capture that could not start goes again."""
+    def writing(self, command: str) -> Iterator[CaptureDatabase]:
+        """To run a capture or to delete one; StateLocked if another process does. The lock ends with its
+        owner, so jobs that are still recorded as under way have died and are marked as interrupted. A folder
+        that was made for a capture that could not start is removed."""
         try:
             claim = Claim(self.path, command, option="--store", leaves_something=lambda: self.has_jobs)
         except StateLocked as error:
@@ -54,8 +54,8 @@ class CaptureFolder:
                 database.close()
 
     @contextmanager
-    def looking(self) -> Iterator[CaptureDatabase]:
-        """To read, whoever else is at work."""
+    def reading(self) -> Iterator[CaptureDatabase]:
+        """To read, even while another process writes."""
         path = self.path / CAPTURES
         if not path.is_file():
             raise UsageError(f"{self.path} holds no captures; give their folder with --store")
@@ -66,14 +66,14 @@ class CaptureFolder:
             database.close()
 
     def jobs(self, database: CaptureDatabase) -> list[CaptureJob]:
-        """As they are: what a dead process left under way is interrupted."""
+        """Jobs that a dead process left under way are shown as interrupted."""
         jobs = database.jobs()
         if self.owner is not None:
             return jobs
         return [_interrupted(job) if job.is_under_way else job for job in jobs]
 
     def job(self, database: CaptureDatabase, job_id: str) -> CaptureJob:
-        """By its id, or by a beginning of it that no other has."""
+        """By its id or a unique prefix of it."""
         found = [job for job in self.jobs(database) if job.id.startswith(job_id)]
         exact = [job for job in found if job.id == job_id]
         if len(exact or found) == 1:
@@ -82,35 +82,35 @@ class CaptureFolder:
         raise UsageError(f"{job_id}: {known}; sumi capture list shows them all")
 
     def active(self, database: CaptureDatabase) -> CaptureJob | None:
-        """The one that is going on, if one is."""
+        """The running job, if there is one."""
         return next((job for job in reversed(self.jobs(database)) if job.is_under_way), None)
 
     def pause_flag(self, job_id: str) -> Path:
-        """While there is such a file, a run fetches nothing new."""
-        return self.home_of(job_id) / f"pause.{JOB_NAME}"
+        """While this file exists, a run fetches nothing new."""
+        return self.job_folder(job_id) / f"pause.{JOB_NAME}"
 
     def stop_flag(self, job_id: str) -> Path:
-        """A run that finds such a file ends in good order."""
-        return self.home_of(job_id) / f"stop.{JOB_NAME}"
+        """A run that finds this file stops gracefully."""
+        return self.job_folder(job_id) / f"stop.{JOB_NAME}"
 
     def mark_stopping(self, job_id: str) -> None:
-        """Said by the run itself, which takes the stop flag away as soon as it has seen it."""
+        """Set by the run itself, which removes the stop flag as soon as it has seen it."""
         self._stopping_mark(job_id).touch(mode=0o644)
 
     def is_stopping(self, job_id: str) -> bool:
         return self.stop_flag(job_id).exists() or self._stopping_mark(job_id).exists()
 
     def _stopping_mark(self, job_id: str) -> Path:
-        return self.home_of(job_id) / f"stopping.{JOB_NAME}"
+        return self.job_folder(job_id) / f"stopping.{JOB_NAME}"
 
-    def lower_flags(self, job_id: str) -> None:
+    def remove_flags(self, job_id: str) -> None:
         for flag in (self.pause_flag(job_id), self.stop_flag(job_id), self._stopping_mark(job_id)):
             flag.unlink(missing_ok=True)
 
     @contextmanager
-    def alone_with(self, job_id: str, command: str) -> Iterator[None]:
-        """A job's own state is locked too, against others than captures: a migration, say."""
-        state = self.home_of(job_id) / STATE_FOLDER
+    def locked_job(self, job_id: str, command: str) -> Iterator[None]:
+        """Also lock the job's own state, against other commands than captures, such as a migration."""
+        state = self.job_folder(job_id) / STATE_FOLDER
         lock = FolderLock(state, command=command) if state.is_dir() else None
         try:
             yield
@@ -118,8 +118,8 @@ class CaptureFolder:
             if lock is not None:
                 lock.release()
 
-    def forget_home(self, job_id: str) -> None:
-        home = self.home_of(job_id)
+    def remove_job_folder(self, job_id: str) -> None:
+        home = self.job_folder(job_id)
         if home.is_symlink():
             raise UsageError(f"{home} is a symbolic link: remove it yourself")
         shutil.rmtree(home, ignore_errors=True)
@@ -136,5 +136,5 @@ def _interrupted(job: CaptureJob) -> CaptureJob:
 
 
 def new_job_id(now: float) -> str:
-    """Sorts by time, and is short enough to be typed."""
+    """Sorts by time, and short enough to type."""
     return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}-{token_hex(2)}"

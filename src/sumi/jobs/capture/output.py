@@ -1,7 +1,7 @@
-"""The output of a capture: texts and bodies in the folder's database, and the pages of the job with them.
+"""The output of a capture: texts and bodies in the folder's database, and the pages of the job.
 
-Contents are stored before their page is settled. What is told of a page follows its settlement, and is
-brought in line with the ledger when a job is taken up again.
+Contents are stored before their page is settled, the page's row afterwards. When a job is resumed, its rows
+are brought in line with the ledger.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from sumi.engine.answers import page_facts
 from sumi.events import CaptureProgress, Listener
 from sumi.frontier.freshness import vouched_seconds
 from sumi.jobs.capture.cache import CacheSource, PageCache
-from sumi.jobs.capture.database import CaptureDatabase, TurnWriter
-from sumi.jobs.capture.digest_cache import Digested, DigestMemory
+from sumi.jobs.capture.database import BatchWriter, CaptureDatabase
+from sumi.jobs.capture.digest_cache import DigestCache, DigestInFlight
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, JobStatus
 from sumi.model import Kind, Lease, PageFacts, Response
 from sumi.outcomes import BY_ENDING, CAME, KEPT, Ending, Outcome, Verdict
@@ -23,11 +23,11 @@ from sumi.ports import Frontier, FrontierStats, Ledger, UrlRecord
 from sumi.scope.bases import BaseUrls
 
 FAILURES = BY_ENDING[Ending.FAILED]
-EMPTY = packed(b"")[0]  # what the text of a page without any is kept under
+EMPTY_SHA256 = packed(b"")[0]
 
 
 class CaptureOutput:
-    """Implements ``RestorableOutput``. ``job`` is the job's row, as it stands."""
+    """Implements ``RestorableOutput``. ``job`` is the job's current row."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class CaptureOutput:
         frontier: Frontier,
         cache: PageCache,
         source: CacheSource,
-        digests: DigestMemory,
+        digests: DigestCache,
         bases: BaseUrls,
         limit: int,
         tell: Listener,
@@ -55,7 +55,7 @@ class CaptureOutput:
         self._keep_bodies = keep_bodies
         self._processed: set[int] = set()  # hashes of URLs
         self._failed: set[int] = set()
-        self._writer = TurnWriter(database, last=self._record)
+        self._writer = BatchWriter(database, last=self._put_job)
 
     # ── pages ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -63,25 +63,25 @@ class CaptureOutput:
         text = (digest.markdown or "").encode("utf-8", "replace")
         facts = msgspec.structs.replace(page_facts(response, digest), size=len(text), raw=digest.raw_sha256)
         digested = self._digests.take(response.url)
-        if digested is not None and digested.new is None:  # all of it is here
+        if digested is not None and digested.new is None:  # everything is stored already
             return msgspec.structs.replace(facts, sha256=digest.sha256)
-        digest_of_text, frame = packed(text)
-        contents = [(digest_of_text, frame)]
+        text_sha256, frame = packed(text)
+        contents = [(text_sha256, frame)]
         if self._keep_bodies and digest.raw_sha256 is not None:
             contents.append((digest.raw_sha256, digest.raw))
         digests = [digested.new] if digested is not None and digested.new is not None else []
         await self._writer.do(lambda: self._database.put_contents(contents, digests))
-        return msgspec.structs.replace(facts, sha256=digest_of_text)
+        return msgspec.structs.replace(facts, sha256=text_sha256)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
-        """The failure is recorded once it is settled."""
+        """A failure is recorded once it is settled."""
 
     async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
         self._source.visited.pop(lease.url, None)
         if lease.candidate.kind is not Kind.PAGE:
             return
         stats = await self._frontier.stats()
-        response = self._cache.answers.pop(lease.target, None)
+        response = self._cache.responses.pop(lease.target, None)
         digested = self._digests.take(lease.target if response is None else response.url)
         had_failed = hash(lease.url) in self._failed
         self._count(lease.url, verdict.outcome)
@@ -89,7 +89,7 @@ class CaptureOutput:
         progress = self.progress()
         if verdict.outcome in CAME:
             page = self._page(lease, facts, response, digested)
-            await self._writer.do(lambda: self._put(page, digested, response, had_failed))
+            await self._writer.do(lambda: self._put_page(page, digested, response, had_failed))
         elif verdict.ending is Ending.FAILED:
             failure = FailedPage(lease.url, _words(verdict), at)
             await self._writer.do(lambda: self._database.put_failure(self.job.id, failure))
@@ -98,7 +98,7 @@ class CaptureOutput:
         self._tell(progress)
 
     def mark(self, status: JobStatus, now: float) -> CaptureJob:
-        """Record how the job stands; the first start counts, and the last end."""
+        """Record the status of the job; its first start and its last end count."""
         job = msgspec.structs.replace(self.job, status=status, started=self.job.started or now)
         if not job.is_under_way:
             job = msgspec.structs.replace(job, ended=now, queue_size=self._left_over(job))
@@ -108,7 +108,7 @@ class CaptureOutput:
 
     @staticmethod
     def _left_over(job: CaptureJob) -> int:
-        """What waits when a limit was reached waits for nobody."""
+        """Pages beyond a limit are not waiting for anything."""
         return job.queue_size if job.status is JobStatus.INTERRUPTED else 0
 
     def progress(self) -> CaptureProgress:
@@ -133,21 +133,21 @@ class CaptureOutput:
             pages_found=pages + waiting + len(self._source.visited),
         )
 
-    def _record(self) -> None:
+    def _put_job(self) -> None:
         self._database.put_job(self.job)
 
-    def _put(
-        self, page: CapturedPage, digested: Digested | None, response: Response | None, had_failed: bool
+    def _put_page(
+        self, page: CapturedPage, digested: DigestInFlight | None, response: Response | None, had_failed: bool
     ) -> None:
         if digested is not None and digested.new is not None and response is not None:
-            # A duplicate, which ``accept`` has not seen, since its text is here.
+            # A duplicate, for which ``accept`` was not called since its text is stored already.
             self._database.put_contents([packed(response.body)], [digested.new])
         self._database.put_page(self.job.id, page)
         if had_failed:
             self._database.drop_failure(self.job.id, page.url)
 
     def _page(
-        self, lease: Lease, facts: PageFacts, response: Response | None, digested: Digested | None
+        self, lease: Lease, facts: PageFacts, response: Response | None, digested: DigestInFlight | None
     ) -> CapturedPage:
         page = self._page_of(lease.url, lease.target, lease.candidate.depth, facts)
         if response is None:
@@ -155,20 +155,20 @@ class CaptureOutput:
         return msgspec.structs.replace(
             page,
             address=response.url,
-            body=digested.body if digested is not None else page.body,
+            body_sha256=digested.body_sha256 if digested is not None else page.body_sha256,
             etag=response.header("etag"),
             last_modified=response.header("last-modified"),
             fresh_for=vouched_seconds(response.headers, response.timing.finished),
-            asked_with=self._cache.form_of(response),
+            vary_key=self._cache.vary_key_of(response),
         )
 
     def _page_of(self, url: str, address: str, depth: int, facts: PageFacts) -> CapturedPage:
-        """As far as the ledger knows it. The text of a duplicate is what makes it one."""
+        """What the ledger knows of a page. A duplicate has the text of the page that it duplicates."""
         return CapturedPage(
             url=url,
             address=address,
-            text=(facts.content_key if facts.duplicate_of else facts.sha256) or EMPTY,
-            body=facts.raw,
+            text_sha256=(facts.content_key if facts.duplicate_of else facts.sha256) or EMPTY_SHA256,
+            body_sha256=facts.raw,
             title=facts.title,
             base=self._bases.charged(url),
             depth=depth,
@@ -177,27 +177,27 @@ class CaptureOutput:
             etag=facts.etag,
             last_modified=facts.last_modified,
             rendered=facts.rendered,
-            fresh_for=0.0,  # what its server said is not on record
+            fresh_for=0.0,  # unknown: the ledger does not store what the server said
             cached=CacheLevel(facts.cached or CacheLevel.MISS),
             fetched_at=facts.fetched_at or 0.0,
             duplicate_of=facts.duplicate_of,
             simhash=facts.simhash,
         )
 
-    # ── in line with the ledger ────────────────────────────────────────────────────────────────────────
+    # ── resuming ───────────────────────────────────────────────────────────────────────────────────────
 
     async def load(self, ledger: Ledger) -> None:
-        """A kill may have come between settling a page and telling of it here."""
+        """Bring the rows in line: a kill may have come between settling a page and writing its row."""
         known = self._database.page_urls(self.job.id)
         present: set[str] = set()
         async for record in ledger.records(CAME | FAILURES):
             if record.kind is Kind.PAGE:
                 self._count(record.url, record.outcome)
-                self._take_up(record, known)
+                self._restore(record, known)
                 present.add(record.url)
         self._database.drop_pages(self.job.id, known - present)
 
-    def _take_up(self, record: UrlRecord, known: set[str]) -> None:
+    def _restore(self, record: UrlRecord, known: set[str]) -> None:
         if record.outcome not in CAME:
             failure = FailedPage(record.url, _words(Verdict(record.outcome, record.rule)), record.at or 0.0)
             self._database.put_failure(self.job.id, failure)
@@ -207,7 +207,7 @@ class CaptureOutput:
 
     def has_whole(self, facts: PageFacts) -> bool:
         return all(
-            digest is None or self._database.has_content(digest) for digest in (facts.sha256, facts.raw)
+            sha256 is None or self._database.has_content(sha256) for sha256 in (facts.sha256, facts.raw)
         )
 
     async def sync(self) -> None:

@@ -1,4 +1,4 @@
-"""Capture: the pages under a few base URLs, each text once, kept for later. What that means, as data."""
+"""Turns the settings of a capture into a job: the pages under the base URLs, each text once."""
 
 from sumi.assembly.connection import (
     limits_of,
@@ -17,10 +17,10 @@ from sumi.scope import Scope
 
 
 def capture_job(settings: CaptureSettings) -> Job:
-    # The workers share one pause between requests to a host: more of them make slow pages no hindrance, and
-    # no host is asked more often.
+    # The workers share one delay between requests to a host: more of them keep slow pages from blocking the
+    # others, but do not send more requests.
     pacing = pacing_of(settings, per_host=settings.workers)
-    # Each base has its own limit; the sum tells when all of them are reached.
+    # Each base URL has its own limit; at their sum all of them are reached.
     most = settings.limit * len(settings.urls)
     recipe = Recipe(
         job="capture",
@@ -45,7 +45,7 @@ def capture_job(settings: CaptureSettings) -> Job:
         keep_raw=settings.raw,
         keep_duplicates=False,
         titles_count=False,
-        trust_dates=False,  # a job asks for each page once
+        trust_dates=False,  # a job requests each page once
     )
     return Job(
         recipe=recipe,

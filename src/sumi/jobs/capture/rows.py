@@ -1,4 +1,7 @@
-"""What is kept of captures: jobs, their pages, and pages that failed."""
+"""What a capture database stores: jobs, their pages, and pages that failed.
+
+Field names are column names and JSON keys, except where ``name=`` gives the stored name.
+"""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -7,22 +10,22 @@ import msgspec
 
 
 class JobStatus(StrEnum):
-    PENDING = "pending"  # made, not begun
+    PENDING = "pending"  # recorded, not started
     IN_PROGRESS = "in_progress"
     PAUSED = "paused"
     COMPLETED = "completed"  # or its page limit was reached
     COMPLETED_WITH_ERRORS = "completed_with_errors"
-    INTERRUPTED = "interrupted"  # cancelled, stopped or killed; it can be taken up again
+    INTERRUPTED = "interrupted"  # cancelled, stopped or killed; it can be resumed
 
 
 UNDER_WAY = frozenset({JobStatus.PENDING, JobStatus.IN_PROGRESS, JobStatus.PAUSED})
 
 
 class CacheLevel(StrEnum):
-    """How much of a page was there before the job, from an earlier one."""
+    """How much of a page earlier jobs had."""
 
-    FULL = "full"  # text and body: it was not transferred again
-    PARTIAL = "partial"  # the text only: its body was fetched to learn its links
+    FULL = "full"  # text and body: the page was not transferred again
+    PARTIAL = "partial"  # only the text: the body was fetched for its links
     MISS = "miss"
 
 
@@ -31,7 +34,7 @@ class CaptureJob(msgspec.Struct, frozen=True):
     base_urls: tuple[str, ...]
     status: JobStatus
     created: float
-    settings: str  # JSON, without anything secret
+    settings: str  # JSON, without secrets
     started: float | None = None
     ended: float | None = None
     pages_found: int = 0
@@ -41,39 +44,39 @@ class CaptureJob(msgspec.Struct, frozen=True):
 
     @property
     def is_under_way(self) -> bool:
-        """As far as the record says; whoever was at work on it may have died since."""
+        """According to the record; its process may have died since."""
         return self.status in UNDER_WAY
 
 
 class CapturedPage(msgspec.Struct, frozen=True):
-    """One URL of a job that brought content. ``duplicate_of``: the page of the job that has the same text."""
+    """One URL of a job that had content."""
 
     url: str
-    address: str  # what was requested: links are relative to it
-    text: str  # SHA-256 of the extracted text, under which it is kept
-    body: str | None  # the same of the page as it came; None where that was not kept
+    address: str  # the URL that was requested: links are relative to it
+    text_sha256: str = msgspec.field(name="text")  # of the extracted Markdown, which is stored under it
+    body_sha256: str | None = msgspec.field(name="body")  # of the response body; None if that is not stored
     title: str | None
-    base: int  # number of the base URL against whose limit it counts
+    base: int  # index of the base URL against whose limit the page counts
     depth: int
     status: int
     content_type: str | None
     etag: str | None
     last_modified: str | None
     rendered: str | None
-    fresh_for: float | None  # seconds for which its server vouches for it; None where it says nothing
+    fresh_for: float | None  # seconds for which the server allows reuse; None if it does not say
     cached: CacheLevel
     fetched_at: float
-    duplicate_of: str | None = None
-    # What its request was like (``RequestForms.form``); None: it answers no other one.
-    asked_with: str | None = None
+    duplicate_of: str | None = None  # the page of this job that has the same text
+    # Identifies requests that would get the same response (``cache.VaryKeys``); None: only this one.
+    vary_key: str | None = msgspec.field(default=None, name="asked_with")
     simhash: str | None = None  # of the text, 16 hex digits; near-duplicates differ in a few bits
 
 
-class KeptDigest(NamedTuple):
-    """What was made of a body, on which terms; a packed form that its owner reads."""
+class StoredDigest(NamedTuple):
+    """The digest of a body, as ``digest_cache`` packs it."""
 
-    body: str  # the hash under which the body is kept
-    terms: str
+    body_sha256: str
+    request_hash: str  # of everything else that the digest depends on
     data: bytes
 
 

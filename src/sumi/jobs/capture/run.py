@@ -1,4 +1,4 @@
-"""A capture, put together: its folder, its job, the cache of earlier ones, and the job's end."""
+"""``sumi capture``: assembles a capture (its folder, its job, the cache of earlier ones) and runs it."""
 
 import asyncio
 import dataclasses
@@ -23,9 +23,9 @@ from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, PageDeferred, RunStarted, StateChanged, Summary
-from sumi.jobs.capture.cache import CacheSource, CachingFetcher, PageCache, RequestForms
+from sumi.jobs.capture.cache import CacheSource, CachingFetcher, PageCache, VaryKeys
 from sumi.jobs.capture.database import CaptureDatabase
-from sumi.jobs.capture.digest_cache import DigestMemory, RememberingDigester
+from sumi.jobs.capture.digest_cache import CachingDigester, DigestCache
 from sumi.jobs.capture.folder import CaptureFolder, new_job_id
 from sumi.jobs.capture.output import CaptureOutput
 from sumi.jobs.capture.recipe import capture_job
@@ -37,14 +37,14 @@ from sumi.ports import JobStore
 from sumi.recipe import Job
 from sumi.state.lock import make_folders
 
-# In these, nothing new is begun any more.
+# No new page is started in these.
 LAST_STATES = frozenset({RunState.STOPPING, RunState.ABORTING})
-# By which status a job goes while its run is in one of these states.
+
 STATUSES = {RunState.RUNNING: JobStatus.IN_PROGRESS, RunState.PAUSED: JobStatus.PAUSED}
 
 
 class Captured(msgspec.Struct, frozen=True):
-    """The end of a run, and the job as it then stands."""
+    """The result of a run: its summary, and the job as it is then."""
 
     job: CaptureJob
     summary: Summary
@@ -61,9 +61,9 @@ async def capture(
 ) -> Captured:
     """``sumi capture``: the pages under base URLs, each text once, into a folder of captures.
 
-    ``settings`` are those of the command, with ``_`` for ``-``. ``job_id`` goes on with that job. ``begun``
-    is called with the job once it is on record and has everything that it needs. A run that could not begin
-    leaves nothing behind.
+    ``settings`` are those of the command, with ``_`` for ``-``. ``job_id`` resumes that job. ``begun`` is
+    called with the job once it is recorded and everything it needs is open. A run that cannot start leaves
+    nothing behind.
     """
     chosen = urls if isinstance(urls, CaptureSettings) else given_settings(urls, settings)
     return await _captured(chosen, listeners, control or Control(), job_id, begun)
@@ -79,7 +79,7 @@ async def _captured(
     raise_limit()
     job = affordable(capture_job(settings), settings.processes)
     folder = CaptureFolder(Path(settings.store))
-    with folder.working("sumi capture") as database:
+    with folder.writing("sumi capture") as database:
         require_disk_space(folder.path, settings.min_free)
         before = None if job_id is None else folder.job(database, job_id)
         row = _recorded(settings, folder, database, before)
@@ -88,14 +88,14 @@ async def _captured(
             return await _run(settings, job, folder, database, row, listeners, control, begun)
         except UsageError:
             if database.count_pages(row.id) == had:
-                _take_back(folder, database, row.id, before)
+                _undo_record(folder, database, row.id, before)
             raise
         finally:
-            _leave_nothing_under_way(folder, database, row.id)
+            _mark_interrupted(folder, database, row.id)
 
 
 class CaptureRun:
-    """A capture that is going on in this event loop; its methods are for that loop."""
+    """A capture that runs in this event loop; call its methods from the same loop."""
 
     def __init__(
         self, settings: CaptureSettings, listeners: Sequence[Listener], job_id: str | None = None
@@ -111,7 +111,7 @@ class CaptureRun:
     async def begun(
         cls, settings: CaptureSettings, listeners: Sequence[Listener], job_id: str | None = None
     ) -> "CaptureRun":
-        """Once its job is on record; raises what kept it from beginning."""
+        """Returns once the job is recorded; raises what kept it from starting."""
         run = cls(settings, listeners, job_id)
         await asyncio.wait((run._begun, run._run), return_when=asyncio.FIRST_COMPLETED)
         run.job_id = run._begun.result() if run._begun.done() else (await run._run).job.id
@@ -126,18 +126,18 @@ class CaptureRun:
         return self._control.was_stopped
 
     async def wait(self) -> Captured:
-        """Its end."""
+        """Wait for its end."""
         return await asyncio.shield(self._run)
 
     def pause(self) -> None:
-        """Pages in flight are finished; nothing new is fetched."""
+        """Finish the pages in flight and fetch nothing new."""
         self._control.pause("pause()")
 
     def resume(self) -> None:
         self._control.resume("resume()")
 
     def cancel(self) -> None:
-        """Pages in flight are finished, and the job is interrupted, however much waits."""
+        """Finish the pages in flight and stop; the job is then interrupted."""
         if not self._control.stopping:
             self._control.stop("cancel()")
 
@@ -153,21 +153,20 @@ def _recorded(
         row = CaptureJob(new_job_id(now), settings.urls, JobStatus.PENDING, now, storable(settings))
     else:
         row = msgspec.structs.replace(known, status=JobStatus.PENDING, settings=storable(settings))
-    make_folders(folder.home_of(row.id) / STATE_FOLDER, "--store")
-    folder.lower_flags(row.id)  # of a process that is gone
+    make_folders(folder.job_folder(row.id) / STATE_FOLDER, "--store")
+    folder.remove_flags(row.id)  # left by a process that died
     database.put_job(row)
     return row
 
 
-def _take_back(
+def _undo_record(
     folder: CaptureFolder, database: CaptureDatabase, job_id: str, before: CaptureJob | None
 ) -> None:
-    """A browser that does not start, or a selector that is none, is found out with the first page to be
-    rendered. What came before that is kept; without anything, a new job would only be taken for the last one,
-    and one that was to go on would keep settings that cannot be used."""
+    """For a run that failed before its first page: a browser that does not start, or an invalid selector, is
+    noticed only when the first page is rendered. A new job is deleted, a resumed one gets its row back."""
     if before is None:
         database.delete_job(job_id)
-        folder.forget_home(job_id)
+        folder.remove_job_folder(job_id)
     else:
         database.put_job(before)
 
@@ -182,7 +181,7 @@ async def _run(
     control: Control,
     begun: Callable[[CaptureJob], None],
 ) -> Captured:
-    home = folder.home_of(row.id)
+    home = folder.job_folder(row.id)
     async with _opened(settings, job, folder, database, row, listeners) as (io, store, output):
         begun(row)
         place = Place(", ".join(settings.urls), str(home), home, settings.min_free, settings.durability)
@@ -201,14 +200,14 @@ async def _opened(
     listeners: Sequence[Listener],
 ) -> AsyncIterator[tuple[Io, JobStore, CaptureOutput]]:
     clock = SystemClock()
-    # In a folder's first capture there is nothing to look for.
+    # The first capture of a folder has nothing to look up.
     active = not settings.skip_cache and database.has_pages
     mode = job.render.mode
-    forms = RequestForms(job.network, database.salt, hidden_cookies=mode is not RenderMode.NONE)
-    cache = PageCache(database, forms, active=active, max_age=settings.cache_age, mode=mode)
+    vary_keys = VaryKeys(job.network, database.salt, hidden_cookies=mode is not RenderMode.NONE)
+    cache = PageCache(database, vary_keys, active=active, max_age=settings.cache_age, mode=mode)
     source = CacheSource(cache, clock)
-    memory = DigestMemory(database, cache)
-    state = folder.home_of(row.id) / STATE_FOLDER
+    digests = DigestCache(database, cache)
+    state = folder.job_folder(row.id) / STATE_FOLDER
     store = open_store(None, state, job.frontier, clock.now(), settings.durability, teller(listeners))
     output = CaptureOutput(
         database,
@@ -216,7 +215,7 @@ async def _opened(
         store,
         cache,
         source,
-        memory,
+        digests,
         job.recipe.scope.base_urls,
         settings.limit,
         teller(listeners),
@@ -226,7 +225,7 @@ async def _opened(
     try:
         async with connected(job, store, output, clock, heard, settings.processes) as io:
             fetcher = CachingFetcher(io.fetcher, cache)
-            digester = RememberingDigester(io.digester, memory)
+            digester = CachingDigester(io.digester, digests)
             yield dataclasses.replace(io, fetcher=fetcher, digester=digester, source=source), store, output
     finally:
         await store.aclose()
@@ -235,7 +234,7 @@ async def _opened(
 def _follow(
     folder: CaptureFolder, output: CaptureOutput, source: CacheSource, now: Callable[[], float]
 ) -> Listener:
-    """Keeps the job's row in step with its run."""
+    """Keeps the status in the job's row in step with its run."""
 
     def hear(event: Event) -> None:
         match event:
@@ -252,16 +251,16 @@ def _follow(
 
 
 def _status(summary: Summary, job: CaptureJob) -> JobStatus:
-    """A job whose pages wait for a host that does not answer is not done either."""
+    """Interrupted, too, if pages still wait, for example for a host that does not answer."""
     if summary.status in ("interrupted", "aborted") or summary.outcomes.get(Outcome.PENDING.value):
         return JobStatus.INTERRUPTED
     lacks = job.pages_failed or summary.status == PARTIAL
     return JobStatus.COMPLETED_WITH_ERRORS if lacks else JobStatus.COMPLETED
 
 
-def _leave_nothing_under_way(folder: CaptureFolder, database: CaptureDatabase, job_id: str) -> None:
-    """However it ended: with this process nobody is at work on the job any more."""
-    folder.lower_flags(job_id)
+def _mark_interrupted(folder: CaptureFolder, database: CaptureDatabase, job_id: str) -> None:
+    """However the run ended, no process is working on the job any more."""
+    folder.remove_flags(job_id)
     row = database.job(job_id)
     if row is not None and row.is_under_way:
         database.put_job(msgspec.structs.replace(row, status=JobStatus.INTERRUPTED))

@@ -1,4 +1,4 @@
-"""The settings of a capture: its own, and those that it shares with a mirror, some with other defaults."""
+"""The settings of a capture: its own, and those it shares with mirrors, some with other defaults."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -23,22 +23,22 @@ DEFAULT_STORE: Final = "captures"
 
 
 class CaptureSettings(SharedSettings, frozen=True, kw_only=True):
-    """Everything a user decides about a capture. Numbers beyond their bounds count as the nearest bound."""
+    """Everything a user decides about a capture. Numbers out of bounds count as the nearest bound."""
 
     urls: tuple[str, ...]
-    written: tuple[str, ...] = ()  # the same, as they are requested
+    written: tuple[str, ...] = ()  # the same URLs as the user wrote them, which is how they are requested
     store: str = DEFAULT_STORE
     limit: int = 0  # pages for each base URL; 0 = no limit
     external_hops: int = 0
     workers: int = DEFAULT_WORKERS
     skip_cache: bool = False
-    cache_age: float | None = None  # seconds; None: as the server says, and at most a day
-    # Half a second between requests to a host, half a minute for one of them, and no second try: what failed
-    # is listed, and tried again when the job is resumed.
+    cache_age: float | None = None  # seconds; None: as the server allows, at most a day
+    # Half a second between requests to a host, half a minute per request, no retries: failures are listed,
+    # and tried again when the job is resumed.
     rate_limit: float = 2.0
     timeout: float = 30.0
     retries: int = 0
-    # What base URLs brought along, as (origin, user:password): each for its own origin and nobody else's.
+    # Passwords in base URLs, as (origin, user:password): each is sent to its own origin only.
     passwords: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
@@ -63,8 +63,8 @@ OWN: Final = (
         Setting(
             "external-hops",
             whole(-_ANY, _ANY, "links"),
-            f"Follow links that lead out of the base URLs, so many in a row; at most {MOST_EXTERNAL_HOPS}, "
-            "0 for none.",
+            "How many links in a row to follow out of the base URLs; "
+            f"at most {MOST_EXTERNAL_HOPS}, 0 for none.",
             "links",
         ),
     ),
@@ -73,7 +73,7 @@ OWN: Final = (
         Setting(
             "workers",
             whole(-_ANY, _ANY, "pages"),
-            f"Pages at once, 1 to {MOST_WORKERS}; a number beyond counts as the nearest of them.",
+            f"Concurrent pages, 1 to {MOST_WORKERS}; other numbers count as the nearest of these.",
             "pages",
         ),
     ),
@@ -88,23 +88,23 @@ OWN: Final = (
         Setting(
             "cache-age",
             decimal(0, 1e9, "seconds"),
-            "Use a page of an earlier capture without asking the server for so long, unless that wants to be "
-            "asked every time.",
+            "How long to use a page of an earlier capture without asking the server, unless the server wants "
+            "to be asked every time.",
             "seconds",
             otherwise="as long as the server allows, at most a day",
         ),
     ),
 )
 
-# What is to be said otherwise than of a mirror.
+# Shared settings whose help differs from that of a mirror.
 HELP: Final[Mapping[str, str]] = {
-    "auth": "Basic authentication for the base URLs' own scheme, host and port, never for others; refused if "
-    "they have several: then a password goes into its URL. Rather a variable than a flag: other users of the "
-    "machine can see flags.",
-    "header": "A further header for the base URLs' own scheme, host and port, never for others; refused if "
-    "they have several: then --header-for says for which. Repeatable.",
-    "header_for": "A further header for one of several base URLs' sites, or another one that the job covers, "
-    "never for others. Repeatable.",
+    "auth": "Basic authentication for the scheme, host and port of the base URLs only; refused if they have "
+    "several: then write each password into its URL. Prefer the environment variable to the flag: other "
+    "users of the machine can see flags.",
+    "header": "An additional header for the scheme, host and port of the base URLs only; refused if they "
+    "have several: then use --header-for. Repeatable.",
+    "header_for": "An additional header for one site among several base URLs, or another site that the job "
+    "covers. Repeatable.",
     "raw": "Keep the original pages, compressed, so that later captures need not fetch them again.",
 }
 
@@ -116,21 +116,21 @@ CAPTURE_SETTINGS: Final = with_defaults(
     ),
     CaptureSettings,
 )
-# What decides which pages a capture has and how they are read; part of a job for good.
-_FOR_GOOD: Final = frozenset(
+# Settings that decide which pages a capture has and how they are read: they cannot be changed on resume.
+_FIXED: Final = frozenset(
     {
         "url", "limit", "external-hops", "skip-cache", "cache-age", "loose-paths", "include", "exclude",
         "trap-pages", "trap-segments", "trap-repeats", "trap-parameters", "trap-hops", "render", "wait-for",
         "raw",
     }
 )  # fmt: skip
-RESUME_SETTINGS: Final = tuple(setting for setting in CAPTURE_SETTINGS if setting.name not in _FOR_GOOD)
+RESUME_SETTINGS: Final = tuple(setting for setting in CAPTURE_SETTINGS if setting.name not in _FIXED)
 
 
 def load_capture_settings(
     flags: Mapping[str, Given], environ: Mapping[str, str], config: str | None = None
 ) -> CaptureSettings:
-    """As ``load_settings`` does for a mirror; the section of the file is [capture]."""
+    """From flags, environment and the [capture] section of a TOML file."""
     return capture_settings(gathered(flags, environ, config, CAPTURE_SETTINGS, "capture"))
 
 
@@ -139,26 +139,27 @@ def store_given(flags: Mapping[str, Given], environ: Mapping[str, str]) -> str:
 
 
 def resumed_settings(stored: str, flags: Mapping[str, Given], environ: Mapping[str, str]) -> CaptureSettings:
-    """As a job was begun, with what is given anew: secrets, which are not stored, and manners."""
+    """The settings of a stored job, with those given for this run: secrets are not stored, and pace may
+    change."""
     values: dict[str, object] = msgspec.json.decode(stored)
     given = {name: text for name, text in environ.items() if name in _RESUME_VARIABLES}
     return capture_settings(values | gathered(flags, given, None, RESUME_SETTINGS, "capture"))
 
 
 def given_settings(urls: str | Sequence[str], settings: Mapping[str, object]) -> CaptureSettings:
-    """What a program gives as keyword arguments. Raises UsageError for what cannot be used."""
+    """From keyword arguments. Raises UsageError for unknown names and unusable values."""
     bases = [urls] if isinstance(urls, str) else list(urls)
     return capture_settings(from_keywords({"url": bases, **settings}, CAPTURE_SETTINGS, "capture"))
 
 
 def given_anew(stored: str, settings: Mapping[str, object]) -> CaptureSettings:
-    """As a job was begun, with what a program gives anew."""
+    """The settings of a stored job, with those given as keyword arguments."""
     values: dict[str, object] = msgspec.json.decode(stored)
     return capture_settings(values | from_keywords(settings, RESUME_SETTINGS, "capture that is resumed"))
 
 
 def capture_settings(values: Mapping[str, object]) -> CaptureSettings:
-    """From values by field, each of which was checked; raises UsageError for what does not go together."""
+    """From values by field, each already checked; raises UsageError for combinations that do not work."""
     bases = _bases(values.get("url", ()))
     written: dict[str, str] = {}
     for base in filter(None, map(_spelled, bases)):
@@ -172,7 +173,7 @@ def capture_settings(values: Mapping[str, object]) -> CaptureSettings:
 
 
 def _passwords(bases: Sequence[str], settings: CaptureSettings) -> tuple[tuple[str, str], ...]:
-    """Of the base URLs, by origin. What is not said for which of several origins it is, goes to none."""
+    """The passwords in base URLs, by origin."""
     origins = dict.fromkeys(origin(_canonical(base) or base) for base in bases)
     _refuse_for_several(tuple(origins), settings)
     found: dict[str, str] = {}
@@ -184,11 +185,11 @@ def _passwords(bases: Sequence[str], settings: CaptureSettings) -> tuple[tuple[s
         site, secret = origin(_canonical(base) or base), f"{unquote(user)}:{unquote(password)}"
         if found.setdefault(site, secret) != secret:
             raise UsageError(f"two base URLs have different passwords for {site}: capture them separately")
-    return () if settings.auth else tuple(found.items())  # --auth is the later word, as for a mirror
+    return () if settings.auth else tuple(found.items())  # --auth wins, as for a mirror
 
 
 def _refuse_for_several(origins: Sequence[str], settings: CaptureSettings) -> None:
-    """One site's secret must not end up with another one only because both are captured at once."""
+    """A secret of one site must not be sent to another one just because both are captured in one job."""
     if len(origins) < 2:
         return
     sites = ", ".join(origins)
@@ -200,12 +201,12 @@ def _refuse_for_several(origins: Sequence[str], settings: CaptureSettings) -> No
     if settings.header:
         raise UsageError(
             f"--header is for one site, and the base URLs have several ({sites}): "
-            "say for which it is with --header-for 'SITE HEADER', once per site"
+            "use --header-for 'SITE HEADER' instead, once per site"
         )
 
 
 def storable(settings: CaptureSettings) -> str:
-    """All that a later process needs to go on, but nothing secret."""
+    """All that a later process needs to resume the job, without secrets."""
     kept = {
         setting.field: getattr(settings, setting.field)
         for setting in CAPTURE_SETTINGS
@@ -214,7 +215,7 @@ def storable(settings: CaptureSettings) -> str:
     return msgspec.json.encode(kept | {"url": settings.written}).decode()
 
 
-# Of a job that is gone on with, the environment says only what is not stored with it.
+# On resume, the environment only supplies what is not stored with the job.
 _RESUME_VARIABLES = frozenset(
     setting.variable for setting in RESUME_SETTINGS if setting.field in (*SECRET, STORE.field)
 )
@@ -233,7 +234,7 @@ def _bases(given: object) -> list[str]:
 
 
 def _canonical(base: str) -> str | None:
-    """Without a password, and as pages are told apart."""
+    """The identity of a base URL, without its password."""
     found = _spelled(base)
     return None if found is None else found.identity
 
