@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pycurl
 
 from sumi.fetch.budget import FREE, BodyBudget, Claim
+from sumi.fetch.certificates import Authorities
 from sumi.fetch.cookies import CookieJar
 from sumi.fetch.curl_errors import proxy_verdict, verdict_for
 from sumi.fetch.curl_loop import COMPLETE, CurlLoop, Ending
@@ -17,7 +18,6 @@ from sumi.fetch.kept_connections import KeptConnections, Look, follows
 from sumi.fetch.route import Route
 from sumi.fetch.stall import StallClock
 from sumi.fetch.transfer import Transfer
-from sumi.fetch.trust import Authorities
 from sumi.frontier.retry import retry_after_seconds
 from sumi.model import Request, Response, Timing
 from sumi.outcomes import Outcome, Trouble, Verdict

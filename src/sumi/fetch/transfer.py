@@ -7,12 +7,12 @@ from typing import Any
 
 import pycurl
 
+from sumi.fetch.certificates import Authorities
 from sumi.fetch.cookies import CookieJar
 from sumi.fetch.guard import AddressGuard
 from sumi.fetch.incoming import Incoming
 from sumi.fetch.route import Route
 from sumi.fetch.target import Target
-from sumi.fetch.trust import Authorities
 from sumi.model import Request
 from sumi.policy import FetchLimits, NetworkPolicy, Proxy
 
