@@ -28,7 +28,7 @@ class Transfer:
 
     def step(self) -> None:
         assert self.claim is not None
-        if (self._fails_at is not None and self._came >= self._fails_at) or self.claim.has_come:
+        if (self._fails_at is not None and self._came >= self._fails_at) or self.claim.is_settled:
             self.end()
         elif self.left:
             self._receive(self.claim)

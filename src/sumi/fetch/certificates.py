@@ -1,4 +1,4 @@
-"""Whose certificates are believed: the system's authorities, and those of ``--ca-file`` beside them."""
+"""Trusted certificate authorities: the system's, and those of ``--ca-file``."""
 
 import os
 import ssl
@@ -13,10 +13,10 @@ from sumi.errors import StorageFailed, UsageError
 
 
 class Authorities:
-    """Files of certificates, as curl wants to be told of them. Close it when nothing connects any more.
+    """Certificate files for curl. Close it when nothing connects any more.
 
-    curl takes one file, so the user's and the system's become one, made once and when first needed. Not bytes
-    given to curl, because only of a file does it keep what it read from one connection to the next.
+    curl takes one file, so the user's and the system's are joined once, when first needed. A file rather than
+    bytes, because curl caches only what it read from a file from one connection to the next.
     """
 
     def __init__(self, ca_file: str | None) -> None:
@@ -28,7 +28,7 @@ class Authorities:
         self._folder = None if system.cafile else system.capath
         self._joined: IO[bytes] | None = None
 
-    def tell(self, handle: Any) -> None:
+    def apply(self, handle: Any) -> None:
         handle.setopt(pycurl.SSL_VERIFYPEER, 1)
         handle.setopt(pycurl.SSL_VERIFYHOST, 2)
         if self._files:
@@ -54,7 +54,7 @@ class Authorities:
 
 
 def _refuse_unless_certificates(ca_file: str) -> None:
-    """Joined with others, a file without any would be passed over in silence."""
+    """Joined with others, a file without certificates would be ignored silently."""
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=ca_file)
     except ssl.SSLError:
@@ -80,8 +80,8 @@ def _joined(files: Sequence[str]) -> IO[bytes]:
 
 
 def _nameless_file() -> IO[bytes]:
-    """One that is gone with its process, however that ends, and that nobody else can put certificates in.
-    Only Linux has them; elsewhere a temporary one, which a kill leaves behind."""
+    """A file in memory, which goes with the process and to which no other program can write. Only on Linux;
+    elsewhere a temporary file, which a kill leaves behind."""
     if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
         return os.fdopen(os.memfd_create("sumi-ca"), "wb")
     return tempfile.NamedTemporaryFile(prefix="sumi-ca-", suffix=".pem")

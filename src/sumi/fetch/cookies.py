@@ -1,7 +1,7 @@
 """The cookies of one run: curl's own jar, shared by all transfers of a fetcher, in memory only.
 
-curl keeps the rules: domain, path, Secure, the __Host- and __Secure- prefixes, expiry, and no cookie for a
-public suffix. What it does not keep is the number of cookies in bounds, so that is done here.
+curl applies the rules: domain, path, Secure, the __Host- and __Secure- prefixes, expiry, no cookie for a
+public suffix. It does not limit the number of cookies, so that is done here.
 """
 
 from collections import Counter
@@ -12,9 +12,9 @@ import pycurl
 from sumi.fetch.headers import Fields, all_values
 from sumi.fetch.target import Target
 
-PER_DOMAIN = 50  # as RFC 6265bis asks clients to hold at least
+PER_DOMAIN = 50  # the minimum by RFC 6265bis
 IN_ALL = 3000
-_LOOK_AFTER = 50  # new cookies between two counts; curl takes at most 50 from one answer
+_COUNT_AFTER = 50  # new cookies; curl takes at most 50 from one response
 _HTTP_ONLY = "#HttpOnly_"
 _COLUMNS = 7  # domain, whether for its subdomains, path, whether Secure, expiry, name, value
 _EXPIRED = "1"  # seconds since the epoch
@@ -31,15 +31,14 @@ class CookieJar:
         handle.setopt(pycurl.COOKIEFILE, "")  # no file: it only switches the jar on
 
     def received(self, fields: Fields, handle: Any) -> None:
-        """An answer came in by way of ``handle``."""
+        """A response came on ``handle``."""
         self._new += len(all_values(fields, "set-cookie"))
-        if self._new >= _LOOK_AFTER:
+        if self._new >= _COUNT_AFTER:
             self._new = 0
             self._trim(handle)
 
     def besides(self, given: bytes, target: Target, handle: Any) -> bytes:
-        """What is to be sent of cookies that come from elsewhere: those that the site has set itself, under
-        the same name, are known better here. Nobody is to get two of a name."""
+        """The user's own cookies, without those that the site has since set itself: no name is sent twice."""
         lines: list[str] = handle.getinfo(pycurl.INFO_COOKIELIST)
         sent = {name for line in lines if (name := _sent_to(target, line.split("\t"))) is not None}
         pairs = (pair.strip() for pair in given.split(b";"))
@@ -54,8 +53,8 @@ class CookieJar:
     def _trim(self, handle: Any) -> None:
         lines: list[str] = handle.getinfo(pycurl.INFO_COOKIELIST)
         kept: Counter[str] = Counter()
-        handle.setopt(pycurl.VERBOSE, 0)  # outside a transfer, curl's remarks would reach nobody but stderr
-        # curl lists a domain's oldest first; beyond the bounds, the oldest go.
+        handle.setopt(pycurl.VERBOSE, 0)  # outside a transfer, curl would write to stderr
+        # curl lists the oldest of a domain first; beyond the limits, the oldest go.
         for number, line in enumerate(reversed(lines)):
             columns = line.split("\t")
             domain = columns[0].removeprefix(_HTTP_ONLY)
@@ -67,7 +66,7 @@ class CookieJar:
 
 
 def _sent_to(target: Target, columns: list[str]) -> str | None:
-    """The name of a cookie as curl lists it, if it goes to the target."""
+    """The name of a cookie in curl's list, if it is sent to the target."""
     if len(columns) < _COLUMNS:
         return None
     domain, for_subdomains, path, secure, _expiry, name = columns[: _COLUMNS - 1]

@@ -46,7 +46,7 @@ _TLS = frozenset(
 _TLS_PREFIX = re.compile(
     r"(?:SSL certificate problem|SSL|TLS connect error)?:? ?(?:error:[0-9A-F]+:[^:]*:[^:]*:)?"
 )
-# To curl all of a handshake's troubles are one. These are the network's, not the certificate's, and pass.
+# curl has one code for every trouble with a handshake. These are the network's, and transient.
 _BROKEN_OFF = re.compile(
     r"(?:Recv|Send) failure|unexpected eof|SSL_ERROR_SYSCALL|reset by peer|broken pipe", re.IGNORECASE
 )
@@ -60,7 +60,7 @@ _PROXY_AUTHENTICATION = 407
 
 
 def proxy_verdict(status: int, ending: Ending | None = None) -> Verdict | None:
-    """The verdict on a proxy that did not do its part; None if it did. ``status``: what it answered itself.
+    """The verdict on a proxy that failed; None if it did its part. ``status``: that of the proxy itself.
 
     A proxy that cannot reach the site (502, say) has done its part.
     """
@@ -72,7 +72,7 @@ def proxy_verdict(status: int, ending: Ending | None = None) -> Verdict | None:
 
 
 def verdict_for(ending: Ending, limits: FetchLimits, errno: int) -> Verdict:
-    """The verdict on a transfer that curl gave up. ``errno`` is the system's reason, where it had one."""
+    """The verdict on a transfer that curl gave up. ``errno``: the system's reason, if there is one."""
     code = ending.code
     if code == pycurl.E_OPERATION_TIMEDOUT:
         return _timed_out(ending.words, limits)
@@ -90,12 +90,12 @@ def verdict_for(ending: Ending, limits: FetchLimits, errno: int) -> Verdict:
 
 
 def _timed_out(words: str, limits: FetchLimits) -> Verdict:
-    # Only its words tell: until a handshake is over, curl speaks of connecting or resolving.
+    # Only the text tells: until the handshake is over, curl speaks of connecting or resolving.
     if words.startswith("Operation timed out"):
         return Verdict(Outcome.TIMED_OUT, f"not complete within {limits.total:g} s")
     return Verdict(Outcome.TIMED_OUT, f"no connection within {min(limits.connect, limits.total):g} s")
 
 
 def _plain(words: str) -> str:
-    """curl's words may quote the server."""
+    """curl's messages may quote the server."""
     return _UNPRINTABLE.sub(" ", words).strip()[:_LONGEST_RULE] or "failed for an unknown reason"

@@ -1,9 +1,9 @@
 """libcurl's multi handle on an asyncio loop: curl says which sockets and which timer it waits for, the loop
-says when they are ready. This is the only module that knows both; it works on asyncio's loop and on uvloop.
+says when they are ready. Works with asyncio's own loop and with uvloop.
 
 curl's sockets are watched by a selector of their own, and the loop watches only that. Every request makes
-curl begin and end a watch, which costs one system call here and up to five in uvloop; and all sockets that
-are ready are served in one go.
+curl begin and end a watch, which costs one system call here and up to five in uvloop; and all ready sockets
+are served in one go.
 """
 
 import asyncio
@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 import pycurl
 
-# Connections kept for reuse over all hosts: a polite crawl of a thousand hosts comes back to each of them
-# after a second, and would otherwise dial anew for every page. One in four of the files that we may have open
-# is set aside for them (see sumi.assembly.parts).
+# Connections kept for reuse over all hosts: a polite crawl of a thousand hosts comes back to each after a
+# second, and would otherwise reconnect for every page. A quarter of the file descriptors is reserved for them
+# (see sumi.assembly.parts).
 _SHARE_OF_DESCRIPTORS = 4
 _MAX_KEPT = 2048
 
 
 class Ending(NamedTuple):
-    """How a transfer ended: curl's error code, 0 if complete, and curl's words."""
+    """How a transfer ended: curl's error code, 0 if complete, and curl's message."""
 
     code: int
     words: str = ""
@@ -43,23 +43,23 @@ class CurlLoop:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._selector = selectors.DefaultSelector()
         self._waiting: dict[Any, asyncio.Future[Ending]] = {}  # every handle that curl holds
-        self._witnesses: dict[Any, Callable[[], None]] = {}
+        self._on_complete: dict[Any, Callable[[], None]] = {}
         self._running: set[Any] = set()  # those of them that curl has not reported as done
         self._watched: dict[int, int] = {}  # socket -> POLL_IN | POLL_OUT, which are the selector's words too
         self._due: float | None = None  # when curl wants to be called, by the loop's clock
         self._timer: asyncio.Handle | None = None
         self._rings = 0.0  # when the timer does: never later than due
 
-    async def perform(self, handle: Any, witness: Callable[[], None]) -> Ending:
+    async def perform(self, handle: Any, on_complete: Callable[[], None]) -> Ending:
         """Run a transfer to its end. Cancelling it takes the handle back from curl, ready for another use.
 
-        ``witness`` is called when it is complete, before its connection can have brought another's answer.
+        ``on_complete`` is called before the connection can be used for another response.
         """
         loop = self._loop or self._bind(asyncio.get_running_loop())
         done: asyncio.Future[Ending] = loop.create_future()
         self._multi.add_handle(handle)
         self._waiting[handle] = done
-        self._witnesses[handle] = witness
+        self._on_complete[handle] = on_complete
         self._running.add(handle)
         try:
             return await done
@@ -73,14 +73,14 @@ class CurlLoop:
             done.set_result(STOPPED)
 
     def is_used(self, fd: int) -> bool:
-        """Whether a transfer under way has this connection."""
+        """Whether a running transfer uses this connection."""
         return any(handle.getinfo(pycurl.ACTIVESOCKET) == fd for handle in self._running)
 
     def is_performing(self, handle: Any) -> bool:
         return handle in self._running and not self._waiting[handle].done()
 
     def close(self) -> None:
-        """End every transfer and let go of all sockets."""
+        """End every transfer and close all sockets."""
         for handle, done in tuple(self._waiting.items()):
             self._take_back(handle)
             if not done.done():
@@ -98,7 +98,7 @@ class CurlLoop:
 
     def _take_back(self, handle: Any) -> None:
         self._running.discard(handle)
-        self._witnesses.pop(handle, None)
+        self._on_complete.pop(handle, None)
         if self._waiting.pop(handle, None) is not None:
             self._multi.remove_handle(handle)
 
@@ -117,7 +117,7 @@ class CurlLoop:
             self._selector.unregister(fd)
 
     def _set_timer(self, milliseconds: int) -> None:
-        """Called several times per transfer. A timer that rings too early costs less than setting it anew."""
+        """Called several times per transfer. A timer that rings early costs less than a new one."""
         if milliseconds < 0:
             self._due = None
             return
@@ -140,7 +140,7 @@ class CurlLoop:
 
     def _ready(self) -> None:
         for key, events in self._selector.select(0):
-            if key.fd in self._watched:  # or serving another one ended this one
+            if key.fd in self._watched:  # serving another one may have ended this one
                 _, running = self._multi.socket_action(key.fd, events)
                 if running < len(self._running):
                     self._collect()
@@ -163,8 +163,8 @@ class CurlLoop:
         while queued:
             queued, complete, failed = self._multi.info_read()
             for handle in complete:
-                if handle in self._witnesses:
-                    self._witnesses[handle]()
+                if handle in self._on_complete:
+                    self._on_complete[handle]()
                 self._settle(handle, COMPLETE)
             for handle, code, words in failed:
                 self._settle(handle, Ending(code, words))

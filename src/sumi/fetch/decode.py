@@ -1,4 +1,4 @@
-"""Undoing content codings, bounded: a kilobyte that claims to be a gigabyte never becomes one."""
+"""Decoding of content codings, bounded: no kilobyte expands to a gigabyte."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
@@ -10,27 +10,27 @@ from isal import isal_zlib
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FetchLimits
 
-_RATIO_FREE = 1024 * 1024  # small bodies may be as repetitive as they like
-_MAX_MEMBERS = 1024  # a gzip body may be several in a row; a million empty ones are an attack
+_RATIO_FREE = 1024 * 1024  # small bodies may compress as well as they like
+_MAX_MEMBERS = 1024  # a gzip body may have several members; a million empty ones are an attack
 _ISAL_STEP = 64 * 1024
 _BROTLI_STEP = 1024 * 1024
-_ZSTD_STEP = 512  # zstandard cannot bound its output; four bytes make at most 128 KiB, so this makes 16 MiB
+_ZSTD_STEP = 512  # zstandard cannot limit its output; 4 bytes make at most 128 KiB, so this makes 16 MiB
 _ZSTD_WINDOW = 8 * 1024 * 1024  # what RFC 9659 allows on the web
 
 
 class _BrokenBodyError(Exception):
-    """The sentence that ends up in the verdict."""
+    """Its message ends up in the verdict."""
 
 
 class _Member(Protocol):
-    """One self-contained stretch of compressed data."""
+    """One self-contained piece of compressed data."""
 
     def feed(self, piece: bytes, room: int) -> bytes:
         """What ``piece`` decodes to; never much more than ``room`` bytes."""
         ...
 
     def left_over(self) -> bytes | None:
-        """What follows the member's end in the last piece; None before its end."""
+        """What follows the member in the last piece; None before its end."""
         ...
 
 
@@ -67,7 +67,7 @@ class _Format(NamedTuple):
     name: str
     start: Callable[[], _Member]
     step: int  # bytes fed at once
-    magic: bytes | None  # what a further member starts with; anything else behind the first one is ignored
+    magic: bytes | None  # the start of a further member; anything else after the first is ignored
 
 
 def content_codings(values: Iterable[str]) -> list[str]:
@@ -77,9 +77,9 @@ def content_codings(values: Iterable[str]) -> list[str]:
 
 
 def undo_codings(body: bytes, codings: list[str], limits: FetchLimits, keep: int | None) -> bytes | Verdict:
-    """The body as it was before its codings, or what is wrong with it.
+    """The decoded body, or what is wrong with it.
 
-    ``keep``: at most this much is wanted, and what lies behind it is not even looked at.
+    ``keep``: at most this many bytes are wanted; the rest is not decoded.
     """
     if len(codings) > limits.codings:
         return Verdict(Outcome.BAD_ENCODING, f"more than {limits.codings} content codings")
@@ -103,7 +103,7 @@ def _overgrown(room: int, limits: FetchLimits) -> Verdict:
 
 
 def _undo_all(body: bytes, codings: list[str], room: int, wanted: int) -> bytes:
-    """Last coding first. Each step yields a little more than it has room for when it had to stop."""
+    """Last coding first. A step that had to stop returns a little more than ``room``."""
     for position in range(len(codings) - 1, -1, -1):
         if not body:
             break
@@ -121,7 +121,7 @@ def _undo_members(data: bytes, room: int, form: _Format) -> bytes:
     size = position = members = 0
     member = form.start()
     while position < len(data):
-        # Small steps, because what is left behind a member is copied: whole, it would be once per member.
+        # In small steps, because what follows a member is copied, once per member.
         piece = data[position : position + form.step]
         part = member.feed(piece, room - size + 1)
         parts.append(part)
@@ -157,7 +157,7 @@ def _undo_zstd(data: bytes, room: int) -> bytes:
 
 
 def _undo_deflate(data: bytes, room: int) -> bytes:
-    """``deflate`` means zlib by the standard; servers that send it bare are as old as the standard."""
+    """By the standard ``deflate`` is zlib, but some servers send it raw."""
     is_zlib = data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
     return _undo_members(data, room, _ZLIB if is_zlib else _RAW_DEFLATE)
 

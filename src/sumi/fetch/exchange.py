@@ -1,4 +1,4 @@
-"""One request on one route: a curl handle is borrowed, and an answer or the reason for none comes of it."""
+"""One request on one route, with a borrowed curl handle: a response, or why there is none."""
 
 import asyncio
 from typing import NamedTuple
@@ -27,12 +27,12 @@ from sumi.ports import Clock
 _PROXY_AUTHENTICATION = 407
 _SURPLUS = Verdict(Outcome.BAD_HTTP, "more bytes than the response announced")
 
-# Servers whose connections are not used twice; beyond that they are, which costs one page a retry each time.
-_MAX_DROPPERS = 10_000
+# Servers whose connections are not reused; beyond that number they are, at the price of a retry now and then.
+_MAX_UNRELIABLE = 10_000
 
 
 class ProxyFailed(NamedTuple):
-    """The proxy did not do its part; the site behind it was never asked."""
+    """The proxy failed; the site behind it was never contacted."""
 
     trouble: Trouble
 
@@ -58,7 +58,7 @@ class Exchanges:
         self._kept = KeptConnections(self._curl.is_used)
         self._stalls = StallClock(limits)
         self._budget = BodyBudget(limits.flight_bytes)
-        self._droppers: set[tuple[str, int]] = set()  # closed a used connection, or left bytes in it
+        self._unreliable: set[tuple[str, int]] = set()  # closed a reused connection, or left bytes in it
         self._spare: list[Transfer] = []
         self._lent = 0
         self._closed = False
@@ -70,13 +70,13 @@ class Exchanges:
         claim = self._budget.claim(urgent=request.urgent)
         transfer = self._borrow()
 
-        def go_on() -> None:
+        def resume() -> None:
             if incoming.paused and self._curl.is_performing(transfer.handle):
                 incoming.paused = False
-                transfer.go_on()
+                transfer.resume()
 
         def wake() -> None:
-            asyncio.get_running_loop().call_soon(go_on)
+            asyncio.get_running_loop().call_soon(resume)
 
         incoming = Incoming(
             limits,
@@ -88,24 +88,24 @@ class Exchanges:
         try:
             server = (route.target.host, route.target.port)
             ended = self._look(route).ended
-            transfer.prepare(route, request, lines, incoming, anew=ended or server in self._droppers)
+            transfer.prepare(route, request, lines, incoming, anew=ended or server in self._unreliable)
             ending = await self._perform(transfer, incoming)
             timing = self._timing(transfer, started)
             if self._jar is not None and incoming.fields and not self._closed:
                 self._jar.received(incoming.fields, transfer.handle)
-            if ending == COMPLETE and await self._says_more(transfer, incoming):
+            if ending == COMPLETE and await self._has_surplus(transfer, incoming):
                 return _trouble(_SURPLUS, incoming, timing)
             if ending == COMPLETE or incoming.cut:
                 await self._make_room(request, incoming, claim)
                 return self._answer(request, transfer, incoming, timing, claim)
             if incoming.broken is DROPPED:
-                self._trust_no_more(route)
+                self._distrust(route)
             return self._failure(ending, transfer, incoming, timing)
         finally:
-            transfer.let_go()
+            transfer.release()
             incoming.discard()
             self._give_back(transfer)
-            if not claim.has_come:
+            if not claim.is_settled:
                 claim.release()
 
     @property
@@ -113,7 +113,7 @@ class Exchanges:
         return self._budget.held
 
     def close(self) -> None:
-        """End what is under way (as lost connections) and close every connection."""
+        """End running transfers (as lost connections) and close every connection."""
         self._closed = True
         self._curl.close()
         self._stalls.stop()
@@ -139,7 +139,7 @@ class Exchanges:
         self._close_jar()
 
     def _close_jar(self) -> None:
-        if self._jar is not None and not self._lent:  # the last one to leave
+        if self._jar is not None and not self._lent:  # after the last handle
             self._jar.close()
 
     async def _perform(self, transfer: Transfer, incoming: Incoming) -> Ending:
@@ -157,22 +157,22 @@ class Exchanges:
         try:
             return await self._curl.perform(transfer.handle, completed)
         finally:
-            self._stalls.let_go(watch)
+            self._stalls.unwatch(watch)
 
     def _look(self, route: Route) -> Look:
         seen = self._kept.look(route)
         if seen.surplus:
-            self._trust_no_more(route)
+            self._distrust(route)
         return seen
 
-    def _trust_no_more(self, route: Route) -> None:
-        """Its used connections, of which curl may still hold some."""
-        if len(self._droppers) < _MAX_DROPPERS:
-            self._droppers.add((route.target.host, route.target.port))
+    def _distrust(self, route: Route) -> None:
+        """Do not reuse its connections, of which curl may still hold some."""
+        if len(self._unreliable) < _MAX_UNRELIABLE:
+            self._unreliable.add((route.target.host, route.target.port))
 
-    async def _says_more(self, transfer: Transfer, incoming: Incoming) -> bool:
-        """Whether bytes follow what the answer says is all of it. An answer without a body cannot be half a
-        page, and is not asked."""
+    async def _has_surplus(self, transfer: Transfer, incoming: Incoming) -> bool:
+        """Whether bytes follow the end of the response. A response without a body cannot be half a page and
+        is not checked."""
         if not incoming.status or not incoming.expects_body or self._closed:
             return False
         if incoming.surplus or not incoming.has_length:
@@ -180,7 +180,7 @@ class Exchanges:
         return await follows(transfer.closed_sockets(), by_server=incoming.ends_connection)
 
     async def _make_room(self, request: Request, incoming: Incoming, claim: Claim) -> None:
-        """Before a body is made of what came. What it will be is not known, unless it is small."""
+        """Wait for room in the budget before decoding. How large the result is shows only if it is small."""
         if not self._budget.is_full or not incoming.codings:
             return
         start = undo_codings(incoming.body(), incoming.codings, self._limits, FREE + 1)
@@ -189,7 +189,7 @@ class Exchanges:
         await claim.room()
 
     def _timing(self, transfer: Transfer, started: float) -> Timing:
-        """Counted back from the end, so that a busy event loop makes ``reached`` late, never too early."""
+        """Counted back from the end, so that a busy event loop makes ``reached`` late, never early."""
         finished = max(started, self._clock.now())
         first_byte = transfer.handle.getinfo(pycurl.STARTTRANSFER_TIME)
         if first_byte <= 0:
@@ -200,7 +200,7 @@ class Exchanges:
     def _answer(
         self, request: Request, transfer: Transfer, incoming: Incoming, timing: Timing, claim: Claim
     ) -> Response | Trouble | ProxyFailed:
-        if incoming.status == 0:  # to curl, a head that ends where the connection does is complete
+        if incoming.status == 0:  # to curl, headers that end with the connection are complete
             lost = Verdict(Outcome.CONNECTION_LOST, "connection closed before the headers were complete")
             return _trouble(lost, incoming, timing)
         peer = transfer.peer()

@@ -1,13 +1,12 @@
-"""Whom we may talk to. Nobody special, unless the user said so in so many words.
+"""Which addresses may be contacted: no private or special ones, unless the user names them.
 
-A URL is checked before anything is resolved, every address behind a name before any of them is used, and
-the one that is about to be dialled once more, on every connection: neither a redirect nor a name server can
-lead the crawler inwards.
+A URL is checked before its name is resolved, every address of a name before any is used, and the one to
+connect to again on every connection: neither a redirect nor a name server can lead the crawler into a private
+network.
 
-The table of special addresses holds the IANA special-purpose registries of both families, multicast, and the
-addresses at which cloud providers serve metadata to whoever asks from inside. It is ours rather than
-``ipaddress.is_global``, whose answer changes with the Python release. IPv4 wrapped in IPv6, which no table
-can hold, is unwrapped and judged again.
+The table holds the IANA special-purpose registries of both families, multicast, and the addresses at which
+cloud providers serve metadata to their own machines. It replaces ``ipaddress.is_global``, whose answer
+changes with the Python release. IPv4 embedded in IPv6 is extracted and judged again.
 """
 
 from functools import lru_cache
@@ -23,7 +22,7 @@ Network: TypeAlias = IPv4Network | IPv6Network
 
 
 class Special(NamedTuple):
-    """Why an address is refused, and whether the user may open it."""
+    """Why an address is refused, and whether the user may allow it."""
 
     words: str
     openable: bool = False
@@ -90,7 +89,7 @@ _LOW_32 = 0xFFFF_FFFF
 
 
 def parse_address(text: str) -> Address | None:
-    """An IP literal, in brackets or not, its zone dropped; None if it is none."""
+    """An IP literal, with or without brackets, without its zone; None for anything else."""
     bare = text.removeprefix("[").removesuffix("]").partition("%")[0]
     try:
         return ip_address(bare)
@@ -99,11 +98,11 @@ def parse_address(text: str) -> Address | None:
 
 
 def special_purpose(address: Address) -> Special | None:
-    """Why this address is not an ordinary public one; None if it is."""
+    """Why this is not an ordinary public address; None if it is one."""
     if isinstance(address, IPv4Address):
         return _from_table(address)
     if address in _MAPPED:
-        # The kernel dials the IPv4 address itself, so its verdict holds as it is.
+        # The kernel connects to the IPv4 address itself, so that one is judged.
         return _from_table(_low_32(address))
     wrapped = _wrapped(address)
     if wrapped:
@@ -120,7 +119,7 @@ def _low_32(address: IPv6Address, shift: int = 0) -> IPv4Address:
 
 
 def _wrapped(address: IPv6Address) -> tuple[IPv4Address, ...]:
-    """The IPv4 addresses that a translator would find in this one."""
+    """The IPv4 addresses that a translator would extract."""
     if address in _NAT64:
         return (_low_32(address),)
     if address in _COMPATIBLE and int(address) > 1:
@@ -141,7 +140,7 @@ def _worst_of(wrapped: tuple[IPv4Address, ...]) -> Special | None:
     return None
 
 
-# The "bad ports" of the Fetch standard: their services might take an HTTP request for a command of their own.
+# The "bad ports" of the Fetch standard, whose services might read an HTTP request as a command of their own.
 BAD_PORTS: frozenset[int] = frozenset(
     {
         *(0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95),
@@ -156,9 +155,9 @@ _FIRST_UNPRIVILEGED = 1024
 
 
 def port_refusal(port: int, *, named: bool) -> str | None:
-    """Why a port is refused; None if it may be dialled.
+    """Why a port is refused; None if it is allowed.
 
-    ``named``: the user wrote down this very host and port, which opens a privileged port, never a bad one.
+    ``named``: the user gave this very host and port, which allows a privileged port but never a bad one.
     """
     if port in BAD_PORTS:
         return f"port {port} belongs to another protocol"
@@ -167,12 +166,12 @@ def port_refusal(port: int, *, named: bool) -> str | None:
     return f"port {port} is not used by websites"
 
 
-_REMEMBERED_ORIGINS = 4096  # a crawl asks the same few hosts again and again
+_REMEMBERED_ORIGINS = 4096  # a crawl requests the same few hosts again and again
 _METADATA_NAMES = frozenset({"metadata.google.internal"})
 
 
 def open_host_for(seed_url: str) -> tuple[str, int] | None:
-    """The host and port that a seed opens by naming ``localhost`` or a private address literally."""
+    """The host and port that a seed allows by naming ``localhost`` or a private address literally."""
     target = parse_target(seed_url)
     if target is None:
         return None
@@ -184,7 +183,7 @@ def open_host_for(seed_url: str) -> tuple[str, int] | None:
 
 
 class AddressGuard:
-    """Every check answers with the reason for a refusal, or None."""
+    """Every check returns the reason for a refusal, or None."""
 
     def __init__(self, network: NetworkPolicy) -> None:
         self._allow_private = network.allow_private
@@ -200,7 +199,7 @@ class AddressGuard:
         return self._check_origin(target.host, target.port)
 
     def check(self, host: str, port: int, address: str) -> str | None:
-        """An address that is about to be dialled for this host and port."""
+        """An address to connect to for this host and port."""
         host = _plain(host)
         refusal = self._check_port(host, port) or self._check_name(host, port)
         if refusal is not None:
@@ -216,11 +215,11 @@ class AddressGuard:
         return _refusal(host, parsed, special)
 
     def check_peer(self, host: str, port: int, address: str) -> str | None:
-        """The address that an answer came from, as a last look: the same few on a whole crawl."""
+        """The address that a response came from, as a last check. Cached: a crawl has few of them."""
         return self._check_peer(host, port, address)
 
     def pinned(self, host: str, port: int) -> tuple[str, ...]:
-        """The addresses that the user wrote down for this host and port."""
+        """The addresses that the user gave for this host and port."""
         return tuple(str(address) for address in self._pinned.get((_plain(host), port), ()))
 
     def _check_unresolved(self, host: str, port: int) -> str | None:
@@ -249,7 +248,7 @@ class AddressGuard:
             return False
         if self._allow_private:
             return True
-        # A literal opens itself and nothing else, ``localhost`` only what is this machine.
+        # A literal allows only itself, ``localhost`` only this machine.
         means_it = special is LOOPBACK if _is_localhost(host) else parse_address(host) == address
         return means_it and (host, port) in self._opened
 
@@ -271,7 +270,7 @@ def _pinned_address(host: str, port: int, text: str) -> Address:
 
 
 def _refusal(host: str, address: Address, special: Special) -> str:
-    """Names what stood in the URL. The address behind a name is not told: whoever reads our answers may not
-    be the one who owns the network that we are in."""
+    """Names what the URL contains, never the address behind a name: the reader of our messages may not be the
+    owner of the network."""
     literal = parse_address(host) is not None
     return f"{address} is {special.words}" if literal else f"{host} resolves to {special.words}"

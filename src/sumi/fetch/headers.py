@@ -1,4 +1,4 @@
-"""Header fields out and in, and the credentials that go to one origin only."""
+"""Header fields of requests and responses, and credentials, which go to one origin only."""
 
 import base64
 import re
@@ -21,7 +21,7 @@ _TOO_MANY_DIGITS = re.compile(r"0*[1-9][0-9]{18,}\Z")
 
 
 def request_lines(user_agent: str, extra: Fields) -> list[bytes] | None:
-    """The header lines for curl; a field of ``extra`` takes the place of ours. None if one cannot be sent."""
+    """The header lines for curl; a field of ``extra`` replaces ours. None if one is invalid."""
     given = {name.lower() for name, _ in extra}
     ours = (("User-Agent", user_agent), ("Accept", _ACCEPT), ("Accept-Encoding", _ACCEPT_ENCODING))
     fields = [field for field in ours if field[0].lower() not in given]
@@ -32,13 +32,13 @@ def request_lines(user_agent: str, extra: Fields) -> list[bytes] | None:
 
 
 def _line(name: str, value: str) -> bytes:
-    # To curl, "Name:" means "leave this header out" and "Name;" an empty one.
+    # To curl, "Name:" removes a header and "Name;" sends an empty one.
     text = f"{name}: {value}" if value else f"{name};"
     return text.encode("latin-1")
 
 
 def parse_fields(lines: list[bytes]) -> Fields:
-    """Field lines as pairs: names in lower case, folded lines joined, control characters made harmless."""
+    """Field lines as pairs: names in lower case, folded lines joined, control characters replaced."""
     text = _CONTROLS.sub(" ", b"".join(lines).decode("latin-1"))
     fields: list[tuple[str, str]] = []
     for line in _FOLD.sub(" ", text).split("\n"):
@@ -65,13 +65,13 @@ def all_values(fields: Fields, name: str) -> list[str]:
 
 
 def declared_length(fields: Fields) -> int:
-    """The Content-Length, 0 if there is none worth believing."""
+    """The Content-Length, 0 if there is no valid one."""
     value = next(iter(all_values(fields, "content-length")), "")
     return int(value) if _DIGITS.match(value) else 0
 
 
-def declares_the_impossible(fields: Fields) -> bool:
-    """A Content-Length beyond all bounds. curl would drop it, and take whatever comes for the whole body."""
+def has_absurd_length(fields: Fields) -> bool:
+    """A Content-Length of too many digits. curl would ignore it and take whatever comes as the whole body."""
     return any(_TOO_MANY_DIGITS.match(value) for value in all_values(fields, "content-length"))
 
 
@@ -81,7 +81,7 @@ def basic_auth(origin: Origin, user_and_password: str) -> Credential:
 
 
 class CredentialBook:
-    """Each credential is sent to its origin and nowhere else, and shown nowhere at all."""
+    """Each credential is sent to its origin only, and never shown."""
 
     def __init__(self, credentials: tuple[Credential, ...]) -> None:
         self._fields: dict[Origin, Fields] = {}
@@ -92,5 +92,5 @@ class CredentialBook:
         return bool(self._fields)
 
     def fields_for(self, target: Target) -> Fields:
-        """Nothing as soon as scheme, host or port is another one."""
+        """Only if scheme, host and port all match."""
         return self._fields.get(target.origin, ())

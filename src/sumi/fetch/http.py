@@ -1,7 +1,8 @@
 """The HTTP client: one guarded, bounded exchange per call.
 
-A request that names ``max_bytes`` wants at most that much, be it more than the fetcher's own limits: a longer
-body is cut there and is no failure. Otherwise a body beyond the limits is one, and nothing of it is returned.
+A request with ``max_bytes`` gets at most that much, even beyond the fetcher's own limits: a longer body is
+truncated, which is not a failure. Otherwise a body beyond the limits is a failure, and nothing of it is
+returned.
 """
 
 from sumi.errors import UsageError
@@ -11,7 +12,7 @@ from sumi.fetch.guard import AddressGuard
 from sumi.fetch.headers import CredentialBook, request_lines
 from sumi.fetch.proxies import ProxyRotation
 from sumi.fetch.resolver import Resolver, SystemResolver
-from sumi.fetch.route import Navigator, ProxyLost, Route
+from sumi.fetch.route import ProxyLost, Route, Router
 from sumi.fetch.target import Target, parse_target
 from sumi.model import Request, Response, Timing
 from sumi.outcomes import UNREACHABLE, Outcome, Trouble, Verdict
@@ -19,7 +20,7 @@ from sumi.policy import FetchLimits, NetworkPolicy
 from sumi.ports import Clock, Fetcher
 
 _METHODS = frozenset({"GET", "HEAD", "POST"})
-_PROXIES_PER_FETCH = 3  # a proxy that fails is not the page's fault: others are tried at once
+_PROXIES_PER_FETCH = 3  # if one fails, the next is tried at once
 
 
 class HttpFetcher:
@@ -41,7 +42,7 @@ class HttpFetcher:
         self._guard = AddressGuard(network)
         self._proxies = ProxyRotation(network.proxies, clock) if network.proxies else None
         resolver = resolver or SystemResolver(limits.connect)
-        self._navigator = Navigator(network, self._guard, resolver, self._proxies, clock)
+        self._router = Router(network, self._guard, resolver, self._proxies, clock)
         jar = CookieJar() if network.cookies else None
         self._exchanges = Exchanges(limits, network, self._guard, clock, jar)
         self._closed = False
@@ -63,15 +64,15 @@ class HttpFetcher:
 
     @property
     def held_bytes(self) -> int:
-        """Of bodies that are coming or being read."""
+        """Of bodies that are being received or digested."""
         return self._exchanges.held_bytes
 
     async def aclose(self) -> None:
-        """End what is under way (as lost connections) and close every connection. Idempotent."""
+        """End running transfers (as lost connections) and close every connection. Idempotent."""
         if self._closed:
             return
         self._closed = True
-        await self._navigator.aclose()
+        await self._router.aclose()
         self._exchanges.close()
 
     def _admit(self, request: Request) -> Target | Verdict:
@@ -106,7 +107,7 @@ class HttpFetcher:
     async def _exchange(
         self, request: Request, target: Target, lines: list[bytes], started: float
     ) -> Response | Trouble | ProxyFailed:
-        route = self._navigator.known_route(target) or await self._navigator.find_route(target)
+        route = self._router.known_route(target) or await self._router.find_route(target)
         if not isinstance(route, Route):
             now = max(started, self._clock.now())
             if isinstance(route, ProxyLost):

@@ -1,4 +1,4 @@
-"""The answer while it comes in: counted, capped, and given up at the first limit it breaks."""
+"""A response while it is received: counted, capped, and given up at the first limit that it exceeds."""
 
 import re
 from collections.abc import Callable
@@ -12,27 +12,27 @@ from sumi.fetch.headers import (
     Fields,
     all_values,
     declared_length,
-    declares_the_impossible,
+    has_absurd_length,
     parse_fields,
     status_of,
     version_of,
 )
-from sumi.fetch.kept_connections import asks_again, speaks_of_surplus, was_refused
+from sumi.fetch.kept_connections import retries_request, speaks_of_surplus, was_refused
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FetchLimits
 
 _VERSIONS = (b"HTTP/1.1", b"HTTP/1.0", b"HTTP/2", b"HTTP/3")
-# curl does not know a name with a blank behind it; others do.
+# curl does not recognize a name followed by a blank; others do.
 _MISSPELLED = re.compile(rb"^(?:content-length|transfer-encoding)[ \t]+:", re.IGNORECASE | re.MULTILINE)
 _BOTH = Verdict(Outcome.BAD_HTTP, "Content-Length together with Transfer-Encoding")
 _CODED = Verdict(Outcome.BAD_ENCODING, "a transfer coding other than chunked")
 
 
 def contradiction(head: list[bytes], fields: Fields, *, expects_body: bool) -> Verdict | None:
-    """What is wrong with a complete head, the status line first; None for one with a single reading.
+    """What is wrong with complete headers, status line included; None if they are unambiguous.
 
-    A head may say two things about where its answer ends. A reader who believes one half reads another page
-    than one who believes the other, and on a kept connection the next page as well (RFC 9112, section 6.3).
+    Headers may say two things about where the response ends. Which one a client believes decides what it
+    reads, on a kept connection the next page as well (RFC 9112, section 6.3).
     """
     if head[0].split(None, 1)[0] not in _VERSIONS:
         return Verdict(Outcome.BAD_HTTP, "a status line of no known HTTP version")
@@ -54,24 +54,24 @@ _BLANK = (b"\r\n", b"\n")
 _SWITCHING_PROTOCOLS = 101
 _WITHOUT_BODY = frozenset({204, 304})
 
-# What curl's callbacks return: everything taken, or stop the transfer.
+# What curl's callbacks return: everything was taken, or stop the transfer.
 _TAKEN = None
 _STOP = -1
 _PAUSE: int = pycurl.WRITEFUNC_PAUSE
 
 
-def _nobody() -> None:
-    """Waits any more."""
+def _do_nothing() -> None:
+    """Nothing waits any more."""
 
 
 DROPPED: Final = Verdict(Outcome.CONNECTION_LOST, "connection closed without a response")
 
 
 class Incoming:
-    """One answer. curl's callbacks feed it; ``broken`` says why it was given up, if it was.
+    """One response, fed by curl's callbacks; ``broken`` is why it was given up, if it was.
 
-    ``keep``: the request wants at most this many bytes of the body. Where the body comes without content
-    coding, the transfer is stopped there (``cut``), which is not a failure.
+    ``keep``: the request wants at most this many bytes of the body. Without a content coding the transfer is
+    stopped there (``cut``), which is not a failure.
     """
 
     __slots__ = (
@@ -118,14 +118,14 @@ class Incoming:
         self._room = limits.wire_bytes
         self._can_cut = False
         self._was_refused = False
-        self.status = 0  # until the head is complete
+        self.status = 0  # until the headers are complete
         self.version = ""
         self.fields: Fields = ()
         self.codings: list[str] = []
         self.wire_bytes = 0
         self.cut = False
-        self.paused = self.was_paused = False  # by us, while others hold all the memory
-        self.surplus = False  # bytes came behind the end, and were dropped
+        self.paused = self.was_paused = False  # by us, while the budget is full
+        self.surplus = False  # bytes came after the end, and were dropped
         self.broken: Verdict | None = None
 
     @property
@@ -137,17 +137,17 @@ class Incoming:
 
     @property
     def ends_connection(self) -> bool:
-        """Whether the server closes the connection behind this answer."""
+        """Whether the server closes the connection after this response."""
         options = ",".join(all_values(self.fields, "connection")).lower()
         return "close" in options or (self.version == "1.0" and "keep-alive" not in options)
 
     def discard(self) -> None:
-        """Let go of the body: a spare curl handle goes on pointing here until it is used again."""
+        """Release the body: an idle curl handle refers to this object until it is used again."""
         self._chunks.clear()
-        self._wake = _nobody  # it knows the handle, and the handle us
+        self._wake = _do_nothing  # it refers to the handle, and the handle to us
 
     def on_header(self, line: bytes) -> int | None:
-        """A line of the head. Trailers come here too: they are counted and otherwise ignored."""
+        """A header line. Trailers come here too; they are counted and otherwise ignored."""
         self._head_bytes += len(line)
         if self._head_bytes > self.limits.header_bytes:
             return self._give_up(Outcome.BAD_HTTP, f"headers of more than {self.limits.header_bytes} bytes")
@@ -163,7 +163,7 @@ class Incoming:
     def on_body(self, chunk: bytes) -> int | None:
         if not self._claim.take(len(chunk), self._wake):
             self.paused = self.was_paused = True
-            return _PAUSE  # curl keeps the chunk, and brings it again
+            return _PAUSE  # curl keeps the chunk and delivers it again
         self._chunks.append(chunk)
         self.wire_bytes += len(chunk)
         if self.wire_bytes <= self._room:
@@ -174,15 +174,15 @@ class Incoming:
         return self._too_large()
 
     def on_words(self, kind: int, words: bytes) -> None:
-        """What curl says about the transfer, and every byte of it once more."""
+        """curl's debug output: messages, and all data again."""
         if kind != pycurl.INFOTYPE_TEXT:
             return
         if speaks_of_surplus(words):
             self.surplus = True
         elif was_refused(words):
             self._was_refused = True
-        elif asks_again(words) and not self._was_refused:
-            self.broken = DROPPED  # when it is asked again, and how often, is not for curl to decide
+        elif retries_request(words) and not self._was_refused:
+            self.broken = DROPPED  # retries are not for curl to decide
 
     @property
     def expects_body(self) -> bool:
@@ -196,7 +196,7 @@ class Incoming:
         status = status_of(self._head[0]) if self._head else 0
         if status == _SWITCHING_PROTOCOLS:
             return self._give_up(Outcome.BAD_HTTP, "switched to another protocol without a request")
-        if 100 <= status < 200:  # an interim answer; the one that counts follows
+        if 100 <= status < 200:  # an interim response; the final one follows
             self._head.clear()
             return _TAKEN
         if status == 0:
@@ -224,7 +224,7 @@ class Incoming:
 
     def _promises_too_much(self) -> bool:
         length = declared_length(self.fields)
-        return length > self._room or (length == 0 and declares_the_impossible(self.fields))
+        return length > self._room or (length == 0 and has_absurd_length(self.fields))
 
     def _too_large(self) -> int:
         return self._give_up(Outcome.TOO_LARGE, f"larger than {self._room} bytes")

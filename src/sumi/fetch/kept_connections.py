@@ -1,11 +1,12 @@
-"""Bytes behind the end of an answer: it was longer than it said, so what was read may be half a page, and on
-a kept connection the next page would be read from the rest.
+"""Surplus bytes on kept connections.
 
-curl looks only at connections that have been idle for a while. So we remember which one each answer came by,
-look before the next request to the same server, and take an unclean one out of use.
+Bytes after the end of a response mean that it was longer than declared: what was read may be half a page, and
+on a kept connection the next page would start with the rest. curl checks only connections that were idle for
+a while. So we remember the connection of each response, check it before the next request to the same server,
+and close it if there is something to read.
 
-curl drops such bytes. It mentions those that it has read; the others are still in the socket. Within TLS
-nobody can look into the socket: there, only what came together with the end of the answer is seen.
+curl drops such bytes. It logs those that it has read; the others are still in the socket. With TLS the socket
+cannot be checked: only what came together with the end of the response is seen.
 """
 
 import asyncio
@@ -22,10 +23,10 @@ _MAX_SERVERS = 4096
 
 
 class KeptConnections:
-    """Of HTTP/1 only: in HTTP/2 every byte says which answer it belongs to."""
+    """For HTTP/1 only: in HTTP/2 every byte belongs to a stream."""
 
     def __init__(self, is_used: Callable[[int], bool]) -> None:
-        self._is_used = is_used  # whether a transfer under way has this socket
+        self._is_used = is_used  # whether a running transfer uses this socket
         self._of_server: OrderedDict[str, dict[int, int]] = OrderedDict()  # socket -> its local port
 
     def keep(self, route: Route, descriptor: int, local_port: int) -> None:
@@ -36,7 +37,7 @@ class KeptConnections:
             self._of_server.popitem(last=False)
 
     def look(self, route: Route) -> "Look":
-        """At the connections to a server that wait. Those in which there is something to read are closed."""
+        """Check the idle connections to a server, and close those with something to read."""
         kept = self._of_server.get(_server(route))
         if not kept:
             return QUIET
@@ -45,11 +46,11 @@ class KeptConnections:
             unread = _peek(descriptor)
             if unread is None or self._is_used(descriptor):
                 continue
-            if _local_port(descriptor) != local_port:  # curl has closed it, and the number may be another's
+            if _local_port(descriptor) != local_port:  # curl has closed it, and its number may be reused
                 del kept[descriptor]
             elif unread and not route.speaks_tls:
                 del kept[descriptor]
-                _bury(descriptor)
+                _close_for_curl(descriptor)
                 surplus = True
             else:
                 ended = True
@@ -58,19 +59,19 @@ class KeptConnections:
 
 class Look(NamedTuple):
     surplus: bool  # there was something to read
-    ended: bool  # the server has closed one, which curl may not know yet; within TLS it may be a surplus, too
+    ended: bool  # the server has closed one, which curl may not know yet; with TLS perhaps a surplus
 
 
 QUIET = Look(surplus=False, ended=False)
 
 
 def is_unread(descriptor: int) -> bool:
-    """Whether there are bytes to read in a connection, now."""
+    """Whether a connection has bytes to read now."""
     return bool(_peek(descriptor))
 
 
 def _peek(descriptor: int) -> bytes | None:
-    """The first unread byte; none at the end, None where nothing has come."""
+    """The first unread byte; empty at the end of the stream, None if nothing has come."""
     try:
         borrowed = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, descriptor)
     except OSError:  # closed by now
@@ -91,7 +92,7 @@ def _server(route: Route) -> str:
 
 
 def _local_port(descriptor: int) -> int:
-    """-1 for what is no connection."""
+    """-1 if it is not a connection."""
     try:
         borrowed = socket.socket(fileno=descriptor)
     except OSError:
@@ -103,45 +104,45 @@ def _local_port(descriptor: int) -> int:
     return int(name[1]) if isinstance(name, tuple) else -1
 
 
-def _bury(descriptor: int) -> None:
-    """Close a connection that curl still has. It finds the end of another one under its number."""
+def _close_for_curl(descriptor: int) -> None:
+    """Close a connection that curl still holds: under its number curl finds a closed socket."""
     dead, other = socket.socketpair()
     other.close()
     with dead:
         os.dup2(dead.fileno(), descriptor, inheritable=False)
 
 
-# How long a server that closes the connection after its answer may take to do so. Those that send the head by
-# itself send the rest within microseconds, and the end right behind it.
+# How long a server that closes the connection after its response may take to do so. Most send the end of the
+# stream within microseconds.
 _LINGER_SECONDS = 0.5
-# The same where curl closed it, having too many: then no end follows, only what is on its way already.
+# The same if curl closed it, having too many: no end follows then, only what was already sent.
 _GLANCE_SECONDS = 0.01
 
-# What curl says, in its own words.
-_WORDS = (b"Excess found", b"Leftovers after chunking")
-_ASKS_AGAIN = b"Connection died, retrying"
+# curl's own messages.
+_SURPLUS = (b"Excess found", b"Leftovers after chunking")
+_RETRIES = b"Connection died, retrying"
 _REFUSED = (b"HTTP/2 stream ", b"refused by server")
 
 
 def speaks_of_surplus(words: bytes) -> bool:
-    """Whether curl says that it has left out bytes behind the end of a body."""
-    return words.startswith(_WORDS)
+    """Whether curl reports that it dropped bytes after the end of a body."""
+    return words.startswith(_SURPLUS)
 
 
-def asks_again(words: bytes) -> bool:
-    """Whether curl says that a used connection ended without an answer, so that it is about to ask once more
-    in a new one."""
-    return words.startswith(_ASKS_AGAIN)
+def retries_request(words: bytes) -> bool:
+    """Whether curl reports that a reused connection ended without a response, and is about to repeat the
+    request on a new one."""
+    return words.startswith(_RETRIES)
 
 
 def was_refused(words: bytes) -> bool:
-    """Whether curl says that an HTTP/2 server refused the request unseen, and that it asks once more: what a
-    server did not look at was not asked."""
+    """Whether curl reports that an HTTP/2 server refused the request unprocessed, and repeats it; such a
+    request does not count as sent."""
     return words.startswith(_REFUSED[0]) and _REFUSED[1] in words
 
 
 async def follows(descriptors: Sequence[int], *, by_server: bool) -> bool:
-    """Whether bytes come in one of these connections, which nobody reads any more, before it ends."""
+    """Whether bytes arrive on one of these connections, which are no longer read, before it ends."""
     for descriptor in descriptors:
         await _readable(descriptor, _LINGER_SECONDS if by_server else _GLANCE_SECONDS)
         if is_unread(descriptor):
@@ -150,7 +151,7 @@ async def follows(descriptors: Sequence[int], *, by_server: bool) -> bool:
 
 
 async def _readable(descriptor: int, seconds: float) -> None:
-    """Returns when there is something to read, be it the end, or after a while."""
+    """Wait until there is something to read, or the stream ends, or the time is over."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(descriptor, ready.set)

@@ -1,4 +1,4 @@
-"""The addresses of a name, looked up without holding up the event loop and checked before any is used."""
+"""The addresses of a name, looked up without blocking the event loop and checked before any is used."""
 
 import asyncio
 import socket
@@ -13,7 +13,7 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.ports import Clock
 
 _LOOKUPS_AT_ONCE = 16
-_MAX_LEFT_BEHIND = 240
+_MAX_ABANDONED = 240
 _TOOK_TOO_LONG = "the name server did not answer in time"
 _WORDS = {
     socket.EAI_NONAME: "the host name does not exist",
@@ -38,18 +38,18 @@ class Resolver(Protocol):
 
 
 class SystemResolver:
-    """``getaddrinfo`` in threads. It cannot be interrupted, so a lookup that takes too long is left to end by
-    itself. It gives up its place to another name, so that names without an answer hold up no others, until so
-    many were left that the name server must be dead: that costs a bounded number of threads."""
+    """``getaddrinfo`` in threads. It cannot be interrupted, so a lookup that takes too long is abandoned and
+    its place given to another name: names without an answer do not block others. The number of abandoned
+    lookups, and so of threads, is bounded; beyond it the name server must be dead."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._places = asyncio.Semaphore(_LOOKUPS_AT_ONCE)
-        self._left_behind = 0
+        self._abandoned = 0
 
     async def addresses(self, host: str) -> Resolution:
-        # A name that waits for its turn is not late. Only of a dead name server no turn may ever come.
-        patience = self._seconds if self._left_behind >= _MAX_LEFT_BEHIND else None
+        # Waiting for a place has no time limit, except with a dead name server, where none may come free.
+        patience = self._seconds if self._abandoned >= _MAX_ABANDONED else None
         lookup: _Lookup | None = None
         try:
             async with asyncio.timeout(patience):
@@ -58,15 +58,15 @@ class SystemResolver:
             async with asyncio.timeout(self._seconds):
                 return await lookup.start(host)
         except TimeoutError:
-            if lookup is not None and self._left_behind < _MAX_LEFT_BEHIND:
-                lookup.left_behind = True
-                self._left_behind += 1
+            if lookup is not None and self._abandoned < _MAX_ABANDONED:
+                lookup.abandoned = True
+                self._abandoned += 1
                 self._places.release()
             return Unresolved(_TOOK_TOO_LONG)
 
     def _ended(self, lookup: "_Lookup") -> None:
-        if lookup.left_behind:
-            self._left_behind -= 1
+        if lookup.abandoned:
+            self._abandoned -= 1
         else:
             self._places.release()
 
@@ -76,7 +76,7 @@ class _Lookup:
 
     def __init__(self, ended: "Callable[[_Lookup], None]") -> None:
         self._ended = ended
-        self.left_behind = False
+        self.abandoned = False
 
     def start(self, host: str) -> "asyncio.Future[Resolution]":
         loop = asyncio.get_running_loop()
@@ -89,10 +89,10 @@ class _Lookup:
 
         def look_up() -> None:
             found = _system_addresses(host)
-            with suppress(RuntimeError):  # the loop may be gone by now, and nobody waits
+            with suppress(RuntimeError):  # the loop may be closed by now
                 loop.call_soon_threadsafe(done, found)
 
-        # A daemon, unlike the threads of a pool: the process does not wait for it at its end.
+        # A daemon, unlike the threads of a pool: the process does not wait for it when it exits.
         threading.Thread(target=look_up, name="sumi-dns", daemon=True).start()
         return answer
 
@@ -116,7 +116,7 @@ NO_ADDRESS = Unresolved("the host name has no address")
 
 
 class Found(NamedTuple):
-    """Checked addresses, best first; none for a host that is an address itself."""
+    """Checked addresses, best first; none if the host is an address itself."""
 
     addresses: tuple[str, ...]
     expires: float
@@ -127,7 +127,7 @@ _Key: TypeAlias = tuple[str, int]
 
 
 class Checks(Protocol):
-    """What may be dialled, and what the user wrote down instead of a resolution."""
+    """Which addresses may be used, and which ones the user gave instead of a lookup."""
 
     def check(self, host: str, port: int, address: str) -> str | None: ...
 
@@ -135,10 +135,10 @@ class Checks(Protocol):
 
 
 class AddressBook:
-    """One resolution per name: the addresses that are checked are the ones that are dialled.
+    """One lookup per name: the addresses that are checked are the ones that are used.
 
-    A name is refused as a whole if any of its addresses is forbidden. What was found is kept for a minute, so
-    a name server that answers differently each time cannot choose which answer is checked and which is used.
+    A name is refused if any of its addresses is. Results are kept for a minute, so that a name server with
+    changing answers cannot choose which one is checked and which one is used.
     """
 
     def __init__(self, resolver: Resolver, guard: Checks, clock: Clock) -> None:
@@ -149,7 +149,7 @@ class AddressBook:
         self._asking: dict[_Key, asyncio.Task[Entry]] = {}
 
     def known(self, host: str, port: int) -> Found | None:
-        """What needs no waiting: a literal, a pin, a name that was looked up a moment ago."""
+        """What needs no lookup: a literal, a pinned name, a recent result."""
         found = self._kept.get((host, port))
         if found is not None and self._clock.now() < found.expires:
             return found
@@ -159,14 +159,14 @@ class AddressBook:
         return None
 
     async def find(self, host: str, port: int) -> Entry:
-        """The addresses of a host, or why there are none to be had."""
+        """The addresses of a host, or why there are none."""
         found = self.known(host, port)
         if found is not None:
             return found
         key = (host, port)
         asking = self._asking.get(key)
         if asking is None:
-            # A task of its own, because whoever asked first may be cancelled while others wait.
+            # A task of its own, because the first caller may be cancelled while others wait.
             asking = self._asking[key] = asyncio.create_task(self._look_up(key))
             asking.add_done_callback(lambda _: self._asking.pop(key, None))
         await asyncio.wait({asking})

@@ -1,4 +1,4 @@
-"""The way to a target: straight to one of its checked addresses, or through a proxy."""
+"""The route to a target: directly to one of its checked addresses, or through a proxy."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,19 +11,19 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.policy import NetworkPolicy, Proxy
 from sumi.ports import Clock
 
-_KEPT_LINES = 1024  # one per request otherwise, and a crawl asks the same few hosts again and again
+_KEPT_LINES = 1024  # a crawl requests the same few hosts again and again
 _NOTHING: list[str] = []
 
 
 class Route(NamedTuple):
     target: Target
-    resolve: list[str]  # what curl is to believe about names, in its own notation
+    resolve: list[str]  # addresses for curl, in the notation of CURLOPT_RESOLVE
     proxy: Proxy | None = None
-    connect_to: tuple[str, ...] = ()  # what the proxy is asked to connect to; empty: the name itself
+    connect_to: tuple[str, ...] = ()  # what the proxy connects to; empty: the name itself
 
     @property
     def request_target(self) -> str:
-        """What the request line names: the path, or to a proxy that is no tunnel the whole URL."""
+        """The target in the request line: the path, or the whole URL for a proxy without a tunnel."""
         url, proxy = self.target.url, self.proxy
         if proxy is not None and not self.connect_to and proxy.scheme != "socks5h" and url[:5] == "http:":
             return url
@@ -31,23 +31,23 @@ class Route(NamedTuple):
 
     @property
     def proxy_name(self) -> str:
-        """For records, so without credentials; empty for a way without a proxy."""
+        """For records, so without credentials; empty without a proxy."""
         return "" if self.proxy is None else f"{self.proxy.host}:{self.proxy.port}"
 
     @property
     def speaks_tls(self) -> bool:
-        """Whether what goes over the connection, be it to a proxy, cannot be read on the way."""
+        """Whether the connection, or the one to the proxy, is encrypted."""
         return self.target.url.startswith("https:") or (
             self.proxy is not None and self.proxy.scheme == "https"
         )
 
 
-def straight(target: Target, found: Found) -> Route:
+def direct(target: Target, found: Found) -> Route:
     return Route(target, _resolve_lines(target.host, target.port, found))
 
 
 def through(proxy: Proxy, proxy_found: Found, target: Target, found: Found | None) -> Route:
-    """``found`` is what we looked up and checked; without it the proxy resolves the name itself."""
+    """``found``: our own checked resolution; without it the proxy resolves the name."""
     lines = _resolve_lines(proxy.host, proxy.port, proxy_found)
     if found is None or not found.addresses:
         return Route(target, lines, proxy)
@@ -61,7 +61,7 @@ def _resolve_lines(host: str, port: int, found: Found) -> list[str]:
 
 @lru_cache(_KEPT_LINES)
 def _lines(host: str, port: int, addresses: tuple[str, ...]) -> list[str]:
-    # The plus lets curl forget the line after a minute; otherwise it would keep every host of a crawl.
+    # The plus lets curl drop the entry after a minute; otherwise it would keep every host of a crawl.
     return [f"+{host}:{port}:{','.join(_bracketed(address) for address in addresses)}"]
 
 
@@ -70,7 +70,7 @@ def _bracketed(address: str) -> str:
 
 
 class _NoChecks:
-    """For proxies: the user named them, and may well run one on this machine."""
+    """For proxies: the user named them, and may run one on this machine."""
 
     def check(self, host: str, port: int, address: str) -> str | None:
         return None
@@ -85,8 +85,8 @@ class ProxyLost(NamedTuple):
     verdict: Verdict
 
 
-class Navigator:
-    """Finds the way to a target: resolution, checks and the choice of a proxy."""
+class Router:
+    """Finds the route to a target: resolution, checks, and the choice of a proxy."""
 
     def __init__(
         self,
@@ -102,16 +102,16 @@ class Navigator:
         self._relays = AddressBook(resolver, _NoChecks(), clock)
 
     def known_route(self, target: Target) -> Route | None:
-        """The usual case, without waiting: straight to a host that was found before."""
+        """The usual case, without waiting: directly to a host that was resolved before."""
         found = self._sites.known(target.host, target.port) if self._proxies is None else None
-        return None if found is None else straight(target, found)
+        return None if found is None else direct(target, found)
 
     async def find_route(self, target: Target) -> Route | Verdict | ProxyLost:
         """The caller has checked the target itself: its port, its name, a literal address."""
         if self._proxies is not None:
             return await self._by_proxy(target, self._proxies)
         found = await self._sites.find(target.host, target.port)
-        return found if isinstance(found, Verdict) else straight(target, found)
+        return found if isinstance(found, Verdict) else direct(target, found)
 
     async def aclose(self) -> None:
         await self._sites.aclose()

@@ -1,7 +1,7 @@
-"""Noticing an answer that does not come, falls silent, or trickles: the limits that curl cannot keep for us.
+"""Timeouts that curl does not have: a response that does not start, falls silent, or trickles.
 
-Time is counted in ticks of the event loop's own timer. After a moment in which the whole process stood still,
-only one tick has passed, and nobody is blamed for bytes that were there and not yet read.
+Time is counted in ticks of the event loop's timer. After the whole process stood still, only one tick has
+passed, so no server is blamed for bytes that were there and not yet read.
 """
 
 import asyncio
@@ -11,12 +11,12 @@ from math import ceil
 from sumi.fetch.incoming import Incoming
 from sumi.policy import FetchLimits
 
-_TICKS = 4  # per limit: it is noticed at most a quarter late
+_TICKS = 4  # per limit, which is noticed at most a quarter late
 _SHORTEST_TICK = 0.001
 
 
 class StallClock:
-    """One timer for all exchanges: a timer for each would be set and cancelled with every page."""
+    """One timer for all exchanges: one each would be set and cancelled for every page."""
 
     def __init__(self, limits: FetchLimits) -> None:
         self._limits = limits
@@ -26,14 +26,14 @@ class StallClock:
         self._timer: asyncio.TimerHandle | None = None
 
     def watch(self, incoming: Incoming, stalled: Callable[[str], None]) -> "StallWatch":
-        """Calls ``stalled`` once, with the limit that was broken, unless let go of first."""
+        """Calls ``stalled`` once with the limit that was exceeded, unless unwatched first."""
         watch = StallWatch(incoming, self._limits, self._tick, stalled)
         self._watches.add(watch)
         if self._timer is None:
             self._wait()
         return watch
 
-    def let_go(self, watch: "StallWatch") -> None:
+    def unwatch(self, watch: "StallWatch") -> None:
         self._watches.discard(watch)
 
     def stop(self) -> None:
@@ -53,7 +53,7 @@ class StallClock:
 
 
 class StallWatch:
-    """One exchange. Its first tick comes too early and does not count."""
+    """One exchange. Its first tick comes early and does not count."""
 
     def __init__(
         self, incoming: Incoming, limits: FetchLimits, tick: float, stalled: Callable[[str], None]
@@ -70,18 +70,18 @@ class StallWatch:
         self._window_heard = 0
 
     def has_stalled(self) -> bool:
-        """One tick on, unless it is we who keep it waiting."""
+        """Count one tick, unless we have paused the transfer."""
         if self._incoming.paused:
             return False
         self._ticks += 1
         heard = self._incoming.heard_bytes
-        broken = self._takes_too_long() or (self._trickles(heard) if heard else self._unanswered())
-        if broken is not None:
-            self._stalled(broken)
-        return broken is not None
+        exceeded = self._takes_too_long() or (self._trickles(heard) if heard else self._unanswered())
+        if exceeded is not None:
+            self._stalled(exceeded)
+        return exceeded is not None
 
     def _takes_too_long(self) -> str | None:
-        """curl sees to this as long as we do not make it wait."""
+        """curl enforces this itself unless we paused the transfer."""
         late = self._incoming.was_paused and self._ticks * self._tick >= self._limits.total
         return f"not complete within {self._limits.total:g} s" if late else None
 

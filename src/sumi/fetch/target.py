@@ -1,4 +1,4 @@
-"""What a URL asks us to dial. Host and port are read from the very string that curl is given."""
+"""The host and port to connect to for a URL, read from the very string that curl is given."""
 
 import re
 from typing import NamedTuple, TypeAlias
@@ -9,14 +9,14 @@ Origin: TypeAlias = tuple[str, str, int]  # scheme, host, port
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
-# Reads only what ada wrote: there the authority has one possible reading. (Asking ada for each part would
-# cost four times as much, on every request.)
+# Only for ada's output, in which the authority is unambiguous. (Asking ada for each part would cost four
+# times as much, on every request.)
 _CANONICAL = re.compile(
     r"(https?)://(?:[^/?#@]*@)?(\[[0-9a-f:.]+\]|[^/?#:@\[\]]+)(?::([0-9]+))?(/[^#]*)(?:#.*)?\Z"
 )
 
 
-# What a name server can know. ada lets more through, and curl gives some of it a meaning of its own.
+# Valid host names. ada accepts more, and curl gives some of it a meaning of its own.
 _NAME = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?\Z")
 _LONGEST_NAME = 254
 
@@ -28,12 +28,12 @@ class Target(NamedTuple):
 
     @property
     def origin(self) -> Origin:
-        """What credentials belong to."""
+        """The scope of credentials."""
         return self.url[: self.url.index(":")], self.host, self.port
 
 
 def parse_target(url: str) -> Target | None:
-    """The target of an http(s) URL with a host that can be dialled; None for anything else."""
+    """The target of an http(s) URL with a valid host; None for anything else."""
     try:
         canonical = ada_url.normalize_url(url)
     except (ValueError, UnicodeError):

@@ -1,4 +1,4 @@
-"""A curl handle that is set up once and used for one exchange after another."""
+"""A curl handle that is set up once and used for many exchanges."""
 
 import os
 import re
@@ -21,25 +21,27 @@ _SUPPRESS_CONNECT_HEADERS = 265  # pycurl has no name for it
 
 
 def set_limits(handle: Any, limits: FetchLimits) -> None:
-    handle.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, round(limits.connect * 1000)))  # to curl, 0 is its default
+    handle.setopt(
+        pycurl.CONNECTTIMEOUT_MS, max(1, round(limits.connect * 1000))
+    )  # 0 would mean curl's default
     handle.setopt(pycurl.TIMEOUT_MS, max(1, round(limits.total * 1000)))
     handle.setopt(pycurl.BUFFERSIZE, _READ_BUFFER)
 
 
-def set_manners(handle: Any, network: NetworkPolicy) -> None:
+def set_protocol(handle: Any, network: NetworkPolicy) -> None:
     handle.setopt(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS)
     handle.setopt(pycurl.FOLLOWLOCATION, 0)
-    # Set, and empty: otherwise curl asks the environment for both.
+    # Set to empty: otherwise curl takes both from the environment.
     handle.setopt(pycurl.PROXY, "")
     handle.setopt(pycurl.NOPROXY, "")
-    handle.setopt(_SUPPRESS_CONNECT_HEADERS, 1)  # a proxy's word on the tunnel is no part of the answer
+    handle.setopt(_SUPPRESS_CONNECT_HEADERS, 1)  # the proxy's headers are not part of the response
     handle.setopt(pycurl.NETRC, pycurl.NETRC_IGNORED)
     handle.setopt(pycurl.NOSIGNAL, 1)
     handle.setopt(pycurl.TCP_KEEPALIVE, 1)
-    handle.setopt(pycurl.PATH_AS_IS, 1)  # the URL is canonical already; what was checked is what is sent
+    handle.setopt(pycurl.PATH_AS_IS, 1)  # the URL is canonical already: send what was checked
     handle.setopt(pycurl.HTTP_CONTENT_DECODING, 0)
     handle.setopt(pycurl.HTTP09_ALLOWED, 0)
-    handle.setopt(pycurl.VERBOSE, 1)  # to whoever is prepared for it: see sumi.fetch.kept_connections
+    handle.setopt(pycurl.VERBOSE, 1)  # for sumi.fetch.kept_connections
     version = pycurl.CURL_HTTP_VERSION_2TLS if network.http2 else pycurl.CURL_HTTP_VERSION_1_1
     handle.setopt(pycurl.HTTP_VERSION, version)
 
@@ -61,17 +63,17 @@ class Transfer:
         self._jar = jar
         self._lines: list[bytes] = []
         self.route = NO_ROUTE
-        self.refusal: str | None = None  # the guard's word on an address that was about to be dialled
-        self.no_socket = 0  # errno, where the system had no socket to give
-        self._dialled: list[_Handover] = []  # for this exchange
+        self.refusal: str | None = None  # why the guard refused an address before connecting
+        self.no_socket = 0  # errno, if the system had no socket
+        self._dialled: list[_Handover] = []  # sockets of this exchange
         self._incoming: Incoming | None = None
         self._limits = limits
         self._is_untimed = False
-        self._spells = False  # what to ask for is said apart from the URL
+        self._spells = False  # the request target is set apart from the URL
         self.handle: Any = pycurl.Curl()
         set_limits(self.handle, limits)
-        set_manners(self.handle, network)
-        authorities.tell(self.handle)
+        set_protocol(self.handle, network)
+        authorities.apply(self.handle)
         if jar is not None:
             jar.attach(self.handle)
         self.handle.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
@@ -79,7 +81,7 @@ class Transfer:
     def prepare(
         self, route: Route, request: Request, lines: list[bytes], incoming: Incoming, *, anew: bool = False
     ) -> None:
-        """``anew``: in a connection of its own."""
+        """``anew``: on a new connection."""
         self.refusal = None
         self._incoming = incoming
         self.no_socket = 0
@@ -93,7 +95,7 @@ class Transfer:
             self.handle.setopt(pycurl.POSTFIELDS, request.body)
         else:
             self.handle.setopt(pycurl.NOBODY if request.method == "HEAD" else pycurl.HTTPGET, 1)
-        if lines is not self._lines:  # nearly all requests send the same ones
+        if lines is not self._lines:  # nearly all requests send the same headers
             self._lines = lines
             self._take_lines(lines, route.target)
         self._take(route)
@@ -102,30 +104,30 @@ class Transfer:
         self.handle.setopt(pycurl.WRITEFUNCTION, incoming.on_body)
         self.handle.setopt(pycurl.DEBUGFUNCTION, incoming.on_words)
 
-    def go_on(self) -> None:
-        """After a pause, which curl would count. Not from within one of its callbacks."""
+    def resume(self) -> None:
+        """After a pause, which curl would count as time. Not from within one of its callbacks."""
         self._is_untimed = True
         self.handle.setopt(pycurl.TIMEOUT_MS, 0)
         self.handle.pause(pycurl.PAUSE_CONT)
 
     def kept_socket(self) -> tuple[int, int] | None:
-        """The connection that stays open for another request, and its local port."""
+        """The connection that is kept for another request, and its local port."""
         descriptor = int(self.handle.getinfo(pycurl.ACTIVESOCKET))
         return None if descriptor < 0 else (descriptor, int(self.handle.getinfo(pycurl.LOCAL_PORT)))
 
     def closed_sockets(self) -> list[int]:
-        """Those dialled for this exchange, once curl has closed its side of them; none if they speak TLS."""
+        """The sockets of this exchange that curl has closed on its side; none if they use TLS."""
         if self.route.speaks_tls or self.handle.getinfo(pycurl.ACTIVESOCKET) >= 0:
             return []
         return [dialled.fileno() for dialled in self._dialled]
 
-    def let_go(self) -> None:
-        """Of what was dialled. Until then a connection lives on that curl has closed."""
+    def release(self) -> None:
+        """Close the sockets of the exchange: until then they outlive curl's side."""
         self._dialled.clear()
         self._incoming = None
 
     def _spell(self, route: Route) -> None:
-        """As the URL has it: curl would write escapes in upper case. It cannot be told to forget a target."""
+        """Keep lower-case escapes, which curl would write in upper case. A request target cannot be unset."""
         url = route.target.url
         if not self._spells and not ("%" in url and _LOWER_CASE_ESCAPE.search(url)):
             return
@@ -139,11 +141,11 @@ class Transfer:
         return str(self.handle.getinfo(pycurl.PRIMARY_IP))
 
     def proxy_status(self) -> int:
-        """What the proxy said to being asked for a tunnel; 0 if it was not, or said nothing."""
+        """The proxy's status for the tunnel; 0 if there was none."""
         return int(self.handle.getinfo(pycurl.HTTP_CONNECTCODE)) if self.route.proxy is not None else 0
 
     def _take_lines(self, lines: list[bytes], target: Target) -> None:
-        # A cookie of the user's goes separately, so that curl joins it with those of the jar in one header.
+        # The user's cookies are set apart, so that curl joins them with those of the jar in one header.
         cookies = b"; ".join(line.partition(b": ")[2] for line in lines if line[:7].lower() == b"cookie:")
         self.handle.setopt(pycurl.HTTPHEADER, [line for line in lines if line[:7].lower() != b"cookie:"])
         if cookies and self._jar is not None:
@@ -155,10 +157,10 @@ class Transfer:
 
     def _take(self, route: Route) -> None:
         # A burst to one HTTP/2 host shares a connection instead of opening many. Not without TLS, where there
-        # is no HTTP/2 to wait for: a server that closes each connection would be asked one page at a time.
+        # is no HTTP/2: a server that closes each connection would get one request at a time.
         self.handle.setopt(pycurl.PIPEWAIT, route.target.url.startswith("https:"))
         if route.resolve:
-            self.handle.setopt(pycurl.RESOLVE, route.resolve)  # curl reads it once per setting
+            self.handle.setopt(pycurl.RESOLVE, route.resolve)  # curl reads it only when set
         if route.proxy != self.route.proxy and route.proxy is not None:
             self._take_proxy(route.proxy)
         if route.connect_to != self.route.connect_to:
@@ -174,9 +176,9 @@ class Transfer:
                 self.handle.setopt(option, secret.reveal())
 
     def _open_socket(self, _purpose: int, address: Any) -> Any:
-        """curl is about to dial: the last word on the address, whatever resolved to it.
+        """curl is about to connect: the last check of the address, wherever it came from.
 
-        With a proxy, the proxy is all that curl ever dials; whoever named it vouches for its address.
+        Through a proxy, curl only ever connects to the proxy, whose address the user vouches for.
         """
         if self._incoming is not None and self._incoming.broken is not None:
             return pycurl.SOCKET_BAD
@@ -198,7 +200,7 @@ class Transfer:
 
 
 class _Handover:
-    """A socket on its way to curl, which takes a duplicate. A ``socket`` would complain at being dropped."""
+    """A socket on its way to curl, which duplicates it. A ``socket`` would warn when dropped."""
 
     __slots__ = ("_fd",)
 
