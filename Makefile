@@ -10,7 +10,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 JOBS ?= $(shell expr 2 \* $$(nproc 2>/dev/null || echo 2))
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types layers unit coverage format deploy torture bench instructions docs clean fuzz urls
+.PHONY: help install demo test lint types layers unit coverage format deploy torture bench instructions docs site clean fuzz urls
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -59,12 +59,17 @@ instructions: $(VENV)/.developer ## has a hot function become slower, counted by
 
 TARGET ?= all
 SECONDS ?= 60
+SITE ?= zensical
 
 fuzz: $(VENV)/.fuzzer ## look for inputs that break a promise: TARGET=html_page SECONDS=600
 	$(PY) -m fuzz.run $(TARGET) $(SECONDS)
 
 urls: $(VENV)/.developer ## the properties of a URL's identity, on 100,000 URLs each; a quarter of an hour
 	$(PY) -m pytest --hypothesis-profile=many tests/urls/test_urls_identity.py -k "again or raises or sorting"
+
+site: $(VENV)/.generator docs ## the documentation as a site in build/site; SITE=mkdocs builds it with mkdocs-material
+	$(VENV)/bin/$(SITE) build --strict --clean
+	@echo 'Serve it: $(PY) -m http.server --directory build/site'
 
 docs: $(VENV)/.installed ## write the reference pages anew from the code
 	$(PY) -m sumi.cli.reference docs/
@@ -93,4 +98,8 @@ $(VENV)/.fuzzer: $(VENV)/.developer
 
 $(VENV)/.linters: $(VENV)/.developer
 	$(PIP) install -c constraints.txt -e '.[deploy]'
+	@touch $@
+
+$(VENV)/.generator: $(VENV)/.installed
+	$(PIP) install -c constraints.txt -e '.[site]'
 	@touch $@

@@ -32,14 +32,22 @@ def test_the_pages_are_written_where_they_are_looked_for(tmp_path: Path) -> None
 
 
 def test_nothing_is_left_undocumented() -> None:
-    settings, cli, outcomes = (
-        PAGES[name]() for name in ("reference/settings.md", "reference/cli.md", "concepts/outcomes.md")
+    settings, mirror, cli, outcomes = (
+        PAGES[name]()
+        for name in (
+            "reference/settings.md",
+            "reference/commands/mirror.md",
+            "reference/cli.md",
+            "concepts/outcomes.md",
+        )
     )
     for setting in SETTINGS:
         assert f"### {setting.name}\n" in settings
-        assert setting.name == "url" or f"`--{setting.name}`" in cli
+        assert setting.name == "url" or f"`--{setting.name}`" in mirror
     for command in COMMANDS:
-        assert f"## sumi {command.name}\n" in cli
+        name = command.name.replace(" ", "-")
+        assert f"[`sumi {command.name}`](commands/{name}.md)" in cli
+        assert PAGES[f"reference/commands/{name}.md"]().startswith(f"# sumi {command.name}\n")
     for outcome in Outcome:
         assert f"`{outcome.value}`" in outcomes
 

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from sumi.cli.main import COMMANDS, Command, load_command
@@ -109,12 +110,32 @@ def outcomes_page() -> str:
 
 
 def cli_page() -> str:
-    lines = ["# Command line", "", _NOTICE, "", "Data goes to stdout, everything else to stderr."]
-    for command in COMMANDS:
-        lines += _command_section(command)
+    lines = ["# Command line", "", _NOTICE, "", "Data goes to stdout, everything else to stderr.", ""]
+    lines += ["| command | what it does |", "| --- | --- |"]
+    lines += [
+        f"| [`sumi {command.name}`](commands/{_slug(command)}.md) | {_cell(command.summary)} |"
+        for command in COMMANDS
+    ]
     lines += ["", "## Exit codes", "", "| code | meaning |", "| --- | --- |"]
     lines += [f"| {code} | {_cell(meaning)} |" for code, meaning in EXIT_CODES.items()]
     return _joined(lines)
+
+
+def command_page(command: Command) -> str:
+    parser = load_command(command).build_parser()
+    lines = [f"# sumi {command.name}", "", _NOTICE, "", parser.description or ""]
+    if parser.epilog:
+        lines += ["", "```text", parser.epilog.rstrip(), "```"]
+    # The parser's own help text is not used: its layout changes between versions of Python.
+    for title, actions in _groups(parser):
+        lines += ["", f"## {title.capitalize()}", "", "| option | meaning |", "| --- | --- |"]
+        lines += [f"| {_spelling(action)} | {_cell(action.help or '')} |" for action in actions]
+    lines += ["", "How a run ended is its [exit code](../cli.md#exit-codes)."]
+    return _joined(lines)
+
+
+def _slug(command: Command) -> str:
+    return command.name.replace(" ", "-")
 
 
 _CRAWL_HEAD = """\
@@ -180,6 +201,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/crawl-configuration.md": crawl_configuration_page,
     "reference/map-configuration.md": map_configuration_page,
     "concepts/outcomes.md": outcomes_page,
+    **{f"reference/commands/{_slug(command)}.md": partial(command_page, command) for command in COMMANDS},
 }
 
 
@@ -205,19 +227,6 @@ def _setting_section(setting: Setting) -> list[str]:
         f"- Default: {default}{unit}",
         f"- Flag: {flag}; variable: `{setting.variable}`",
     ]
-
-
-def _command_section(command: Command) -> list[str]:
-    parser = load_command(command).build_parser()
-    lines = ["", f"## sumi {command.name}", "", parser.description or "", ""]
-    # The parser's own help text is not used: its layout changes between versions of Python.
-    for title, actions in _groups(parser):
-        lines += [f"### {title.capitalize()}", "", "| option | meaning |", "| --- | --- |"]
-        lines += [f"| {_spelling(action)} | {_cell(action.help or '')} |" for action in actions]
-        lines.append("")
-    if parser.epilog:
-        lines += ["```text", parser.epilog.rstrip(), "```"]
-    return lines[:-1] if lines[-1] == "" else lines
 
 
 def _groups(parser: argparse.ArgumentParser) -> Iterator[tuple[str, list[argparse.Action]]]:
