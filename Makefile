@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-PIP := $(PY) -m pip --disable-pip-version-check --quiet
+PIP := $(PY) -m pip --disable-pip-version-check
 
 # Tests at once. Most of a test's time goes to processes that it waits for.
 # Tests wait for servers and processes half of the time, so there are two for each core.
@@ -18,21 +18,26 @@ help: ## this list
 install: $(VENV)/.installed ## a virtual environment with the command .venv/bin/sumi
 
 demo: $(VENV)/.installed ## mirror a small site on this machine and show the result
+	@echo '── Mirroring a small site on this machine'
 	$(VENV)/bin/sumi demo
 
 test: lint types layers unit ## everything that has to pass: style, types, layers, tests
 
 lint: $(VENV)/.developer ## style
+	@echo '── Style'
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 
 types: $(VENV)/.developer ## types, strictly
+	@echo '── Types (a minute when nothing is cached)'
 	$(VENV)/bin/mypy
 
 layers: $(VENV)/.developer ## who may import whom
+	@echo '── Layers'
 	$(VENV)/bin/lint-imports
 
 unit: $(VENV)/.developer ## the tests alone
+	@echo '── Tests, $(JOBS) at once (several minutes)'
 	$(PY) -m pytest -n $(JOBS) --dist worksteal
 
 coverage: $(VENV)/.developer ## the tests, counting the lines they reach; takes three times as long
@@ -81,25 +86,31 @@ clean: ## remove what tests and builds leave behind; the environment stays
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "$(PYTHON) is too old: Python 3.11 or newer is needed; try make PYTHON=python3.12"; exit 1; }
+	@echo '── Creating $(VENV)'
 	$(PYTHON) -m venv $(VENV)
 
 # Stamps: installing happens again only when what is to be installed has changed.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(PY)
+	@echo '── Installing Sumi and its libraries into $(VENV), which is done once'
 	$(PIP) install -c constraints.txt -e .
 	@touch $@
 
 $(VENV)/.developer: $(VENV)/.installed
+	@echo '── Installing the tools for development into $(VENV), which is done once'
 	$(PIP) install -c constraints.txt -e '.[dev]'
 	@touch $@
 
 $(VENV)/.fuzzer: $(VENV)/.developer
+	@echo '── Installing the fuzzer into $(VENV), which is done once'
 	$(PIP) install -c constraints.txt -e '.[fuzz]'
 	@touch $@
 
 $(VENV)/.linters: $(VENV)/.developer
+	@echo '── Installing the linters for deploy/ into $(VENV), which is done once'
 	$(PIP) install -c constraints.txt -e '.[deploy]'
 	@touch $@
 
 $(VENV)/.generator: $(VENV)/.installed
+	@echo '── Installing the generator of the documentation site into $(VENV), which is done once'
 	$(PIP) install -c constraints.txt -e '.[site]'
 	@touch $@
