@@ -1,6 +1,7 @@
-"""Where a crawl keeps what it knows: the frontier's stores.
+"""The frontier's stores: where a crawl keeps what it knows.
 
-``machine`` decides for all of them, with ``hosts``, ``leases`` and ``entries``. ``memory`` is the
-specification, ``journal`` writes it down line by line, ``database`` keeps it in rows of SQLite or LMDB, and
-``growing`` begins as the one and goes on as the other. ``folder`` says which of them a state folder is.
+``machine`` decides for all of them, with ``hosts`` and ``entries``. ``memory`` is the specification,
+``journal`` logs every change as a line, ``database`` keeps everything in rows of SQLite or LMDB, and
+``growing`` starts as a journal and becomes a database. ``folder`` says which of them a state folder holds,
+and ``lock`` who uses it.
 """

@@ -1,4 +1,4 @@
-"""Does a store agree with itself? Every URL in one state, counts that add up, everything named is known."""
+"""Whether a store is consistent: every URL in one state, counts that add up, referrers that are known."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -8,25 +8,24 @@ import msgspec
 from sumi.outcomes import Outcome
 from sumi.ports import Snapshot, UrlRecord
 
-_ROBOTS = "/robots.txt"  # what it names was found by it, but it is no page and has no record
+_ROBOTS = "/robots.txt"  # the referrer of the sitemaps it names, but not a page, so it has no record
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that is wrong with a job's state or files, and what would put it right."""
+    """One thing that is wrong with a job's state or files, and what repairs it."""
 
     words: str
-    damaged: bool = False  # the state itself: save what is good of it
-    requeue: str | None = None  # this page's file is to be made again
-    stray: str | None = None  # this file belongs to nobody
-    stale: bool = False  # a derived file is to be written again
+    damaged: bool = False  # the state itself: salvage what is intact
+    requeue: str | None = None  # the page whose file must be made again
+    stray: str | None = None  # a file that belongs to no page
+    stale: bool = False  # a derived file must be written again
 
 
 async def ledger_violations(
     store: Snapshot, cap: int, *, whole_ways: bool = True, keeps_files: bool = True
 ) -> AsyncIterator[str]:
-    """Each in a sentence. ``cap`` is the most pages that the job was ever allowed; 0 for no limit.
-    ``whole_ways``: a page that others are said to be found on is known itself. ``keeps_files``: one that was
-    captured has one."""
+    """Each as a sentence. ``cap``: the highest page limit that the job ever had; 0 for no limit.
+    ``whole_ways``: every referrer must be known itself. ``keeps_files``: a captured page must have a file."""
     seen: set[str] = set()
     counted: Counter[Outcome] = Counter()
     referrers: set[str] = set()

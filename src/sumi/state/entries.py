@@ -1,4 +1,4 @@
-"""What a frontier keeps of each URL, and how many there are of each sort."""
+"""What a frontier keeps about each URL, how many there are of each kind, and who leases which until when."""
 
 import heapq
 from collections import Counter
@@ -14,15 +14,14 @@ class State(IntEnum):
     """The numbers are what databases store."""
 
     WAITING = 1  # in its host's queue
-    DELAYED = 2  # waits for a time of its own before it joins that queue
-    LEASED = 3  # somebody is at it
+    DELAYED = 2  # not due yet; joins that queue when it is
+    LEASED = 3  # being fetched
     SETTLED = 4  # has its outcome
-    REFUSED = 5  # the gate said no when it was found
-    BEHIND = 6  # failed before: waits for a time of its own, and until its host has nothing unasked left
+    REFUSED = 5  # refused by the gate when it was found
+    BEHIND = 6  # a retry: waits until it is due and its host has no URL left that was never requested
 
 
-# To name a member by way of its class takes ten times as long as to name a constant, and whoever handles
-# every page does so a dozen times for each.
+# Looking up an enum member takes ten times as long as a constant, and happens a dozen times for every page.
 WAITING, DELAYED, LEASED, SETTLED, REFUSED, BEHIND = State
 
 # For these a new finding can change the gate's mind; every other refusal is a property of the URL itself.
@@ -35,8 +34,8 @@ LIFTED_BY_EMBED = frozenset({Outcome.OUT_OF_SCOPE, Outcome.EXCLUDED, Outcome.UNL
 class Entry(msgspec.Struct, gc=False, eq=False):
     """One known URL. ``facts`` is whatever the store needs to find its PageFacts again.
 
-    Unknown to the garbage collector: nothing in it leads back to it, and with a million of them every full
-    collection would hold up the crawl for as long as it takes to look at them all.
+    Not tracked by the garbage collector: it contains no reference to itself, and a full collection that
+    visits a million of them would stop the crawl for that time.
     """
 
     candidate: Candidate
@@ -51,7 +50,7 @@ class Entry(msgspec.Struct, gc=False, eq=False):
     deadline: float = 0.0  # of the lease; of the wait, while delayed or behind
     token: int = 0
     holds_host: bool = False
-    behind: bool = False  # whatever of its host was never asked goes first
+    behind: bool = False  # URLs of its host that were never requested go first
 
     @property
     def rank(self) -> tuple[bool, int, float, int]:
@@ -73,7 +72,7 @@ class Entry(msgspec.Struct, gc=False, eq=False):
 
 
 class Counts:
-    """Kept as URLs move, so that no statistics ever scan."""
+    """Kept up to date as URLs move, so that statistics never scan."""
 
     __slots__ = ("captured", "leased", "leased_of", "listed", "open", "open_of", "outcomes")
 
@@ -84,17 +83,17 @@ class Counts:
         self.leased: Counter[Kind] = Counter()
         self.leased_of: Counter[str] = Counter()
         self.listed = 0  # pages that a sitemap listed
-        self.captured = 0  # pages that take a place under max_pages
+        self.captured = 0  # pages that count against max_pages
 
 
-SPARE_DEADLINES = 1000  # of leases that have ended, before they are cleared away
+SPARE_DEADLINES = 1000  # of leases that have ended, before they are removed
 
 
 class Leases:
     def __init__(self) -> None:
         self.held: dict[str, Entry] = {}  # by URL
         self.ids: set[int] = set()  # the discovery numbers of the same
-        # What failed before: when its wait ended, which is where it belongs after a crash.
+        # Of retries: when they were due, which is where they belong after a crash.
         self.due_before: dict[str, float] = {}
         self._deadlines: list[tuple[float, int, str]] = []
         self._last_token = 0
@@ -130,8 +129,8 @@ class Leases:
         self._forget_deadlines()
 
     def expired(self, now: float) -> list[Entry]:
-        """Those whose time is over."""
-        found: dict[str, Entry] = {}  # one that was renewed when it was given has its deadline twice
+        """Those whose deadline has passed."""
+        found: dict[str, Entry] = {}  # one that was renewed at once has the same deadline twice
         while self._deadlines and self._deadlines[0][0] <= now:
             deadline, token, url = heapq.heappop(self._deadlines)
             entry = self.held.get(url)
@@ -140,7 +139,7 @@ class Leases:
         return list(found.values())
 
     def inherit(self, other: "Leases", entry_of: dict[str, Entry]) -> None:
-        """Whoever held something there holds the same here."""
+        """Whatever is leased there is leased here, with the same token."""
         self._last_token = other._last_token
         for url, held in other.held.items():
             entry = entry_of[url]
@@ -155,7 +154,7 @@ class Leases:
         heapq.heappush(self._deadlines, (deadline, token, url))
 
     def _forget_deadlines(self) -> None:
-        """Of leases that have ended, which would otherwise stay until they are due."""
+        """Drop those of leases that have ended, which would otherwise stay until they are due."""
         if len(self._deadlines) > 2 * len(self.held) + SPARE_DEADLINES:
             self._deadlines = [(entry.deadline, entry.token, url) for url, entry in self.held.items()]
             heapq.heapify(self._deadlines)

@@ -1,6 +1,6 @@
-"""Which backend a state folder belongs to: ``format.json``, read before anything else is touched.
+"""Which backend a state folder belongs to: ``format.json`` says so and is read before anything else.
 
-``open_snapshot`` opens one to look: without the lock, changing nothing.
+``open_snapshot`` opens one read-only, without the lock.
 """
 
 import ctypes
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 FORMAT_NAME = "format.json"
 STATE_FOLDER = ".sumi"
-WORKSPACE_STATES = "state"  # in a workspace: the folder with the crawler's and the scraper's
+WORKSPACE_STATES = "state"  # in a workspace: the folder with the states of the crawler and the scraper
 CAPTURES = "captures.sqlite"  # in a folder of captures: the database of all of them
-# Whoever only looks asks no host for anything: no spacing of its own to report.
+# A reader requests nothing, so it has no spacing of its own to report.
 LOOKING = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0))
 _SQLITE = b"SQLite format 3\0"
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 
 
 def claim_folder(folder: Path, backend: str, version: int, *, must_exist: bool = False) -> None:
-    """Mark a new folder as this backend's; raise StateError if it is another's, or of another version."""
+    """Mark a new folder as this backend's; StateError if it belongs to another one, or to another version."""
     path = folder / FORMAT_NAME
     if not path.exists() and not must_exist:
         mark_folder(folder, backend, version)
@@ -43,8 +43,8 @@ def claim_folder(folder: Path, backend: str, version: int, *, must_exist: bool =
 
 
 def _what_to_do(backend: str, found: object, version: int) -> str:
-    """An older database is not read here, but the sumi that wrote it can turn it into lines of text, which
-    every version reads."""
+    """This version does not read older databases, but the one that wrote it can convert it to text files,
+    which every version reads."""
     reads = f"this version of sumi reads format {version}"
     if isinstance(found, int) and found < version and backend != StateBackend.FILES:
         return (
@@ -55,8 +55,7 @@ def _what_to_do(backend: str, found: object, version: int) -> str:
 
 
 def mark_folder(folder: Path, backend: str, version: int) -> None:
-    """As this backend's from here on. Whole or not at all: a marker cut short by a kill would be refused for
-    ever after."""
+    """Atomically: a marker that a kill cut short would be refused by every later run."""
     path = folder / FORMAT_NAME
     text = f'{{"sumi-state": "{backend}", "format": {version}}}\n'
     unfinished = path.with_suffix(".tmp")
@@ -70,7 +69,7 @@ def mark_folder(folder: Path, backend: str, version: int) -> None:
 
 
 def backend_to_use(folder: Path, wanted: StateBackend | None) -> StateBackend:
-    """That of the state in the folder, if there is any; raise StateError if another was asked for by name."""
+    """That of the state in the folder, if there is any; StateError if the user asked for another one."""
     path = folder / FORMAT_NAME
     if not path.exists():
         return wanted or StateBackend.FILES
@@ -117,7 +116,7 @@ def open_snapshot(folder: Path, now: float) -> Snapshot:
 
 
 def backend_named(name: str) -> "type[FilesStore | FolderStore]":
-    """A library is imported if it is used: all take a sixth of the time until the first request."""
+    """A database library is imported only if used: both take a sixth of the time to the first request."""
     match name:
         case StateBackend.FILES:
             from sumi.state.journal import FilesStore
@@ -144,7 +143,7 @@ def state_folders(place: Path) -> list[Path]:
 
 
 def refuse_to_replace(path: Path) -> None:
-    """A database of ours, or what lies beside one: a job may be at work on it."""
+    """UsageError if the path is one of our databases or belongs to one: a job may be using it."""
     for suffix in ("", "-wal", "-shm", "-journal", ".lock"):
         owner = path.with_name(path.name.removesuffix(suffix) or path.name)
         if path.name.endswith(suffix) and is_database(owner):
@@ -152,7 +151,7 @@ def refuse_to_replace(path: Path) -> None:
 
 
 def is_database(place: Path) -> bool:
-    """Of a map. Any other file is not the state of a job, rather than a damaged one."""
+    """Whether a file is the database of a map. Any other file is not a damaged state, but no state at all."""
     try:
         with place.open("rb") as file:
             return file.read(len(_SQLITE)) == _SQLITE
@@ -161,12 +160,12 @@ def is_database(place: Path) -> bool:
 
 
 def own_file(path: str, flags: int) -> int:
-    """An ``opener``: of what we make, nobody else may change anything, whatever the umask is."""
+    """An ``opener``: only the owner may write to the file, whatever the umask is."""
     return os.open(path, flags | os.O_CLOEXEC, 0o644)
 
 
 def exchange(one: Path, other: Path) -> None:
-    """Two folders swap their names in one step, where the system can do that: no moment without either."""
+    """Swap the names of two folders, in one step if the system can do that."""
     libc = ctypes.CDLL(None, use_errno=True)
     with explained(other):
         if hasattr(libc, "renameat2"):

@@ -1,9 +1,9 @@
-"""A state that begins as a journal and goes on as a database, once it knows more than should live in memory.
+"""A state that starts as a journal and becomes a database once it knows too many URLs to keep them in memory.
 
-A journal is fastest for a site, can be read along, and is read back whole into memory at every start. A crawl
-that turns out to be a large one should not have to be told of beforehand: its state is carried over while it
-runs. Whoever asks for anything meanwhile waits, leases and the hosts' times go on as they were, and what is
-on the disk is at every moment either the whole journal or the whole database: ``format.json`` says which.
+A journal is fastest for one site and easy to inspect, but is read into memory at every start. Users need not
+know in advance that a crawl will be large: its state is moved while it runs. Callers wait meanwhile; leases
+and the times of hosts are kept. At every moment the disk holds either the complete journal or the complete
+database: ``format.json`` says which.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ from sumi.state.migrate import copy_all, verify_copy
 if TYPE_CHECKING:
     from sumi.state.sqlite import SqliteStore
 
-# At this size a journal is read back in under a second and its URLs take some 100 MB.
+# A journal of this size is read in under a second, and its URLs take about 100 MB.
 OUTGROWN_URLS: Final = 100_000
 _UNFINISHED: Final = "moving"
 
@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 
 class GrowingStore:
-    """Implements ``sumi.ports.Frontier`` and ``Ledger``, by whichever of the two it is kept in."""
+    """Implements ``sumi.ports.Frontier`` and ``Ledger`` by whichever of the two it currently is."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class GrowingStore:
         outgrown: int = OUTGROWN_URLS,
         lock: FolderLock | None = None,
     ) -> None:
-        """``lock``: of the folder, if it is held already; whoever gave it releases it."""
+        """``lock``: of the folder, if the caller holds it already, and then releases it."""
         self._folder = folder
         self._durability = durability
         self._tell = tell or (lambda _event: None)
@@ -75,9 +75,9 @@ class GrowingStore:
             raise
         self.resumed = self._store.resumed
         self._may_move = True
-        self._open = asyncio.Event()  # cleared while everything is being carried over
+        self._open = asyncio.Event()  # cleared while the state is being moved
         self._open.set()
-        self._inside = 0  # calls that have begun and not ended
+        self._inside = 0  # calls in progress
 
     async def _call(self, call: Callable[[_Store], Awaitable[T]]) -> T:
         if not self._open.is_set():
@@ -101,7 +101,7 @@ class GrowingStore:
     # ── from the journal into a database ───────────────────────────────────────────────────────────────
 
     async def sync(self, outputs: Callable[[], Awaitable[None]]) -> None:
-        """The moment for it: it comes about once a second, and nobody is in the midst of anything."""
+        """Also moves an outgrown journal: this is called about once a second, and no other call is active."""
         await self._call(lambda store: store.sync(outputs))
         store = self._store
         if isinstance(store, FilesStore) and self._is_outgrown(store) and not self._inside:
@@ -113,7 +113,7 @@ class GrowingStore:
     async def _move(self, old: FilesStore, outputs: Callable[[], Awaitable[None]]) -> None:
         self._open.clear()
         try:
-            await outputs()  # so that all that is carried over may be called synced
+            await outputs()  # so that everything that is copied counts as synced
             self._tell(Busy(f"moving the state of {old.known:,} URLs to a database"))
             if await self._copied(old):
                 self._store = self._reopened(old)
@@ -121,7 +121,7 @@ class GrowingStore:
             self._open.set()
 
     async def _copied(self, old: FilesStore) -> bool:
-        """False: it could not be done, and nothing is lost but time."""
+        """False if it failed; the journal is still intact then."""
         from sumi.state.sqlite import SqliteStore
 
         try:
@@ -130,11 +130,11 @@ class GrowingStore:
             self._may_move = False
             self._tell(Warned(f"the state stays in text files; it could not be moved: {error}"))
             return False
-        mark_folder(self._folder, SqliteStore.backend, SqliteStore.format)  # from here on it is the database
+        mark_folder(self._folder, SqliteStore.backend, SqliteStore.format)  # from now on it is a database
         return True
 
     async def _copy(self, old: FilesStore) -> None:
-        """Into a folder within ours; killed at any point, what is in it is garbage."""
+        """Into a subfolder, which is garbage if the copy is killed at any point."""
         from sumi.state.sqlite import SqliteStore
 
         unfinished = self._folder / _UNFINISHED
@@ -171,7 +171,7 @@ class GrowingStore:
 
     # ── Frontier ───────────────────────────────────────────────────────────────────────────────────────
 
-    is_read_whole = False  # where it is, it becomes a database
+    is_read_whole = False  # a journal that is too large becomes a database
 
     @property
     def torn_bytes(self) -> int:
@@ -259,8 +259,8 @@ class GrowingStore:
 
 
 def remove_journal(folder: Path) -> None:
-    """Of a state that is a database by now; also what one left that was killed before it came to this. What
-    cannot be removed is in nobody's way."""
+    """Remove the journal of a state that has become a database, also if an earlier run was killed before it
+    could. What cannot be removed does no harm."""
     with suppress(OSError):
         for path in folder.iterdir():
             if SEGMENT_NAME.fullmatch(path.name):

@@ -1,7 +1,7 @@
-"""Whom to ask now, and for what: the hosts' queues, their paces, and what an exchange teaches about a host.
+"""Which hosts to ask now, and for what: their queues, their paces, and what an exchange shows about a host.
 
-A host's work is in two lanes. In its queue is what was never asked, in the order of the crawl. Behind that is
-what failed before: it goes when its own wait is over and the queue has nothing that may go now.
+A host's work is in two lanes. Its queue holds URLs that were never requested, in crawl order. Behind it are
+retries: one is taken when it is due and nothing in the queue may be fetched now.
 """
 
 from collections import Counter
@@ -17,19 +17,19 @@ from sumi.ports import HostReport, HostWait, StoredHost
 from sumi.state.entries import BEHIND, WAITING, Counts, Entry
 from sumi.urls import host_key
 
-PAGE = Kind.PAGE  # for the sake of speed: see sumi.state.entries
+PAGE = Kind.PAGE  # for speed: see sumi.state.entries
 
 
 class Queues(Protocol):
-    """What was never asked of each host, in the order of the crawl."""
+    """The URLs of each host that were never requested, in crawl order."""
 
-    # That have a queue, perhaps only of former places (see ``has_any``): asked three times for every page.
+    # Those that have a queue, perhaps only of outdated entries (see ``has_any``). Used three times per page.
     hosts: Collection[str]
 
     def has_any(self, host: str) -> bool: ...
 
     def join(self, entry: Entry) -> bool:
-        """It takes its place; whether its host had no queue before."""
+        """Queue it; returns whether its host had no queue before."""
         ...
 
     def reconsider(self, entry: Entry) -> None:
@@ -37,7 +37,7 @@ class Queues(Protocol):
         ...
 
     def take(self, hosts: Sequence[str], pages_wait: Callable[[str], bool]) -> list[Entry]:
-        """The first of each host that has one, unless it is a page and pages wait."""
+        """Remove the first URL of each host and return it, unless it is a page and its host's pages wait."""
         ...
 
 
@@ -54,14 +54,14 @@ class Hosts:
         self.policy = policy
         self.schedule = HostSchedule(policy.pacing, opened_at)
         self.pace = self.schedule.pace
-        self.replaying = False  # while a journal is read back: what waits is queued at the end
+        self.replaying = False  # while a journal is read: what waits is queued at the end
         self._entries = entries
         self._counts = counts
         self._queues = queues
         self._queued_hosts = queues.hosts
         self._retries = retries
         self._sitemaps_of: Counter[str] = Counter()  # open ones, by the host whose pages wait for them
-        # Hosts whose pages wait for their sitemaps or for room under the cap: in the queue, and behind it.
+        # Hosts whose pages wait for sitemaps or for the page limit: those in the queue, and retries.
         self._parked: set[str] = set()
         self._parked_retries: set[str] = set()
 
@@ -86,7 +86,7 @@ class Hosts:
             self.offer(entry.host)
 
     def finish_replay(self, entries: Iterable[Entry]) -> None:
-        """Queue those that wait. Most of what was queued once is long done when a journal has been read."""
+        """Queue what waits: most URLs that a journal queues are settled later in it."""
         self.replaying = False
         for entry in entries:
             if entry.state is WAITING:
@@ -98,20 +98,19 @@ class Hosts:
         self._queues.reconsider(entry)
 
     def count_sitemap(self, entry: Entry, change: int) -> None:
-        """Pages wait for the sitemaps of their own host, if that host named them: nobody else can make them
-        wait."""
+        """Pages wait for the sitemaps that their own host names. No other host can make them wait."""
         if not is_foreign_sitemap(entry.candidate, entry.host):
             self._sitemaps_of[entry.host] += change
             if not self._sitemaps_of[entry.host]:
                 del self._sitemaps_of[entry.host]
                 self._unpark(entry.host)
 
-    # ── whom to ask now ────────────────────────────────────────────────────────────────────────────────
+    # ── which hosts to ask now ─────────────────────────────────────────────────────────────────────────
 
     def take(self, wanted: int, now: float) -> list[Entry] | None:
-        """What some hosts are asked next, taken from where it waited; None if no host may be asked.
+        """The next URLs of some hosts, removed from their queues; None if no host may be asked.
 
-        No more than a limit on pages has room for: whether it is reached is looked at in between."""
+        No more than the page limit allows: the caller checks in between whether it is reached."""
         cap = self.policy.max_pages
         if cap:
             wanted = max(1, min(wanted, cap - self._counts.captured - self._counts.leased[PAGE]))
@@ -156,7 +155,7 @@ class Hosts:
         return None if url is None else self._entries[url]
 
     def _comes_too_soon(self, entry: Entry, now: float) -> bool:
-        """Pages and sitemaps have rates of their own: then it goes back until its own gap is kept too."""
+        """Pages and sitemaps may have different rates: then it goes back until its own delay has passed."""
         ready_at = self.pace(entry.host).kind_at(entry.candidate.kind, self.policy.pacing)
         if ready_at <= now:
             return False
@@ -168,7 +167,7 @@ class Hosts:
         return True
 
     def offer(self, host: str) -> None:
-        """To be asked as soon as it may be, if it has work."""
+        """Schedule the host for as soon as it may be asked, if it has work."""
         self.schedule.offer(host, self._ready_at(host))
 
     def _ready_at(self, host: str) -> float:
@@ -188,7 +187,7 @@ class Hosts:
         return bool(cap) and self._counts.captured + self._counts.leased[PAGE] >= cap
 
     def _pages_wait(self, host: str) -> bool:
-        """For the host's own sitemaps, and for another page to fail where there is a limit on them."""
+        """Until the host's own sitemaps are read; and while the page limit is reached, until a page fails."""
         return self.cap_reached() or (self.policy.sitemaps_first and host in self._sitemaps_of)
 
     def _unpark(self, host: str) -> None:
@@ -203,13 +202,13 @@ class Hosts:
         for host in parked:
             self.offer(host)
 
-    # ── what an exchange teaches ───────────────────────────────────────────────────────────────────────
+    # ── what an exchange shows ─────────────────────────────────────────────────────────────────────────
 
     def leased(self, entry: Entry, now: float) -> None:
         self.pace(entry.host).leased(now, entry.candidate.kind, self.policy.pacing)
 
     def release(self, entry: Entry, report: HostReport | None) -> None:
-        """The network is done with the host of this entry; None: it was not used at all."""
+        """Free the host's network slot; no report: it was not used at all."""
         if not entry.holds_host:
             return
         entry.holds_host = False
@@ -234,7 +233,7 @@ class Hosts:
             pace.failed(report.asked_for or entry.candidate.url, report.reached, pacing)
 
     def ended(self, entry: Entry) -> None:
-        """Its lease. Where nothing was said about the network, the host is free again."""
+        """Its lease has ended. If its network slot was not released, it is now."""
         if entry.candidate.kind is PAGE and self.policy.max_pages and (self._parked or self._parked_retries):
             self._unpark_all()
         self.release(entry, None)
@@ -251,7 +250,7 @@ class Hosts:
             self.offer(host)
 
     def stored(self, host: str) -> StoredHost:
-        """What of its politeness outlives the process."""
+        """What must be remembered about the host when the process ends."""
         pace = self.pace(host)
         return StoredHost(host, pace.crawl_delay, pace.hold_until, pace.hold_why)
 
@@ -259,17 +258,17 @@ class Hosts:
         return [self.stored(host) for host, _ in self.schedule.paces()]
 
     def restore(self, stored: StoredHost) -> None:
-        """Counted from now at the latest: a wall clock set back since makes nobody wait for ever."""
+        """Waits are counted from now at the latest, in case the wall clock was set back since."""
         pace, opened_at = self.pace(stored.host), self.schedule.opened_at
         pace.crawl_delay = stored.crawl_delay
         pace.next_at = max(pace.next_at, opened_at + stored.crawl_delay)
         if not is_circuit_hold(stored.hold_why):
             pace.hold(min(stored.hold_until, opened_at + self.policy.pacing.max_hold), stored.hold_why)
 
-    # ── what people are told ───────────────────────────────────────────────────────────────────────────
+    # ── reporting ──────────────────────────────────────────────────────────────────────────────────────
 
     def first_retries(self) -> Iterable[tuple[str, float]]:
-        """Hosts with something that failed before, and when the first of it may go."""
+        """Hosts with retries, and when the first one is due."""
         return [(host, self.first_retry(host)) for host in self._retries.hosts()]
 
     def first_retry(self, host: str) -> float:
@@ -279,7 +278,7 @@ class Hosts:
         return self._queues.has_any(host)
 
     def wait(self, host: str, pending: int, now: float, retry_at: float = 0.0) -> HostWait:
-        """Why it is not being asked. ``retry_at``: when its first retry may go, where it has nothing else."""
+        """Why it is not asked now. ``retry_at``: when its first retry is due, if it has nothing else."""
         pace, pacing = self.pace(host), self.policy.pacing
         unasked_left = self._queues.has_any(host)
         until, held = pace.wait(pacing, unasked_left=unasked_left)
@@ -301,7 +300,7 @@ class Hosts:
 
 
 def is_foreign_sitemap(candidate: Candidate, host: str) -> bool:
-    """A sitemap that another host named: that one must not hold up this one's pages with it."""
+    """Whether another host named the sitemap, which must not delay the pages of this one."""
     if candidate.kind is not Kind.SITEMAP or candidate.referrer is None:
         return False
     return host_key(candidate.referrer) != host

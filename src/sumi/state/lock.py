@@ -1,8 +1,11 @@
-"""One process at a time per state folder. The lock dies with its process; its text says whose it is.
+"""One process at a time per state folder. The lock ends with its process; its text says whose it is.
 
-A lock is a file that is locked by the system, so it belongs to a file and not to a name. Whoever takes one
-looks afterwards whether the name still leads to that file, and otherwise begins again: it may have been
-removed, with its folder, by the process that held it before. Only the holder removes it, as its last step.
+It is a file locked with ``flock``, so the lock belongs to a file and not to a name. After taking it, a
+process checks that the name still leads to that file, and otherwise tries again: the previous holder may have
+removed it with its folder. Only the holder removes the file, as its last step.
+
+``Claim`` makes a job's folder and locks it before anything in it is touched. The lock file survives whatever
+is removed meanwhile, by ``--fresh`` or by a start that failed; after it, only empty folders are removed.
 """
 
 import contextlib
@@ -20,7 +23,7 @@ from sumi.errors import StateLocked, StorageFailed, SumiError, UsageError
 from sumi.files.disk_errors import explained
 
 LOCK_NAME: Final = "lock"
-# Whoever only looks, or was just killed, holds a lock for some milliseconds: no reason to refuse anybody.
+# A reader, or a process that was just killed, holds a lock for some milliseconds: worth a few tries.
 _PATIENCE: Final = 20
 _PATIENCE_SECONDS: Final = 0.01
 _OPEN: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -29,7 +32,7 @@ _MOST_TEXT: Final = 256
 
 class Holder(NamedTuple):
     process: int
-    command: str = ""  # never with its arguments, which may hold a password
+    command: str = ""  # without its arguments, which may contain a password
     since: float | None = None
 
     def __str__(self) -> str:
@@ -40,11 +43,11 @@ class Holder(NamedTuple):
 
 class FolderLock:
     def __init__(self, folder: Path, name: str = LOCK_NAME, command: str = "sumi") -> None:
-        """``name``: for state that is a file among others, ``<file>.lock``. ``command``: what to call us."""
+        """``name``: ``<file>.lock`` for a state that is a single file. ``command``: who holds the lock."""
         self.path = folder / name
         with explained(self.path):
             self._file: int | None = _taken(self.path)
-        with contextlib.suppress(OSError):  # the lock holds on a full disk too, only without its text
+        with contextlib.suppress(OSError):  # on a full disk the lock works, only without its text
             text = f"{os.getpid()}\n{time.time():.3f}\n{command}\n".encode()
             os.pwrite(self._file, text, 0)
             os.ftruncate(self._file, len(text))
@@ -89,7 +92,7 @@ def _is_at(file: int, path: Path) -> bool:
 
 
 def lock_holder(folder: Path) -> Holder | None:
-    """Who is working on a state folder, if anybody is; found out without taking the lock from them."""
+    """The process that uses a state folder, if there is one; found without disturbing it."""
     path = folder.with_name(f"{folder.name}.lock") if folder.is_file() else folder / LOCK_NAME
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -103,7 +106,7 @@ def lock_holder(folder: Path) -> Holder | None:
 
 
 def lock_text(folder: Path) -> bytes:
-    """What the last holder left: the same for as long as nobody else takes the lock."""
+    """What the last holder wrote: unchanged as long as no other process takes the lock."""
     try:
         return (folder / LOCK_NAME).read_bytes()
     except OSError:
@@ -111,13 +114,13 @@ def lock_text(folder: Path) -> bytes:
 
 
 def lock_owner(folder: Path) -> int | None:
-    """The process alone."""
+    """The id of the process."""
     holder = lock_holder(folder)
     return None if holder is None else holder.process
 
 
 def _written(file: int) -> Holder | None:
-    """What the last holder wrote of itself; earlier versions wrote the process only."""
+    """What the last holder wrote; earlier versions wrote the process id only."""
     lines = os.pread(file, _MOST_TEXT, 0).decode(errors="replace").split("\n")
     if not lines[0].isdigit():
         return None
@@ -129,8 +132,8 @@ def _written(file: int) -> Holder | None:
 
 
 def _is_held(file: int) -> bool:
-    """The number may by now be another process's: only one that holds the lock is ours. Asked for last, as
-    whoever starts in this very moment has to try again."""
+    """The process id may have been reused: only a process that holds the lock counts. Checked last, because a
+    process that starts at this moment has to try again."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -152,8 +155,8 @@ _TRIES: Final = 100
 
 
 class Claim:
-    """``home``: what of the job's goes with the state if the job cannot start; by default the state alone.
-    ``option``: what a user names it with. ``leaves_something``: whether a start that failed did."""
+    """``home``: the folder to remove if the job cannot start; by default the state folder. ``option``: how
+    the user chose it. ``leaves_something``: whether a failed start left something worth keeping."""
 
     def __init__(
         self,
@@ -174,7 +177,7 @@ class Claim:
                 self._made += make_folders(state, option)
                 self.lock = FolderLock(state, name, command)
                 break
-            except SumiError as error:  # removed again by whoever had it, before we could lock it
+            except SumiError as error:  # its previous holder removed it before we could lock it
                 if not tries_left or not isinstance(error.__cause__, FileNotFoundError):
                     raise
 
@@ -184,7 +187,7 @@ class Claim:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """A job that could not start leaves nothing half-made behind."""
+        """A job that could not start leaves nothing behind."""
         try:
             if isinstance(error, UsageError) and self._state in self._made and not self._leaves_something():
                 self._undo()
@@ -192,12 +195,12 @@ class Claim:
             self.lock.release()
 
     def remove_if_new(self) -> None:
-        """If it was made by us, and nothing came of it."""
+        """If this claim made it."""
         if self._state in self._made:
             self.remove_if_empty()
 
     def remove_if_empty(self) -> None:
-        """With its lock, if nothing else is in it."""
+        """Remove the folder with its lock, if nothing else is in it."""
         with suppress(OSError):
             self.lock.path.unlink(missing_ok=True)
             for folder in sorted({self._state, *self._made}, key=lambda path: -len(path.parts)):
@@ -210,12 +213,12 @@ class Claim:
 
 
 def make_folders(folder: Path, option: str = "--output") -> list[Path]:
-    """Make a folder and its parents; returns those that were not there. ``option``: what names it."""
+    """Make a folder and its parents; returns those that did not exist. ``option``: how the user chose it."""
     made = []
     try:
         for path in reversed((folder, *folder.parents)):
             if not path.exists():
-                with suppress(FileExistsError):  # by another process, meanwhile
+                with suppress(FileExistsError):  # another process made it meanwhile
                     path.mkdir()
                     made.append(path)
         folder.mkdir(exist_ok=True)
@@ -229,7 +232,7 @@ def make_folders(folder: Path, option: str = "--output") -> list[Path]:
 
 
 def remove_all_but(kept: Iterable[Path], folder: Path) -> None:
-    """Everything below a folder except these files, and the folders that they are in."""
+    """Remove everything below a folder except these files and the folders they are in."""
     stay = set(kept)
     above = {parent for path in stay for parent in path.parents}
     with explained(folder):

@@ -1,7 +1,7 @@
-"""The frontier's state machine: what a finding changes, whom to ask now, how a lease ends.
+"""The frontier's state machine: what a discovery changes, which URLs are leased now, how a lease ends.
 
-Every store decides by this one, whatever it keeps its entries in. It does no I/O, and ``now`` is an argument.
-Its parts: ``Hosts`` says whom to ask now, ``Leases`` who holds what, ``Counts`` how many there are of each.
+Every store uses this one, wherever it keeps its entries. It does no I/O, and ``now`` is an argument. Its
+parts: ``Hosts`` chooses the hosts to ask, ``Leases`` knows what is leased, ``Counts`` counts URLs by kind.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,12 +19,12 @@ from sumi.state.entries import DELAYED, REFUSED, SETTLED, WAITING, Counts, Entry
 from sumi.state.hosts import Hosts, is_foreign_sitemap
 from sumi.urls import host_key
 
-PAGE, SITEMAP = Kind.PAGE, Kind.SITEMAP  # for the sake of speed: see sumi.state.entries
+PAGE, SITEMAP = Kind.PAGE, Kind.SITEMAP  # for speed: see sumi.state.entries
 MOST_VERDICTS = 256
 
 
 class Delays(Protocol):
-    """URLs that wait for a time of their own, and were never asked."""
+    """URLs that were never requested and are not due yet."""
 
     def put(self, url: str, not_before: float) -> None: ...
 
@@ -33,7 +33,7 @@ class Delays(Protocol):
     def next_at(self) -> float | None: ...
 
     def first_due(self) -> Iterable[tuple[str, float]]:
-        """Hosts with such URLs, and when these may go."""
+        """Hosts with such URLs, and when those are due."""
         ...
 
 
@@ -48,7 +48,7 @@ class FrontierMachine:
         self._delays = delays
         self._verdicts: dict[Verdict, Verdict] = {}
 
-    # ── what a finding changes ─────────────────────────────────────────────────────────────────────────
+    # ── what a discovery changes ───────────────────────────────────────────────────────────────────────
 
     def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
         known, settled = self.entries.get, SETTLED
@@ -86,7 +86,7 @@ class FrontierMachine:
         self._open(entry)
 
     def lift(self, entry: Entry, candidate: Candidate) -> None:
-        """The gate refused it, and now wants it."""
+        """The gate refused it, and now accepts it."""
         assert entry.verdict is not None
         self.counts.outcomes[entry.verdict.outcome] -= 1
         entry.verdict = None
@@ -108,9 +108,8 @@ class FrontierMachine:
             self.hosts.count_sitemap(entry, 1)
 
     def shorten(self, entry: Entry, candidate: Candidate) -> None:
-        """A shorter way was found: the depth drops, and with it the place in the queue. What was taken for a
-        sitemap stays one: the counts by kind were made when it entered. It is asked for as it was first
-        written."""
+        """A shorter path was found: the depth drops, and its place in the queue changes. A sitemap stays one,
+        because it was counted as one when it was added. It is still requested as it was first written."""
         self.hosts.reconsider(entry)
         known = entry.candidate
         is_sitemap = known.kind is SITEMAP
@@ -146,7 +145,7 @@ class FrontierMachine:
         return lease
 
     def _nothing_wanted(self) -> bool:
-        """The limit is on pages: what they show and link to is still wanted once it is reached."""
+        """The limit is on pages: their images and files are still fetched once it is reached."""
         return self.hosts.cap_reached() and not any(self.counts.open[kind] for kind in ASSETS)
 
     def next_ready(self) -> float | None:
@@ -158,12 +157,12 @@ class FrontierMachine:
         return min(host_at, url_at)
 
     def rejoin(self, entry: Entry, now: float) -> None:
-        """It was delayed until now."""
+        """It was delayed, and is due now."""
         if entry.state is DELAYED and entry.deadline <= now:
             self.hosts.queue(entry)
 
     def expire(self, now: float) -> list[Entry]:
-        """Those whose leases ran out; they wait again."""
+        """URLs whose leases have expired; they wait again."""
         expired = self.leases.expired(now)
         for entry in expired:
             self._end_lease(entry)
@@ -185,8 +184,8 @@ class FrontierMachine:
         self.hosts.ended(entry)
 
     def inherit(self, old: "FrontierMachine") -> None:
-        """Take over what is never written, from one that knew the same until now: when each host may be
-        asked again, and who holds what until when."""
+        """Take over what is never stored, from a machine with the same content: when each host may be asked
+        again, and all leases."""
         self.hosts.schedule.inherit(old.hosts.schedule)
         self.leases.inherit(old.leases, self.entries)
         for entry in self.leases.held.values():
@@ -196,7 +195,7 @@ class FrontierMachine:
     # ── how a lease ends ───────────────────────────────────────────────────────────────────────────────
 
     def settle(self, unit: Settlement | Deferral) -> list[Judged] | None:
-        """The findings that were news, or None for a stale lease."""
+        """The discoveries that were new, or None for a stale lease."""
         entry = self.leases.held_by(unit.lease)
         if entry is None:
             return None
@@ -219,7 +218,7 @@ class FrontierMachine:
             self.hosts.count_sitemap(entry, -1)
 
     def _shared(self, verdict: Verdict) -> Verdict:
-        """Most pages end alike, and are kept in memory."""
+        """One object for equal verdicts, which saves memory: most pages end alike."""
         if len(self._verdicts) < MOST_VERDICTS:
             return self._verdicts.setdefault(verdict, verdict)
         return self._verdicts.get(verdict, verdict)
@@ -246,7 +245,7 @@ class FrontierMachine:
             return False
         self.counts.outcomes[entry.verdict.outcome] -= 1
         self.counts.captured -= _counts(entry, entry.verdict)
-        # A page that failed in an earlier run, or in this one, is not one that was never asked.
+        # A page that failed, in an earlier run or in this one, is a retry.
         entry.behind = entry.verdict.ending is Ending.FAILED
         entry.verdict, entry.attempts = None, 0
         self.counts.open[entry.candidate.kind] += 1
@@ -257,12 +256,12 @@ class FrontierMachine:
         return True
 
     def settled(self, url: str) -> Entry | None:
-        """The entry, if it has ended."""
+        """The entry, if it is settled."""
         entry = self.entries.get(url)
         return entry if entry is not None and entry.state is SETTLED else None
 
     def restore(self, stored: StoredUrl, facts: PageFacts | int) -> Entry:
-        """A URL as another store knew it."""
+        """Import a URL from another store."""
         candidate, verdict = stored.candidate, stored.verdict
         if stored.address:
             candidate = msgspec.structs.replace(candidate, address=stored.address)
@@ -283,7 +282,7 @@ class FrontierMachine:
             self.hosts.queue(entry)
         return entry
 
-    # ── what people are told ───────────────────────────────────────────────────────────────────────────
+    # ── reporting ──────────────────────────────────────────────────────────────────────────────────────
 
     def stats(self) -> FrontierStats:
         counts = self.counts
@@ -312,7 +311,7 @@ class FrontierMachine:
         return self.hosts.wait(host, pending, now, due if due < INFINITY else 0.0) if pending else None
 
     def _first_delays(self) -> Mapping[str, float]:
-        """Of hosts that have nothing but delayed URLs: when the first of them may go."""
+        """When the first URL is due, of hosts that have only delayed URLs and retries."""
         first: dict[str, float] = {}
         for host, due in chain(self._delays.first_due(), self.hosts.first_retries()):
             if not self.hosts.has_unasked(host):
@@ -321,5 +320,5 @@ class FrontierMachine:
 
 
 def _counts(entry: Entry, verdict: Verdict) -> bool:
-    """Whether it takes a place under max_pages."""
+    """Whether it counts against max_pages."""
     return verdict.outcome in KEPT and entry.candidate.kind is PAGE

@@ -1,7 +1,7 @@
 """The executable specification of Frontier and Ledger: plain dictionaries and heaps, nothing durable.
 
-Every other backend is compared with this one. Single-threaded: methods are coroutines only because other
-backends need to be, and none of these ever yields in the middle of a change.
+Tests compare every other backend with this one. Methods are coroutines only because other backends need them
+to be: none of these yields in the middle of a change.
 """
 
 import heapq
@@ -55,7 +55,7 @@ class MemoryStore:
 
     @property
     def machine(self) -> FrontierMachine:
-        """For a store that goes on where this one ends."""
+        """For a store that continues where this one ends."""
         return self._machine
 
     # ── Frontier ───────────────────────────────────────────────────────────────────────────────────────
@@ -115,7 +115,7 @@ class MemoryStore:
         return self._machine.wait_of(host, now)
 
     async def sync(self, outputs: Callable[[], Awaitable[None]]) -> None:
-        """Nothing here survives anything."""
+        """Nothing here is durable."""
         await outputs()
 
     async def aclose(self) -> None:
@@ -229,7 +229,8 @@ class MemoryStore:
 
 
 class HeapQueues:
-    """Implements ``Queues``. A URL that moves joins again: its former place is known by its rank."""
+    """Implements ``Queues`` with a heap per host. A URL whose rank changes is pushed again; the outdated
+    entry is recognized by its rank."""
 
     def __init__(self, entries: Mapping[str, Entry]) -> None:
         self._entries = entries
@@ -245,7 +246,7 @@ class HeapQueues:
         return len(queue) == 1
 
     def reconsider(self, entry: Entry) -> None:
-        """Nothing to do: see above."""
+        """Nothing to do: see the class."""
 
     def take(self, hosts: Sequence[str], pages_wait: Callable[[str], bool]) -> list[Entry]:
         entries = (self._first_of(host, pages_wait) for host in hosts)
@@ -264,7 +265,7 @@ class HeapQueues:
         return entry
 
     def _pruned(self, host: str) -> list[QueueItem] | None:
-        """Its queue without former places of what has moved since; None if that is all there was."""
+        """The host's queue after outdated entries at its front were dropped; None if it is empty then."""
         queue = self._queues.get(host)
         while queue:
             rank, url = queue[0]
@@ -277,7 +278,7 @@ class HeapQueues:
 
 
 class HeapDelays(DelayedUrls):
-    """Implements ``Delays``."""
+    """Implements ``Delays`` with a heap."""
 
     def __init__(self, entries: Mapping[str, Entry]) -> None:
         super().__init__()

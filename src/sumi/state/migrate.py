@@ -1,7 +1,7 @@
-"""State carried to another backend, whole or not at all: everything a store holds, in batches, in its order.
+"""Copies a state to another backend, completely or not at all: everything in it, in batches and in order.
 
-The copy is made in a folder beside its destination and renamed when it is complete and on the disk. Killed
-at any point, the source is untouched and the destination is not there yet.
+The copy is made in a folder beside its destination and renamed when it is complete and durable. If it is
+killed, the source is unchanged and the destination does not exist yet.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ COMMAND = "sumi state migrate"
 
 
 async def migrate(source: Path, target: Path, backend: str, now: float) -> int:
-    """Returns the number of URLs carried over."""
+    """Returns the number of URLs copied."""
     backend_named(backend)  # refused before anything is made
     lock = FolderLock(source, command=COMMAND)
     try:
@@ -30,11 +30,11 @@ async def migrate(source: Path, target: Path, backend: str, now: float) -> int:
 
 
 async def _into(target: Path, backend: str, source: Path, now: float) -> int:
-    """The copy's lock goes with it, and keeps out others who would copy to the same place."""
+    """The lock moves with the copy, and keeps other processes from copying to the same place."""
     unfinished = target.with_name(f".{target.name}.unfinished")
     with Claim(unfinished, COMMAND, option="TO") as claim:
         kept = [claim.lock.path]
-        remove_all_but(kept, unfinished)  # of an earlier try that was killed
+        remove_all_but(kept, unfinished)  # what an earlier, killed attempt left
         try:
             urls = await _copy(source, unfinished, backend, now, claim.lock)
             sync_folder(unfinished)
@@ -69,7 +69,7 @@ async def _copy(source: Path, unfinished: Path, backend: str, now: float, lock: 
 
 
 async def _compare(old: Snapshot, copied: Path, now: float) -> None:
-    """As a later run will find it: what is right in memory need not be so on the disk."""
+    """Opens the copy again: what is correct in memory need not be so on the disk."""
     copy = open_snapshot(copied, now)
     try:
         await verify_copy(old, copy, now)
@@ -81,7 +81,7 @@ BATCH = 1000
 
 
 class Source(Snapshot, Exporter, Protocol):
-    """A store to take from."""
+    """A store to copy from."""
 
 
 class Target(Frontier, Ledger, Importer, Protocol):
@@ -92,14 +92,14 @@ async def copy_all(source: Source, target: Target) -> int:
     """Copy and make durable; returns the number of URLs."""
     async for batch in _batches(source):
         await target.restore(batch)
-        await asyncio.sleep(0)  # a run may be waiting for this, whose sockets want to be read
+        await asyncio.sleep(0)  # a run may be waiting for this, and its sockets must be served
     await target.sync(_no_outputs)
     return (await target.stats()).known
 
 
 async def verify_copy(source: Snapshot, copy: Snapshot, now: float) -> None:
-    """Every count must be the same, and every pending URL in some host's queue: one that is in none would
-    never be fetched. Whether sitemaps listed anything decides if links are followed."""
+    """Every count must be the same, and every pending URL in a host's queue: otherwise it would never be
+    fetched. Whether sitemaps listed anything decides if links are followed."""
     for words, one, other in zip(COMPARED, await _traits(source, now), await _traits(copy, now), strict=True):
         if one != other:
             raise StateError(
@@ -128,4 +128,4 @@ async def _batches(source: Source) -> AsyncIterator[list[Stored]]:
 
 
 async def _no_outputs() -> None:
-    """The files that pages name stay where they are."""
+    """The output files are not copied."""
