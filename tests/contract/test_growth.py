@@ -98,7 +98,7 @@ def test_the_work_for_a_url_does_not_grow_with_their_number(backend: str, tmp_pa
 @each_backend
 def test_memory_for_a_url_is_bounded(backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Bounds that are reached here, too.
-    monkeypatch.setattr(LmdbRows, "most_left", 100)
+    monkeypatch.setattr(LmdbRows, "most_stale", 100)
     monkeypatch.setattr(entries, "SPARE_DEADLINES", 50)
     monkeypatch.setattr(caches, "CACHED_URLS", 50)
 

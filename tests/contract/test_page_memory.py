@@ -33,7 +33,7 @@ STORES: dict[str, Callable[[Path], Stored]] = {
 def test_a_page_that_is_done_is_nearly_free(
     tmp_path: Path, state: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LmdbRows, "most_left", 1000)  # a bound that would not be reached here
+    monkeypatch.setattr(LmdbRows, "most_stale", 1000)  # a bound that would not be reached here
     assert asyncio.run(_growth(STORES[state](tmp_path))) < BYTES_PER_PAGE * URLS
 
 

@@ -32,8 +32,8 @@ steps = st.lists(
 
 
 class FewLeftBehind(LmdbRows):
-    most_left = 5
-    taken_out_at_once = 1
+    most_stale = 5
+    removed_at_once = 1
     disk_is_full = False
 
     def _put(self, tx: lmdb.Transaction, change: Change) -> None:

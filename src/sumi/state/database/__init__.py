@@ -1,1 +1,1 @@
-"""What the backends on an embedded database share: everything but how a row is read and written."""
+"""What the SQLite and LMDB backends share: everything except reading and writing rows."""

@@ -1,8 +1,8 @@
-"""What waits, as rows of the store: in memory is only where each host's queue begins, and what is next.
+"""Queues as rows of a database: memory holds only where each host's queue begins, and its next ranks.
 
-Only where the next rows are is read ahead, by one query for several leases: the rows themselves are read for
-all leases of a call at once. So a row is read shortly before it is written, from the same page, and what is
-read ahead takes a fifth of the memory.
+Only ranks are read ahead, by one query for several leases; the rows themselves are read for all leases of a
+call at once. So a row is read shortly before it is written, from the same page, and reading ahead takes a
+fifth of the memory.
 """
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence, Sized
@@ -13,15 +13,15 @@ from sumi.state.database.rows import Rank, Row, Rows
 from sumi.state.database.working_set import WorkingSet
 from sumi.state.entries import Entry
 
-# Some 30 MB, shared by the hosts with work: a single one has many read at once, ten thousand have few. To ask
-# takes as long as to read thirty of them.
+# About 30 MB, shared by the hosts with work: a single host reads many ahead, ten thousand few each. A query
+# takes as long as reading thirty ranks.
 USUAL_RANKS = 200_000
 MOST = 64
 LEAST = 2  # one to lease, one to know whether there are more
 
 
 class ReadAhead:
-    """Rows that are waiting but leased stay in the stored queue, and are stepped over here."""
+    """Leased rows stay in the stored queue and are skipped here."""
 
     def __init__(self, rows: Rows, busy_hosts: Sized, leased_ids: Container[int]) -> None:
         self._rows = rows
@@ -31,12 +31,12 @@ class ReadAhead:
         self._count = 0
 
     def first(self, host: str, start: Rank) -> Rank | None:
-        """The rank of the host's first row from ``start`` on that nobody holds."""
+        """The rank of the host's first row from ``start`` on that is not leased."""
         ahead = self._ahead.get(host) or self._read(host, start)
         return ahead[-1] if ahead else None
 
     def take(self, host: str) -> Rank | None:
-        """Remove the first; the one that is first now."""
+        """Remove the first; returns the next one."""
         ahead = self._ahead[host]
         rank = ahead.pop()
         self._count -= 1
@@ -46,12 +46,12 @@ class ReadAhead:
         return self.first(host, _after(rank))
 
     def reconsider(self, host: str, rank: Rank) -> None:
-        """A row with this rank joins the queue, leaves it, or is about to change: what was read from there on
-        may be another one now. What comes before it stays, or a host whose pages come closer all the time
-        would have its rows read anew for every lease."""
+        """A row with this rank joins the queue, leaves it, or is about to change: what was read ahead from
+        there on is outdated. What comes before it is kept; otherwise a host whose pages keep getting closer
+        would have its ranks read again for every lease."""
         ahead = self._ahead.get(host)
         if not ahead or rank > ahead[0]:
-            return  # it is further back than what was read
+            return  # beyond what was read ahead
         outdated = next((at for at, other in enumerate(ahead) if other < rank), len(ahead))
         if outdated == len(ahead):
             del self._ahead[host]
@@ -81,7 +81,7 @@ class StoredQueues:
     """Implements ``Queues``."""
 
     def __init__(self, rows: Rows, working: WorkingSet, starts: dict[str, Rank], ahead: ReadAhead) -> None:
-        """``starts``: hosts that have a queue, and where it begins."""
+        """``starts``: the hosts that have a queue, and the rank at which it begins."""
         self._rows = rows
         self._working = working
         self._starts = starts
@@ -130,8 +130,8 @@ class StoredQueues:
 
 
 class StoredRetries(Retries):
-    """What failed before, as rows; in memory is only when the first of each host is due. Rows that are behind
-    but leased stay so in the store, and are stepped over here."""
+    """Retries as rows; memory holds only when the first of each host is due. Leased rows stay in the stored
+    lane and are skipped here."""
 
     def __init__(
         self, rows: Rows, working: WorkingSet, leased_ids: Container[int], leased_of: Mapping[str, int]
@@ -141,7 +141,7 @@ class StoredRetries(Retries):
         self._working = working
         self._leased_ids = leased_ids
         self._leased_of = leased_of
-        self._first: dict[str, list[float]] = {}  # by host: of others than pages, of pages
+        self._first: dict[str, list[float]] = {}  # by host: due times of non-pages and of pages
         for host, is_page, due in rows.first_behind():
             self._note(host, is_page, due)
 
@@ -167,13 +167,13 @@ class StoredRetries(Retries):
         return None if taken is None else self._working.adopt(taken).candidate.url
 
     def refresh(self, host: str) -> None:
-        """Some of its rows are leased that this did not hand out."""
+        """Some of its rows were leased elsewhere."""
         for is_page in (False, True):
             free = self._free(host, is_page)
             self._note(host, is_page, _due(free[0]) if free else INFINITY)
 
     def _free(self, host: str, is_page: bool) -> list[Row]:
-        """The first two that nobody holds."""
+        """The first two that are not leased."""
         rows = self._rows.behind(host, is_page, self._leased_of[host] + 2)
         return [row for row in rows if row.id not in self._leased_ids][:2]
 
@@ -185,7 +185,7 @@ class StoredRetries(Retries):
 
 
 class StoredDelays:
-    """Implements ``Delays``: here is only when the first row is due. The store reads those that are."""
+    """Implements ``Delays``; memory holds only when the first row is due. The store reads those that are."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows

@@ -1,4 +1,4 @@
-"""The few things an embedded database must do for us, and the rows it does them with."""
+"""What an embedded database must be able to do (``Rows``), and the rows that it stores."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +27,7 @@ _decode_facts = msgspec.json.Decoder(PageFacts).decode
 
 
 class Row(NamedTuple):
-    """One URL as stored. A tuple, because that is what both libraries take without a conversion."""
+    """One URL as stored. A tuple, because both libraries take that without a conversion."""
 
     id: int  # discovery order
     url: str
@@ -38,7 +38,7 @@ class Row(NamedTuple):
     score: float
     redirects: int
     referrer: str | None
-    state: int  # a State, but never LEASED: who holds a lease is gone with the process
+    state: int  # a State, but never LEASED: leases end with the process
     attempts: int
     address: str
     due: float | None  # while delayed or behind
@@ -54,8 +54,8 @@ class Row(NamedTuple):
 
 
 class AttemptRow(NamedTuple):
-    """A URL's attempts are a chain from the latest to the first: no index has to be kept for a question that
-    only people ask, and none of the attempts of others is looked at to answer it."""
+    """A URL's attempts are a linked list from the latest to the first: only ``sumi explain`` needs them, so
+    there is no index, and no attempt of another URL has to be read."""
 
     serial: int
     previous: int  # of the same URL, 0 for the first
@@ -66,7 +66,7 @@ class AttemptRow(NamedTuple):
 
 
 class HostRow(NamedTuple):
-    """Politeness that must outlive the process."""
+    """What must be remembered about a host when the process ends."""
 
     host: str
     crawl_delay: float
@@ -83,22 +83,22 @@ class OpenHost(NamedTuple):
 
 
 class Totals(msgspec.Struct, frozen=True):
-    """Counts that are kept rather than counted, so that no statistics ever scan."""
+    """Counts that are stored, so that statistics never scan."""
 
     known: int = 0
     open: dict[Kind, int] = {}
     outcomes: dict[Outcome, int] = {}
     listed: int = 0
     captured: int = 0
-    attempts: int = 0  # the last serial given
-    synced: int = 0  # attempts up to this one were on the disk, with the files they name
+    attempts: int = 0  # the last serial
+    synced: int = 0  # attempts up to this one are durable, with the files they name
 
 
 class Change(msgspec.Struct):
-    """Everything that one call does to the store: it is there afterwards as a whole, or not at all."""
+    """Everything that one call changes in the store, atomically."""
 
     inserted: list[Row] = []  # by ascending id, all greater than any stored
-    updated: list[tuple[Row, Row]] = []  # as stored, and as it is to be
+    updated: list[tuple[Row, Row]] = []  # old and new
     attempts: list[AttemptRow] = []
     hosts: list[HostRow] = []
     robots: list[RobotsRecord] = []
@@ -107,10 +107,10 @@ class Change(msgspec.Struct):
 
 
 class Rows(Protocol):
-    """A database of URLs. Calls block and never overlap; trouble is a StorageFailed or StateDamaged."""
+    """A database of URLs. Calls block and never overlap; they raise StorageFailed or StateDamaged."""
 
     def __init__(self, path: Path, *, strict: bool, readonly: bool = False) -> None:
-        """Made if there is none. ``strict``: every write outlives a power cut. ``readonly``: to look only."""
+        """Created if there is none. ``strict``: every write survives a power cut."""
         ...
 
     def find(self, urls: Sequence[str]) -> list[Row]:
@@ -136,27 +136,27 @@ class Rows(Protocol):
         ...
 
     def behind(self, host: str, is_page: bool, limit: int) -> list[Row]:
-        """The host's rows that are behind, pages or others, the one that is due first first."""
+        """The host's retries, pages or others, in the order in which they are due."""
         ...
 
     def first_behind(self) -> Iterable[tuple[str, bool, float]]:
-        """Hosts with rows that are behind, whether those are pages, and when the first of them is due."""
+        """Hosts with retries, whether those are pages, and when the first of them is due."""
         ...
 
     def open_sitemaps(self) -> Iterable[Row]:
-        """Sitemaps that are not settled. May be slow: it is asked when a run begins, if there are any."""
+        """Sitemaps that are not settled. May be slow: called when a run begins, if there are any."""
         ...
 
     def write(self, change: Change) -> None:
-        """One transaction; on return it outlives this process."""
+        """One transaction; on return it survives this process."""
         ...
 
     def sync_unlocked(self) -> None:
-        """The part of ``sync`` during which others may read and write, if there is one."""
+        """The part of ``sync`` during which other calls are allowed, if there is one."""
         ...
 
     def sync(self) -> None:
-        """After ``sync_unlocked``: what was written before that outlives a power cut. Both run outside the
+        """After ``sync_unlocked``: what was written before that survives a power cut. Both run outside the
         event loop's thread."""
         ...
 
@@ -165,11 +165,11 @@ class Rows(Protocol):
         ...
 
     def page_waiting_again(self, after: int, limit: int) -> list[Row]:
-        """Likewise those without an outcome that have facts: neither none nor empty ones."""
+        """Likewise rows without an outcome that have facts, from an earlier settlement."""
         ...
 
     def attempts(self) -> Iterable[AttemptRow]:
-        """All there ever were, oldest first."""
+        """All of them, oldest first."""
         ...
 
     def attempts_of(self, row: Row) -> list[AttemptRow]:
@@ -197,12 +197,12 @@ class Rows(Protocol):
     def close(self) -> None: ...
 
 
-@lru_cache(maxsize=4096)  # what is new was looked for just before, with the same key
+@lru_cache(maxsize=4096)  # a new URL was looked up just before, with the same key
 def url_key(url: str) -> bytes:
     """What a URL is looked up by: 16 bytes however long it is.
 
-    BLAKE2 because pages choose their links: with a faster hash that is not collision resistant, a hostile
-    site could make two URLs one and hide the second. It costs under a microsecond.
+    BLAKE2, because pages choose their links: with a faster hash that is not collision resistant, a hostile
+    site could hide a URL behind another one. It costs under a microsecond.
     """
     return hashlib.blake2b(url.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
@@ -222,7 +222,7 @@ def entry_of(row: Row) -> Entry:
         None,
         row.latest,
         row.due or 0.0,
-        # An earlier version did not know of rows that are behind: there, what failed before is delayed.
+        # An earlier version had no retry lane and stored retries as delayed.
         behind=row.state == BEHIND or (row.attempts > 0 and row.outcome is None),
     )
 
@@ -291,7 +291,7 @@ def attempt_of(row: AttemptRow) -> Attempt:
 
 
 def chain_of(row: Row, attempt: Callable[[int], AttemptRow | None]) -> list[AttemptRow]:
-    """A URL's attempts, oldest first, found from its latest backwards."""
+    """A URL's attempts, oldest first, found by following the list from its latest one."""
     chain: list[AttemptRow] = []
     serial = row.latest
     while serial:

@@ -1,13 +1,12 @@
 """Frontier and Ledger on an embedded database: the frontier's machine, with its entries and queues as rows.
 
-The machine decides who may be asked when, what a finding changes and what counts. Here is where entries come
-from and go to: each call reads the rows it concerns, has the machine work on them in memory, and writes what
-changed as one transaction. Memory holds what is leased and, per host, its pace and where its queue begins.
+The machine makes the decisions. This module loads and stores its entries: each call reads the rows it
+concerns, lets the machine work on them in memory, and writes what changed as one transaction. Memory holds
+what is leased and, per host, its pace and where its queue begins.
 
 The database is used from the event loop's own thread: a batch takes a few milliseconds, and in a second
-thread each of its rows would have to win the interpreter lock back. Only ``sync`` runs elsewhere, being few
-long calls; the lock below keeps everybody else from the database during those that use it, without holding
-up the loop.
+thread each of its rows would have to win the interpreter lock back. Only ``sync``, a few long calls, runs
+elsewhere; the lock below keeps other calls from the database meanwhile, without blocking the loop.
 """
 
 import asyncio
@@ -62,15 +61,15 @@ _DONE = frozenset({SETTLED.value, REFUSED.value})
 
 
 class DatabaseStore:
-    change_type: ClassVar[type[Change]] = Change  # a store that writes more than this has a change of its own
+    change_type: ClassVar[type[Change]] = Change  # a store that writes more has a subclass of it
     is_read_whole = False
     ahead_type: ClassVar[type[ReadAhead]] = ReadAhead
-    torn_bytes = 0  # an embedded database mends itself, and does not say of how much
+    torn_bytes = 0  # an embedded database repairs itself, and does not say how much was lost
 
     def __init__(
         self, rows: Rows, policy: FrontierPolicy, opened_at: float, own_lock: FolderLock | None = None
     ) -> None:
-        """``own_lock``: to be released when the store is closed."""
+        """``own_lock``: released when the store is closed."""
         self._rows = rows
         self._own_lock = own_lock
         self._turn = asyncio.Lock()
@@ -109,7 +108,7 @@ class DatabaseStore:
             self._hosts.offer(host)
 
     def inherit(self, old: FrontierMachine) -> None:
-        """Take over what is never written: see there."""
+        """Take over what is never stored: see ``FrontierMachine.inherit``."""
         self._machine.inherit(old)
         for entry in self._machine.leases.held.values():
             if entry.behind:
@@ -122,7 +121,7 @@ class DatabaseStore:
         """URLs settled after the last sync mark: after a power cut, their files may be missing."""
         return self._rows.settled_since(self._synced)
 
-    # ── Frontier: each change is worked out in memory and written as one transaction ───────────────────
+    # ── Frontier: each change is made in memory and written as one transaction ─────────────────────────
 
     async def add(self, judged: Sequence[Judged]) -> list[bool]:
         async with self._turn:
@@ -143,7 +142,7 @@ class DatabaseStore:
                 self._known_links.note(map(self._working.get, some))
                 self._working.release()
             if len(some) == ROWS_AT_ONCE:
-                await asyncio.sleep(0)  # a sitemap of 50,000 entries lets others have their turn in between
+                await asyncio.sleep(0)  # a sitemap of 50,000 entries must not block the loop
         return fresh
 
     async def lease(self, limit: int, now: float) -> list[Lease]:
@@ -169,7 +168,7 @@ class DatabaseStore:
         for entry in expired:
             self._working.touch(entry.candidate.url)
         if expired:
-            self._write()  # in which order they come next is read from the rows
+            self._write()  # their order is read from the rows
 
     async def next_ready(self, now: float) -> float | None:
         return self._machine.next_ready()
@@ -249,7 +248,7 @@ class DatabaseStore:
             return
         self._written, upto = False, self._serial
         await outputs()
-        async with self._syncing:  # or it could be closed in between
+        async with self._syncing:  # so that it is not closed in between
             await _finish_in_thread(self._rows.sync_unlocked)
             async with self._turn:
                 await _finish_in_thread(self._rows.sync)
@@ -278,7 +277,7 @@ class DatabaseStore:
             self._written = True
 
     def _write_rows(self, change: Change) -> None:
-        """What is in memory is ahead of the database once a write has failed: nothing may build on it."""
+        """After a failed write, memory is ahead of the database: nothing more may be written."""
         if self._failure is not None:
             raise self._failure
         try:
@@ -323,7 +322,7 @@ class DatabaseStore:
             after = rows[-1].id
 
     def _has_any(self, wanted: frozenset[Outcome]) -> bool:
-        """Spares every start of a run the search for failures in a crawl that has none."""
+        """Avoids a scan for failures at every start of a crawl that has none."""
         return Outcome.PENDING in wanted or any(self._machine.counts.outcomes[one] for one in wanted)
 
     async def record(self, url: str) -> UrlRecord | None:
@@ -402,7 +401,7 @@ def _host_row(stored: StoredHost) -> HostRow:
 
 
 class FolderStore(DatabaseStore):
-    """A database in a state folder, which is locked and marked as ours; opened to work or only to look."""
+    """A database in a state folder, which it locks and marks as its own."""
 
     backend: ClassVar[str]  # as in format.json
     format: ClassVar[int]
@@ -417,7 +416,7 @@ class FolderStore(DatabaseStore):
         durability: Durability = Durability.BATCH,
         lock: FolderLock | None = None,
     ) -> None:
-        """``lock``: of the folder, if it is held already; whoever gave it releases it."""
+        """``lock``: of the folder, if the caller holds it already, and then releases it."""
         own_lock = FolderLock(folder) if lock is None else None
         try:
             claim_folder(folder, self.backend, self.format)
@@ -431,14 +430,14 @@ class FolderStore(DatabaseStore):
 
     @classmethod
     def reading(cls, folder: Path, policy: FrontierPolicy, opened_at: float) -> DatabaseStore:
-        """What is there now, without the lock and without changing anything; a run may be going on."""
+        """Read-only and without the lock; a run may be active."""
         claim_folder(folder, cls.backend, cls.format, must_exist=True)
         rows = cls.rows_type(folder / cls.file_name, strict=False, readonly=True)
         return DatabaseStore(rows, policy, opened_at)
 
 
 async def _finish_in_thread(work: Callable[[], None]) -> None:
-    """In a thread, to its end even if we are cancelled: until then the database is in its hands."""
+    """Run it in a thread, to its end even if we are cancelled: until then it uses the database."""
     done = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         await asyncio.shield(done)

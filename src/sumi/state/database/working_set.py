@@ -1,4 +1,4 @@
-"""The entries that are being worked on: in memory while leased or looked at, otherwise rows of the store."""
+"""The entries in use: in memory while they are leased or looked at, otherwise rows of the database."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -6,21 +6,22 @@ from typing import Any
 from sumi.state.database.rows import Row, Rows, entry_of, row_of
 from sumi.state.entries import LEASED, LIFTED_BY_SHORTER_WAY, Entry, State
 
-MOST_KNOWN = 50_000  # links, some 8 MB; when they are that many they are forgotten, and learnt anew
+MOST_KNOWN = 50_000  # links, about 8 MB; cleared when full
 
 
 class WorkingSet(dict[str, Entry]):
-    """Looks like a dictionary of every known URL; what is not in memory is read when it is asked for.
+    """Behaves like a dictionary of every known URL; what is not in memory is read on access.
 
-    Whatever was looked at may have been changed. ``take_changes`` says what was, and lets go of all entries
-    but the leased ones, so that memory follows the pages in flight and not the size of the crawl.
+    Every entry that was accessed may have been changed. ``take_changes`` returns what was, and drops all
+    entries except leased ones, so that memory depends on the pages in flight and not on the size of the
+    crawl.
     """
 
     def __init__(self, rows: Rows, known: int) -> None:
         super().__init__()
         self._rows = rows
         self._known = known
-        self._stored: dict[str, Row] = {}  # each entry's row, as far as it has one
+        self._stored: dict[str, Row] = {}  # the rows of entries that have one
         self.entered: list[Entry] = []  # new ones, which have no row yet
         self._touched: dict[str, None] = {}
         self._absent: set[str] = set()
@@ -40,7 +41,7 @@ class WorkingSet(dict[str, Entry]):
         return entry
 
     def touch(self, url: str) -> None:
-        """It is in memory, as everything is that somebody holds, and may have been changed."""
+        """A leased entry, which is in memory, may have been changed."""
         self._touched[url] = None
 
     def get(self, url: str, default: Any = None, /) -> Any:
@@ -69,7 +70,7 @@ class WorkingSet(dict[str, Entry]):
         return self._known
 
     def take_changes(self) -> tuple[list[Row], list[tuple[Row, Row]]]:
-        """New rows, and changed ones as they were and are."""
+        """New rows, and changed ones as (old, new)."""
         new: list[Row] = []
         changed: list[tuple[Row, Row]] = []
         for entry, stored in self._release():
@@ -82,12 +83,12 @@ class WorkingSet(dict[str, Entry]):
         return sorted(new), changed
 
     def release(self) -> None:
-        """Forget what was only looked at."""
+        """Drop what was only looked at."""
         for _ in self._release():
             pass
 
     def _release(self) -> Iterator[tuple[Entry, Row | None]]:
-        """Each that is not leased, as it leaves, with its row."""
+        """Every entry that is not leased, as it is dropped, with its row."""
         loaded, stored = super().get, self._stored.pop
         for url in self._touched:
             entry = loaded(url)
@@ -99,15 +100,15 @@ class WorkingSet(dict[str, Entry]):
 
 
 class KnownLinks:
-    """URLs that pages linked to lately.
+    """URLs that pages linked to recently.
 
-    The same menus are on every page of a site. Most links of a page need not be looked up in the database: it
-    is known here that finding them again changes nothing.
+    The same menus are on every page of a site. Most links of a page need not be looked up in the database:
+    finding them again is known to change nothing.
     """
 
     def __init__(self, most: int = MOST_KNOWN) -> None:
         self._most = most
-        self._from_depth: dict[str, int] = {}  # a link that leads there at this depth or deeper is no news
+        self._from_depth: dict[str, int] = {}  # a link at this depth or deeper changes nothing
 
     def not_known(self, urls: Sequence[str], depth: int) -> list[str]:
         """Those of ``urls`` that have to be looked up."""
@@ -122,7 +123,7 @@ class KnownLinks:
             self._from_depth.clear()
 
     def forget(self, url: str) -> None:
-        """It was done with, or refused, and is wanted again."""
+        """It was settled or refused, and is queued again."""
         self._from_depth.pop(url, None)
 
 

@@ -1,11 +1,10 @@
 """An append-only log in numbered segments. What follows the last sync mark may be torn.
 
-A record is one line, ``<length> <crc32c> <json>\\n``, readable with any pager; length and checksum tell a
-whole record from a torn or damaged one.
+A record is one line, ``<length> <crc32c> <json>\\n``, readable with any pager; length and checksum
+distinguish a complete record from a torn or damaged one.
 
-Reading stops at the first bad line. If a later line proves that the bad one was once safely on disk (a sync
-mark after it), the file was damaged and reading refuses to go on; otherwise the bad rest is what a crash
-left of an unfinished write, and is cut off.
+Reading stops at the first bad line. If a later sync mark proves that the bad line was once durable, the file
+is damaged, which is an error. Otherwise the rest is an unfinished write of a crash, and is cut off.
 """
 
 import contextlib
@@ -24,7 +23,7 @@ from sumi.files.disk_errors import disk_error, explained
 from sumi.files.growing_file import write_all
 from sumi.state.folder import sync_folder
 
-USUAL_LINE = 4096  # or shorter: read at once, whatever its length
+USUAL_LINE = 4096  # lines up to this length are read at once
 SEGMENT_BYTES = 64 * 1024 * 1024
 SEGMENT_NAME = re.compile(r"journal-(\d{6})\.log")
 SYNC_MARK = re.compile(rb'\{"type":"sync","upto":(\d+)\}')
@@ -37,7 +36,7 @@ def frame(payload: bytes) -> bytes:
 
 
 def line_length(start: bytes) -> int:
-    """Of the line that begins so, by its own word; 0 if it is none."""
+    """As the beginning of the line says; 0 if it is not a record."""
     try:
         return int(start[:8], 16) + HEADER_BYTES + 1
     except ValueError:
@@ -82,11 +81,11 @@ class Journal:
         self._readers: dict[int, int] = {}
         self._retired: int | None = None
         self._failure: SumiError | None = None
-        self.ends_synced = False  # known after ``replay``: all that is there is on the disk for sure
+        self.ends_synced = False  # set by ``replay``: everything is certainly durable
         self.torn_bytes = 0  # cut off by ``replay``
 
     def append(self, payloads: list[bytes]) -> list[Place]:
-        """Write records; they survive the death of this process from here on, a power cut after ``sync``."""
+        """Write records; they survive a kill from now on, and a power cut after ``sync``."""
         self._refuse_after_failure()
         if self._size >= self._segment_bytes:
             self._rotate()
@@ -105,7 +104,8 @@ class Journal:
         try:
             os.fdatasync(self._file)
         except OSError as error:
-            # After a failed fsync the kernel may have dropped the dirty pages; trying again would lie.
+            # After a failed fsync the kernel may have dropped the dirty pages; a second one could succeed
+            # wrongly.
             raise self._failed(error) from error
 
     @property
@@ -114,12 +114,12 @@ class Journal:
         return Place.of(self._number, self._size)
 
     def mark_synced(self, upto: Place) -> None:
-        """Note that everything before ``upto`` is on the disk; writing may have gone on meanwhile."""
+        """Record that everything before ``upto`` is durable; more may have been written since."""
         self._refuse_after_failure()
         self._write(frame(b'{"type":"sync","upto":%d}' % upto))
 
     def replay(self) -> Iterator[tuple[Place, bytes]]:
-        """Every record from the beginning; repairs a torn tail as it reaches it."""
+        """Every record from the beginning; cuts off a torn tail."""
         numbers = self._numbers()
         for number in numbers:
             yield from self._replay_segment(number, last=number == numbers[-1])
@@ -184,7 +184,7 @@ class Journal:
         return self._failure
 
     def _refuse_after_failure(self) -> None:
-        """Later records may build on the one that was lost, so nothing may follow it."""
+        """Later records may depend on the one that was lost, so nothing may follow it."""
         if self._failure is not None:
             raise self._failure
 
@@ -202,7 +202,7 @@ class Journal:
             self._retired = None
 
     def _open_segment(self) -> int:
-        """For appending; a new one has a durable name before anything is written to it."""
+        """For appending; the name of a new one is durable before anything is written to it."""
         path = self._path(self._number)
         with explained(path):
             is_new = not path.exists()
@@ -227,7 +227,7 @@ class Journal:
 
 
 def journal_bytes(folder: Path) -> int:
-    """How much would have to be read to take a job up; 0 where there is none."""
+    """How much must be read to resume a job; 0 if there is no journal."""
     if not folder.is_dir():
         return 0
     with explained(folder):
@@ -257,17 +257,17 @@ class Segment(NamedTuple):
 class BadLine(NamedTuple):
     segment: Segment
     offset: int
-    is_tail: bool  # nothing that was ever known to be on the disk: a write that a crash left unfinished
+    is_tail: bool  # never known to be durable: an unfinished write of a crash
 
     def __str__(self) -> str:
         return f"{self.segment.path} at byte {self.offset}"
 
 
 class JournalView:
-    """A journal looked at while another process may be writing it: nothing is locked, made, cut or changed.
+    """A journal opened read-only, while another process may be writing it.
 
-    It shows what was there when it was opened. A last line that is not whole is just being written, or is
-    what a crash left of it; either way it has not happened.
+    It shows what was there when it was opened. An incomplete last line is being written, or was torn by a
+    crash; either way it does not count.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -284,7 +284,7 @@ class JournalView:
                 raise StateDamaged(f"{line}: damaged; run sumi state check")
 
     def lines(self) -> Iterator[tuple[Place, bytes] | BadLine]:
-        """Every line, the bad ones too: for those who want to know them all, or save the others."""
+        """Every line, including bad ones: to report those, or to salvage the others."""
         for segment in self._segments:
             offset = 0
             for line in _lines_of(segment):
@@ -316,7 +316,7 @@ class JournalView:
 
     @cached_property
     def _last_mark(self) -> int:
-        """Up to where the last segment says that everything reached the disk."""
+        """Up to where the last segment is marked as durable."""
         return max(map(synced_upto, _lines_of(self._segments[-1])), default=0)
 
     def _reader(self, number: int) -> int:

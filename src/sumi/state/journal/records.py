@@ -1,4 +1,4 @@
-"""The journal's vocabulary: one record type per kind of change. Old types may never change their meaning."""
+"""The records of a journal, one type per kind of change. The meaning of a type must never change."""
 
 from typing import TypeAlias
 
@@ -75,7 +75,7 @@ class PutBack(msgspec.Struct, tag="back", omit_defaults=True):
 
 
 class Again(msgspec.Struct, tag="again"):
-    """Settled URLs that went back to the queue."""
+    """Settled URLs that were queued again."""
 
     urls: list[str]
     at: float
@@ -89,7 +89,7 @@ class Amended(msgspec.Struct, tag="amend"):
 
 
 class HostSet(msgspec.Struct, tag="host", omit_defaults=True):
-    """Politeness that must outlive the process."""
+    """What must be remembered about a host when the process ends."""
 
     host: str
     crawl_delay: float = 0.0
@@ -107,19 +107,19 @@ class NotePut(msgspec.Struct, tag="note"):
 
 
 class Imported(msgspec.Struct, tag="carried"):
-    """A URL as another store knew it."""
+    """A URL imported from another store."""
 
     stored: StoredUrl
 
 
 class ListingSet(msgspec.Struct, tag="listing"):
-    """How many pages sitemaps had listed, according to another store."""
+    """How many pages sitemaps had listed, imported from another store."""
 
     pages: int
 
 
 class Synced(msgspec.Struct, tag="sync"):
-    """Everything before this place is on the disk, the files it names included."""
+    """Everything before this place is durable, including the files that it names."""
 
     upto: int
 

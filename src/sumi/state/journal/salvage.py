@@ -1,9 +1,8 @@
-"""A damaged journal, saved: what still makes filtered is written to a new one, and the old one is kept.
+"""Salvages a damaged journal: records that can still be applied go to a new one, and the old one is kept.
 
-A record that cannot be read may have held discoveries. So that they are made again, whatever depended on it
-goes back to where it was before: a page whose end was lost is still in the queue, an end of a page that
-nobody knows any more is dropped, and every robots.txt is forgotten, because reading it is what names the
-sitemaps.
+A lost record may have held discoveries. So that they are made again, everything that depended on it is
+undone: a page whose settlement was lost is queued again, the settlement of a page that is no longer known is
+dropped, and every robots.txt is dropped, because reading it is how sitemaps are discovered.
 """
 
 import os
@@ -37,16 +36,16 @@ from sumi.state.lock import LOCK_NAME
 
 
 def damages(folder: Path) -> list[BadLine]:
-    """Every line that was once whole and no longer is."""
+    """Every line that was complete once and is damaged now."""
     view = JournalView(folder)
     return [line for line in view.lines() if isinstance(line, BadLine) and not line.is_tail]
 
 
 def salvage(folder: Path) -> Path:
-    """Replace the state folder by one without the damage; returns where the damaged one is kept.
+    """Replace the state folder with one without the damage; returns where the damaged one is kept.
 
-    The new one is complete before anything is moved. Call it with the folder's lock held: it is the same file
-    in both, so that the new one is locked when it takes its place.
+    The new one is complete before anything is moved. The caller holds the folder's lock: both folders have
+    the same lock file, so the new one is locked as soon as it takes the old one's place.
     """
     aside = next(place for number in count(1) if not (place := _beside(folder, f"damaged-{number}")).exists())
     rebuilt = _beside(folder, "rebuilt")
@@ -77,7 +76,7 @@ def _write_segment(folder: Path, records: Iterator[Record]) -> None:
 
 
 def _good_records(folder: Path) -> Iterator[Record]:
-    filtered = _Filter()
+    usable = _Filter()
     for line in JournalView(folder).lines():
         if isinstance(line, BadLine):
             continue
@@ -85,11 +84,11 @@ def _good_records(folder: Path) -> Iterator[Record]:
             record = decode(line[1])
         except msgspec.MsgspecError:
             continue
-        yield from filtered.apply(record)
+        yield from usable.apply(record)
 
 
 class _Filter:
-    """Which URLs are known and which are done, so far: what decides whether a record can still be applied."""
+    """Knows which URLs are known and settled so far, which decides whether a record can still be applied."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -101,7 +100,7 @@ class _Filter:
                 self._learn(record.found)
                 yield record
             case Ended() if record.url in self._known:
-                if record.url in self._done:  # that it was to be done again is what was lost
+                if record.url in self._done:  # the record that queued it again was lost
                     yield Again([record.url], record.at)
                 self._done.add(record.url)
                 self._learn(record.found)
@@ -119,10 +118,10 @@ class _Filter:
             case HostSet() | NotePut() | ListingSet():
                 yield record
             case Ended() | PutBack() | Amended() | RobotsPut() | Synced():
-                return  # places have moved, so that marks of what was synced mean nothing any more
+                return  # sync marks too: offsets have changed
 
     def _learn(self, found: list[Find]) -> None:
-        """Of what was refused nothing can follow, unless it was accepted later."""
+        """Refused URLs do not count: no record can follow, unless they were accepted later."""
         self._known.update(find.url for find in found if find.outcome is None)
 
     def _imported(self, record: Imported) -> Iterator[Record]:

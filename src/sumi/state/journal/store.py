@@ -1,8 +1,8 @@
 """Frontier and Ledger on a journal: every change is applied in memory and appended as one line.
 
-What a page yields (its record, its discoveries, its leaving the queue) is one line, so it is there whole or
-not at all. Opening replays the lines through the same code that made them. Leases are not written: on
-opening, whatever was leased is simply waiting again.
+The settlement of a page, with its record and its discoveries, is one line, so it is atomic. Opening replays
+the lines through the same code that wrote them. Leases are not written: on opening, what was leased waits
+again.
 """
 
 import asyncio
@@ -60,8 +60,8 @@ FORMAT = 1
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """What is read back stays. To have it looked through for garbage again and again, as it grows, would take
-    a quarter of the time that opening takes."""
+    """Everything that is read stays in memory. Scanning it for garbage again and again would take a quarter
+    of the time that opening takes."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -80,13 +80,13 @@ class ReadableJournal(Protocol):
 
 
 class FilesSnapshot(MemoryStore):
-    """Implements ``sumi.ports.Snapshot``: a journal read back into memory through the code that made it. What
-    is changed in it changes nothing on the disk."""
+    """Implements ``sumi.ports.Snapshot``: a journal read into memory by the code that wrote it. Changes to it
+    do not reach the disk."""
 
     def __init__(self, journal: ReadableJournal, policy: FrontierPolicy, opened_at: float) -> None:
         super().__init__(policy, opened_at)
         self._lines = journal
-        self._unsynced: list[tuple[int, str]] = []  # settled since the last sync mark, and where
+        self._unsynced: list[tuple[int, str]] = []  # settled since the last sync mark, with their places
         with _collector_paused():
             self._machine.hosts.replaying = True
             self._replay()
@@ -164,7 +164,7 @@ class FilesSnapshot(MemoryStore):
     def _apply_deferral(self, record: PutBack) -> None:
         entry = self._entries[record.url]
         failed = record.failure is not None
-        # Counted from now if the wall clock was set back since: nobody waits longer than meant.
+        # In case the wall clock was set back since: no wait gets longer than intended.
         wait = max(0.0, record.not_before - record.at)
         not_before = min(record.not_before, self._machine.hosts.schedule.opened_at + wait)
         self._machine.put_back(entry, failed, not_before, record.address)
@@ -201,7 +201,7 @@ class FilesStore(FilesSnapshot):
         durability: Durability = Durability.BATCH,
         lock: FolderLock | None = None,
     ) -> None:
-        """``lock``: of the folder, if it is held already; whoever gave it releases it."""
+        """``lock``: of the folder, if the caller holds it already, and then releases it."""
         self._strict = durability is Durability.STRICT
         self._own_lock = FolderLock(folder) if lock is None else None
         try:
@@ -216,7 +216,7 @@ class FilesStore(FilesSnapshot):
 
     @classmethod
     def reading(cls, folder: Path, policy: FrontierPolicy, opened_at: float) -> FilesSnapshot:
-        """What is there now, without the lock and without touching anything; a run may be going on."""
+        """Read-only and without the lock; a run may be active."""
         claim_folder(folder, BACKEND, FORMAT, must_exist=True)
         return FilesSnapshot(JournalView(folder), policy, opened_at)
 
@@ -226,7 +226,7 @@ class FilesStore(FilesSnapshot):
 
     @property
     def policy(self) -> FrontierPolicy:
-        """As it was last tuned."""
+        """With the latest limits."""
         return self._machine.hosts.policy
 
     @property
@@ -243,7 +243,7 @@ class FilesStore(FilesSnapshot):
         """URLs settled after the last sync mark: after a power cut, their files may be missing."""
         return [url for _, url in self._unsynced]
 
-    # ── changes, each applied and written ──────────────────────────────────────────────────────────────
+    # ── changes, each applied in memory and written ────────────────────────────────────────────────────
 
     async def add(self, judged: Sequence[Judged]) -> list[bool]:
         changed = await super().add(judged)
@@ -300,7 +300,7 @@ class FilesStore(FilesSnapshot):
         await outputs()
         await asyncio.to_thread(self._journal.sync)
         self._forget_synced(upto)
-        all_synced = self._journal.end == upto  # or writing went on meanwhile
+        all_synced = self._journal.end == upto  # otherwise more was written meanwhile
         self._journal.mark_synced(upto)
         self._synced_to = self._journal.end if all_synced else upto
 
@@ -309,7 +309,7 @@ class FilesStore(FilesSnapshot):
         self._unlock()
 
     def close_journal(self) -> None:
-        """For one who goes on with the lock."""
+        """For a store that continues with the lock."""
         self._journal.close()
 
     def _unlock(self) -> None:

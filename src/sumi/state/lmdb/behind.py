@@ -1,4 +1,4 @@
-"""What failed before, in LMDB: for each host, pages apart from the rest, times and ids in order."""
+"""Retries in LMDB: for each host a lane of pages and one of everything else, sorted by due time."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -10,11 +10,11 @@ from sumi.model import Kind
 from sumi.state.database.rows import Row
 from sumi.state.lmdb.packing import pack_moment, unpack_moment
 
-OTHERS, PAGES = b"\0", b"\1"  # what the key of a lane ends with
+OTHERS, PAGES = b"\0", b"\1"  # the last byte of a lane's key
 
 
 class Behind:
-    """Earlier versions had no such table; whoever only looks at one of theirs finds it empty."""
+    """Earlier versions had no such table; a reader of their files finds it empty."""
 
     def __init__(self, open_table: Callable[..., Any], key_of: Callable[[str], bytes]) -> None:
         self._key_of = key_of
@@ -35,7 +35,7 @@ class Behind:
         )
 
     def of(self, tx: lmdb.Transaction, host: str, is_page: bool, limit: int) -> list[int]:
-        """The ids of the first ones."""
+        """The ids of the first retries."""
         if self._table is None:
             return []
         cursor = tx.cursor(self._table)
@@ -44,7 +44,7 @@ class Behind:
         return [unpack_moment(packed)[1] for packed in islice(cursor.iternext_dup(), limit)]
 
     def lanes(self, tx: lmdb.Transaction) -> Iterator[tuple[bool, float, int, int]]:
-        """Of each: whether it holds pages, when its first is due, the id of that, how many they are."""
+        """Of each lane: whether it holds pages, when its first retry is due, its id, and their number."""
         if self._table is not None:
             cursor = tx.cursor(self._table)
             for lane, first in cursor.iternext_nodup(values=True):

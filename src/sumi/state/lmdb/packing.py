@@ -1,4 +1,4 @@
-"""Keys that sort as bytes the way their values sort, and rows as compact values."""
+"""Keys whose bytes sort like their values, and rows as compact values."""
 
 import struct
 from functools import lru_cache
@@ -19,7 +19,7 @@ _MOMENT = struct.Struct(">QQ")
 
 
 class _UpToOutcome(msgspec.Struct, array_like=True, gc=False):
-    """How a packed row begins. What follows is stepped over."""
+    """The first fields of a packed row; the rest is skipped."""
 
     url: str
     hop: str
@@ -45,7 +45,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list).decode
 _decode_beginning = msgspec.msgpack.Decoder(_UpToOutcome).decode
 _decode_up_to_facts = msgspec.msgpack.Decoder(_UpToFacts).decode
-_NO_FACTS = frozenset(map(_encode, ("", "{}")))  # never settled; settled with nothing to say
+_NO_FACTS = frozenset(map(_encode, ("", "{}")))  # never settled; settled without facts
 
 
 def pack_id(number: int) -> bytes:
@@ -68,7 +68,7 @@ def unpack_rank(packed: Packed) -> Rank:
 
 
 def packed_id_of_rank(packed: Packed) -> Packed:
-    """The id as it is packed: what the row is stored under."""
+    """The packed id, which is the row's key."""
     return packed[-8:]
 
 
@@ -82,12 +82,12 @@ def unpack_moment(packed: Packed) -> tuple[float, int]:
 
 
 def pack_row(row: Row) -> bytes:
-    """Without id and host: the one is its key, the other follows from the URL."""
+    """Without its id, which is its key, and its host, which follows from the URL."""
     return _encode((row.url, *row[3:]))
 
 
 def unpack_row(row_id: Packed, packed: Packed, host: str | None = None) -> Row:
-    """``host``: where it is known already. To tell it from the URL takes as long as all the rest."""
+    """``host``: if it is known already. Computing it from the URL takes as long as everything else here."""
     fields = _decode(packed)
     url = fields[0]
     fields[:1] = (unpack_id(row_id), url, host or host_key(url))
@@ -95,7 +95,7 @@ def unpack_row(row_id: Packed, packed: Packed, host: str | None = None) -> Row:
 
 
 def packed_outcome(packed: Packed) -> str | None:
-    """Of a packed row: a fifth of the work of unpacking it, where a million are looked through for a few."""
+    """Of a packed row: a fifth of the work of unpacking it, for searches through a million rows."""
     return _decode_beginning(packed).outcome
 
 
@@ -110,8 +110,8 @@ def waits_with_facts(packed: Packed) -> bool:
 
 @lru_cache(maxsize=256)  # scores are few: most pages have the same
 def _sortable(number: float) -> int:
-    """IEEE doubles sort like integers once the negative ones are turned round."""
-    bits: int = _WORD.unpack(_DOUBLE.pack(number + 0.0))[0]  # + 0.0: there is only one zero
+    """IEEE doubles sort like integers once the negative ones are inverted."""
+    bits: int = _WORD.unpack(_DOUBLE.pack(number + 0.0))[0]  # + 0.0: no negative zero
     return bits ^ _ALL if bits & _SIGN else bits | _SIGN
 
 

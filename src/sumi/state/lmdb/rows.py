@@ -1,11 +1,11 @@
 """Rows in LMDB: one environment, a sub-database per table or index.
 
-Durability. Each commit syncs its pages before the page that makes them current is written (``sync=True``); in
-batch mode only that last page is not waited for (``metasync=False``). A power cut may then undo the last
-commit, never damage the file. To leave out the first sync as well (``MDB_NOSYNC``) would be several times
-faster and is not done: unless the file system keeps the order of writes, which common ones do not, the
-current page could reach the disk before what it points to. ``writemap`` is off for the same reason, and
-because a stray write in this process could then reach the file.
+Durability. Each commit syncs its pages before it writes the meta page that makes them current
+(``sync=True``); in batch mode it does not wait for that last page (``metasync=False``). A power cut may then
+undo the last commit, but cannot damage the file. Leaving out the first sync as well (``MDB_NOSYNC``) would be
+several times faster, but is not safe: unless the file system keeps the order of writes, which common ones do
+not, the meta page could reach the disk before the pages that it points to. ``writemap`` is off for the same
+reason, and because a stray write in this process could reach the file.
 """
 
 import os
@@ -55,17 +55,17 @@ from sumi.state.lmdb.packing import (
 )
 
 MAP_BYTES = 64 * 1024 * 1024  # doubled whenever it is full
-# Pages of the file that were looked at count as our memory until the file is mapped anew; the system keeps
-# them cached all the same. To look how much it is takes ten microseconds, to write takes milliseconds.
+# Pages of the file that were read count as our memory until the file is mapped again; the system keeps them
+# cached anyway. Looking up how many there are takes ten microseconds, a write takes milliseconds.
 MOST_MAPPED_BYTES = 128 * 1024 * 1024
 TOTALS_KEY = b"totals"
-# The place in its queue of a page that ended is left behind: to take it out would write two pages of the file
-# for each, as every host has its own. When there are so many, they are taken out in the order of the file,
-# some with each commit. After a kill they are found again by the attempts since the first of them, at ten
-# microseconds each.
-MOST_LEFT_BEHIND = 32_768
-TAKEN_OUT_AT_ONCE = 2048  # up to as many pages of 4 KiB, which are in memory until they are written
-LEFT_SINCE_KEY = b"left since"  # the attempt before the first of those; not there if there are none
+# When a page is settled, its entry stays in its host's queue and is stale: removing it at once would write
+# two pages of the file for each, as every host has its own. When there are this many, they are removed in the
+# order of the file, some with each commit. After a kill they are found again by the attempts since the first
+# of them, at ten microseconds each.
+MOST_STALE = 32_768
+REMOVED_AT_ONCE = 2048  # up to as many pages of 4 KiB, which are in memory until they are written
+STALE_SINCE_KEY = b"left since"  # the attempt before the first of them; absent if there are none
 WAITING, DELAYED, SETTLED = State.WAITING.value, State.DELAYED.value, State.SETTLED.value
 BEHIND = State.BEHIND.value
 
@@ -73,9 +73,9 @@ _STATM = "/proc/self/statm"
 _SHARED = 2  # its third number: resident pages that are a file's
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
-Listed: TypeAlias = tuple[bytes, bytes]  # where a row is in the queues: the key of its host, its rank
+QueueEntry: TypeAlias = tuple[bytes, bytes]  # the key of its host, and its rank
 
-# The key of a host's queue, of which each page needs it when it is found and when it ends; some 4 MB.
+# The key of a host's queue, needed when a page is found and when it ends; some 4 MB.
 queue_key = lru_cache(maxsize=20_000)(url_key)
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -87,8 +87,8 @@ _decode_robots = msgspec.msgpack.Decoder(RobotsRecord).decode
 
 
 class LmdbRows:
-    most_left: ClassVar[int] = MOST_LEFT_BEHIND
-    taken_out_at_once: ClassVar[int] = TAKEN_OUT_AT_ONCE
+    most_stale: ClassVar[int] = MOST_STALE
+    removed_at_once: ClassVar[int] = REMOVED_AT_ONCE
 
     def __init__(
         self,
@@ -112,12 +112,12 @@ class LmdbRows:
                 max_dbs=10,
                 sync=True,
                 metasync=strict,
-                readahead=False,  # keys are all over the file; reading their neighbours helps nobody
+                readahead=False,  # keys are all over the file; reading their neighbours does not help
                 mode=0o644,
                 readonly=readonly,
                 create=not readonly,
             )
-            self._env.reader_check()  # readers that died would keep old pages from being used again
+            self._env.reader_check()  # readers that died would keep old pages from being reused
             opened = partial(self._env.open_db, create=not readonly)
             self._urls = opened(b"urls")  # id → row
             self._keys = opened(b"keys")  # key of the URL → id; so URLs may be longer than LMDB's keys
@@ -129,14 +129,14 @@ class LmdbRows:
             self._hosts = opened(b"hosts")  # key of the host → politeness
             self._robots = opened(b"robots")  # key of the origin → robots.txt
             self._notes = opened(b"notes")  # key of the name → name and text
-            self._counts = opened(b"counts")  # the totals, and what is left behind
+            self._counts = opened(b"counts")  # the totals, and since when there are stale entries
         with self._reading() as tx:
-            self._left: dict[int, Listed] = {} if readonly else self._left_behind(tx)
+            self._stale: dict[int, QueueEntry] = {} if readonly else self._find_stale(tx)
             last = tx.cursor(self._attempts)
             self._last_attempt = unpack_id(last.key()) if last.last() else 0
-        self._is_ahead = False  # what is in memory, of the file: a write has begun and has not been committed
-        self._outgoing: list[int] = []  # whose places are being taken out, in their order, the first one last
-        self._stays_since = 0  # the last attempt when that began: what is left behind later is no part of it
+        self._is_uncommitted = False  # a write has begun and was not committed: memory is ahead of the file
+        self._to_remove: list[int] = []  # rows whose stale entries are being removed, the next one last
+        self._stale_since = 0  # the last attempt when that began; entries that become stale later stay
 
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -155,7 +155,7 @@ class LmdbRows:
             if not cursor.set_range_dup(queue_key(host), pack_rank(start)):
                 return []
             ranks = map(unpack_rank, cursor.iternext_dup())
-            return list(islice((rank for rank in ranks if rank[3] not in self._left), limit))
+            return list(islice((rank for rank in ranks if rank[3] not in self._stale), limit))
 
     def queued(self, places: Sequence[tuple[str, int]]) -> list[Row]:
         with self._reading() as tx:
@@ -237,9 +237,9 @@ class LmdbRows:
 
     def open_hosts(self) -> Iterable[OpenHost]:
         with self._reading() as tx, tx.cursor(self._queues) as cursor:
-            # Whoever only looks on, perhaps while others write, counts what is left behind just now.
-            left = self._left_behind(tx) if self._readonly else self._left
-            ended = Counter(host for host, _ in left.values())
+            # A reader, perhaps beside a writer, finds out what is stale now.
+            stale = self._find_stale(tx) if self._readonly else self._stale
+            ended = Counter(host for host, _ in stale.values())
             waiting = [
                 OpenHost(self._get(tx, packed_id_of_rank(first)).host, count, 0)
                 for host, first in cursor.iternext_nodup(values=True)
@@ -287,42 +287,42 @@ class LmdbRows:
             for key, packed in cursor.iternext():
                 yield AttemptRow(unpack_id(key), *_decode_attempt(packed))
 
-    def _left_behind(self, tx: lmdb.Transaction) -> dict[int, Listed]:
-        """Rows that are still in a queue and have ended since."""
-        since = tx.get(LEFT_SINCE_KEY, db=self._counts)
+    def _find_stale(self, tx: lmdb.Transaction) -> dict[int, QueueEntry]:
+        """Rows that are settled but still in a queue."""
+        since = tx.get(STALE_SINCE_KEY, db=self._counts)
         if since is None:
             return {}
-        left: dict[int, Listed] = {}
+        stale: dict[int, QueueEntry] = {}
         with tx.cursor(self._queues) as cursor:
             for attempt in self._attempts_after(tx, unpack_id(since)):
                 row = self._get(tx, pack_id(attempt.id))
-                place = _place_of(row)
+                place = _queue_entry_of(row)
                 if row.state == SETTLED and cursor.set_key_dup(*place):
-                    left[row.id] = place
-        return left
+                    stale[row.id] = place
+        return stale
 
     # ── writing ────────────────────────────────────────────────────────────────────────────────────────
 
     def write(self, change: Change) -> None:
         with self._errors_translated():
-            self._is_ahead = True
-            since = self._leave_behind(change)
-            outgoing = self._next_outgoing()
+            self._is_uncommitted = True
+            since = self._note_stale(change)
+            removed = self._next_to_remove()
             while True:
                 try:
                     with self._env.begin(write=True) as tx:
                         self._put(tx, change)
-                        self._take_out(tx, outgoing, since)
+                        self._remove_stale(tx, removed, since)
                 except lmdb.MapFullError:
-                    self._map_anew(2)
+                    self._remap(2)
                 else:
                     break
-            self._is_ahead = False
+            self._is_uncommitted = False
             if mapped_bytes() > self._most_mapped:
-                self._map_anew(1)
+                self._remap(1)
 
-    def _map_anew(self, times: int) -> None:
-        """With so many times the room. Nobody may read meanwhile, and nobody does: calls never overlap."""
+    def _remap(self, times: int) -> None:
+        """With this many times the size. No reader may be active, and none is: calls never overlap."""
         self._env.set_mapsize(times * self._env.info()["map_size"])
 
     def _put(self, tx: lmdb.Transaction, change: Change) -> None:
@@ -330,8 +330,8 @@ class LmdbRows:
         tx.cursor(self._urls).putmulti([(pack_id(new.id), pack_row(new)) for _, new in change.updated])
         for old, new in change.updated:
             if not _ended(old, new):
-                self._unlist(tx, old)
-                self._list(tx, new)
+                self._remove_from_index(tx, old)
+                self._add_to_index(tx, new)
         attempts = [(pack_id(attempt.serial), _encode(attempt[1:])) for attempt in change.attempts]
         tx.cursor(self._attempts).putmulti(attempts, append=True)
         for host in change.hosts:
@@ -343,47 +343,47 @@ class LmdbRows:
         if change.totals is not None:
             tx.put(TOTALS_KEY, _encode(change.totals), db=self._counts)
 
-    def _leave_behind(self, change: Change) -> int | None:
-        """Note whose places stay for now; the attempt before the first of them, if there were none yet."""
-        had_none, first = not self._left, None
+    def _note_stale(self, change: Change) -> int | None:
+        """Note whose entries become stale; returns the attempt before the first, if there were none yet."""
+        had_none, first = not self._stale, None
         for old, new in change.updated:
             if _ended(old, new):
-                self._left[new.id] = _place_of(old)
+                self._stale[new.id] = _queue_entry_of(old)
                 first = min(first or new.latest, new.latest)
                 self._last_attempt = max(self._last_attempt, new.latest)
             elif new.state == WAITING:
-                self._left.pop(new.id, None)  # it is waiting again, and where it was
-        if len(self._left) >= self.most_left and not self._outgoing:
-            self._outgoing = sorted(self._left, key=self._left.__getitem__, reverse=True)
-            self._stays_since = self._last_attempt
+                self._stale.pop(new.id, None)  # it is waiting again, with the same entry
+        if len(self._stale) >= self.most_stale and not self._to_remove:
+            self._to_remove = sorted(self._stale, key=self._stale.__getitem__, reverse=True)
+            self._stale_since = self._last_attempt
         return first - 1 if had_none and first is not None else None
 
-    def _next_outgoing(self) -> list[Listed]:
-        count = self.taken_out_at_once
-        some, self._outgoing = self._outgoing[-count:], self._outgoing[:-count]
-        # Not of those that wait again; and of one that did and has ended since, the place that it had last.
-        places = (self._left.pop(row_id, None) for row_id in reversed(some))
+    def _next_to_remove(self) -> list[QueueEntry]:
+        count = self.removed_at_once
+        some, self._to_remove = self._to_remove[-count:], self._to_remove[:-count]
+        # Not those that wait again. If one waited again and is settled since, its last entry counts.
+        places = (self._stale.pop(row_id, None) for row_id in reversed(some))
         return [place for place in places if place is not None]
 
-    def _take_out(self, tx: lmdb.Transaction, places: list[Listed], since: int | None) -> None:
+    def _remove_stale(self, tx: lmdb.Transaction, places: list[QueueEntry], since: int | None) -> None:
         for host, rank in places:
             tx.delete(host, rank, db=self._queues)
-        if places and not self._outgoing:
-            since = self._stays_since
+        if places and not self._to_remove:
+            since = self._stale_since
         if since is not None:
-            tx.put(LEFT_SINCE_KEY, pack_id(since), db=self._counts)
+            tx.put(STALE_SINCE_KEY, pack_id(since), db=self._counts)
 
     def _insert(self, tx: lmdb.Transaction, rows: list[Row]) -> None:
         tx.cursor(self._urls).putmulti([(pack_id(row.id), pack_row(row)) for row in rows], append=True)
-        # Sorted, neighbouring keys meet on pages that are already at hand.
+        # Sorted, so that neighbouring keys are on pages that are already loaded.
         tx.cursor(self._keys).putmulti(sorted((url_key(row.url), pack_id(row.id)) for row in rows))
         waiting = [(queue_key(row.host), pack_rank(row.rank)) for row in rows if row.state == WAITING]
         tx.cursor(self._queues).putmulti(sorted(waiting))
         for row in rows:
-            if row.state in (DELAYED, BEHIND):  # a foreign sitemap, or carried over from another store
-                self._list(tx, row)
+            if row.state in (DELAYED, BEHIND):  # a foreign sitemap, or imported from another store
+                self._add_to_index(tx, row)
 
-    def _list(self, tx: lmdb.Transaction, row: Row) -> None:
+    def _add_to_index(self, tx: lmdb.Transaction, row: Row) -> None:
         if row.state == WAITING:
             tx.put(queue_key(row.host), pack_rank(row.rank), db=self._queues)
         elif row.state == DELAYED and row.due is not None:
@@ -391,7 +391,7 @@ class LmdbRows:
         elif row.state == BEHIND:
             self._behind.put(tx, row)
 
-    def _unlist(self, tx: lmdb.Transaction, row: Row) -> None:
+    def _remove_from_index(self, tx: lmdb.Transaction, row: Row) -> None:
         if row.state == WAITING:
             tx.delete(queue_key(row.host), pack_rank(row.rank), db=self._queues)
         elif row.state == DELAYED and row.due is not None:
@@ -400,19 +400,19 @@ class LmdbRows:
             self._behind.remove(tx, row)
 
     def sync_unlocked(self) -> None:
-        """Nothing: what is to be synced is the file that commits write to."""
+        """Nothing can be synced without the lock: commits write to the same file."""
 
     def sync(self) -> None:
         with self._errors_translated():
             self._env.sync(True)
 
     def close(self) -> None:
-        # Not at any price: the next one finds them as after a kill. After a write that failed some of these
-        # have not ended, and would be waiting for ever without a place in their queue.
-        if self._left and not self._is_ahead:
+        # If this fails, the next run finds them as after a kill. After a failed write some of these are not
+        # settled, and without an entry in their queue they would never be fetched.
+        if self._stale and not self._is_uncommitted:
             with suppress(lmdb.Error), self._env.begin(write=True) as tx:
-                self._take_out(tx, sorted(self._left.values()), None)
-                tx.delete(LEFT_SINCE_KEY, db=self._counts)
+                self._remove_stale(tx, sorted(self._stale.values()), None)
+                tx.delete(STALE_SINCE_KEY, db=self._counts)
         self._env.close()
 
     @contextmanager
@@ -449,11 +449,11 @@ class LmdbStore(FolderStore):
 
 
 def _ended(old: Row, new: Row) -> bool:
-    """By an attempt, by which it is found again."""
+    """Whether it was settled by an attempt, by which it is found again."""
     return old.state == WAITING and new.state == SETTLED and new.latest > old.latest
 
 
-def _place_of(row: Row) -> Listed:
+def _queue_entry_of(row: Row) -> QueueEntry:
     return queue_key(row.host), pack_rank(row.rank)
 
 
@@ -462,7 +462,7 @@ def _is_of(packed: Packed, outcomes: frozenset[Outcome]) -> bool:
 
 
 def mapped_bytes() -> int:
-    """Resident memory of this process that is pages of mapped files; 0 where the system does not tell."""
+    """Resident memory of this process that belongs to mapped files; 0 if the system does not say."""
     try:
         with open(_STATM, "rb") as file:
             return int(file.read().split()[_SHARED]) * _PAGE_BYTES

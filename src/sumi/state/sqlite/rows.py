@@ -1,9 +1,9 @@
 """Rows in SQLite.
 
-One connection reads, writes and checkpoints, so nobody ever waits for a lock and the write-ahead log is reset
-by its only user. Commits go to that log without being synced (``synchronous=NORMAL``): they outlive the
-process at once and a power cut after ``sync``. A power cut may take the last commits, whole; it cannot damage
-the file, since the log is checksummed and synced before anything is copied from it.
+One connection reads, writes and checkpoints, so nothing ever waits for a lock and the write-ahead log is
+reset by its only user. Commits go to that log without a sync (``synchronous=NORMAL``): they survive the
+process at once, and a power cut after ``sync``. A power cut may undo the last commits, each as a whole; it
+cannot damage the file, because the log is checksummed and synced before anything is copied from it.
 """
 
 import os
@@ -33,13 +33,13 @@ from sumi.state.database.rows import (
 from sumi.state.database.store import FolderStore
 from sumi.state.sqlite import sql
 
-FIRST_CACHE_KIB = 8 * 1024  # and for each URL that is known
+FIRST_CACHE_KIB = 8 * 1024  # plus the next for each known URL
 CACHED_BYTES_PER_URL = 64
-CACHE_KIB = 64 * 1024  # at most: the tree of a million keys fits, so that inserting at random stays in memory
-BUSY_MS = 5000  # a curious reader in another process may hold things up for a moment
-# The log is copied back when it has grown to this many pages: by ``sync``, which runs beside the event loop.
-# Where nobody calls that, a commit does it once the log is four times as long. Not smaller: with ten thousand
-# hosts a quarter of this costs 3 µs more of processor time per page, and four times the writing.
+CACHE_KIB = 64 * 1024  # at most: the tree of a million keys fits, so that random inserts stay in memory
+BUSY_MS = 5000  # a reader in another process may block a write for a moment
+# The log is checkpointed when it has this many pages: by ``sync``, which runs outside the event loop. If that
+# is not called, a commit does it once the log is four times as long. Not smaller: with ten thousand hosts, a
+# quarter of this costs 3 µs more CPU time per page, and four times as many writes.
 LOG_PAGES = 16_384
 
 
@@ -75,7 +75,7 @@ class SqliteRows:
         self._log = _open_log(self._path)
 
     def _fit_cache(self, known: int) -> None:
-        """The keys are looked up all over their tree; the rest is read and written near its end."""
+        """Keys are looked up all over their tree; everything else is read and written near the end."""
         wanted = min(self.cache_kib, self.first_cache_kib + known * CACHED_BYTES_PER_URL // 1024)
         if 4 * wanted > 5 * self._cache_kib:
             self._cache_kib = wanted
@@ -233,8 +233,8 @@ class SqliteRows:
         if inserted:
             many(sql.INSERT, [(*row, url_key(row.url)) for row in inserted])
             self._fit_cache(inserted[-1].id)
-        # id, url and host come first in a row and stay, as does most of the rest when a page ends; the id is
-        # what each statement ends with.
+        # The first three fields (id, url, host) never change, and most others do not when a page ends. Each
+        # statement ends with the id.
         ended = [(*new[9:], new.id) for old, new in updated if old[3:9] == new[3:9]]
         if ended:
             many(sql.END, ended)
@@ -242,7 +242,7 @@ class SqliteRows:
             many(sql.UPDATE, [(*new[3:], new.id) for old, new in updated if old[3:9] != new[3:9]])
 
     def sync_unlocked(self) -> None:
-        """The log, under its own descriptor. More than was there may be in it by then, which does no harm."""
+        """The log, through a descriptor of our own. It may have grown meanwhile, which does no harm."""
         with self._errors_translated():
             if self._log is not None:
                 os.fdatasync(self._log)
@@ -299,18 +299,18 @@ class SqliteStore(FolderStore):
 
 def _open(path: Path, *, readonly: bool) -> apsw.Connection:
     access = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    # SQLite's refusal of symbolic links includes the folders above, which are the user's own business.
+    # SQLite would also refuse symbolic links in the folders above, which the user may have.
     name = os.path.join(os.path.realpath(path.parent), path.name)
     db = apsw.Connection(name, flags=access | apsw.SQLITE_OPEN_NOFOLLOW)
     db.set_busy_timeout(BUSY_MS)
-    db.pragma("mmap_size", 0)  # an I/O error of a mapped file is a signal that ends the process
+    db.pragma("mmap_size", 0)  # an I/O error of a mapped file would be a fatal signal
     return db
 
 
 def _open_log(path: Path) -> int:
-    """The write-ahead log under a descriptor of our own, to sync it from another thread.
+    """The write-ahead log through a descriptor of our own, to sync it from another thread.
 
-    SQLite holds no locks on this file, so that closing our descriptor drops none. It lives as long as the
-    connection, which has read the schema by now and so has made it.
+    SQLite holds no locks on this file, so closing our descriptor drops none. The file exists, because the
+    connection has read the schema by now, and is kept as long as the connection.
     """
     return os.open(f"{path}-wal", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)

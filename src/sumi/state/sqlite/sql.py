@@ -1,5 +1,5 @@
 # ruff: noqa: S608 - statements are put together from constants of this module and bound values only
-"""Every statement that the SQLite backend runs, and why it is as it is."""
+"""Every statement of the SQLite backend, and why it is written this way."""
 
 from sumi.state.entries import State
 
@@ -9,19 +9,19 @@ USER_VERSION = 2
 WAITING, DELAYED, SETTLED = State.WAITING.value, State.DELAYED.value, State.SETTLED.value
 BEHIND = State.BEHIND.value
 
-# In the order of the fields of Row, which are bound and read as they are.
+# In the order of the fields of Row, which are bound and read in this order.
 COLUMNS = (
     "id, url, host, hop, kind, depth, score, redirects, referrer, state, attempts, address, due, "
     "outcome, rule, at, facts, latest"
 )
 ATTEMPT_COLUMNS = "serial, previous, url_id, at, outcome, rule"  # likewise of AttemptRow
 
-# urls: the row id is the discovery order, so that new rows are appended and the ledger streams without a
-#   sort; only the 16-byte keys are inserted all over their tree.
-# waiting, delayed: partial, so that they hold what is to be done and shrink as it is done. Sitemaps go before
-#   pages, hence ``turn``; the row id that ends every index entry completes the order.
-# attempts: appended, never searched by the crawl itself. From the latest of a URL each names the one before.
-# behind: likewise, of what failed before. Databases of earlier versions get it when they are opened.
+# urls: the row id is the discovery order, so new rows are appended and the ledger streams without a sort;
+# only   the 16-byte keys are inserted all over their tree. waiting, delayed: partial indexes, which hold what
+# is to do and shrink as it is done. Sitemaps go before   pages, hence ``turn``; the row id at the end of
+# every index entry completes the order. attempts: appended, never searched by the crawl itself. Each names
+# the previous one of its URL. behind: a partial index of retries. Databases of earlier versions get it when
+# they are opened.
 LAST_ID = "SELECT max(id) FROM urls"
 INDEX_BEHIND = f"CREATE INDEX IF NOT EXISTS behind ON urls (host, turn, due) WHERE state = {BEHIND}"
 SCHEMA = f"""
@@ -80,9 +80,9 @@ PRAGMA user_version = {USER_VERSION};
 
 FIND = f"SELECT {COLUMNS} FROM urls WHERE key = ?"
 
-# The comparison of rows starts the search in the index where the queue begins, past what is leased, and all
-# that is asked for is in the index. States are written out because a partial index is only taken for a
-# condition that visibly implies its own.
+# The row comparison starts the index search where the queue begins, after what is leased, and the index
+# covers all columns. States are literals because a partial index is only used for a condition that visibly
+# implies its own.
 QUEUE = f"""
 SELECT turn, depth, score, id FROM urls
 WHERE state = {WAITING} AND host = ? AND (turn, depth, score, id) >= (?, ?, ?, ?)
@@ -99,13 +99,13 @@ FIRST_BEHIND = f"SELECT host, turn, min(due) FROM urls WHERE state = {BEHIND} GR
 FIRST_DUE = f"SELECT host, min(due) FROM urls WHERE state = {DELAYED} GROUP BY host"
 
 INSERT = f"INSERT INTO urls ({COLUMNS}, key) VALUES ({', '.join('?' * 19)})"
-# Neither url, host nor key: they never change, and an index whose columns are not named is left alone.
+# Without url, host and key: they never change, and an index whose columns are not set is not touched.
 UPDATE = """
 UPDATE urls SET hop = ?, kind = ?, depth = ?, score = ?, redirects = ?, referrer = ?, state = ?,
     attempts = ?, address = ?, due = ?, outcome = ?, rule = ?, at = ?, facts = ?, latest = ?
 WHERE id = ?
 """
-# The usual one: where a URL was found, and how, stays as it is.
+# The usual case: where and how a URL was found does not change.
 END = """
 UPDATE urls SET state = ?, attempts = ?, address = ?, due = ?, outcome = ?, rule = ?, at = ?, facts = ?,
     latest = ?
@@ -127,7 +127,7 @@ ALL_NOTES = "SELECT key, value FROM notes"
 GET_NOTE = "SELECT value FROM notes WHERE key = ?"
 
 PAGE = f"SELECT {COLUMNS} FROM urls WHERE id > ? ORDER BY id LIMIT ?"
-# A walk through the table by design: it is for manifests, and reads them in order.
+# A full scan by design: it is for manifests, which are written in this order.
 PAGE_OF_OUTCOMES = (
     f"SELECT {COLUMNS} FROM urls WHERE id > ? "
     "AND coalesce(outcome, 'pending') IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?"
@@ -142,7 +142,7 @@ SETTLED_SINCE = (
     "SELECT DISTINCT url FROM attempts JOIN urls ON urls.id = url_id "
     f"WHERE serial > ? AND state = {SETTLED} ORDER BY serial"
 )
-# Once, on opening: each reads a partial index from end to end.
+# Once, on opening: each scans a partial index.
 COUNT_WAITING = f"SELECT host, count(*) FROM urls WHERE state = {WAITING} GROUP BY host"
 COUNT_DELAYED = f"SELECT host, count(*) FROM urls WHERE state = {DELAYED} GROUP BY host"
 COUNT_BEHIND = f"SELECT host, count(*) FROM urls WHERE state = {BEHIND} GROUP BY host"
@@ -151,7 +151,7 @@ OPEN_SITEMAPS = " UNION ALL ".join(
     for state in (WAITING, DELAYED, BEHIND)
 )
 
-# What a running crawl repeats; none may walk through the urls.
+# What a running crawl repeats; none of these may scan the table of URLs.
 HOT = (
     FIND,
     QUEUE,
