@@ -157,7 +157,7 @@ class PathAllocator:
         return self._holders.get(digest_of(caseless(path)), holder) != holder
 
     @property
-    def had_quarrels(self) -> bool:
+    def had_name_conflicts(self) -> bool:
         """Whether any URL has a longer name than its own."""
         return bool(self._moved)
 

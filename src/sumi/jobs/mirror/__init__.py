@@ -1,1 +1,1 @@
-"""A site becomes a tree of Markdown: everything that only a mirror needs."""
+"""Mirror: a site as a tree of Markdown files."""

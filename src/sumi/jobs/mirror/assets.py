@@ -1,7 +1,7 @@
-"""``_assets/``: images and files as they came, under names that say what they are.
+"""``_assets/``: the original images and files, under readable names.
 
-A file name consists of the URL's last part, the URL's hash and an extension that fits the content: each URL
-has its own name, the same for ever. Content that several URLs share is on the disk once.
+A name consists of the last part of the URL, the hash of the URL and an extension that fits the content, so
+each URL has its own name in every run. Content that several URLs share is stored once.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.mirror.markdown_page import HEAD_END
 from sumi.jobs.mirror.settings import MirrorSettings
-from sumi.jobs.mirror.survey import pages_here
+from sumi.jobs.mirror.survey import stored_pages
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.parse.markdown.link_targets import image_targets
@@ -27,14 +27,14 @@ from sumi.urls import normalize
 
 FOLDER = "_assets"
 KINDS = ("images", "files")
-HERE = frozenset({Outcome.STORED, Outcome.STALE, Outcome.PENDING})
+_STORED = frozenset({Outcome.STORED, Outcome.STALE, Outcome.PENDING})
 
-NAME_CHARACTERS = 50  # of up to four bytes each: with hash and extension below the 255 that disks take
+NAME_CHARACTERS = 50  # of up to four bytes each: with hash and extension below the 255 bytes of file systems
 HASH_CHARACTERS = 16
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+|\.{2,}")
 _IMAGES = frozenset({"png", "jpg", "gif", "webp", "avif", "heic", "bmp", "ico", "tif", "svg"})
 
-# Set once the assets of all pages in the mirror are queued; cleared by a run without assets.
+# Set once the assets of all stored pages are queued; cleared by a run without assets.
 NOTE = "mirror.assets_taken_up"
 BATCH = 500
 
@@ -44,15 +44,15 @@ NO_IMAGE = Verdict(Outcome.NOT_AN_ASSET, "expected an image, got something else"
 A_PAGE = Verdict(Outcome.NOT_AN_ASSET, "expected a file, got a web page")
 
 
-async def assets_here(ledger: Ledger) -> AsyncIterator[UrlRecord]:
+async def stored_assets(ledger: Ledger) -> AsyncIterator[UrlRecord]:
     """Every stored image and file, including those that an unfinished update has yet to request."""
-    async for record in ledger.records(HERE):
+    async for record in ledger.records(_STORED):
         if record.facts.asset and record.facts.path is not None:
             yield record
 
 
 class AssetFolder:
-    """Knows the stored contents, so that each is on the disk once, under one name per URL."""
+    """Knows all stored contents, so that each is on the disk once; names that share it are hard links."""
 
     def __init__(self, files: SafeFolder, home: str, most_bytes: int) -> None:
         self._files = files
@@ -65,8 +65,8 @@ class AssetFolder:
     async def load(self, ledger: Ledger) -> None:
         self._contents, self._named, self._bytes = {}, set(), 0
         if not any(self._files.names(f"{self._folder}/{kind}") for kind in KINDS):
-            return  # most mirrors have none, and the search is slow
-        async for record in assets_here(ledger):
+            return  # most mirrors have none, and reading the ledger is slow
+        async for record in stored_assets(ledger):
             self._note(record.facts)
 
     def keep(self, url: str, kind: Kind, response: Response) -> PageFacts | Verdict:
@@ -80,7 +80,7 @@ class AssetFolder:
         facts = PageFacts(
             status=response.status,
             content_type=declared or None,
-            path=f"{self._folder}/{_place(extension)}/{asset_name(url, extension)}",
+            path=f"{self._folder}/{_subfolder(extension)}/{asset_name(url, extension)}",
             size=len(body),
             sha256=digest,
             asset=True,
@@ -116,7 +116,7 @@ class AssetFolder:
             self._bytes += facts.size or 0
 
     def _has(self, path: str, facts: PageFacts) -> bool:
-        """Reads the file: an update may have replaced it, and a power cut leaves zeros."""
+        """Reads the file: an update may have replaced it, and a power cut may have zeroed it."""
         data = self._files.read_bytes(path)
         return data is not None and is_whole_asset(data, facts)
 
@@ -126,7 +126,7 @@ def is_whole_asset(data: bytes, facts: PageFacts) -> bool:
 
 
 def asset_name(url: str, extension: str) -> str:
-    """``logo-0123456789abcdef.png``: never a hidden file, nor a name that some system reserves."""
+    """``logo-0123456789abcdef.png``: never a hidden file or a reserved name."""
     last = url.partition("#")[0].partition("?")[0].rpartition("/")[2]
     name = unicodedata.normalize("NFC", unquote(last, errors="replace"))
     own = url_extension(url)
@@ -137,12 +137,12 @@ def asset_name(url: str, extension: str) -> str:
     return f"{name or 'asset'}-{digest[:HASH_CHARACTERS]}.{extension}"
 
 
-def _place(extension: str) -> str:
+def _subfolder(extension: str) -> str:
     return "images" if extension in _IMAGES else "files"
 
 
 class EarlierAssets:
-    """Implements ``sumi.ports.Source``: images and files of pages that were mirrored without assets."""
+    """Implements ``sumi.ports.Source``: queues the assets of pages that were mirrored without assets."""
 
     more_to_come = False
 
@@ -176,7 +176,7 @@ class EarlierAssets:
         async for record in self._ledger.records({Outcome.UNLISTED}):
             if record.kind is Kind.PAGE and named_like_a_file(record.url):
                 yield Candidate(record.url, Hop.EMBED, Kind.FILE, record.depth, record.referrer)
-        async for page in pages_here(self._ledger):
+        async for page in stored_pages(self._ledger):
             for url in _images_in(self._read_page(page.facts) or b""):
                 known = await self._ledger.record(url)
                 if known is None or known.outcome in LIFTED_BY_EMBED:
@@ -185,15 +185,15 @@ class EarlierAssets:
 
 
 async def forget_assets(ledger: Ledger) -> None:
-    """After a run without assets, the next run with assets looks through all pages again."""
+    """After a run without assets, the next run with assets reads all pages again."""
     if await ledger.get_note(NOTE):
         await ledger.put_note(NOTE, "")
 
 
-async def retry_passed_over(
+async def retry_skipped(
     ledger: Ledger, frontier: Frontier, before: MirrorSettings | None, now: MirrorSettings, at: float
 ) -> None:
-    """Request again what did not fit into smaller limits. Call it before the new limits are saved."""
+    """Requeue assets that were over the former limits. Call it before the new limits are saved."""
     if before is None or not now.assets:
         return
     fits = set()

@@ -1,4 +1,4 @@
-"""``sumi state check`` of a mirror: do the records, their files and the derived files agree?"""
+"""``sumi state check`` for a mirror: compares the records with their files and the derived files."""
 
 import os
 import stat
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.jobs.mirror.assets import assets_here, is_whole_asset
+from sumi.jobs.mirror.assets import is_whole_asset, stored_assets
 from sumi.jobs.mirror.manifest import relative_to_home
 from sumi.jobs.mirror.markdown_page import is_whole
 from sumi.jobs.mirror.progress_files import PROCESSED, processed_line
 from sumi.jobs.mirror.settings import load_saved_settings
-from sumi.jobs.mirror.survey import DONE, pages_here
+from sumi.jobs.mirror.survey import DONE, stored_pages
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
 from sumi.ports import Snapshot, UrlRecord
@@ -37,12 +37,12 @@ class _Manifest(msgspec.Struct):
     outcomes: dict[str, int]
 
 
-class _Standing(msgspec.Struct):
+class _Progress(msgspec.Struct):
     status: str = RUNNING
 
 
 async def mirror_findings(home: Path, store: Snapshot, *, deep: bool) -> AsyncIterator[Finding]:
-    """Everything that is wrong. ``deep`` also reads every page and compares its content with its hash."""
+    """Everything that is wrong. ``deep``: also compare the content of every page with its hash."""
     async for finding in _Check(home, store).findings(deep):
         yield finding
 
@@ -52,7 +52,7 @@ class _Check:
         self._home = home
         self._root = home.parent
         self._store = store
-        self._files: dict[str, str] = {}  # by path as a case-insensitive disk sees it: the URL
+        self._files: dict[str, str] = {}  # URL by case-folded path
 
     async def findings(self, deep: bool) -> AsyncIterator[Finding]:
         settings = await load_saved_settings(self._store)
@@ -64,31 +64,31 @@ class _Check:
             yield finding
         async for finding in self._strays():
             yield finding
-        if _standing(self._home) != RUNNING:  # a killed run's copies are behind; the next run rewrites them
+        if _status(self._home) != RUNNING:  # after a kill they are outdated; the next run rewrites them
             for finding in [*await self._processed(), *await self._manifest()]:
                 yield finding
 
     async def _pages(self, deep: bool) -> AsyncIterator[Finding]:
-        async for record in pages_here(self._store):
+        async for record in stored_pages(self._store):
             path = record.facts.path
-            if path is None or _is_to_be_made(record):
+            if path is None or _awaits_its_file(record):
                 continue
             twin = self._files.setdefault(_folded(path), record.url)
             if twin != record.url:
                 yield Finding(f"{record.url}: shares the file {path} with {twin}", requeue=record.url)
                 continue
-            words = _trouble_with(self._root, path, record.facts, deep)
+            words = _file_problem(self._root, path, record.facts, deep)
             if words:
                 yield Finding(f"{record.url}: {path} {words}", requeue=record.url)
 
     async def _assets(self, deep: bool) -> AsyncIterator[Finding]:
-        async for record in assets_here(self._store):
-            words = _trouble_with(self._root, record.facts.path or "", record.facts, deep)
+        async for record in stored_assets(self._store):
+            words = _file_problem(self._root, record.facts.path or "", record.facts, deep)
             if words:
                 yield Finding(f"{record.url}: {record.facts.path} {words}", requeue=record.url)
 
     async def _strays(self) -> AsyncIterator[Finding]:
-        """Files that no record names. A killed run leaves some of pages in flight."""
+        """Files without a record. A kill leaves some for pages in flight."""
         expected = {
             _folded(record.facts.path or page_path(record.url))
             async for record in self._store.records({Outcome.PENDING})
@@ -122,7 +122,7 @@ class _Check:
         except (OSError, msgspec.MsgspecError) as error:
             return [Finding(f"_manifest.json cannot be read: {error}", stale=True)]
         listed = {(page.path, page.size_bytes, page.sha256) for page in manifest.pages}
-        facts = [record.facts async for record in pages_here(self._store)]
+        facts = [record.facts async for record in stored_pages(self._store)]
         known = {(relative_to_home(f.path, self._home.name), f.size, f.sha256) for f in facts if f.path}
         found = []
         if listed != known or len(manifest.pages) != len(facts):
@@ -136,20 +136,20 @@ class _Check:
         return (self._home / name).is_file()
 
 
-def _standing(home: Path) -> str:
+def _status(home: Path) -> str:
     try:
-        return msgspec.json.decode((home / "_progress.json").read_bytes(), type=_Standing).status
+        return msgspec.json.decode((home / "_progress.json").read_bytes(), type=_Progress).status
     except (OSError, msgspec.MsgspecError):
         return RUNNING
 
 
-def _is_to_be_made(record: UrlRecord) -> bool:
-    """Queued because its file was lost: a missing or wrong file is expected."""
+def _awaits_its_file(record: UrlRecord) -> bool:
+    """Whether it is queued because its file was lost."""
     return record.outcome is Outcome.PENDING and record.facts.fetched_at is None
 
 
-def _trouble_with(root: Path, path: str, facts: PageFacts, deep: bool) -> str:
-    """Empty if the file is there, ours, and as recorded."""
+def _file_problem(root: Path, path: str, facts: PageFacts, deep: bool) -> str:
+    """Empty if the file exists, is a regular file in the tree, and is as recorded."""
     file = root / path
     try:
         status = os.lstat(file)
@@ -167,7 +167,7 @@ def _trouble_with(root: Path, path: str, facts: PageFacts, deep: bool) -> str:
 
 
 def _page_files(folder: Path, root: Path) -> Iterator[str]:
-    """What is not the job's own, whose names start with ``_`` or ``.``."""
+    """All but the job's own files, whose names start with ``_`` or ``.``."""
     for place, folders, names in os.walk(folder):
         at_top = Path(place) == folder
         if at_top:

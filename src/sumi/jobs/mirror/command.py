@@ -17,8 +17,8 @@ from sumi.jobs.mirror.settings import SETTINGS, URLS, MirrorSettings, load_setti
 
 _EXAMPLES = """\
 examples:
-  sumi mirror https://docs.example.org              into ./output, one request a second
-  sumi mirror https://docs.example.org/guide        only what lies under /guide/
+  sumi mirror https://docs.example.org              into ./output, one request per second
+  sumi mirror https://docs.example.org/guide        only pages under /guide/
   sumi mirror docs.example.org -o docs --max-pages 200
   sumi mirror docs.example.org --follow-links --exclude '/blog/*' --contact me@example.org
   sumi mirror docs.example.org api.example.com      two sites, one after the other, into one folder
@@ -75,8 +75,8 @@ def run(arguments: Sequence[str]) -> int:
 def run_reported(
     settings: MirrorSettings, reporter: Reporter, read_settings: Callable[[], MirrorSettings] | None = None
 ) -> Summary:
-    """Run the job to its end with ``reporter`` listening; ``read_settings`` gives the limits of a reload."""
-    # Imported here because the engine brings the network and the parser, which --help does not need.
+    """Run the job with ``reporter`` listening; a reload takes its limits from ``read_settings``."""
+    # Imported here because the engine loads the network and the parser, which --help does not need.
     from sumi.workers.process import worker_started_early
 
     ignore_questions()
@@ -102,12 +102,12 @@ def _run_several(
         reporter.close()
     codes = [exit_code(end.summary) for end in ends if end.summary is not None]
     codes += [end.error.exit_code for end in ends if end.error is not None]
-    codes += [INTERRUPTED for end in ends if end.was_not_begun]
+    codes += [INTERRUPTED for end in ends if end.not_started]
     return worst_of(codes)
 
 
 def _complain_if_cut_short(out: Sink) -> None:
-    """A reader that left early chose to; a disk that filled up did not."""
+    """A closed pipe is the reader's choice; a full disk is an error."""
     if out.failure is not None and not isinstance(out.failure, BrokenPipeError):
         raise StorageFailed(
             f"the mirror is done, but some of its events could not be written: {out.failure.strerror}"
@@ -158,7 +158,7 @@ def run_sitemap(arguments: Sequence[str]) -> int:
 
 def _print_listing(settings: MirrorSettings, form: str, *, quiet: bool) -> int:
     from sumi.assembly.parts import run_loop
-    from sumi.jobs.mirror.listing import ListFormat, sitemap, written
+    from sumi.jobs.mirror.listing import ListFormat, format_listing, sitemap
 
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=0, quiet=quiet)
@@ -167,7 +167,7 @@ def _print_listing(settings: MirrorSettings, form: str, *, quiet: bool) -> int:
         listing = run_loop(sitemap(settings, listeners=[reporter]))
     finally:
         reporter.close()
-    out.write(written(listing, ListFormat(form)))
+    out.write(format_listing(listing, ListFormat(form)))
     if not listing.pages:
         err.line("no sitemap lists a page; sumi mirror follows links instead")
     elif not quiet:

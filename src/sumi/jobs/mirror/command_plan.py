@@ -1,4 +1,4 @@
-"""``sumi plan``: what a mirror of a site would be like, before it is begun."""
+"""``sumi plan``: options, and the plan as text."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ SAMPLE = 12
 
 _EXAMPLES = """\
 examples:
-  sumi plan https://docs.example.org               takes about 20 seconds at one request a second
+  sumi plan https://docs.example.org               takes about 20 seconds at one request per second
   sumi plan docs.example.org --rate-limit 5 --sample 40
   sumi plan docs.example.org/guide --json
 """

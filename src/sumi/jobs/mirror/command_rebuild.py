@@ -1,4 +1,4 @@
-"""``sumi rebuild``: a mirror's Markdown again, from the pages it keeps, without the network."""
+"""``sumi rebuild``: options, and what is shown of each page."""
 
 import argparse
 import difflib

@@ -18,19 +18,19 @@ import msgspec
 
 from sumi.files.plain_text import escape_marks, markdown_target, markdown_text, markdown_url
 from sumi.files.safe_files import SafeFolder
-from sumi.jobs.mirror.manifest import Mirror, relative_to_home
+from sumi.jobs.mirror.manifest import MirrorInfo, relative_to_home
 from sumi.jobs.mirror.survey import STEP, Entry, Survey
 from sumi.urls.paths import INDEX, PATH_FOLDERS
 
 CONTENTS = "_index.md"
 PARTS = "_index"
-# Up to this many lines are comfortable to read and search in one file.
+# Up to this many lines are easy to read and search in one file.
 IN_ONE_FILE = 2000
 # Beyond that, a list with more lines than this is split.
 IN_ONE_LIST = 500
-# Fewer titles can end alike by chance; if this share of more titles does, it is the site's name.
-_TITLES_THAT_TELL = 10
-_SHARE_THAT_TELLS = 0.8
+# An ending that this share of at least so many titles have in common is the site's name.
+_ENOUGH_TITLES = 10
+_MOST_TITLES = 0.8
 _SEPARATOR = re.compile(r"\s+(?:[|·•—–-]|::?|»)\s+")
 _NUMBER = re.compile(r"[0-9]+")
 _PART_NAME = 40
@@ -43,7 +43,7 @@ OpenFile: TypeAlias = Callable[[str], AbstractContextManager[BinaryIO]]
 
 
 class _Group(NamedTuple):
-    """Neighbouring entries of one folder name."""
+    """Consecutive entries with the same folder name."""
 
     name: str
     first: int
@@ -55,7 +55,7 @@ class _Group(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A list in a file of its own: these entries, whose paths agree up to ``offset``."""
+    """A list in its own file: entries whose paths are equal up to ``offset``."""
 
     file: str
     heading: str
@@ -66,17 +66,17 @@ class _Part(NamedTuple):
 
 
 def in_order(entries: list[Entry]) -> list[Entry]:
-    """In the order a reader expects, without the site's name in each title."""
-    return _without_site_name(sorted(entries, key=_as_a_reader_would))
+    """Sorted for readers, without the site's name in each title."""
+    return _without_site_name(sorted(entries, key=_reading_order))
 
 
-def _as_a_reader_would(entry: Entry) -> str:
+def _reading_order(entry: Entry) -> str:
     return "".join(map(_name_in_order, entry.folder.split(STEP)))
 
 
-@lru_cache(maxsize=4096)  # the folders of a site are met again with every page in them
+@lru_cache(maxsize=4096)  # every page repeats the names of its folders
 def _name_in_order(name: str) -> str:
-    """A sort key: numbers by value, case ignored; entries of one name stay together."""
+    """A sort key: numbers by value, case ignored; equal names stay together."""
     return f"{_NUMBER.sub(_by_value, name.casefold())}\1{name}{STEP}"
 
 
@@ -90,7 +90,7 @@ def _without_site_name(entries: list[Entry]) -> list[Entry]:
     endings = Counter(_ending(entry.title) for entry in entries if entry.title)
     titled = endings.total()
     ending, times = endings.most_common(1)[0] if endings else ("", 0)
-    if not ending or titled < _TITLES_THAT_TELL or times < _SHARE_THAT_TELLS * titled:
+    if not ending or titled < _ENOUGH_TITLES or times < _MOST_TITLES * titled:
         return entries
     return [Entry(folder, title.removesuffix(ending) or title) for folder, title in entries]
 
@@ -100,7 +100,7 @@ def _ending(title: str) -> str:
     return title[ends[-1] :] if ends else ""
 
 
-def write_contents(open_file: OpenFile, mirror: Mirror, found: Survey) -> set[str]:
+def write_contents(open_file: OpenFile, mirror: MirrorInfo, found: Survey) -> set[str]:
     """Write the contents and the files they are split into; returns the names of those files."""
     failed = f", {found.failed:,} failed" if found.failed else ""
     skipped = f", {found.skipped:,} skipped" if found.skipped else ""
@@ -146,7 +146,7 @@ class _Contents:
     def _write_folders(
         self, file: BinaryIO, up: str, start: int, stop: int, offset: int, level: int, indent: int
     ) -> None:
-        """The folders among ``entries[start:stop]``, whose paths agree up to ``offset``."""
+        """The folders of ``entries[start:stop]``, whose paths are equal up to ``offset``."""
         groups = list(self._groups(start, stop, offset, level))
         for run in _runs(groups) if self._split and stop - start > IN_ONE_LIST else [groups]:
             if len(run) > 1 and run is not groups:
@@ -200,7 +200,7 @@ class _Contents:
 
     def _name(self, index: int, offset: int, level: int) -> str:
         folder = self._entries[index].folder
-        # Our paths are never deeper; a foreign one ends here, not at the interpreter's recursion limit.
+        # Our paths are never deeper; this keeps others from the recursion limit.
         end = folder.find(STEP, offset) if level <= PATH_FOLDERS else -1
         return folder[offset:] if end < 0 else folder[offset:end]
 
@@ -211,7 +211,7 @@ class _Contents:
 
 
 def _runs(groups: list[_Group]) -> list[list[_Group]]:
-    """Neighbours that together make a list of the right length; a long group stands alone."""
+    """Neighbours in lists of at most ``IN_ONE_LIST`` pages; a longer group is alone."""
     runs: list[list[_Group]] = []
     room = 0
     for group in groups:
@@ -232,7 +232,7 @@ def _pages(number: int) -> str:
 
 
 class Site(msgspec.Struct, frozen=True):
-    """The head of a site's manifest, and where it is."""
+    """The head of a site's manifest, and the site's folder."""
 
     source_url: str
     crawl_started: str | None = None
@@ -251,7 +251,7 @@ class _Overview(msgspec.Struct, frozen=True):
 
 
 def write_overview(root: Path) -> None:
-    """Only for more than one site: a single one has an index of its own."""
+    """Only if there is more than one site."""
     files = SafeFolder(root)
     try:
         with files.alone():  # other processes may mirror other sites into this folder

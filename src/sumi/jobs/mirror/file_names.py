@@ -1,7 +1,7 @@
-"""After a crawl: file names depend on the URLs alone, not on the order in which pages arrived.
+"""Renames pages after a crawl, so that file names depend on the URLs alone, not on the order of arrival.
 
-During a crawl, the first of several URLs with the same name gets it. A resumed run, an update and a new
-mirror would differ in such names; here they become the same.
+During a crawl, the first of several URLs with the same file name gets it, so a resumed run, an update and a
+new mirror would differ in such names.
 """
 
 from collections import defaultdict
@@ -11,14 +11,14 @@ from typing import NamedTuple
 import msgspec
 
 from sumi.jobs.mirror.output import MarkdownTree
-from sumi.jobs.mirror.survey import pages_here
+from sumi.jobs.mirror.survey import stored_pages
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
 from sumi.ports import Frontier, Ledger
 from sumi.urls.paths import caseless, page_path, rightful_paths, spare_path
 
 BATCH = 500
-# Old names whose files are still to be removed.
+# Old names whose files have yet to be removed.
 NOTE = "mirror.old_names"
 
 
@@ -29,13 +29,13 @@ class Move(NamedTuple):
 
 
 async def misnamed(ledger: Ledger) -> list[Move]:
-    """The moves to make, ordered so that every target is free when its turn comes.
+    """The renames, ordered so that each target is free in its turn.
 
-    Pages that an unfinished update has yet to request stay where they are until then.
+    Pages that an unfinished update has yet to request are renamed later.
     """
     here: dict[str, str] = {}
     waiting: set[str] = set()
-    async for record in pages_here(ledger):
+    async for record in stored_pages(ledger):
         if record.facts.path is not None:
             here[record.url] = record.facts.path
             if record.outcome is Outcome.PENDING:
@@ -50,7 +50,8 @@ async def misnamed(ledger: Ledger) -> list[Move]:
 
 
 async def rename_pages(moves: Sequence[Move], ledger: Ledger, frontier: Frontier, tree: MarkdownTree) -> None:
-    """A file has both names until its record with the new one is durable; the next run completes the rest."""
+    """A file has both names until the record of the new one is durable. After a kill, the next run completes
+    the rest."""
     last = [move for move in moves if _takes_its_own_name(move)]
     for group in (moves[: len(moves) - len(last)], last):
         for start in range(0, len(group), BATCH):
@@ -70,7 +71,7 @@ async def remove_old_names(ledger: Ledger, tree: MarkdownTree) -> None:
     if not note:
         return
     old = {caseless(path): path for path in msgspec.json.decode(note, type=list[str])}
-    async for record in pages_here(ledger):
+    async for record in stored_pages(ledger):
         if record.facts.path is not None:
             old.pop(caseless(record.facts.path), None)
     for path in old.values():
@@ -79,13 +80,12 @@ async def remove_old_names(ledger: Ledger, tree: MarkdownTree) -> None:
 
 
 async def remove_strays(ledger: Ledger, tree: MarkdownTree) -> None:
-    """Remove files of pages that a killed run wrote but did not settle, if another page got their name in the
-    next run."""
-    rivals: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by the name that they share
-    async for record in pages_here(ledger):
+    """Remove files that a killed run wrote and did not settle, if another page got their name since."""
+    contenders: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by the name that they share
+    async for record in stored_pages(ledger):
         if record.facts.path is not None:
-            rivals[caseless(page_path(record.url))][record.url] = record.facts.path
-    for paths in rivals.values():
+            contenders[caseless(page_path(record.url))][record.url] = record.facts.path
+    for paths in contenders.values():
         if len(paths) > 1:
             wanted = {name for url in paths for name in (page_path(url), spare_path(url))}
             for stray in wanted - set(paths.values()):
@@ -106,7 +106,7 @@ async def _copied(batch: Sequence[Move], ledger: Ledger, tree: MarkdownTree) -> 
 
 
 def _takes_its_own_name(move: Move) -> bool:
-    """Such moves come after those that make room for them."""
+    """Such moves come last: others make room for them."""
     return move.after == page_path(move.url)
 
 

@@ -1,7 +1,7 @@
-"""After a crawl: links that work offline, to the files of mirrored pages and to stored images and files.
+"""Rewrites links after a crawl: to the files of mirrored pages and assets, so that they work offline.
 
-A link to what the mirror does not have points at the web, even if it pointed at a file before. So the same
-pass can run any number of times and always leaves the links as they should be today.
+A link to something that is not in the mirror points at the web, even if it pointed at a file before. The pass
+is idempotent.
 """
 
 import posixpath
@@ -12,10 +12,10 @@ from urllib.parse import unquote, urldefrag
 import msgspec
 
 from sumi.files.plain_text import markdown_target
-from sumi.jobs.mirror.assets import assets_here
+from sumi.jobs.mirror.assets import stored_assets
 from sumi.jobs.mirror.markdown_page import HEAD_END
 from sumi.jobs.mirror.output import MarkdownTree
-from sumi.jobs.mirror.survey import pages_here
+from sumi.jobs.mirror.survey import stored_pages
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
 from sumi.parse.markdown.link_targets import replace_targets
@@ -100,7 +100,7 @@ async def link_pages(
     links = await local_links(ledger, to_pages=to_pages, to_assets=to_assets)
     rewritten = 0
     amended: dict[str, PageFacts] = {}
-    async for record in pages_here(ledger):
+    async for record in stored_pages(ledger):
         data = tree.read_page(record.facts)
         if data is None:
             continue
@@ -126,11 +126,11 @@ async def _amend(amended: dict[str, PageFacts], frontier: Frontier, tree: Markdo
 async def local_links(ledger: Ledger, *, to_pages: bool, to_assets: bool) -> LocalLinks:
     links = LocalLinks()
     targets: dict[str, str] = {}
-    async for record in pages_here(ledger):
+    async for record in stored_pages(ledger):
         links.learn(record, wanted=to_pages)
         if record.facts.source is not None:
             targets[record.facts.source] = record.url  # a site's own Markdown links to these
-    async for record in assets_here(ledger):
+    async for record in stored_assets(ledger):
         links.learn(record, wanted=to_assets)
     async for record in ledger.records(MOVED):
         links.learn(record)

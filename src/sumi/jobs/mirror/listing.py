@@ -1,4 +1,4 @@
-"""``sumi sitemap``: read a site's sitemaps, not its pages, and list what a mirror would take."""
+"""``sumi sitemap``: lists the pages in a site's sitemaps that a mirror would take, without fetching them."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -45,7 +45,7 @@ class Listing(msgspec.Struct, frozen=True):
     site: str
     sitemaps: list[ReadSitemap]
     pages: list[ListedPage]
-    left_out: dict[str, int]  # listed, but a mirror with these settings would not take them; by outcome
+    left_out: dict[str, int]  # listed pages that a mirror would not take, by outcome
 
 
 async def sitemap(
@@ -57,7 +57,9 @@ async def sitemap(
 ) -> Listing:
     """``sumi sitemap``: the pages of the site's sitemaps that a mirror with these settings would take."""
     chosen = given_settings(url, settings)
-    store = await look_at(listing_job(chosen), NoOutput(), listeners, control or Control(), chosen.processes)
+    store = await run_in_memory(
+        listing_job(chosen), NoOutput(), listeners, control or Control(), chosen.processes
+    )
     return await read_listing(chosen.url, store)
 
 
@@ -65,7 +67,7 @@ def listing_job(settings: MirrorSettings) -> Job:
     job = mirror_job(settings)
     # Requested first, so that robots.txt is read; its Sitemap lines and the other usual places follow.
     first = Candidate(f"{origin(settings.url)}/sitemap.xml", Hop.GUESS, Kind.SITEMAP, referrer=settings.url)
-    # The page that a mirror starts from is listed only if a sitemap lists it, like any other.
+    # The start page of a mirror is listed only if a sitemap lists it, like any other page.
     sitemaps = (seed for seed in job.recipe.seeds if seed.kind is Kind.SITEMAP)
     recipe = msgspec.structs.replace(
         job.recipe,
@@ -97,7 +99,7 @@ async def read_listing(site: str, ledger: Ledger) -> Listing:
     return Listing(site, sitemaps, pages, left_out)
 
 
-def written(listing: Listing, form: ListFormat) -> str:
+def format_listing(listing: Listing, form: ListFormat) -> str:
     match form:
         case ListFormat.JSON:
             return msgspec.json.format(msgspec.json.encode(listing), indent=2).decode() + "\n"
@@ -140,11 +142,11 @@ class NoOutput:
         """Nothing was written."""
 
 
-async def look_at(
+async def run_in_memory(
     job: Job, output: Output, listeners: Sequence[Listener], control: Control, processes: int | None
 ) -> MemoryStore:
-    """Run a job to its end and return what it learnt. Raises Interrupted if it was stopped: a part would be
-    mistaken for the whole."""
+    """Run a job without writing files, and return its store. Raises Interrupted if it was stopped: half a
+    result would be misleading."""
     clock = SystemClock()
     store = MemoryStore(job.frontier, clock.now())
     async with connected(job, store, output, clock, listeners, processes, must_reach=True) as io:

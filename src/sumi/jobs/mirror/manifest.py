@@ -1,7 +1,7 @@
-"""``_manifest.json``: every page of a mirror for programs, one entry per line, written as a stream.
+"""``_manifest.json``: every page of a mirror for programs, one entry per line, streamed.
 
-Counts and lists come from the same records, so ``successful`` is the length of ``pages`` and so on. What
-has no list (redirects, sitemaps, other sites' pages) is counted in ``outcomes``, which add up to
+Counts and lists come from the same records, so ``successful`` is the length of ``pages`` and so on. URLs
+without a list (redirects, sitemaps, pages of other sites) are counted in ``outcomes``, which add up to
 ``discovered``.
 """
 
@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 import msgspec
 
 from sumi.files.plain_text import escape_marks, iso_utc, one_line
-from sumi.jobs.mirror.assets import assets_here
-from sumi.jobs.mirror.survey import FAILED, SKIPPED, Survey, pages_here
+from sumi.jobs.mirror.assets import stored_assets
+from sumi.jobs.mirror.survey import FAILED, SKIPPED, Survey, stored_pages
 from sumi.jobs.mirror.update import Changes
 from sumi.model import Kind
 from sumi.outcomes import MEANINGS, Outcome
@@ -21,10 +21,10 @@ from sumi.ports import FrontierStats, Ledger, UrlRecord
 VERSION = "2.0.0"
 
 
-class Mirror(msgspec.Struct, frozen=True):
-    """What a mirror says of itself."""
+class MirrorInfo(msgspec.Struct, frozen=True):
+    """What the manifest and the contents say about the mirror as a whole."""
 
-    home: str  # the folder below the output root where the job's own files are
+    home: str  # the folder below the output root with the job's own files
     source_url: str
     started: float
 
@@ -45,7 +45,7 @@ class _PageEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     robots: str | None = None
     etag: str | None = None
     last_modified: str | None = None
-    noindex: bool = False  # the page asks search engines to leave it out
+    noindex: bool = False  # the page asks search engines not to list it
     robots_rule: str | None = None
     content_signal: str | None = None
     licenses: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class _PageEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     changed_at: str | None = None
     fidelity: float | None = None
     shortfalls: tuple[str, ...] = ()
-    source: str | None = None  # where the site's own Markdown came from, if the page was made from that
+    source: str | None = None  # the URL of the site's own Markdown, if the page was made from that
 
 
 class _AssetEntry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -67,13 +67,13 @@ class _AssetEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     outcome: str
     kind: Kind
     content_type: str | None = None
-    referrer: str | None = None  # the page that it was first seen on
+    referrer: str | None = None  # the page that it was first found on
     etag: str | None = None
     last_modified: str | None = None
     robots_rule: str | None = None
 
 
-class _LackingEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+class _MissingEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     url: str
     outcome: str
     reason: str
@@ -92,7 +92,7 @@ class _GoneEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 async def write_manifest(
-    file: BinaryIO, mirror: Mirror, ledger: Ledger, found: Survey, stats: FrontierStats
+    file: BinaryIO, mirror: MirrorInfo, ledger: Ledger, found: Survey, stats: FrontierStats
 ) -> None:
     head = {
         "version": VERSION,
@@ -110,11 +110,11 @@ async def write_manifest(
     }
     file.write(b"{\n")
     file.writelines(b'"%s": %s,\n' % (key.encode(), _json(value)) for key, value in head.items())
-    await _write_list(file, "pages", (_page(record, mirror.home) async for record in pages_here(ledger)))
+    await _write_list(file, "pages", (_page(record, mirror.home) async for record in stored_pages(ledger)))
     file.write(b",\n")
-    await _write_list(file, "failed_pages", (_lacking(record) async for record in ledger.records(FAILED)))
+    await _write_list(file, "failed_pages", (_missing(record) async for record in ledger.records(FAILED)))
     file.write(b",\n")
-    await _write_list(file, "skipped_pages", (_lacking(record) async for record in ledger.records(SKIPPED)))
+    await _write_list(file, "skipped_pages", (_missing(record) async for record in ledger.records(SKIPPED)))
     file.write(b",\n")
     await _write_list(file, "assets", (_asset(r, mirror.home) async for r in _assets_of(ledger, found)))
     file.write(b",\n")
@@ -129,20 +129,20 @@ def _update_head(changes: Changes | None) -> dict[str, Any] | None:
 
 
 def outcome_counts(stats: FrontierStats) -> dict[str, int]:
-    """By name, in the order of the table of outcomes; with what is pending they add up to all known URLs."""
+    """By name, in the order of the table of outcomes; with ``pending`` they add up to all known URLs."""
     counts = {outcome.value: stats.outcomes.get(outcome, 0) for outcome in Outcome}
     counts[Outcome.PENDING.value] = stats.pending
     return {name: number for name, number in counts.items() if number}
 
 
 def relative_to_home(path: str, home: str) -> str:
-    """A path below the output root, seen from the job's home folder."""
+    """A path below the output root, relative to the job's home folder."""
     inside = path.removeprefix(f"{home}/")
     return inside if inside != path else f"../{path}"
 
 
 def _completed(found: Survey, stats: FrontierStats, started: float) -> str | None:
-    """The time of the last ending, not of this call: finishing twice writes the same manifest twice."""
+    """The time of the last settlement, not of this call: finishing twice writes the same manifest twice."""
     if stats.pending:
         return None
     return iso_utc(started if found.last_settled is None else found.last_settled)
@@ -208,8 +208,8 @@ def _asset(record: UrlRecord, home: str) -> _AssetEntry:
 
 
 async def _assets_of(ledger: Ledger, found: Survey) -> AsyncIterator[UrlRecord]:
-    if found.assets:  # most mirrors have none, and need not be looked through for them
-        async for record in assets_here(ledger):
+    if found.assets:  # most mirrors have none, and reading the ledger is slow
+        async for record in stored_assets(ledger):
             yield record
 
 
@@ -230,8 +230,8 @@ def _gone(record: UrlRecord, home: str) -> _GoneEntry:
     )
 
 
-def _lacking(record: UrlRecord) -> _LackingEntry:
-    return _LackingEntry(
+def _missing(record: UrlRecord) -> _MissingEntry:
+    return _MissingEntry(
         url=one_line(record.url),
         outcome=record.outcome.value,
         reason=one_line(record.rule) or MEANINGS[record.outcome].meaning,

@@ -1,7 +1,7 @@
-"""What stands in for pages that a mirror lacks.
+"""Placeholders for missing pages, and the last copies of removed ones.
 
-``_failed/`` and ``_skipped/`` hold a placeholder for each URL that was requested and has no page; ``_gone/``
-holds the last copy of pages that the site has removed.
+``_failed/`` and ``_skipped/`` have a placeholder for each URL that was requested and has no page; ``_gone/``
+has the last copy of each page that the site has removed.
 """
 
 from hashlib import sha256
@@ -18,7 +18,7 @@ _RULE_CHARACTERS = 1000
 
 
 class Placeholders:
-    """Remembers which placeholders exist: most pages never had one, and need no look at the disk."""
+    """Remembers which placeholders exist: most pages never had one, so the disk is rarely touched."""
 
     def __init__(self, files: SafeFolder, home: str) -> None:
         self._files = files
@@ -28,7 +28,7 @@ class Placeholders:
         }
 
     def put(self, url: str, verdict: Verdict, at: float) -> None:
-        """Write why there is no page; nothing for guessed sitemaps and URLs that are done."""
+        """Write why there is no page; not for guessed sitemaps and for URLs that are done."""
         folder = self._folders.get(verdict.ending)
         if folder is None or verdict.outcome is Outcome.ABSENT:
             return
@@ -80,34 +80,34 @@ class GonePages:
     def __init__(self, files: SafeFolder, home: str) -> None:
         self._files = files
         self._folder = f"{home}/_gone"
-        self._here: dict[str, str] = {}  # by URL: where its file was
+        self._moved: dict[str, str] = {}  # former path by URL
 
     async def load(self, ledger: Ledger, names: PathAllocator) -> None:
         """Move what a killed run had settled but not moved yet."""
-        self._here = {}
+        self._moved = {}
         present = bool(self._files.names(self._folder))
-        # An update requests removed pages again; while they wait, their files stay here.
+        # An update requests removed pages again; until then their files stay in _gone/.
         async for record in ledger.records(ENDINGS | {Outcome.PENDING} if present else ENDINGS):
             if present and record.facts.was_path is not None:
-                self._here[record.url] = record.facts.was_path
+                self._moved[record.url] = record.facts.was_path
             if record.outcome in ENDINGS:
                 self.settle(record.url, record.facts, names)
 
     def settle(self, url: str, facts: PageFacts, names: PathAllocator) -> None:
-        """Move the file of a removed page out of the tree, unless another page uses its path by now."""
+        """Move the file of a removed page out of the tree, unless another page has its path by now."""
         path = facts.was_path
         if path is None or names.is_anothers(path, url):
             return
         data = self._files.read_bytes(path)
         if data is not None:
             self._files.write_atomic(self._place(path), data)
-            if not facts.asset:  # the sweep at the end removes assets that no URL shares
+            if not facts.asset:  # the sweep at the end removes assets that no URL uses
                 self._files.remove(path)
-            self._here[url] = path
+            self._moved[url] = path
 
     def returned(self, url: str) -> None:
         """The site has the page again, perhaps under another name."""
-        path = self._here.pop(url, None)
+        path = self._moved.pop(url, None)
         if path is not None:
             self._files.remove(self._place(path))
 

@@ -17,13 +17,13 @@ from sumi.events import Progress
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.mirror.assets import AssetFolder, is_whole_asset
 from sumi.jobs.mirror.contents import PARTS, write_contents
-from sumi.jobs.mirror.manifest import Mirror, write_manifest
+from sumi.jobs.mirror.manifest import MirrorInfo, write_manifest
 from sumi.jobs.mirror.markdown_page import compose_page, is_whole
 from sumi.jobs.mirror.missing_pages import GonePages, Placeholders
 from sumi.jobs.mirror.progress_files import (
     FAILED_LOG,
     PROCESSED,
-    Standing,
+    StatusCounts,
     checkpoint_json,
     failed_line,
     processed_line,
@@ -33,8 +33,8 @@ from sumi.jobs.mirror.progress_files import (
     stopped,
 )
 from sumi.jobs.mirror.raw_pages import RawPages
-from sumi.jobs.mirror.survey import DONE, Survey, is_here, told_of
-from sumi.jobs.mirror.update import changes_to_count, end_update
+from sumi.jobs.mirror.survey import DONE, Survey, counted_records, is_stored_page
+from sumi.jobs.mirror.update import changes_since_update, end_update
 from sumi.model import Lease, PageFacts, Response
 from sumi.outcomes import Ending, Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
@@ -52,7 +52,7 @@ class MarkdownTree:
         self, root: Path, home: str, source_url: str, clock: Clock, most_asset_bytes: int = 0
     ) -> None:
         self._files = SafeFolder(root)
-        self._mirror = Mirror(home, source_url, clock.now())
+        self._mirror = MirrorInfo(home, source_url, clock.now())
         self._clock = clock
         self._paths = PathAllocator()
         self._placeholders = Placeholders(self._files, home)
@@ -62,13 +62,13 @@ class MarkdownTree:
         self._survey = Survey()  # as of the last ``finish``
 
     async def load(self, ledger: Ledger) -> None:
-        """Load what the ledger knows: the path of every page, the time of the first start, the logs."""
-        await self._recall_start(ledger)
+        """Load the path of every page and the time of the first start, and rewrite the logs."""
+        await self._load_start(ledger)
         self._paths = PathAllocator()
-        with rewritten_logs(self._files, self._mirror.home) as tell_logs:
-            async for record in told_of(ledger):
-                tell_logs(record)
-                if is_here(record) and record.facts.path is not None:
+        with rewritten_logs(self._files, self._mirror.home) as log:
+            async for record in counted_records(ledger):
+                log(record)
+                if is_stored_page(record) and record.facts.path is not None:
                     self._paths.restore(record.url, record.facts.path)
         await self._gone.load(ledger, self._paths)
         await self._assets.load(ledger)
@@ -104,24 +104,24 @@ class MarkdownTree:
             self._files.write_atomic(facts.path, data)
 
     @property
-    def had_quarrels(self) -> bool:
-        """Whether several pages wanted one file name, so that some have another."""
-        return self._paths.had_quarrels
+    def had_name_conflicts(self) -> bool:
+        """Whether several pages had the same file name, so that some got another."""
+        return self._paths.had_name_conflicts
 
     def remove_file(self, path: str) -> None:
-        """Remove the file of a page whose record names another one by now."""
+        """Remove the former file of a renamed page."""
         self._files.remove(path)
 
     def remove_stray(self, path: str, recorded: Iterable[str]) -> None:
-        """Remove a file that no record names, unless the disk treats it as one of ``recorded``."""
+        """Remove a file without a record, unless it is the same file as one of ``recorded`` on this disk."""
         stray = self._files.status(path)
         kept = (self._files.status(name) for name in recorded)
         if stray is not None and not any(each and os.path.samestat(each, stray) for each in kept):
             self._files.remove(path)
 
     def has(self, record: UrlRecord) -> bool:
-        """Whether the page's file and its original body are there as recorded; True for pages without a file.
-        A file that was not modified since is judged by its size alone."""
+        """Whether the page's file and its original body are as recorded; True for pages without a file. The
+        size of a file that was not modified since is enough."""
         facts = record.facts
         if facts.path is None:
             return True
@@ -133,8 +133,8 @@ class MarkdownTree:
         return facts.raw is None or (facts.raw_at is not None and self._raw.has(facts.raw_at))
 
     def has_whole(self, facts: PageFacts) -> bool:
-        """Whether the page's file and its original body have the recorded content: after a power cut neither
-        size nor time of a file can be trusted."""
+        """Whether the content of the page's file and of its original body is as recorded: after a power cut,
+        the size and time of a file cannot be trusted."""
         if facts.path is not None and not self._is_whole(facts):
             return False
         if facts.path is None or facts.raw is None:
@@ -147,7 +147,7 @@ class MarkdownTree:
         return data is not None and whole(data, facts)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
-        """Leave a placeholder that says why there is no page."""
+        """Write a placeholder that says why there is no page."""
         self._placeholders.put(lease.url, verdict, at)
 
     async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
@@ -161,31 +161,31 @@ class MarkdownTree:
             self._files.append(self._own(FAILED_LOG), failed_line(lease.url, verdict, at))
 
     def write_progress(self, progress: Progress) -> None:
-        """Write the progress of a running job for others. A few small files: call it every few seconds."""
-        self._write_standing(running(progress), progress)
+        """Write the progress of a running job: two small files, so call it only every few seconds."""
+        self._write_status(running(progress), progress)
 
     async def sync(self) -> None:
         await asyncio.to_thread(self._files.sync)
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
-        await self._recall_start(ledger)
+        await self._load_start(ledger)
         await self._assets.load(ledger)
         self._assets.sweep()
-        self._survey = await self._look_through(ledger)
+        self._survey = await self._survey_records(ledger)
         with self._files.stream_atomic(self._own("_manifest.json")) as file:
             await write_manifest(file, self._mirror, ledger, self._survey, stats)
         self._write_contents(self._survey)
-        self._write_standing(stopped(stats))
+        self._write_status(stopped(stats))
         if not stats.pending:
             # Last: after a kill before this line, the update resumes and has nothing left to request.
             await end_update(ledger, self._clock.now())
 
-    async def _look_through(self, ledger: Ledger) -> Survey:
-        found = Survey(await changes_to_count(ledger))
-        with rewritten_logs(self._files, self._mirror.home) as tell_logs:
-            async for record in told_of(ledger):
-                tell_logs(record)
-                found.take(record)
+    async def _survey_records(self, ledger: Ledger) -> Survey:
+        found = Survey(await changes_since_update(ledger))
+        with rewritten_logs(self._files, self._mirror.home) as log:
+            async for record in counted_records(ledger):
+                log(record)
+                found.add(record)
         return found
 
     def _write_contents(self, found: Survey) -> None:
@@ -195,13 +195,15 @@ class MarkdownTree:
                 self._files.remove(self._own(f"{PARTS}/{name}"))
 
     def remarks(self) -> tuple[str, ...]:
-        """Notes for the summary on the mirror as ``finish`` found it."""
+        """Notes for the summary, as of the last ``finish``."""
         found = self._survey
-        said = [] if found.changes is None else [found.changes.sentence()]
+        notes = [] if found.changes is None else [found.changes.sentence()]
         if found.from_markdown:
-            whence = f"{found.from_markdown:,} pages from the site's own Markdown"
-            said.append(f"source: {whence}, {found.pages - found.from_markdown:,} from HTML")
-        return tuple(said)
+            from_html = found.pages - found.from_markdown
+            notes.append(
+                f"source: {found.from_markdown:,} pages from the site's own Markdown, {from_html:,} from HTML"
+            )
+        return tuple(notes)
 
     def close(self) -> None:
         self._files.close()
@@ -212,19 +214,17 @@ class MarkdownTree:
             async for record in ledger.records(DONE):
                 self._placeholders.remove(record.url)
 
-    async def _recall_start(self, ledger: Ledger) -> None:
+    async def _load_start(self, ledger: Ledger) -> None:
         note = await ledger.get_note(STARTED_NOTE)
         if note is None:
             await ledger.put_note(STARTED_NOTE, repr(self._mirror.started))
         else:
             self._mirror = msgspec.structs.replace(self._mirror, started=float(note))
 
-    def _write_standing(self, standing: Standing, progress: Progress | None = None) -> None:
+    def _write_status(self, counts: StatusCounts, progress: Progress | None = None) -> None:
         now = self._clock.now()
-        self._files.write_atomic(self._own("_progress.json"), progress_json(standing, now, progress))
-        self._files.write_atomic(
-            self._own("_checkpoint.json"), checkpoint_json(standing, self._mirror.started)
-        )
+        self._files.write_atomic(self._own("_progress.json"), progress_json(counts, now, progress))
+        self._files.write_atomic(self._own("_checkpoint.json"), checkpoint_json(counts, self._mirror.started))
 
     def _own(self, name: str) -> str:
         return f"{self._mirror.home}/{name}"

@@ -1,4 +1,4 @@
-"""``sumi plan``: the pages of a mirror, its time and its size, estimated from a sample."""
+"""``sumi plan``: estimates the pages, the time and the size of a mirror from a sample."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import msgspec
 
 from sumi.engine.control import Control, RunState
 from sumi.events import Listener
-from sumi.jobs.mirror.listing import ListedPage, Listing, NoOutput, ReadSitemap, look_at, sitemap
+from sumi.jobs.mirror.listing import ListedPage, Listing, NoOutput, ReadSitemap, run_in_memory, sitemap
 from sumi.jobs.mirror.recipe import mirror_job
 from sumi.jobs.mirror.settings import MirrorSettings, given_settings
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
@@ -25,7 +25,7 @@ from sumi.urls import origin
 
 # A page is a file in its own folder, and so is its stored body; a folder takes a block too.
 BLOCK = 4096
-SAMPLE_DEPTH = 2  # without a sitemap, the sample is the first pages that links lead to
+SAMPLE_DEPTH = 2  # without a sitemap, the sample is the first linked pages
 
 
 class SampledPage(msgspec.Struct, frozen=True):
@@ -35,13 +35,13 @@ class SampledPage(msgspec.Struct, frozen=True):
     stored_bytes: int
     latency_ms: int
     framework: str
-    javascript: str  # why it cannot be read without; "" if it can
+    javascript: str  # why the page needs it; "" if it does not
     fidelity: float | None
 
 
 class RobotsPlan(msgspec.Struct, frozen=True):
-    meaning: str  # what its robots.txt, or the lack of one, means for us
-    rules_for: str  # the agent that our rules name; "" for no rules
+    meaning: str  # what the robots.txt, or its absence, means for us
+    rules_for: str  # the user agent of the rules that apply; "" for none
     crawl_delay: float | None
     content_signals: tuple[str, ...]
     sitemaps: int
@@ -49,14 +49,14 @@ class RobotsPlan(msgspec.Struct, frozen=True):
 
 class Plan(msgspec.Struct, frozen=True):
     site: str
-    pages: int | None  # None: no sitemap lists them
+    pages: int | None  # None: there is no sitemap
     would_fetch: int | None  # at most --max-pages of them
     sitemaps: list[ReadSitemap]
     left_out: dict[str, int]
-    unlisted: int  # pages the sample links to that no sitemap lists; a mirror leaves them out by default
+    unlisted: int  # pages linked from the sample that no sitemap lists: by default not mirrored
     robots: RobotsPlan
     sampled: list[SampledPage]
-    failed: dict[str, int]  # of the sample, by outcome
+    failed: dict[str, int]  # pages of the sample, by outcome
     framework: str
     need_javascript: int
     seconds_between_requests: float
@@ -73,19 +73,19 @@ async def plan(
     control: Control | None = None,
     **settings: object,
 ) -> Plan:
-    """``sumi plan``: what a mirror with these settings would be like, from the site's sitemaps and ``sample``
-    of its pages."""
+    """``sumi plan``: estimate a mirror with these settings from the site's sitemaps and ``sample`` of its
+    pages."""
     chosen, control = given_settings(url, settings), control or Control()
     listing = await sitemap(chosen, listeners=listeners, control=_linked(control))
     output = SampleOutput()
     job = sampling_job(chosen, listing.pages, sample)
-    store = await look_at(job, output, listeners, _linked(control), chosen.processes)
+    store = await run_in_memory(job, output, listeners, _linked(control), chosen.processes)
     return await make_plan(chosen, job, listing, output, store)
 
 
 def _linked(control: Control) -> Control:
-    """A control for one of the two crawls of a plan, told whatever the caller's control is told: a control
-    serves a single crawl."""
+    """A control for one of the two crawls of a plan, which follows the caller's: a control serves a single
+    crawl."""
     own = Control()
 
     def pass_on(state: RunState, why: str) -> None:
@@ -125,7 +125,7 @@ class SampleOutput(NoOutput):
 
 
 def sampling_job(settings: MirrorSettings, listed: Sequence[ListedPage], size: int) -> Job:
-    """A few pages spread over the list; without a list, the first that links lead to."""
+    """A few pages spread over the list; without a list, the first linked pages."""
     job = mirror_job(settings)
     step = max(1, ceil(len(listed) / size))
     urls = [page.url for page in listed[::step]] or [settings.url]

@@ -1,10 +1,10 @@
 """A mirror's progress for people and scripts.
 
-``_checkpoint.json`` and ``_progress.json`` say where the job stands; ``_processed.txt`` and ``_failed.log``
-list URLs.
+``_checkpoint.json`` and ``_progress.json`` have the job's status; ``_processed.txt`` and ``_failed.log`` list
+URLs.
 
-Resuming reads none of them: the stored state decides. The logs get a line per URL while the job runs and are
-rewritten from the ledger at every start and end, which repairs what a kill tore.
+A resumed run reads none of them. The logs get a line per URL while the job runs and are rewritten from the
+ledger at every start and end, which repairs them after a kill.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ from sumi.outcomes import MEANINGS, Ending, Verdict
 from sumi.ports import FrontierStats, UrlRecord
 
 RUNNING = "running"
-FINISHED = "finished"  # whether it is complete, the summary and sumi status say
+FINISHED = "finished"  # not necessarily complete: see the summary and sumi status
 INTERRUPTED = "interrupted"
 
 _HINTS = {
@@ -30,7 +30,7 @@ _HINTS = {
 }
 
 
-class Standing(msgspec.Struct, frozen=True):
+class StatusCounts(msgspec.Struct, frozen=True):
     """Counts of URLs by how they ended, and the job's status."""
 
     status: str
@@ -40,15 +40,15 @@ class Standing(msgspec.Struct, frozen=True):
     passed_over: int
 
 
-def running(progress: Progress) -> Standing:
-    return Standing(RUNNING, progress.done, progress.pending, progress.failed, progress.passed_over)
+def running(progress: Progress) -> StatusCounts:
+    return StatusCounts(RUNNING, progress.done, progress.pending, progress.failed, progress.passed_over)
 
 
-def stopped(stats: FrontierStats) -> Standing:
+def stopped(stats: FrontierStats) -> StatusCounts:
     endings = dict.fromkeys(Ending, 0)
     for outcome, number in stats.outcomes.items():
         endings[MEANINGS[outcome].ending] += number
-    return Standing(
+    return StatusCounts(
         INTERRUPTED if stats.pending else FINISHED,
         endings[Ending.DONE],
         stats.pending,
@@ -57,30 +57,30 @@ def stopped(stats: FrontierStats) -> Standing:
     )
 
 
-def checkpoint_json(standing: Standing, started: float) -> bytes:
+def checkpoint_json(counts: StatusCounts, started: float) -> bytes:
     return _pretty(
         {
             "started_at": iso_utc(started),
-            "total_expected": standing.done + standing.failed + standing.pending,
-            "processed": standing.done,
-            "failed": standing.failed,
-            "pending": standing.pending,
-            "status": standing.status,
-            "resume": _HINTS[standing.status],
+            "total_expected": counts.done + counts.failed + counts.pending,
+            "processed": counts.done,
+            "failed": counts.failed,
+            "pending": counts.pending,
+            "status": counts.status,
+            "resume": _HINTS[counts.status],
         }
     )
 
 
-def progress_json(standing: Standing, at: float, progress: Progress | None = None) -> bytes:
+def progress_json(counts: StatusCounts, at: float, progress: Progress | None = None) -> bytes:
     """``progress`` while the job runs; at its end there is no speed to report."""
     return _pretty(
         {
-            "status": standing.status,
+            "status": counts.status,
             "updated_at": iso_utc(at),
-            "done": standing.done,
-            "pending": standing.pending,
-            "failed": standing.failed,
-            "passed_over": standing.passed_over,
+            "done": counts.done,
+            "pending": counts.pending,
+            "failed": counts.failed,
+            "passed_over": counts.passed_over,
             "pages_per_second": None if progress is None else round(progress.pages_per_second, 2),
             "eta_seconds": None if progress is None else progress.eta_seconds,
             "hosts": [] if progress is None else [one_line(host) for host in progress.hosts],

@@ -1,4 +1,4 @@
-"""A mirror's Markdown again from its stored bodies, offline: after an update of Sumi or a loss."""
+"""``sumi rebuild``: makes a mirror's Markdown again from its stored bodies, offline."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from sumi.jobs.mirror.links import LocalLinks, local_links
 from sumi.jobs.mirror.markdown_page import recompose_page
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.settings import load_saved_settings
-from sumi.jobs.mirror.survey import pages_here
+from sumi.jobs.mirror.survey import stored_pages
 from sumi.model import Kind, PageFacts
 from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.parse.page.raw import unpacked
@@ -30,7 +30,7 @@ AT_ONCE = 32
 
 
 class Rebuilt(msgspec.Struct, frozen=True):
-    """One page made again. ``problem``: why it was not touched."""
+    """One page. ``problem``: why it was not rebuilt."""
 
     url: str
     path: str
@@ -46,7 +46,7 @@ class Rebuilt(msgspec.Struct, frozen=True):
 class RebuildSummary(msgspec.Struct):
     pages: int = 0
     changed: int = 0
-    problems: int = 0  # pages that were not touched
+    problems: int = 0  # pages that were not rebuilt
 
 
 async def rebuild(
@@ -56,8 +56,8 @@ async def rebuild(
     processes: int | None = None,
     on_page: Callable[[Rebuilt], None] = lambda page: None,
 ) -> RebuildSummary:
-    """``sumi rebuild``: a mirror's Markdown again, from the pages it keeps, without the network. ``on_page``
-    is called with every page; with ``dry_run`` nothing is written."""
+    """``sumi rebuild``: make a mirror's Markdown again from its stored bodies, without the network.
+    ``on_page`` is called with every page; with ``dry_run`` nothing is written."""
     place = os.fspath(folder)
     refuse_captures(stored_jobs(place))
     summary = RebuildSummary()
@@ -78,7 +78,7 @@ async def rebuild(
 
 
 class _Rebuild:
-    """Opens the mirror's state as its only user; close it afterwards."""
+    """Holds the lock of the mirror until it is closed."""
 
     def __init__(self, state: Path, digester: Digester, *, dry_run: bool) -> None:
         self._clock = SystemClock()
@@ -95,7 +95,7 @@ class _Rebuild:
         self._links: LocalLinks | None = None
 
     async def pages(self) -> AsyncIterator[Rebuilt]:
-        """Every page, several at once, in order of discovery; writes the derived files at the end."""
+        """Every page, in order of discovery; writes the derived files at the end."""
         settings = await load_saved_settings(self._store)
         source = "" if settings is None else settings.url
         if settings is not None and (settings.rewrite_links or settings.assets):
@@ -105,7 +105,7 @@ class _Rebuild:
         tree = MarkdownTree(self._home.parent, self._home.name, source, self._clock)
         try:
             async for batch in self._batches():
-                for rebuilt in await self._make(tree, batch):
+                for rebuilt in await self._rebuild_batch(tree, batch):
                     yield rebuilt
             if not self._dry_run:
                 await tree.finish(self._store, await self._store.stats())
@@ -119,7 +119,7 @@ class _Rebuild:
 
     async def _batches(self) -> AsyncIterator[list[UrlRecord]]:
         batch: list[UrlRecord] = []
-        async for record in pages_here(self._store):
+        async for record in stored_pages(self._store):
             if record.facts.path is not None:
                 batch.append(record)
             if len(batch) == AT_ONCE:
@@ -127,8 +127,8 @@ class _Rebuild:
                 batch = []
         yield batch
 
-    async def _make(self, tree: MarkdownTree, batch: Sequence[UrlRecord]) -> list[Rebuilt]:
-        made = await asyncio.gather(*(self._made(tree, record) for record in batch))
+    async def _rebuild_batch(self, tree: MarkdownTree, batch: Sequence[UrlRecord]) -> list[Rebuilt]:
+        made = await asyncio.gather(*(self._rebuild_page(tree, record) for record in batch))
         amended = {r.url: facts for r, facts in made if facts is not None and r.changed}
         if not self._dry_run:
             for rebuilt, facts in made:
@@ -137,7 +137,7 @@ class _Rebuild:
             await self._store.amend(amended)
         return [rebuilt for rebuilt, _ in made]
 
-    async def _made(self, tree: MarkdownTree, record: UrlRecord) -> tuple[Rebuilt, PageFacts | None]:
+    async def _rebuild_page(self, tree: MarkdownTree, record: UrlRecord) -> tuple[Rebuilt, PageFacts | None]:
         path = record.facts.path or ""
         frame = tree.raw_page(record.facts)
         if frame is None:

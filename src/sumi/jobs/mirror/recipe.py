@@ -19,8 +19,8 @@ from sumi.scope import build_scope, default_hosts_for
 from sumi.urls import split
 from sumi.urls.paths import host_folder
 
-# With this many pending pages, a page limit makes further sitemaps needless. Two full sitemaps: sites with
-# fewer pages are known completely, and an index of millions costs no more memory and time than these.
+# With a page limit and this many pending pages, no more sitemaps are read. Two full sitemaps: smaller sites
+# are known completely, and an index of millions takes no more memory and time than these.
 PLENTY = 100_000
 
 
@@ -81,12 +81,12 @@ def _kind_of(url: str) -> Kind:
 
 
 def mirror_home(settings: MirrorSettings) -> str:
-    """The host folder that holds the manifest and the state."""
+    """The host folder with the manifest and the state."""
     return host_folder(settings.url)
 
 
 def _path_prefixes(seed_url: str) -> tuple[str, ...]:
-    """What lies below the seed: ``/guide`` for ``/guide/intro.html``; the root takes everything."""
+    """The folder of the seed: ``/guide`` for ``/guide/intro.html``; none for the root."""
     path = PurePosixPath(split(seed_url).path)
     folder = path.parent if path.suffix else path
     return () if str(folder) == "/" else (str(folder),)

@@ -1,4 +1,4 @@
-"""A mirror, put together: its folder, its store, its tree of Markdown."""
+"""A run of a mirror: its folder, its store, its tree of Markdown."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ from sumi.engine.run import Place, Run, announce_if_long
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, Progress, Summary
 from sumi.files.disk_errors import explained
-from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_passed_over
+from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_skipped
 from sumi.jobs.mirror.contents import write_overview
 from sumi.jobs.mirror.file_names import misnamed, remove_old_names, remove_strays, rename_pages
 from sumi.jobs.mirror.links import link_pages
@@ -37,8 +37,8 @@ from sumi.state.folder import FORMAT_NAME, sync_folder
 from sumi.state.lock import LOCK_NAME, Claim, FolderLock, remove_all_but
 
 PROGRESS_FILE_SECONDS = 2.0
-# Measured on 3,500 pages of eight manuals: a folder, its Markdown in whole blocks and its record take 26 KB,
-# the packed body 7 KB.
+# Measured on 3,500 pages of eight manuals: the folder of a page, its Markdown in whole blocks and its record
+# take 26 KB, the packed body 7 KB.
 BYTES_PER_PAGE = 28 * 1024
 RAW_BYTES_PER_PAGE = 8 * 1024
 # --fresh puts this file beside the state before it removes anything: after a kill, the next run completes the
@@ -57,7 +57,7 @@ async def mirror(
     """``sumi mirror``: a site as a tree of Markdown files.
 
     ``settings`` are those of the command, with ``_`` for ``-``. ``read_settings`` is called when the run is
-    asked to reload; the limits it returns are taken over.
+    asked to reload, which applies the limits it returns.
     """
     return await _mirror(given_settings(url, settings), listeners, control or Control(), read_settings)
 
@@ -77,7 +77,7 @@ async def _mirror(
         if settings.fresh or _was_being_emptied(home):
             _empty(home)
         require_disk_space(home, settings.min_free)
-        job = _with_room_notes(job, settings, home)
+        job = _with_disk_notes(job, settings, home)
         async with _opened(settings, job, home, listeners, claim.lock) as (io, store, tree):
             summary = await _run(settings, job, home, io, store, tree, control, read_settings)
     write_overview(home.parent)
@@ -98,7 +98,7 @@ async def _run(
 
     async def read_job() -> Job:
         changed = read_settings() if read_settings is not None else settings
-        # Only limits are taken over: what else the file says now is for the next start.
+        # A reload applies only limits; other changes are for the next start.
         await save_settings(store, msgspec.structs.replace(settings, max_pages=changed.max_pages))
         return _job_for(changed)
 
@@ -111,14 +111,14 @@ async def _run(
 
 
 async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: MarkdownTree) -> bool:
-    """What changed settings and ``--update`` mean for pages that are here. Whether their links are, or were,
-    made local."""
+    """Requeue what changed settings and ``--update`` ask for. Returns whether links are, or were, rewritten
+    to files."""
     now = io.clock.now()
     before = await load_saved_settings(store)
-    await retry_passed_over(store, store, before, settings, now)
+    await retry_skipped(store, store, before, settings, now)
     await save_settings(store, settings)
     unread = [record.url async for record in store.records({Outcome.OVER_CAP})]
-    await store.requeue(unread, now)  # sitemaps: pages have been taken since
+    await store.requeue(unread, now)  # sitemaps that were not read while enough pages were pending
     if not settings.assets:
         await forget_assets(store)
     if settings.update and store.resumed:
@@ -128,24 +128,24 @@ async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: Mark
 
 
 async def _complete(settings: MirrorSettings, store: JobStore, tree: MarkdownTree, *, linked: bool) -> None:
-    """Names and local links, once every page is here."""
+    """Final file names and local links, once all pages are stored."""
 
     async def link(*, to_pages: bool) -> None:
         await link_pages(store, store, tree, to_pages=to_pages, to_assets=settings.assets)
 
     await remove_old_names(store, tree)
-    moves = await misnamed(store) if tree.had_quarrels else []
+    moves = await misnamed(store) if tree.had_name_conflicts else []
     if moves:
-        if linked:  # while it is still known which page a local link means
+        if linked:  # before renaming, while local links can still be resolved
             await link(to_pages=False)
         await rename_pages(moves, store, store, tree)
-    if tree.had_quarrels:
+    if tree.had_name_conflicts:
         await remove_strays(store, tree)
-    if linked:  # also by an earlier run, whose links may not be wanted any more
+    if linked:  # also if only an earlier run rewrote links
         await link(to_pages=settings.rewrite_links)
 
 
-def _with_room_notes(job: Job, settings: MirrorSettings, home: Path) -> Job:
+def _with_disk_notes(job: Job, settings: MirrorSettings, home: Path) -> Job:
     per_page = BYTES_PER_PAGE + (RAW_BYTES_PER_PAGE if settings.raw else 0)
     notes = disk_space_notes(home, settings.max_pages, per_page, settings.min_free)
     return msgspec.structs.replace(job, notes=(*job.notes, *notes))
@@ -166,11 +166,11 @@ async def _opened(
     tree = MarkdownTree(home.parent, home.name, settings.url, clock, settings.max_assets_total)
     heard: list[Listener] = [*listeners, _ProgressFile(tree, clock)]
     try:
-        # With nothing to lose yet, and before anything is asked again, a dead server is said to be one.
+        # A new mirror or an update fails at once if the server cannot be reached; a resumed run does not.
         must_reach = settings.update or not store.resumed
         async with connected(job, store, tree, clock, heard, settings.processes, must_reach=must_reach) as io:
             if settings.assets:
-                io = replace(io, assets=tree, source=EarlierAssets(store, store, tree.read_page))  # noqa: PLW2901 - the same, and more
+                io = replace(io, assets=tree, source=EarlierAssets(store, store, tree.read_page))  # noqa: PLW2901 - the same with assets
             yield io, store, tree
     finally:
         tree.close()
@@ -178,7 +178,7 @@ async def _opened(
 
 
 class _ProgressFile:
-    """Keeps ``_progress.json`` current while a mirror runs."""
+    """Updates ``_progress.json`` while a mirror runs."""
 
     def __init__(self, tree: MarkdownTree, clock: Clock) -> None:
         self._tree = tree

@@ -1,4 +1,4 @@
-"""The settings of a mirror: its own, those that it shares with a capture, and what of them it saves."""
+"""The settings of a mirror: its own, those shared with captures, and the part that is saved in its state."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -39,7 +39,7 @@ from sumi.settings.sources import Given, from_keywords, gathered
 
 
 class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
-    """Everything a user decides about a mirror. None: derived, see the properties."""
+    """Everything a user decides about a mirror. None: derived by a property."""
 
     url: str
     output: str = "output"
@@ -64,7 +64,7 @@ class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
     min_fidelity: float = 0.0
 
     def __post_init__(self) -> None:
-        """A password in the URL is set aside before anybody can see the URL."""
+        """Move a password from the URL to ``auth``, so that the URL can be shown."""
         url, userinfo = split_userinfo(self.url)
         if userinfo:
             user, _, password = userinfo.partition(":")
@@ -79,7 +79,7 @@ class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
 
     @property
     def requests_per_host(self) -> int:
-        """At once. A rate limit is a promise of gentleness, so it comes with one request at a time."""
+        """Concurrent requests; one at a time if there is a rate limit."""
         if self.per_host is not None:
             return self.per_host
         return 1 if self.rate_limit or self.page_rate else self.concurrency
@@ -215,7 +215,7 @@ _PACE: Final = grouped(
 # Flags, variables, configuration keys and the reference page are made from this table.
 SETTINGS: Final = with_defaults((*_TAKE, *_OUTPUT, *SHARED, *_PACE, *_NETWORK), MirrorSettings)
 
-# The mirror command takes several sites; each becomes the ``url`` of its own settings.
+# The command takes several sites, each the ``url`` of its own settings.
 URLS = Setting("urls", many(URL), "Sites, or parts of them under a path, mirrored in turn.", group=TAKE)
 
 
@@ -232,7 +232,7 @@ def load_settings(
 def load_sites(
     flags: Mapping[str, Given], environ: Mapping[str, str], config: str | None = None
 ) -> list[MirrorSettings]:
-    """As ``load_settings``, for each of the URLs; all else is the same for all of them."""
+    """As ``load_settings``, for each URL; the other settings are the same for all."""
     values = gathered(flags, environ, config, (URLS, *SETTINGS), "mirror")
     several, one = values.pop("urls", ()), values.pop("url", None)
     if several and one is not None and not flags.get(URLS.name):
@@ -244,7 +244,7 @@ def load_sites(
 
 
 def given_settings(url: str | MirrorSettings, settings: Mapping[str, object]) -> MirrorSettings:
-    """Of a mirror: as they are, or from a URL and the other settings by name."""
+    """MirrorSettings as given, or from a URL and keywords."""
     if isinstance(url, str):
         return msgspec.convert(from_keywords({"url": url, **settings}, SETTINGS, "mirror"), MirrorSettings)
     if settings:
@@ -280,7 +280,7 @@ async def save_settings(ledger: Ledger, settings: MirrorSettings) -> None:
     before = await load_saved_settings(ledger)
     kept = {name: getattr(settings, name) for name in SAVED}
     if before is not None and before.url == settings.url:
-        # The largest limit so far: its pages stay when a later run asks for fewer.
+        # The largest limit so far: a later, smaller one removes no pages.
         kept["max_pages"] = _larger_cap(before.max_pages, settings.max_pages)
     note = msgspec.json.encode(kept).decode()
     if note != await ledger.get_note(SAVED_NOTE):
@@ -288,7 +288,7 @@ async def save_settings(ledger: Ledger, settings: MirrorSettings) -> None:
 
 
 async def load_saved_settings(ledger: Ledger) -> MirrorSettings | None:
-    """None for state of older versions and of other jobs."""
+    """None for the state of an older version or of another job."""
     note = await ledger.get_note(SAVED_NOTE)
     if note is None:
         return None
@@ -299,4 +299,4 @@ async def load_saved_settings(ledger: Ledger) -> MirrorSettings | None:
 
 
 def _larger_cap(one: int, other: int) -> int:
-    return max(one, other) if one and other else 0  # 0 is no limit
+    return max(one, other) if one and other else 0  # 0: no limit

@@ -1,8 +1,9 @@
-"""Several sites into one folder, in turn: each with its own home, state and summary, and a total."""
+"""Several sites mirrored into one folder, one after the other: each with its own home, state and summary."""
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from sumi.assembly.parts import run_loop, teller
 from sumi.engine.completeness import STATUSES
@@ -22,20 +23,19 @@ SIGNAL_SECONDS = 0.01
 STOPPED = ("interrupted", "aborted")
 
 
-class SiteEnd:
-    """How one site ended: with a summary, or with the error that kept it from running."""
+class SiteEnd(NamedTuple):
+    """How one site ended: with a summary, or with an error; with neither if it was not started."""
 
-    def __init__(self, url: str, summary: Summary | None, error: SumiError | None = None) -> None:
-        self.url = url
-        self.summary = summary
-        self.error = error
+    url: str
+    summary: Summary | None
+    error: SumiError | None = None
 
     @property
-    def was_not_begun(self) -> bool:
+    def not_started(self) -> bool:
         return self.summary is None and self.error is None
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         if self.summary is None:
             return f"{self.url}: not started" if self.error is None else f"{self.url}: {self.error}"
         captured = sum(self.summary.outcomes.get(name, 0) for name in ("captured", "unchanged"))
@@ -45,13 +45,13 @@ class SiteEnd:
 def run_sites(
     sites: Sequence[MirrorSettings], listeners: Sequence[Listener], read_sites: ReadSites | None = None
 ) -> list[SiteEnd]:
-    """Run each to its end, until one is stopped. An error is reported, and the next site starts."""
+    """Run one after the other, until one is stopped. After an error, the next site starts."""
     refuse_overlaps(sites)
     return run_loop(_run(sites, listeners, read_sites))
 
 
 def refuse_overlaps(sites: Sequence[MirrorSettings]) -> None:
-    """Two jobs that cover one host would write the same files from different states."""
+    """Two jobs with a host in common would write the same files."""
     for number, site in enumerate(sites):
         hosts = Scope(hosts=mirror_job(site).recipe.scope.hosts)
         for other in (*sites[:number], *sites[number + 1 :]):
@@ -92,7 +92,7 @@ async def _run(
 
 
 def _was_stopped(end: SiteEnd) -> bool:
-    """By a stop file, or by a full disk: the next site does not start either."""
+    """By a stop file or a full disk: the next site does not start either."""
     return end.summary is not None and end.summary.status in STOPPED
 
 
@@ -113,7 +113,7 @@ def total_of(ends: Sequence[SiteEnd], output: str, seconds: float) -> Summary:
         outcomes=dict(outcomes),
         output=output,
         seconds=round(seconds, 3),
-        notes=tuple(end.words for end in ends),
+        notes=tuple(end.description for end in ends),
         below_fidelity=sum(summary.below_fidelity for summary in summaries),
         left_out=dict(left_out),
         amiss=tuple(each for summary in summaries for each in summary.amiss),

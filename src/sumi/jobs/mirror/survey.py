@@ -15,7 +15,7 @@ ENDED = frozenset(Outcome) - {Outcome.PENDING}
 # Pages of other sites and guessed sitemaps are not missing from the mirror.
 _UNLISTED = frozenset((Outcome.OUT_OF_SCOPE, Outcome.ABSENT))
 SKIPPED = BY_ENDING[Ending.PASSED_OVER] - _UNLISTED
-# Sorts below every character of a file name, so that a folder's own page comes first, then what is inside it,
+# Sorts before every character of a file name, so that a folder's own page comes first, then the pages in it,
 # then its neighbours.
 STEP = "\0"
 
@@ -27,29 +27,29 @@ class Entry(NamedTuple):
     title: str
 
 
-async def pages_here(ledger: Ledger) -> AsyncIterator[UrlRecord]:
+async def stored_pages(ledger: Ledger) -> AsyncIterator[UrlRecord]:
     """Every page with a file: settled ones, and those that an unfinished update has yet to request."""
-    async for record in ledger.records(KEPT | {Outcome.PENDING} if await _any_again(ledger) else KEPT):
-        if is_here(record):
+    async for record in ledger.records(KEPT | {Outcome.PENDING} if await _has_requeued(ledger) else KEPT):
+        if is_stored_page(record):
             yield record
 
 
-async def _any_again(ledger: Ledger) -> bool:
-    """Usually none: then the pending records, most of a large crawl, need not be read."""
+async def _has_requeued(ledger: Ledger) -> bool:
+    """Usually not: then the pending records, most of a large crawl, need not be read."""
     async for _ in ledger.waiting_again():
         return True
     return False
 
 
-async def told_of(ledger: Ledger) -> AsyncIterator[UrlRecord]:
-    """All that ``Survey.take`` counts: settled records, then those that wait to be requested again."""
+async def counted_records(ledger: Ledger) -> AsyncIterator[UrlRecord]:
+    """All records for ``Survey.add``: settled ones, then those that wait to be requested again."""
     async for record in ledger.records(ENDED):
         yield record
     async for record in ledger.waiting_again():
         yield record
 
 
-def is_here(record: UrlRecord) -> bool:
+def is_stored_page(record: UrlRecord) -> bool:
     facts, outcome = record.facts, record.outcome
     return not facts.asset and (outcome in KEPT or (outcome is Outcome.PENDING and facts.path is not None))
 
@@ -57,16 +57,15 @@ def is_here(record: UrlRecord) -> bool:
 class Survey:
     def __init__(self, changes: Changes | None = None) -> None:
         self.pages = self.failed = self.skipped = self.assets = 0
-        self.from_markdown = 0  # pages that the site itself has as Markdown
+        self.from_markdown = 0  # pages made from the site's own Markdown
         self.sitemap: str | None = None  # the first that was read
         self.last_settled: float | None = None
         self.changes = changes  # by the last update; None for a mirror that was never updated
         self.entries: list[Entry] = []
 
-    def take(self, record: UrlRecord) -> None:
-        """One of ``told_of``."""
-        if is_here(record):
-            self._take_page(record)
+    def add(self, record: UrlRecord) -> None:
+        if is_stored_page(record):
+            self._add_page(record)
         elif record.outcome in FAILED:
             self.failed += 1
         elif record.outcome in SKIPPED:
@@ -77,9 +76,9 @@ class Survey:
         if record.at is not None and record.outcome not in _UNLISTED:
             self.last_settled = max(record.at, self.last_settled or record.at)
         if self.changes is not None:
-            self.changes.take(record)
+            self.changes.add(record)
 
-    def _take_page(self, record: UrlRecord) -> None:
+    def _add_page(self, record: UrlRecord) -> None:
         facts = record.facts
         self.pages += 1
         self.from_markdown += facts.source is not None

@@ -1,7 +1,7 @@
-"""``--update``: request everything in the mirror again if it may have changed, and count what did.
+"""``--update``: requests everything in the mirror again that may have changed, and counts what did.
 
-The ledger stores when an update began and ended, so that an interrupted one resumes instead of starting over,
-and its report covers all of it.
+The ledger has the start and end of the update, so that an interrupted one resumes instead of starting over
+and reports all of its changes.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ class Update(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Changes(msgspec.Struct):
-    """How many pages an update added, changed and so on."""
+    """Counts of pages since an update began."""
 
     since: float
     added: int = 0
@@ -33,7 +33,7 @@ class Changes(msgspec.Struct):
     unchanged: int = 0
     not_checked: int = 0  # the server did not answer; the copies stay
 
-    def take(self, record: UrlRecord) -> None:
+    def add(self, record: UrlRecord) -> None:
         facts = record.facts
         if record.kind is not Kind.PAGE or facts.asset:
             return
@@ -98,7 +98,7 @@ async def last_update(ledger: Ledger) -> Update | None:
     return None if note is None else msgspec.json.decode(note, type=Update)
 
 
-async def changes_to_count(ledger: Ledger) -> Changes | None:
+async def changes_since_update(ledger: Ledger) -> Changes | None:
     """An empty count since the last update; None for a mirror that was never updated."""
     last = await last_update(ledger)
     if last is None:
