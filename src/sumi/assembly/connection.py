@@ -1,4 +1,4 @@
-"""How a job behaves on the network: settings that every job of pages shares, as policies."""
+"""How a job behaves on the network: the settings that mirrors and captures share, as policies."""
 
 from collections.abc import Sequence
 from urllib.parse import unquote
@@ -38,7 +38,7 @@ def parse_limits_of(settings: SharedSettings) -> ParseLimits:
 
 
 def pacing_of(settings: SharedSettings, *, per_host: int, page_rate: float | None = None) -> PacingPolicy:
-    """``page_rate``: of pages, where they have another rate than the rest."""
+    """``page_rate``: for pages, if it differs from the rate for everything else."""
     return PacingPolicy(
         delay=_seconds_between(settings.rate_limit if page_rate is None else page_rate),
         manifest_delay=_seconds_between(settings.rate_limit),
@@ -55,7 +55,7 @@ def _seconds_between(requests_per_second: float) -> float:
 
 def limits_of(settings: SharedSettings, asset_bytes: int = 0) -> FetchLimits:
     """``asset_bytes``: the largest asset to keep."""
-    # What is to be kept must be let through. One byte more tells that it is too large.
+    # The largest asset must pass. One byte more shows that another one is too large.
     asset = asset_bytes + 1 if asset_bytes else 0
     return FetchLimits(
         connect=settings.connect_timeout,
@@ -76,8 +76,8 @@ def limits_of(settings: SharedSettings, asset_bytes: int = 0) -> FetchLimits:
 def network_of(
     settings: SharedSettings, sites: Sequence[str], passwords: Sequence[tuple[str, str]] = ()
 ) -> NetworkPolicy:
-    """``sites``: the URLs that the user asked for. Credentials go to them, and they may be private.
-    ``passwords``: what is for one of them alone, as (URL, user:password)."""
+    """``sites``: the URLs that the user gave. Credentials are sent to them, and they may be private.
+    ``passwords``: credentials for one of them only, as (URL, user:password)."""
     private = filter(None, map(open_host_for, sites))
     return NetworkPolicy(
         cookies=settings.cookies,
@@ -106,7 +106,7 @@ def render_of(settings: SharedSettings) -> RenderPolicy:
 def _credentials(
     settings: SharedSettings, sites: Sequence[str], passwords: Sequence[tuple[str, str]]
 ) -> tuple[Credential, ...]:
-    """What goes to the sites' own origins, to one of them alone, and what the user named another one for."""
+    """Those for the sites' own origins, for one of them only, and for other origins that the user named."""
     origins = dict.fromkeys(map(_origin, sites))
     credentials = [basic_auth(_origin(site), password) for site, password in passwords]
     if settings.auth:

@@ -1,4 +1,4 @@
-"""What every job is put together from: a store, a fetcher, digesters, folders, an event loop."""
+"""Creates the components of every run: its store, fetcher, digester and event loop."""
 
 import asyncio
 import contextlib
@@ -26,19 +26,18 @@ from sumi.state.lock import FolderLock
 from sumi.workers.pool import InProcessDigester, WorkerPool
 
 STATE_FOLDER = ".sumi"
-# Bytes. Longer ones are read for more than a second before anything else can be shown.
+# Bytes. Longer journals take more than a second to read before anything else can be shown.
 LONG_JOURNAL = 32 * 1024 * 1024
-# Each request needs a few of the files that a process may have open. Running out of them would look like
-# hosts that cannot be reached.
-# The event loop, the journal, the logs, the terminal: about 20; and the pipes of each worker process.
+# Each request needs a few file descriptors. Running out of them would look like hosts that cannot be reached.
+# The event loop, the journal, the logs and the terminal need about 20; each worker process needs its pipes.
 RESERVED = 28
 PER_PROCESS = 4
 # A socket, the resolver's two, and a second socket while two addresses are tried.
 PER_REQUEST = 4
-# Shares of all descriptors: for open folders and for idle connections that wait to be used again.
+# Shares of all descriptors: one in eight for open folders, one in four for idle connections.
 SHARE_OF_FOLDERS = 8
 SHARE_OF_IDLE = 4
-# More is of no use, and a huge limit makes some system calls slow.
+# More is not needed, and a huge limit makes some system calls slow.
 ENOUGH = 8192
 T = TypeVar("T")
 
@@ -52,8 +51,8 @@ def open_store(
     tell: Listener,
     lock: FolderLock | None = None,
 ) -> JobStore:
-    """``backend``: None for whatever is there already, and for a journal that may outgrow being one.
-    ``lock``: of the folder, if it is held already."""
+    """``backend``: None for that of the existing state, or else a journal that becomes a database once it is
+    too large. ``lock``: of the folder, if it is held already."""
     found = backend_to_use(folder, backend)
     if found is StateBackend.FILES and (size := journal_bytes(folder)) > LONG_JOURNAL:
         tell(Busy(f"reading the state of this job, {size / 1024**2:,.0f} MB"))
@@ -76,9 +75,9 @@ async def connected(
     *,
     must_reach: bool = False,
 ) -> AsyncIterator[Io]:
-    """The engine's connections; what was opened for them is closed afterwards. The store is the caller's.
+    """The engine's connections, which are closed afterwards. The caller closes the store.
 
-    ``must_reach``: if the first request cannot be made, say so and end, instead of trying for long."""
+    ``must_reach``: if the first request cannot be made, fail at once instead of retrying."""
     fetcher = new_fetcher(job, clock, must_reach=must_reach)
     digester = new_digester(processes, job.recipe.parse)
     try:
@@ -107,21 +106,21 @@ def worker_count(processes: int | None) -> int:
 
 
 def workers_for(cores: int) -> int:
-    """One for each core beside the crawling process. On two cores that is one too few: of the work on a page
-    a third is the crawling process's, and a second worker takes what that leaves of its core. With a single
-    core there is a worker all the same: it costs a few percent, and no page can hang or crash the crawl."""
+    """One for each core but that of the crawling process. On two cores that would be too few: the crawling
+    process does a third of the work on a page, and a second worker uses the rest of its core. With a single
+    core there is still a worker: it costs a few percent, and no page can hang or crash the crawl."""
     return max(min(2, cores), cores - 1)
 
 
 def _usable_cores() -> int:
-    """Those that this process may run on: a container or taskset may have left it a few of many."""
+    """Those that this process may use: a container or taskset may restrict it."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def affordable(job: Job, processes: int | None) -> Job:
-    """With no more requests at once than the limit on open files allows."""
+    """The job, with no more concurrent requests than the limit on open files allows."""
     wanted, most = job.recipe.concurrency, affordable_requests(worker_count(processes))
     if wanted <= most:
         return job
@@ -139,7 +138,7 @@ def teller(listeners: Sequence[Listener]) -> Listener:
 
 
 def run_loop(main: Coroutine[Any, Any, T]) -> T:
-    with closing(main):  # an interrupt may come before it is begun, which is worth no warning
+    with closing(main):  # no warning if an interrupt comes before it has started
         try:
             import uvloop
         except ImportError:  # not on every platform
@@ -148,7 +147,7 @@ def run_loop(main: Coroutine[Any, Any, T]) -> T:
 
 
 def raise_limit() -> None:
-    """As far as is useful and allowed without asking anybody."""
+    """As far as is useful and allowed without privileges."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = ENOUGH if hard < 0 else min(hard, ENOUGH)
     if 0 <= soft < wanted:

@@ -1,4 +1,4 @@
-"""The command line: ``main`` finds the command, and commands that belong to no one job are here.
+"""The command line: ``main`` finds and runs the command. Commands that belong to no single job are here.
 
-The others are in ``jobs/*/command*.py``. A command is imported only when it is asked for.
+The others are in ``jobs/*/command*.py``. A command is imported only when it is used.
 """

@@ -1,4 +1,4 @@
-"""Mirrors a site again and again, killing every run but the last, and examines what is there."""
+"""``sumi doctor --crash``: mirrors a site, kills every run but the last, and examines the result."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ from sumi.state.check import ledger_violations
 from sumi.state.folder import STATE_FOLDER, open_snapshot
 
 _PAGES = 200
-# Slow enough that ten runs, each cut short, do not finish the site between them.
+# Slow enough that ten killed runs do not finish the site between them.
 _PAGES_PER_SECOND = 100
 _PATIENCE_SECONDS = 300.0
 _LOOK_SECONDS = 0.005
@@ -71,7 +71,7 @@ class CrashTrial:
         self._tell = tell
 
     def run(self) -> list[str]:
-        """What was found broken. The folder is removed, unless there is something to be seen in it."""
+        """What was found broken. The folder is removed, unless something is broken."""
         try:
             folder = Path(tempfile.mkdtemp(prefix="sumi-doctor-", dir=self._below))
         except OSError as error:
@@ -91,7 +91,7 @@ class CrashTrial:
     def _in(self, folder: Path) -> list[str]:
         (folder / "site").mkdir()
         pages = write_site(folder / "site", _PAGES)
-        # A connection that a kill cut off is no news; the server would print a traceback for each.
+        # The server would print a traceback for every connection that a kill cut off.
         with contextlib.redirect_stderr(io.StringIO()), serving(folder / "site") as origin:
             self._tell(
                 f"crash trial in {folder}: a site of {len(pages)} pages at {origin}, state in {self._state}"
@@ -111,7 +111,7 @@ class CrashTrial:
         return faults
 
     def _left_alone(self, origin: str, output: Path, which: str) -> tuple[float, str]:
-        """How long it took, and what went wrong."""
+        """How long the run took, and what went wrong."""
         started = time.monotonic()
         with self._mirroring(origin, output) as process:
             code = process.wait(_PATIENCE_SECONDS)
@@ -123,7 +123,7 @@ class CrashTrial:
         return seconds, f"a run that was not killed ended with exit code {code}: {said[-1]}"
 
     def _kill_again_and_again(self, origin: str, output: Path, whole_seconds: float) -> int:
-        """Every third run while it starts, the others in the midst of their share of the work."""
+        """Every third run is killed while it starts, the others in the middle of their share of the work."""
         killed = 0
         for number in range(1, self._kills + 1):
             if number % 3 == 0:
@@ -156,7 +156,7 @@ class CrashTrial:
 
 @contextlib.contextmanager
 def _running(words: list[str], log_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A run of its own; when the block ends it is killed with all its workers, as a power button would."""
+    """A separate process; when the block ends, it and all its workers are killed."""
     with log_path.open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - ourselves
             [sys.executable, "-m", "sumi", *words],
@@ -178,12 +178,12 @@ def _log_of(output: Path) -> Path:
 
 
 def recorded(output: Path) -> int:
-    """How many URLs the runs so far have written down as done."""
+    """How many URLs the runs so far have recorded as done."""
     return sum(len(path.read_bytes().splitlines()) for path in output.glob("*/_processed.txt"))
 
 
 def examine(output: Path, whole: Path, origin: str, expected: list[TrialPage]) -> Iterator[str]:
-    """Every way in which the killed mirror differs from the truth, and from one that was left alone."""
+    """Every way in which the killed mirror differs from the site, and from a mirror that was not killed."""
     found, compared = _manifest(output), _manifest(whole)
     if found is None or compared is None:
         yield "there is no manifest"
@@ -221,7 +221,7 @@ def _file_fault(path: Path, page: _Listed, sentence: str) -> str:
 
 
 async def _state_faults(state: Path) -> list[str]:
-    """What the stored state says against itself. A page ends well once, whatever was killed on the way."""
+    """Contradictions in the stored state. A page is captured exactly once, whatever was killed."""
     try:
         store = open_snapshot(state, time.time())
     except (SumiError, OSError) as error:
@@ -237,7 +237,7 @@ async def _state_faults(state: Path) -> list[str]:
     return faults
 
 
-# ── a site to crawl under fire: every page has a sentence, and words, that no other has ─────────────────────
+# ── a site for the trial: every page has a sentence, and words, that no other page has ──────────────────────
 
 _NEIGHBOURS = (1, 2, 7, 31)
 _SYLLABLES = tuple(first + vowel for first in "bdfghklmnprstvz" for vowel in ("a", "e", "i", "o", "u", "ei"))
@@ -246,10 +246,9 @@ _SECTIONS = 12
 
 
 def write_site(folder: Path, count: int) -> list[TrialPage]:
-    """A front page, pages that link to each other, and a sitemap of all, in which the server fills in
-    ``{origin}``.
+    """A front page, pages that link to each other, and a sitemap, in which the server fills in ``{origin}``.
 
-    Names and texts are drawn at random, the same each time, so that nothing looks like a trap or a copy.
+    Names and texts are random, but the same each time, so that nothing looks like a trap or a duplicate.
     """
     chance = random.Random(count)  # noqa: S311 - words, not secrets
     sections = [_words(chance, 1) for _ in range(_SECTIONS)]

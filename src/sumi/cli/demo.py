@@ -1,4 +1,4 @@
-"""``sumi demo``: a small site on this machine, mirrored before your eyes. Needs no network."""
+"""``sumi demo``: serves a small site on this machine and mirrors it. Needs no network."""
 
 import mimetypes
 import os
@@ -25,7 +25,7 @@ from sumi.jobs.mirror.command import run_reported
 from sumi.jobs.mirror.settings import MirrorSettings
 from sumi.outcomes import Ending, Outcome
 
-_MARKER = ".sumi-demo"  # and the lock of whoever is at it
+_MARKER = ".sumi-demo"  # also the lock of a running demo
 _SHOWN_LINES = 16
 _EXAMPLES = """\
 examples:
@@ -76,7 +76,7 @@ def _demonstrate(folder: Path, *, keep_serving: bool) -> int:
 
 
 def _exit_code(summary: Summary) -> int:
-    """The demo site has a dead link on purpose, as sites have; meeting it is a success."""
+    """The demo site has a dead link on purpose; finding it is a success."""
     dead_links = summary.outcomes.get(Outcome.NOT_FOUND.value, 0)
     code = exit_code(summary)
     return COMPLETE if code == WITH_FAILURES and count_of(summary, Ending.FAILED) == dead_links else code
@@ -84,7 +84,7 @@ def _exit_code(summary: Summary) -> int:
 
 @contextmanager
 def _prepared(folder: Path) -> Iterator[None]:
-    """An earlier demo is removed: its pages came from a port that no longer answers. Nothing else ever is."""
+    """Removes an earlier demo, whose pages came from another port, and never anything else."""
     try:
         if folder.is_symlink() or (folder.exists() and not _is_replaceable(folder)):
             raise UsageError(
@@ -120,13 +120,13 @@ Branches: TypeAlias = dict[str, "Branches"]  # a page is a branch without branch
 
 
 def markdown_files(folder: Path) -> list[Path]:
-    """Pages only: what starts with an underscore is about the mirror, not of the site."""
+    """Pages only: what starts with an underscore describes the mirror."""
     found = (path.relative_to(folder) for path in folder.rglob("*.md") if path.is_file())
     return sorted(path for path in found if not any(part.startswith("_") for part in path.parts))
 
 
 def tree_lines(folder: Path) -> list[str]:
-    """Every folder with the number of pages beneath it; a folder that holds just one page is one line."""
+    """Every folder with the number of pages below it; a folder with just one page is one line."""
     root: Branches = {}
     pages = markdown_files(folder)
     for path in pages:
@@ -190,8 +190,8 @@ def load_site(folder: Traversable, origin: str) -> Site:
 
 
 class _Server(ThreadingHTTPServer):
-    # A mirror opens more connections at once than the five that may wait by default. One that is turned away
-    # tries again after a second.
+    # A mirror opens more connections at once than the five that may wait by default; a refused one would be
+    # retried only after a second.
     request_queue_size = 128
 
 

@@ -117,7 +117,7 @@ _NUMBER = re.compile(r"\d+")
 _FLOOR = re.compile(r">=\s*([\d.]+)")
 _NAME = re.compile(r"[\w.-]+")
 
-# Libraries that come inside others, so that no package manager looks after them.
+# Libraries that are bundled with others, so that no package manager updates them.
 _LIBCURL_FLOOR = "8.4.0"  # before: a heap overflow that a redirect can reach
 _EXPAT_FLOOR = "2.6.0"  # before: quadratic time on some documents, which our refusal of DOCTYPE cuts short
 _SQLITE_FLOOR = "3.51.3"  # before: a write-ahead log that two connections can reset under each other
@@ -189,11 +189,11 @@ def _expat() -> Check:
 
     found = pyexpat.EXPAT_VERSION.removeprefix("expat_")
     check = _check("expat", found, _EXPAT_FLOOR)
-    # Python brings it, so a user can hardly change it; sitemaps with a DOCTYPE are refused for that reason.
+    # It comes with Python, so users can hardly change it; that is why sitemaps with a DOCTYPE are refused.
     return check._replace(met=True, remark="" if check.met else f"{_EXPAT_FLOOR} or newer is better")
 
 
-# ── a browser: only --render needs one, so nothing about it is ever wrong ───────────────────────────────────
+# ── a browser: only --render needs one, so its absence is not an error ──────────────────────────────────────
 
 _ONLY = "only --render needs it"
 
@@ -218,11 +218,11 @@ def _browser() -> Check:
     return Check("browser", browser_version(path) or "silent", True, path)
 
 
-# ── the disk, tried out in files of our own ─────────────────────────────────────────────────────────────────
+# ── the disk, tested with files of our own ──────────────────────────────────────────────────────────────────
 
 _TRIES = 9
 _GIB = 1024**3
-# Locks and syncs on these are whatever the server makes of them.
+# On these, locks and syncs depend on the server.
 _REMOTE = ("nfs", "cifs", "smb", "9p", "fuse", "afs", "ceph", "gluster")
 
 

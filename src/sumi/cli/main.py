@@ -1,6 +1,6 @@
-"""``sumi``: finds the command, runs it, and turns every way it can end into an exit code.
+"""``sumi``: finds the command, runs it, and turns its end into an exit code.
 
-Only the standard library is imported here; a command brings what it needs, so ``sumi --help`` is instant.
+Only the standard library is imported here; a command imports what it needs, so ``sumi --help`` is instant.
 """
 
 import importlib
@@ -17,7 +17,7 @@ from sumi.errors import ConfigError, SumiError
 
 
 class Command(NamedTuple):
-    name: str  # one word, or two: each of a family such as "crawl run" has its own help
+    name: str  # one word or two, such as "crawl run"
     module: str  # with build_parser and run; "module:verb" for one with verb_parser and run_verb
     summary: str
 
@@ -191,8 +191,8 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _run(command: Loaded, words: list[str]) -> int:
-    """From here on Ctrl-C is an exception, so that what a command holds is let go. Once it is done, Ctrl-C is
-    nothing: the interpreter is leaving, and would show where it was."""
+    """While a command runs, Ctrl-C raises an exception, so that it releases what it holds. Afterwards Ctrl-C
+    is ignored: the interpreter is exiting, and would print a traceback."""
     is_ours = signal.getsignal(signal.SIGINT) is signal.SIG_DFL  # set by our entry point
     if not is_ours:
         return command.run(words)

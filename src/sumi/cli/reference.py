@@ -1,4 +1,4 @@
-"""The pages of the documentation that are made from the code: ``python -m sumi.cli.reference docs/``."""
+"""Generates the reference pages of the documentation: ``python -m sumi.cli.reference docs/``."""
 
 import argparse
 import sys
@@ -23,7 +23,7 @@ _ENDING_WORDS = {
     Ending.WAITING: "Still to do. Only in the summary of a run that stopped early.",
 }
 
-# What these words promise wherever a summary or a status uses them.
+# What these words promise in every summary and status.
 _PROMISES = {
     "complete": (
         "Every page that was found and that the job covers is here, with at least `--min-fidelity`, and the "

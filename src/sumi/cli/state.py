@@ -1,4 +1,4 @@
-"""``sumi state``: whether a job's stored state is whole, making it so, and carrying it to another backend."""
+"""``sumi state``: checks and repairs the stored state of a job, or copies it to another backend."""
 
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""``sumi status``: how a job stands."""
+"""``sumi status``: the state of a job."""
 
 import asyncio
 import os

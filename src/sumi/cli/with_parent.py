@@ -1,7 +1,7 @@
-"""``python -m sumi.cli.with_parent PID …``: a command that ends when the process that started it is gone.
+"""``python -m sumi.cli.with_parent PID …``: a command that is killed when its parent process ends.
 
-It is killed rather than asked to stop: whoever would hear what it says is gone, and the next run is to find
-nothing at work. What it had settled is safe, as after any kill.
+Killed rather than asked to stop: nothing reads its output any more, and the next run must not find it
+running. What it had settled is safe, as after any kill.
 """
 
 import ctypes
@@ -15,12 +15,12 @@ _INTERRUPTED = 3
 
 def main() -> int:
     parent, words = int(sys.argv[1]), sys.argv[2:]
-    # As at our other entry point: Ctrl-C while modules are loaded is worth no traceback.
+    # As in sumi.__main__: no traceback for Ctrl-C while modules are imported.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
-    if os.getppid() != parent:  # gone before we could say so
+    if os.getppid() != parent:  # it ended before prctl was called
         return _INTERRUPTED
     from sumi.cli.main import main as sumi
 

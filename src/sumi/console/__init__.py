@@ -1,1 +1,1 @@
-"""What every command needs to talk to people: options, the terminal, progress, summaries."""
+"""What every command needs to talk to users: options, the terminal, progress, summaries."""

@@ -1,4 +1,4 @@
-"""Events as lines for people: which ones are worth a line, and how they are worded."""
+"""Events as lines for users: which ones are shown, and how they are worded."""
 
 import time
 from enum import IntEnum
@@ -31,7 +31,7 @@ MOST_FAILURES = 20
 
 
 class Verbosity(IntEnum):
-    QUIET = -1  # the status line at the end, unless all is well
+    QUIET = -1  # only the final status line, unless the run is complete
     NORMAL = 0  # start, warnings, the first failures, summary
     PAGES = 1  # and every page
     EVERYTHING = 2  # and retries and robots.txt
@@ -42,7 +42,7 @@ class Verbosity(IntEnum):
 
 
 class Narrator:
-    """Turns an event into the lines that this verbosity shows of it, safe to print."""
+    """Turns an event into the lines that this verbosity shows, safe to print."""
 
     def __init__(self, verbosity: Verbosity, palette: Palette) -> None:
         self._verbosity = verbosity
@@ -132,7 +132,7 @@ def progress_line(event: Progress) -> str:
         parts.append(f"ETA {duration(event.eta_seconds)}")
     if event.waits_for is not None:
         return ", ".join([*parts[:3], waits_words(event.waits_for)])
-    # In one order, so that they do not dance: the latest three are told latest first.
+    # Sorted, so that they do not jump around: they come with the latest first.
     parts += map(printable, sorted(event.hosts))
     return ", ".join(parts)
 
@@ -159,7 +159,7 @@ _SHORTEST_TOLD = 0.05  # seconds; anything shorter would read "0.0s"
 def waiting_words(host: WaitingHost, now: float) -> str:
     """``docs.example.org: 12 pending, answered 429, left alone for another 2m 00s``."""
     ahead = host.ready_at - now
-    # For ever: a host that is left alone for the rest of the run, as the words say.
+    # Infinite for a host that is given up for the rest of the run, as the words say.
     until = f" for another {duration(ahead)}" if _SHORTEST_TOLD <= ahead < INFINITY else ""
     if until and host.why not in USUAL_WAITS and not host.why.startswith("waiting for "):
         until = f", left alone{until}"
@@ -167,7 +167,7 @@ def waiting_words(host: WaitingHost, now: float) -> str:
 
 
 _STATE_WORDS = {
-    "running": "going on",
+    "running": "resumed",
     "paused": "paused: finishing the pages in flight, fetching nothing new",
     "stopping": "stopping: finishing the pages in flight; once more stops at once",
     "aborting": "stopping at once",

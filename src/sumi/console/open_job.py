@@ -1,4 +1,4 @@
-"""The stored job that a user means by a folder."""
+"""Finds the stored job that a user means by a folder."""
 
 import time
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from sumi.ports import Snapshot
 
 
 def stored_jobs(place: str) -> list[Path]:
-    """State folders in, or below, what was typed; at least one."""
+    """The state folders in or below what the user typed; at least one."""
     from sumi.state.folder import CAPTURES, state_folders
 
     found = state_folders(Path(place))
@@ -23,7 +23,7 @@ def stored_jobs(place: str) -> list[Path]:
 
 
 def refuse_captures(states: list[Path]) -> list[Path]:
-    """The same states, unless one is a capture's: what is done with a mirror's files is nothing for it."""
+    """The same states; UsageError if one belongs to a capture, which has commands of its own."""
     from sumi.state.folder import CAPTURES
 
     for state in states:
@@ -46,7 +46,7 @@ def only_job(place: str) -> Path:
 
 
 def _as_typed(state: Path) -> Path:
-    """How people name a job: a mirror by its home, of a workspace's jobs each by its own folder."""
+    """How users name a job: a mirror by its home folder, a job of a workspace by its state folder."""
     from sumi.state.folder import STATE_FOLDER
 
     return state.parent if state.name == STATE_FOLDER else state

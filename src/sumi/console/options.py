@@ -1,4 +1,4 @@
-"""The settings table as command-line options, and what was typed back as values by name."""
+"""A table of settings as command-line options, and the options given as values by name."""
 
 import argparse
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ POSITIONAL = ("url", "urls")
 
 
 def add_settings(parser: SentenceParser, table: Sequence[Setting]) -> None:
-    """Every setting as an option without a default, so that what was not typed is absent from the result."""
+    """Every setting as an option without a default, so that options not given are absent from the result."""
     for title in GROUPS:
         settings = [one for one in table if one.group == title]
         if not settings:
@@ -22,7 +22,7 @@ def add_settings(parser: SentenceParser, table: Sequence[Setting]) -> None:
 
 
 def add_reporting(parser: SentenceParser) -> argparse._ArgumentGroup:
-    """What every command that runs a job says about itself."""
+    """The options of every command that reports on a run."""
     group = parser.add_argument_group("reporting")
     add_loudness(group)
     return group

@@ -1,4 +1,4 @@
-"""argparse, except that an error is one sentence that says what to do about it."""
+"""argparse, with errors that are one sentence and say what to do."""
 
 import argparse
 from collections.abc import Sequence
@@ -8,17 +8,17 @@ from sumi.errors import UsageError
 
 
 class CommandLineError(UsageError):
-    """A sentence that already names the command it is about."""
+    """Its message already names the command."""
 
 
 class _Help(argparse.HelpFormatter):
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        """A description is wrapped; examples and lists stay as they are written."""
+        """Wrap descriptions, but not examples and lists."""
         return text if "\n" in text else super()._fill_text(text, width, indent)
 
 
 class SentenceParser(argparse.ArgumentParser):
-    """No page of usage for a mistyped flag, no guessing at abbreviations; an error is raised, not an exit."""
+    """No usage page for a mistyped flag, no abbreviations; errors are raised, without an exit."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -28,8 +28,8 @@ class SentenceParser(argparse.ArgumentParser):
         )
 
     def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Like ``parse_args``, with a hint for what was not understood. Options may stand between arguments,
-        unless a -- says that what follows are no options, which argparse cannot have both."""
+        """Like ``parse_args``, with a hint for unknown options. Options may stand between arguments, unless
+        there is a ``--``: argparse cannot do both."""
         parse = self.parse_known_args if "--" in arguments else self.parse_known_intermixed_args
         namespace, unknown = parse(list(arguments))
         options = [word for word in unknown if word.startswith("-") and word != "-"]
@@ -46,7 +46,7 @@ class SentenceParser(argparse.ArgumentParser):
         return CommandLineError(f"{self.prog}: {sentence}")
 
     def _unknown_option(self, word: str) -> str:
-        import difflib  # only for people who mistype; its import would be paid by everybody
+        import difflib  # slow to import, and needed only after a typo
 
         known = [option for action in self._actions for option in action.option_strings]
         close = difflib.get_close_matches(word, known, n=1)

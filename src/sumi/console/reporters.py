@@ -1,6 +1,6 @@
-"""Who listens to a run: a line that is rewritten on a terminal, plain lines in a pipe, JSON for programs.
+"""Listeners of a run: a progress line on a terminal, plain lines in a pipe, JSON for programs.
 
-Reporters see events and nothing else of the engine. Data goes to stdout, everything else to stderr.
+Reporters see nothing of the engine but its events. Data goes to stdout, everything else to stderr.
 """
 
 import argparse
@@ -32,12 +32,12 @@ class Reporter(Protocol):
     def __call__(self, event: Event) -> None: ...
 
     def close(self) -> None:
-        """Leave the terminal as a shell prompt wants it, however the run ended."""
+        """Leave the terminal clean for the shell prompt, however the run ended."""
         ...
 
 
 class LiveLine:
-    """One line at the bottom, rewritten in place; what is worth keeping scrolls by above it."""
+    """A progress line that is rewritten in place; everything else scrolls by above it."""
 
     def __init__(
         self, sink: Sink, narrator: Narrator, columns: Callable[[], int], clock: Clock = time.monotonic
@@ -67,14 +67,14 @@ class LiveLine:
         now = self._clock()
         if now - self._drawn_at < REWRITE_INTERVAL:
             return
-        # The last column stays free: a full line makes some terminals wrap, and then it cannot be cleared.
+        # The last column stays free: some terminals wrap a full line, which then cannot be cleared.
         self._sink.write(_CLEAR_LINE + fit(self._narrator.progress(event), self._columns() - 1))
         self._drawn_at = now
         self._is_shown = True
 
 
 class PlainLines:
-    """Lines for a log: the same as on a terminal, with the progress as a line every ten seconds."""
+    """Lines for a log: the same as on a terminal, with a progress line every ten seconds."""
 
     def __init__(self, sink: Sink, narrator: Narrator, clock: Clock = time.monotonic) -> None:
         self._sink = sink
@@ -94,7 +94,7 @@ class PlainLines:
 
 
 class QuietEnd:
-    """Silent until the end, and then only if there is something to say."""
+    """Silent until the end; then it reports only problems."""
 
     def __init__(self, sink: Sink, narrator: Narrator) -> None:
         self._sink = sink
@@ -109,7 +109,7 @@ class QuietEnd:
 
 
 class JsonLines:
-    """One JSON object per event. ASCII only, so that no URL can do anything to a terminal or an encoding."""
+    """One JSON object per event. ASCII only, so that no URL can affect a terminal or break an encoding."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
@@ -141,7 +141,7 @@ def reporter_for_people(
 
 @contextmanager
 def reporting(options: argparse.Namespace) -> Iterator[Reporter]:
-    """The reporter that the options of ``add_reporting`` ask for, while a job runs."""
+    """The reporter that the options of ``add_reporting`` select, for the time of a run."""
     verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
@@ -153,6 +153,6 @@ def reporting(options: argparse.Namespace) -> Iterator[Reporter]:
 
 
 def ignore_questions() -> None:
-    """Before a run listens and after it no longer does, these would kill the process by default."""
+    """Before and after a run handles these signals, they would kill the process by default."""
     for number in (signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)

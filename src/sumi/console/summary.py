@@ -1,4 +1,4 @@
-"""The end of a run in words, and as an exit code."""
+"""The summary of a run in words, and as an exit code."""
 
 import shlex
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ EXIT_CODES: dict[int, str] = {
 _NAMES = {outcome.value: outcome for outcome in Outcome}
 LINKS_DROPPED = "links_dropped"
 EVERYTHING = "every page found is here"
-# Why pages were left out, and what takes them; where another job has another name for it, by job too.
+# Why pages were left out, and which option takes them; below, for jobs that call it something else.
 _LEFT_OUT = {
     "unlisted": "linked, but not in the sitemap (--follow-links takes linked pages too)",
     "too_deep": "deeper than the limit (--max-depth)",

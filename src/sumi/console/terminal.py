@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import TextIO
 
-# Bytes that reach a terminal from a crawled site must not steer it: no escape sequences, no text that runs
-# backwards, no line breaks that forge a second message.
+# Text from a crawled site must not control the terminal: no escape sequences, no text that runs backwards, no
+# line breaks that forge a second message.
 
 
 def printable(text: str) -> str:
@@ -52,8 +52,8 @@ def duration(seconds: float) -> str:
 
 
 class Sink:
-    """A stream that may go away. A reader that stops reading (``| head``) must not stop a crawl, so a failure
-    is kept for the end instead of raised; a closed pipe is not even an error."""
+    """A stream whose reader may go away. That (``| head``) must not stop a crawl, so a failure is kept for
+    the end instead of raised."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
@@ -78,7 +78,7 @@ class Sink:
 
     @staticmethod
     def _discard_rest(stream: TextIO) -> None:
-        """What is still buffered would fail once more when the interpreter closes the stream."""
+        """What is still buffered would fail again when the interpreter closes the stream."""
         try:
             descriptor = stream.fileno()
         except OSError:

@@ -1,1 +1,1 @@
-"""Stored jobs, looked at from outside: how they stand, why a page ended so, whether all is whole."""
+"""Stored jobs, inspected from outside: their status, the outcome of a page, the consistency of the state."""

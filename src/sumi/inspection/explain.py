@@ -1,4 +1,4 @@
-"""Why a page was fetched, passed over or failed; or why a job has not met it."""
+"""Why a page was fetched, skipped or failed; or why a job does not know it."""
 
 import os
 import time
@@ -23,12 +23,12 @@ from sumi.settings.kinds import URL, split_userinfo
 from sumi.urls import crawl_rules, host_key, normalize, normalize_with
 from sumi.urls.paths import host_folder
 
-# Longer than any way that is worth reading; also the end of a circle that damage might have made.
+# Longer than any path worth reading; also ends a loop that damage might have made.
 MAX_CHAIN = 1000
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One page on the way from the seed, and how it was found."""
+    """One page on the path from the seed, and how it was found."""
 
     hop: str
     url: str
@@ -44,12 +44,12 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     advice: str = ""
     kind: str | None = None
     depth: int | None = None
-    requested: str = ""  # how it is asked for, where that is not as it is known
+    requested: str = ""  # the address that is requested, if that is not ``url``
     chain: tuple[Step, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     facts: PageFacts = PageFacts()
     waiting: WaitingHost | None = None
-    caveat: str = ""  # of an unknown URL: what could not be told
+    caveat: str = ""  # of an unknown URL: why its outcome cannot be predicted
     similar: str | None = None  # the same but for a slash, and known
     at: float = 0.0
 
@@ -61,7 +61,7 @@ async def explain(url: str, folder: str | PathLike[str] = "output") -> Explanati
 
 
 def _typed_url(text: str) -> str:
-    """As a job knows it: without the password that may have been typed with it."""
+    """As a job knows it: without a password."""
     try:
         return split_userinfo(str(URL.parse(text)))[0]
     except ValueError:
@@ -69,7 +69,7 @@ def _typed_url(text: str) -> str:
 
 
 def _most_likely(states: list[Path], url: str) -> list[Path]:
-    """The job of the URL's own host first; it may still have been met by another."""
+    """The job of the URL's own host first; another one may know the URL, too."""
     return sorted(states, key=lambda state: state.parent.name != host_folder(url))
 
 
@@ -84,7 +84,7 @@ async def _explained(url: str, states: list[Path]) -> Explanation:
 
 
 async def _record_of(url: str, state: Path, store: Snapshot) -> UrlRecord | None:
-    """Under the identity that the job gave it: a crawl by policy knows fewer of them than a mirror."""
+    """By the identity that the job gave it: a crawl and a map normalize more than a mirror."""
     record = await store.record(url)
     if record is None and await load_role(store, state) is not None:
         record = await store.record(normalize_with(url, crawl_rules(())) or url)
@@ -94,7 +94,7 @@ async def _record_of(url: str, state: Path, store: Snapshot) -> UrlRecord | None
 
 
 def _is_map(state: Path) -> bool:
-    """It is its database, which stands for itself."""
+    """A map has no state folder, only its database."""
     return state.is_file()
 
 
@@ -127,7 +127,7 @@ async def _chain(record: UrlRecord, store: Snapshot) -> tuple[Step, ...]:
     while current is not None and current.referrer is not None and len(steps) < MAX_CHAIN:
         referrer = current.referrer
         current = await store.record(referrer)
-        # Of what robots.txt names, robots.txt itself is the beginning.
+        # The path to what robots.txt names begins with robots.txt.
         steps.append(Step(current.hop if current else "site", referrer))
     return tuple(reversed(steps))
 

@@ -1,6 +1,6 @@
-"""Whether a job's stored state and its files agree, making them so, and carrying state to another backend.
+"""Checks that a job's stored state and its files agree, repairs them, and copies state to another backend.
 
-A repair throws nothing away: damaged state and stray files are moved aside.
+A repair deletes nothing: damaged state and stray files are moved aside.
 """
 
 import os
@@ -54,8 +54,8 @@ async def check_state(folder: Place = "output", *, deep: bool = False) -> list[C
 async def repair_state(
     folder: Place = "output", *, deep: bool = False, tell: Tell = lambda words: None
 ) -> list[CheckedJob]:
-    """``sumi state check --repair``: queues pages with bad files again, sets strays and damage aside, and
-    writes derived files anew. ``tell`` hears what is done. The job's next run fetches what is queued."""
+    """``sumi state check --repair``: queues pages with bad files again, moves strays and damage aside, and
+    rewrites derived files. ``tell`` is told what is done. The job's next run fetches what is queued."""
     return [job async for job in checks(folder, deep=deep, repair=True, tell=tell)]
 
 
@@ -67,7 +67,7 @@ async def checks(
     tell: Tell = lambda words: None,
     on_finding: OnFinding = lambda job, finding: None,
 ) -> AsyncIterator[CheckedJob]:
-    """Job by job, so that what is known is not lost to the next one's trouble."""
+    """Job by job, so that an error in one does not lose the results of those before."""
     for state in _checkable(folder):
         with _held(state, repair=repair) as lock:
             findings = await _told(state, on_finding, deep=deep)
@@ -122,8 +122,8 @@ async def _told(state: Path, on_finding: OnFinding, *, deep: bool) -> list[Findi
 
 @contextmanager
 def _held(state: Path, *, repair: bool) -> Iterator[FolderLock | None]:
-    """A repair keeps everybody out from the first look on: what it would put right may be right by then. A
-    check keeps nobody out, and says so if a run that began meanwhile made its findings worthless."""
+    """A repair holds the lock from the beginning, so that no run changes what it repairs. A check takes no
+    lock, and fails if a run that started meanwhile invalidated its findings."""
     if repair:
         lock = FolderLock(state, command="sumi state check")
         try:
@@ -145,7 +145,7 @@ async def _findings(state: Path, *, deep: bool) -> list[Finding]:
     if backend_of(state) == "files":
         found = [Finding(f"{line}: a damaged record", damaged=True) for line in damages(state)]
         if found:
-            return found  # of the rest nothing can be said before that is mended
+            return found  # the rest can be checked only after this is repaired
     try:
         store = open_snapshot(state, time.time())
     except StateDamaged as error:
@@ -170,16 +170,16 @@ async def _repair(state: Path, findings: list[Finding], tell: Tell, lock: Folder
 
 
 def _save_state(state: Path) -> Path:
-    """Replace damaged state by what is good of it; returns where the damaged one is kept. Call it with the
-    lock held."""
+    """Replace damaged state with what is intact of it; returns where the damaged one is kept. The caller
+    holds the lock."""
     if backend_of(state) != "files":
         raise StateDamaged(f"{state} is damaged beyond repair: restore it from a copy")
     return salvage(state)
 
 
 async def _repair_findings(state: Path, findings: Sequence[Finding], tell: Tell, lock: FolderLock) -> None:
-    """Pages whose files are missing or wrong go back to the queue, strays into quarantine, and everything
-    derived is written again. The next run of the job fetches what is queued."""
+    """Pages whose files are missing or wrong are queued again, strays go into quarantine, and derived files
+    are rewritten. The next run of the job fetches what is queued."""
     clock = SystemClock()
     home = state.parent
     store = backend_named(backend_of(state))(state, LOOKING, clock.now(), lock=lock)
@@ -189,7 +189,7 @@ async def _repair_findings(state: Path, findings: Sequence[Finding], tell: Tell,
                 tell(f"queued again: {finding.words}")
             if finding.stray is not None:
                 tell(f"moved to {_quarantine(home, finding.stray)}: {finding.stray}")
-        if await load_role(store, state) is None:  # what a crawl's files lack, its next run adds
+        if await load_role(store, state) is None:  # a crawl's files are completed by its next run
             await _rebuild(home, store, clock)
             tell("rewritten: the derived files")
     finally:
@@ -240,7 +240,7 @@ async def _seed(store: Store) -> str:
 
 @contextmanager
 def _writers_kept_out(index: Path) -> Iterator[None]:
-    """A crawl or a scraper of the workspace that the index is in would put pages into it meanwhile."""
+    """Locks the crawler and the scraper of the index's workspace, which would add pages meanwhile."""
     workspace = next((above for above in index.resolve().parents if (above / MARKER).is_file()), None)
     with ExitStack() as held:
         for lock in sorted(workspace.glob(f"*/**/{LOCK_NAME}")) if workspace is not None else ():

@@ -1,4 +1,4 @@
-"""How a job stands, told from its stored state: while it runs, at its end, after a kill."""
+"""The status of a job, read from its stored state: during a run, at its end, after a kill."""
 
 import os
 import time
@@ -57,11 +57,11 @@ class JobStatus(msgspec.Struct, frozen=True):
     at: float
     job: str = MIRROR
     notes: tuple[str, ...] = ()  # of a map: how much of each quality domain is there
-    left_out: dict[str, int] = {}  # pages that were found, by what left them out
+    left_out: dict[str, int] = {}  # pages that were found but left out, by outcome
 
 
 class _Progress(msgspec.Struct):
-    """What a look from outside takes from ``_progress.json``."""
+    """The fields used from ``_progress.json``."""
 
     pages_per_second: float | None = None
     eta_seconds: float | None = None
@@ -73,7 +73,7 @@ async def status(folder: str | PathLike[str] = "output") -> list[JobStatus]:
 
 
 async def statuses(folder: str | PathLike[str]) -> AsyncIterator[JobStatus]:
-    """One by one, so that what is known is not lost to the next job's damage."""
+    """One by one, so that damage to one job does not lose the status of those before."""
     for state in refuse_captures(stored_jobs(os.fspath(folder))):
         yield await _look(state)
 
@@ -111,7 +111,7 @@ async def _look(state: Path) -> JobStatus:
 
 
 async def _with_bar(store: Snapshot, settings: MirrorSettings | None, state: str) -> str:
-    """The pages are looked through only where a bar was set and nothing else is amiss."""
+    """Reads all pages, so only if a minimum fidelity is set and the job is complete otherwise."""
     if state != "complete" or settings is None or not settings.min_fidelity:
         return state
     scores = FidelityScores(settings.min_fidelity)
@@ -121,8 +121,8 @@ async def _with_bar(store: Snapshot, settings: MirrorSettings | None, state: str
 
 
 def _state(pause_flag: Path, process: int | None, stats: FrontierStats, cap: int, ended: bool | None) -> str:
-    """Of a job whose last run did not come to its end, or is of a version that did not note how it stood.
-    ``ended``: whether the last run came to its end, where that is on record."""
+    """Of a job whose last run did not reach its end, or was made by a version that did not record its status.
+    ``ended``: whether the last run reached its end, if that is recorded."""
     if process is not None:
         return "paused" if pause_flag.is_file() else "running"
     if ended is None:
@@ -157,12 +157,12 @@ def _progress_of(home: Path) -> _Progress:
 
 
 def _usual_job(state: Path) -> str:
-    """A map is its database, which stands for itself."""
+    """A map has no state folder, only its database."""
     return MAP if state.is_file() else MIRROR
 
 
 def waiting_host(wait: HostWait, process: int | None) -> WaitingHost:
-    # From outside, a host that no rule holds is either being asked or waits for somebody to run the job.
+    # Seen from outside, a host that nothing holds waits for its turn, or for the next run.
     if wait.why in ("spacing", "in flight"):
         why = f"waiting for {'its turn' if process else 'the next run'}"
     elif wait.why in USUAL_WAITS:
