@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sumi.engine.io import SystemClock
 from sumi.fetch.browser.filtering_proxy import Clients, FilteringProxy, Pass, is_tracker, new_identity
-from sumi.fetch.browser.proxy_wire import answer_bytes, parse_request
+from sumi.fetch.browser.proxy_wire import parse_request, response_bytes
 from sumi.fetch.headers import basic_auth
 from sumi.fetch.http import HttpFetcher
 from sumi.fetch.resolver import Resolution
@@ -271,7 +271,7 @@ def test_no_request_breaks_the_reading_of_it(data: bytes) -> None:
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=50))), st.integers(100, 999))
 def test_no_header_of_an_answer_adds_another(fields: list[tuple[str, str]], status: int) -> None:
     named = tuple((f"x-{number}", value) for number, (_, value) in enumerate(fields))
-    head = answer_bytes(Response("http://a.test/", status, named, b"", Timing(0, 0, 0)), "HEAD")
+    head = response_bytes(Response("http://a.test/", status, named, b"", Timing(0, 0, 0)), "HEAD")
     assert len(head.split(b"\r\n")) == len(fields) + 3
     assert b"\r" not in head.replace(b"\r\n", b"")
 

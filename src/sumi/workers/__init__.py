@@ -1,1 +1,1 @@
-"""The processes that digest pages, and the crawler's side of the conversation with them."""
+"""The processes that digest pages, and the crawler's side of them."""

@@ -1,8 +1,8 @@
 """How the crawler and its digest workers talk: length-prefixed msgpack over one socket.
 
-A frame is four bytes of length, big-endian, then the payload. Downwards a payload is a ``DigestRequest``,
-upwards an ``Answer``; the empty frame, upwards and first, says that the worker is ready. Answers come in the
-order of the requests. Nothing here touches a socket, so both ends use it, the asyncio and the blocking one.
+A frame is four bytes of length, big-endian, then the payload: a ``DigestRequest`` to the worker, an
+``Answer`` from it. The worker's first frame is empty and means that it is ready. Answers come in the order of
+the requests. Nothing here touches a socket, so that both ends can use it, the asyncio and the blocking one.
 """
 
 import msgspec
@@ -11,7 +11,7 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.parse.page.digest import PageDigest, Undigested
 
 HEADER_BYTES = 4
-# Above the largest body that any job digests (a 100 MiB sitemap); all that a mad worker can make us hold.
+# Above the largest body of any job (a 100 MiB sitemap); bounds what a broken worker can make us hold.
 MAX_PAYLOAD = 128 * 1024 * 1024
 READY_FRAME = bytes(HEADER_BYTES)
 
@@ -19,7 +19,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
-    """Exactly one of the two is there."""
+    """Exactly one of the two is set."""
 
     digest: PageDigest | None = None
     refusal: Undigested | None = None
@@ -34,11 +34,11 @@ class Answer(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
 
 
 class FrameSizeError(ValueError):
-    """A length beyond MAX_PAYLOAD: from a worker that cannot be trusted any more."""
+    """A length beyond MAX_PAYLOAD: the worker is broken."""
 
 
 def encode_frame(message: msgspec.Struct) -> bytearray:
-    """A message as one frame, its payload encoded in place: bodies are large, copies are not free."""
+    """A message as one frame, encoded in place: bodies are large, and copies are not free."""
     frame = bytearray(HEADER_BYTES)
     _encoder.encode_into(message, frame, HEADER_BYTES)
     size = len(frame) - HEADER_BYTES
@@ -56,14 +56,14 @@ def payload_size(header: bytes | bytearray) -> int:
 
 
 class FrameReader:
-    """Puts frames together from whatever pieces a stream arrives in."""
+    """Assembles frames from the pieces of a stream."""
 
     def __init__(self) -> None:
         self._pending = bytearray()
-        self._wanted = HEADER_BYTES  # no look at the pieces before this many bytes are there
+        self._wanted = HEADER_BYTES  # bytes needed before the next check
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The payloads that ``data`` completed. Raises FrameSizeError as soon as a header says so."""
+        """The payloads that ``data`` completes. Raises FrameSizeError for a header beyond the limit."""
         pending = self._pending
         pending += data
         payloads: list[bytes] = []

@@ -1,4 +1,4 @@
-"""One digest worker, at the crawler's end: its process, the conversation with it, the pages it was given."""
+"""One digest worker, seen from the crawler: its process, the connection to it, the pages it was given."""
 
 import asyncio
 import os
@@ -20,17 +20,17 @@ from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.workers.framing import Answer, FrameReader, FrameSizeError, encode_frame
 from sumi.workers.worker import TALLY_BYTES
 
-# -P: a file in the folder where the crawl was started must not be taken for one of our modules.
+# -P: a file in the current folder must not shadow one of our modules.
 WORKER_COMMAND = (sys.executable, "-P", "-m", "sumi.workers.worker")
-# Between the closed socket and the end of the process. After this it is killed; a crash is faster.
+# Seconds between the closed socket and the end of the process, after which it is killed.
 _EXIT_GRACE = 1.0
 _LAST_WORDS_BYTES = 4096
 _LAST_WORDS_SHOWN = 200
-# What an interpreter needs to start. Whatever else is in our environment, passwords above all, a process that
-# reads hostile pages has no use for.
+# What an interpreter needs to start. A process that parses hostile pages must not see the rest of our
+# environment, passwords above all.
 _NEEDED = frozenset({"PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH"})
 _NEEDED_PREFIXES = ("PYTHON", "LC_", "COVERAGE_")
-# More than a socket's buffer holds after the sender is gone.
+# More than the buffer of a socket holds after the sender is gone.
 _MAX_UNREAD = 4 * 1024 * 1024
 _decoder = msgspec.msgpack.Decoder(Answer)
 
@@ -40,7 +40,7 @@ def with_limits(command: Sequence[str], cpu_seconds: float, memory_bytes: int) -
 
 
 class Child:
-    """A running worker. Its standard streams are the three things it has: socket, tally and last words."""
+    """A running worker. Its standard streams are its socket, its tally and its error output."""
 
     def __init__(self, process: subprocess.Popen[bytes], tally: IO[bytes], last_words: IO[bytes]) -> None:
         self._process = process
@@ -49,14 +49,14 @@ class Child:
 
     @classmethod
     def spawn(cls, command: Sequence[str]) -> tuple["Child", socket.socket]:
-        """The child and our end of its socket. Raises OSError: no such program, no process to be had."""
+        """The child and our end of its socket. Raises OSError if it cannot be started."""
         with ExitStack() as on_failure:
             ours, theirs = socket.socketpair()
             on_failure.enter_context(ours)
             tally = on_failure.enter_context(_scratch_file("tally"))
             last_words = on_failure.enter_context(_scratch_file("last-words"))
             with theirs:
-                # Its own session: a Ctrl-C in the terminal is for the crawler alone.
+                # A session of its own: Ctrl-C in the terminal goes only to the crawler.
                 process = subprocess.Popen(  # noqa: S603 - the command is ours
                     command,
                     stdin=theirs.fileno(),
@@ -71,11 +71,11 @@ class Child:
 
     @property
     def begun(self) -> int:
-        """Pages it ever began with, by its own tally."""
+        """How many pages it began, by its own tally."""
         return int.from_bytes(os.pread(self._tally.fileno(), TALLY_BYTES, 0), "big")
 
     def last_words(self) -> str:
-        """The last line it wrote to its standard error; short and printable, for it may quote a page."""
+        """The last line of its error output; short and printable, as it may quote a page."""
         descriptor = self._last_words.fileno()
         start = max(0, os.fstat(descriptor).st_size - _LAST_WORDS_BYTES)
         lines = os.pread(descriptor, _LAST_WORDS_BYTES, start).decode("utf-8", "replace").strip().splitlines()
@@ -86,12 +86,12 @@ class Child:
         self._process.kill()
 
     def wait(self) -> None:
-        """For the end of one that was killed."""
+        """After ``kill``: wait for its end."""
         self._process.wait()
 
     async def reap(self) -> int:
-        """Wait for its end, and see to it. Polled, because a child watcher is a thread on some Pythons; the
-        wait is short, and there is one per worker."""
+        """Wait for its end, and enforce it. Polled, because a child watcher is a thread in some Pythons; the
+        wait is short, and happens once per worker."""
         waited, pause = 0.0, 0.001
         while (returncode := self._process.poll()) is None:
             if waited > _EXIT_GRACE:
@@ -106,7 +106,7 @@ class Child:
 
 
 def _scratch_file(name: str) -> IO[bytes]:
-    """A nameless file shared with the child; in memory if possible: a full disk must not matter."""
+    """An anonymous file shared with the child; in memory if possible, so that a full disk does not matter."""
     if hasattr(os, "memfd_create"):
         return open(os.memfd_create(f"sumi-{name}"), "w+b", buffering=0)
     return tempfile.TemporaryFile(buffering=0)
@@ -120,29 +120,29 @@ def _environment() -> dict[str, str]:
     }
 
 
-# A worker takes as long to start as this process takes to import the rest of itself. So a command starts one
-# as soon as it knows that there will be pages, and the first pool that wants such a worker takes it over. One
-# that nobody wanted is dismissed at the end, and would end by itself if we did.
-_waiting: dict[tuple[str, ...], tuple[Child, socket.socket]] = {}
+# A worker takes as long to start as this process needs for its own imports. So a command starts one as soon
+# as it knows that there will be pages, and the first pool with the same settings takes it over. An unused one
+# is killed at the end, and would end by itself if we did.
+_early: dict[tuple[str, ...], tuple[Child, socket.socket]] = {}
 
 
 @contextmanager
 def worker_started_early(processes: int | None, cpu_seconds: float, memory_bytes: int) -> Iterator[None]:
-    """For the time of a run with these settings."""
+    """Have a worker ready for a run with these settings."""
     command = with_limits(WORKER_COMMAND, cpu_seconds, memory_bytes)
     if processes != 0:
-        with suppress(OSError):  # the pool will meet it again, and says so
-            _waiting[command] = Child.spawn(command)
+        with suppress(OSError):  # the pool will get the same error and report it
+            _early[command] = Child.spawn(command)
     try:
         yield
     finally:
-        if (unwanted := _waiting.pop(command, None)) is not None:
-            _dismiss(*unwanted)
+        if (unused := _early.pop(command, None)) is not None:
+            _dismiss(*unused)
 
 
 def early_or_new(command: Sequence[str]) -> tuple[Child, socket.socket]:
-    """Raises OSError: no such program, no process to be had."""
-    return _waiting.pop(tuple(command), None) or Child.spawn(command)
+    """Raises OSError if it cannot be started."""
+    return _early.pop(tuple(command), None) or Child.spawn(command)
 
 
 def _dismiss(child: Child, connection: socket.socket) -> None:
@@ -153,9 +153,9 @@ def _dismiss(child: Child, connection: socket.socket) -> None:
 
 
 class Stage(Enum):
-    STARTING = auto()  # launched or about to be, not heard of yet; gets no pages
+    STARTING = auto()  # not ready yet; gets no pages
     SERVING = auto()
-    LEAVING = auto()  # gets no further pages, and is hung up on after the last
+    LEAVING = auto()  # gets no further pages; disconnected after the last
     GONE = auto()  # its socket is closed
 
 
@@ -173,8 +173,8 @@ class End(NamedTuple):
 
     culprit: Job | None  # the page it was at
     verdict: Verdict  # on that page
-    bystanders: tuple[Job, ...]  # given, and never begun
-    useless: bool  # it did not begin a single page
+    bystanders: tuple[Job, ...]  # given but never begun
+    useless: bool  # it never began a page
     last_words: str
 
 
@@ -183,23 +183,23 @@ class DigestProcess(asyncio.Protocol):
         self, cpu_seconds: float, on_ready: Callable[[], None], on_answer: Callable[["DigestProcess"], None]
     ) -> None:
         self.stage = Stage.STARTING
-        self.jobs: deque[Job] = deque()  # given and not answered, in the order given
+        self.jobs: deque[Job] = deque()  # given and not answered, in order
         self.load = 0  # bytes of those pages
         self.answered = 0
-        self.silence = 0  # ticks of the pool's clock since it said something; the pool counts
+        self.silence = 0  # ticks since its last answer, counted by the pool
         self._on_ready = on_ready
         self._on_answer = on_answer
         self._cpu_seconds = cpu_seconds
         self._frames = FrameReader()
-        self._doom: Verdict | None = None  # why we ended it, where it did not end by itself
+        self._killed_for: Verdict | None = None  # why we killed it, if we did
         self._child: Child | None = None
         self._transport: asyncio.WriteTransport | None = None
         self._hung_up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    async def live(self, command: Sequence[str]) -> End:
-        """Its whole life, from the start of the process until that is gone."""
-        if self._doom is not None:  # ended before it began
-            return self._end_of(self._doom, 0, "")
+    async def run(self, command: Sequence[str]) -> End:
+        """Start the process and wait until it is gone."""
+        if self._killed_for is not None:  # killed before it started
+            return self._end_of(self._killed_for, 0, "")
         try:
             self._child, connection = early_or_new(command)
         except OSError as error:
@@ -207,15 +207,15 @@ class DigestProcess(asyncio.Protocol):
         with connection.dup() as ours:
             await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=connection)
             await self._hung_up
-            self._hear_out(ours)
+            self._read_rest(ours)
         returncode = await self._child.reap()
         begun, last_words = self._child.begun, self._child.last_words()
         self._child.close()
         return self._end_of(self._verdict_on(returncode, last_words), begun, last_words)
 
-    def _hear_out(self, connection: socket.socket) -> None:
-        """Take what it still answered. A worker may die while pages are being sent to it; the event loop then
-        closes at the failure to send, and leaves unread which pages it had done before."""
+    def _read_rest(self, connection: socket.socket) -> None:
+        """Read its last answers. If a worker dies while pages are being sent to it, the event loop closes the
+        connection when sending fails, with answers still unread."""
         with suppress(OSError):  # there is nothing more
             self.data_received(connection.recv(_MAX_UNREAD))
 
@@ -224,8 +224,8 @@ class DigestProcess(asyncio.Protocol):
         return End(culprit, verdict, tuple(self.jobs), begun == 0, last_words or verdict.rule)
 
     def _verdict_on(self, returncode: int, last_words: str) -> Verdict:
-        if self._doom is not None:
-            return self._doom
+        if self._killed_for is not None:
+            return self._killed_for
         if returncode == -signal.SIGPROF:
             return Verdict(Outcome.PARSE_LIMIT, f"more than {self._cpu_seconds:g} s of CPU time")
         if returncode < 0:
@@ -239,7 +239,7 @@ class DigestProcess(asyncio.Protocol):
         return self.answered + len(self.jobs)
 
     def give(self, job: Job) -> None:
-        """Raises FrameSizeError or UnicodeEncodeError, nothing done, for what cannot be sent."""
+        """Raises FrameSizeError or UnicodeEncodeError for a request that cannot be sent."""
         frame = encode_frame(job.request)
         if not self.jobs:
             self.silence = 0
@@ -249,12 +249,12 @@ class DigestProcess(asyncio.Protocol):
         self._transport.write(frame)
 
     def leave(self) -> None:
-        """Finish what was given, then end."""
+        """Finish the pages that it has, then end."""
         self.stage = Stage.LEAVING
         self._hang_up_if_idle()
 
     def kill(self, why: Verdict) -> None:
-        self._doom = self._doom or why
+        self._killed_for = self._killed_for or why
         if self._child is not None:
             self._child.kill()
         self._hang_up()
@@ -267,10 +267,10 @@ class DigestProcess(asyncio.Protocol):
         if self.stage is Stage.LEAVING and not self.jobs:
             self._hang_up()
 
-    # What the event loop calls
+    # Called by the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.WriteTransport", transport)  # uvloop's is none by inheritance
+        self._transport = cast("asyncio.WriteTransport", transport)  # uvloop's does not inherit from it
 
     def data_received(self, data: bytes) -> None:
         try:

@@ -1,9 +1,9 @@
 """The child process that digests pages: ``python -m sumi.workers.worker CPU_SECONDS MEMORY_BYTES``.
 
-Pages are hostile and the parser is native code, so this process may hang, swell or crash at any page, and
-nothing but that page is lost. It holds three descriptors and no state: 0 is the socket to the crawler, 1 the
-tally file, 2 a file for its last words. In the tally it counts each page as it begins, so that after a death
-the crawler knows which page it was at. It ends when the socket closes, thus never outlives the crawler.
+Pages are hostile and the parser is native code, so this process may hang, grow or crash on any page, and only
+that page is lost. It has three descriptors and no state: 0 is the socket to the crawler, 1 the tally file, 2
+a file for its error output. In the tally it counts each page as it begins, so that after a death the crawler
+knows which page it was at. It ends when the socket closes, so it never outlives the crawler.
 """
 
 import contextlib
@@ -26,17 +26,17 @@ Digest: TypeAlias = Callable[[DigestRequest], PageDigest | Undigested]
 
 TALLY_BYTES = 8
 OUT_OF_MEMORY = Undigested(Verdict(Outcome.PARSE_LIMIT, "more memory than allowed for a page"))
-# Encoded beforehand: there may be no memory left to do it when it is needed.
+# Encoded in advance: there may be no memory left when it is needed.
 _OUT_OF_MEMORY_FRAME = encode_frame(Answer.of(OUT_OF_MEMORY))
-# Nothing is written but the tally and last words; this keeps code that went astray from filling a disk.
+# Only the tally and error output are written; this keeps runaway code from filling a disk.
 _MAX_FILE_BYTES = 16 * 1024 * 1024
-# Addressed to the crawler, even when they are sent to all its processes: it decides when a worker ends.
+# Meant for the crawler, even if sent to all its processes: it decides when a worker ends.
 _PARENTS_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
-# One page in sixty. The allocator keeps what such a page took, for ever, as it takes it for the usual size:
-# after 5,000 pages of manuals a worker stood at 100 MB, and at 43 when it is given back after each of these.
+# One page in sixty. The allocator never returns the memory of such a page by itself: after 5,000 pages of
+# manuals a worker had 100 MB, and 43 MB if memory is returned after each of these.
 _LARGE_PAYLOAD = 256 * 1024
-# What is larger is a mapping of its own, which is gone when it is freed. By default every such block that is
-# freed raises that bound, so that soon all of them leave holes in the heap.
+# Larger blocks get a mapping of their own, which is unmapped when freed. By default every such block raises
+# the threshold when freed, so that soon all of them leave holes in the heap.
 _LARGE_BLOCK = 256 * 1024
 _M_MMAP_THRESHOLD = -3
 _PR_SET_PDEATHSIG = 1
@@ -47,11 +47,11 @@ _decoder = msgspec.msgpack.Decoder(DigestRequest)
 
 
 def serve(digest_one: Digest, cpu_seconds: float) -> None:
-    """Answer requests until the crawler hangs up, or until a page took all the memory."""
+    """Answer requests until the crawler disconnects, or until a page takes all the memory."""
     channel, tally = _take_over(0), _take_over(1)
     _keep_large_blocks_apart()
-    give_back = _memory_returner()
-    gc.freeze()  # what was imported stays; no collection need look at it
+    return_memory = _memory_returner()
+    gc.freeze()  # imported objects stay: collections need not visit them
     gc.enable()
     with open(channel, "rb", closefd=False) as inbox:
         _write_all(channel, READY_FRAME)
@@ -67,7 +67,7 @@ def serve(digest_one: Digest, cpu_seconds: float) -> None:
                 _write_all(channel, _OUT_OF_MEMORY_FRAME)
                 return
             if size > _LARGE_PAYLOAD:
-                give_back(0)  # when the answer is on its way already
+                return_memory(0)  # after the answer was sent
 
 
 def _answer_next(inbox: BinaryIO, size: int, digest_one: Digest) -> bytearray:
@@ -79,19 +79,19 @@ def _answer_next(inbox: BinaryIO, size: int, digest_one: Digest) -> bytearray:
 
 
 def _keep_large_blocks_apart() -> None:
-    """Only one C library has this, and ``malloc_trim``; others do so by themselves."""
+    """glibc only, as is ``malloc_trim``; other C libraries do this by themselves."""
     set_option: Callable[[int, int], object] = getattr(ctypes.CDLL(None), "mallopt", max)
     set_option(_M_MMAP_THRESHOLD, _LARGE_BLOCK)
 
 
 def _memory_returner() -> Callable[[int], object]:
-    """Gives what was freed back to the system."""
+    """A function that returns freed memory to the system."""
     found: Callable[[int], object] = getattr(ctypes.CDLL(None), "malloc_trim", bool)
     return found
 
 
 def _take_over(descriptor: int) -> int:
-    """Move a standard stream out of reach of anything that prints or reads on the side."""
+    """Move a standard stream out of reach of code that prints or reads."""
     moved = os.dup(descriptor)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, descriptor)
@@ -107,8 +107,8 @@ def _write_all(descriptor: int, data: bytes | bytearray) -> None:
 
 
 def confine(memory_bytes: int) -> None:
-    """Give up what a parser does not need. The timer's signal keeps its default action, which no code that
-    hangs in C can put off: the kernel ends the process."""
+    """Drop what a parser does not need. The signal of the timer keeps its default action, so that the kernel
+    kills the process even if it hangs in C code."""
     for number in _PARENTS_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
@@ -117,10 +117,10 @@ def confine(memory_bytes: int) -> None:
     _lower(resource.RLIMIT_FSIZE, _MAX_FILE_BYTES)
     if sys.platform == "linux":
         libc = ctypes.CDLL(None)
-        # A page that hangs keeps the worker from seeing the socket close; the kernel sees to it.
+        # A worker that hangs does not notice the closed socket; the kernel kills it with its parent.
         libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
-        # A network of its own, with nobody in it. Without privileges that takes a user namespace, which some
-        # systems forbid: there the worker goes on as it is, as a parser has no cause to call anybody.
+        # An empty network of its own. Without privileges that takes a user namespace, which some systems
+        # forbid; there the worker runs without it, as a parser opens no connections.
         if libc.unshare(_CLONE_NEWNET) != 0:
             libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
 
@@ -135,7 +135,7 @@ def _lower(limit: int, value: int) -> None:
 def main(arguments: list[str]) -> None:
     cpu_seconds, memory_bytes = arguments
     confine(int(memory_bytes))
-    gc.disable()  # imports make much that stays; to look for what does not is a twentieth of them
+    gc.disable()  # collections during the imports would take a twentieth of their time
     from sumi.parse.page.digester import digest  # loads the parser, which only this process needs
 
     serve(digest, float(cpu_seconds))

@@ -1,4 +1,4 @@
-"""Browsers: how they start, what is switched off in them, and how they end if they do not listen."""
+"""Starting, watching and killing Chromium, and the features that are switched off in it."""
 
 import asyncio
 import fcntl
@@ -17,23 +17,23 @@ from sumi.fetch.browser.process_tree import (
     children,
     find_marked,
     has_argument,
+    has_proc,
     kill_tree,
     private_bytes,
-    processes_are_seen,
 )
 
-# What calls to a browser raise: Playwright's errors, and what event loops say of a driver that has died.
-FAILURES = (Error, OSError, RuntimeError)  # the last is uvloop's, for a pipe that nobody reads any more
-_OF_THE_DEAD = ("crash", "has been closed", "connection closed", "disconnected", "handler is closed")
+# What calls to a browser raise: Playwright's errors, and those of event loops for a dead driver.
+FAILURES = (Error, OSError, RuntimeError)  # the last is uvloop's, for a closed pipe
+_DEATH_WORDS = ("crash", "has been closed", "connection closed", "disconnected", "handler is closed")
 
 
-def words_of(error: BaseException) -> str:
+def first_line_of(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:200]
 
 
-def tells_of_a_death(error: BaseException) -> bool:
+def means_browser_died(error: BaseException) -> bool:
     said = str(error).lower()
-    return any(word in said for word in _OF_THE_DEAD)
+    return any(word in said for word in _DEATH_WORDS)
 
 
 _PREFIX = "sumi-browser-"
@@ -41,17 +41,17 @@ _LOCK = "lock"
 
 
 class Scratch:
-    """A folder for what browsers need while they run. It goes with the run; one that a killed run left, with
-    the next.
+    """A folder for the temporary files of browsers, removed with the run; one that a killed run left is
+    removed by the next.
 
-    It belongs to whoever holds the lock on the file in it, and the kernel takes a lock back when its holder
-    dies.
+    It belongs to the process that holds the lock on the file in it; the kernel releases the lock of a dead
+    one.
     """
 
     def __init__(self) -> None:
         clear_abandoned()
         self.path = tempfile.mkdtemp(prefix=_PREFIX)
-        # Named only once it is locked: a folder without that name is not taken for an abandoned one.
+        # Renamed once it is locked: a folder without a lock file does not count as abandoned.
         draft = Path(self.path, "lock.new")
         self._lock = os.open(draft, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
@@ -63,7 +63,7 @@ class Scratch:
 
 
 def clear_abandoned() -> None:
-    """Of this user only: nobody else's folders are touched, nor followed where links lead."""
+    """Of this user only; links are not followed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):
             if folder.lstat().st_uid == os.getuid() and not folder.is_symlink() and _is_abandoned(folder):
@@ -80,9 +80,9 @@ def _is_abandoned(folder: Path) -> bool:
 
 
 _START_SECONDS = 30.0
-_ANSWER_SECONDS = 5.0  # for a driver that is asked next to nothing
+_ANSWER_SECONDS = 5.0  # for a trivial call to the driver
 _CLOSE_SECONDS = 5.0
-_NEWS_OF_A_DEAD_DRIVER = (
+_DEAD_DRIVER_WORDS = (
     "Connection closed while reading from the driver",
     "Connection.send_message_to_server",
 )
@@ -100,30 +100,30 @@ _FLAGS = (
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy",
     "--js-flags=--max-old-space-size=512",
-    # Three processes less for each browser, a sixth of its memory. That one of them fails costs the page that
-    # the browser is at, and so it does when the browser itself fails. Playwright's own list of features to
-    # enable gives way to this one: it concerns screenshots and accounts. To disable any in the same way would
-    # undo its list of those, on which much depends.
+    # Three processes and a sixth of the memory less per browser. A crash in one of them now costs the page
+    # that the browser is at, as a crash of the browser does. This replaces Playwright's own list of features
+    # to enable, which concerns screenshots and accounts. Features must not be disabled in the same way: that
+    # would replace Playwright's list of those, which matters.
     "--in-process-gpu",
     "--enable-features=NetworkServiceInProcess2",
 )
 
 
 class Chromium:
-    """One browser with all its processes, and a profile that goes with it."""
+    """One browser with all its processes and its profile."""
 
     def __init__(self, browser: Browser, pid: int | None, mark: str) -> None:
         self.browser = browser
         self._pid = pid
         self._mark = mark
         self._profile = None if pid is None else argument_of(pid, "user-data-dir")
-        # Without them it goes on, and waits for ever for a process to show the next page in.
+        # Without them the browser survives, and waits endlessly for a process for the next page.
         self._zygotes = () if pid is None else tuple(filter(_is_zygote, children(pid)))
         self._killed = False
 
     @property
     def is_running(self) -> bool:
-        """With all that it needs. Looks for itself: the driver may hear of a death late, or never."""
+        """Checks the processes itself: the driver may notice a death late, or never."""
         if self._killed or not self.browser.is_connected():
             return False
         return self._pid is None or (self._is_there() and all(map(_is_zygote, self._zygotes)))
@@ -133,13 +133,13 @@ class Chromium:
         return 0 if self._pid is None else private_bytes(self._pid)
 
     def kill(self) -> None:
-        """At once, whatever it is doing."""
+        """Kill it at once."""
         self._killed = True
         if self._pid is not None and self._is_there():
             kill_tree(self._pid)
 
     async def aclose(self) -> None:
-        """In good order if it will, otherwise not."""
+        """Close it cleanly if possible, otherwise kill it."""
         if self.is_running:
             with suppress(*FAILURES, TimeoutError):
                 async with asyncio.timeout(_CLOSE_SECONDS):
@@ -149,14 +149,14 @@ class Chromium:
             await asyncio.to_thread(shutil.rmtree, self._profile, ignore_errors=True)
 
     def _is_there(self) -> bool:
-        """Its number may be another process's by now."""
+        """The pid may have been reused."""
         return self._pid is not None and has_argument(self._pid, self._mark)
 
 
 class Launcher:
-    """Starts browsers by way of Playwright's driver, one process for all; started again should it die.
+    """Starts browsers through Playwright's driver, one process for all, which is restarted if it dies.
 
-    ``key_hash``: of the one key that they are to believe whatever its certificate says, the proxy's.
+    ``key_hash``: of the proxy's key, the only one that browsers trust without a valid certificate.
     """
 
     def __init__(self, path: str, key_hash: str) -> None:
@@ -167,7 +167,7 @@ class Launcher:
         self._starting = asyncio.Lock()
 
     async def launch(self, proxy_url: str) -> Chromium | str:
-        """A browser that knows no other way out than the proxy; or why there is none."""
+        """A browser that uses the proxy for everything, or why it did not start."""
         mark = f"--sumi-browser={secrets.token_hex(8)}"
         async with self._starting:
             try:
@@ -180,7 +180,7 @@ class Launcher:
             half_started = find_marked(mark)
             if half_started is not None:
                 kill_tree(half_started)
-            if not await self._driver_answers():  # otherwise it has other browsers to look after
+            if not await self._driver_answers():  # if it does, it has other browsers to serve
                 await self._stop()
             return why
 
@@ -200,14 +200,14 @@ class Launcher:
             args=[*_FLAGS, self._believed, mark],
             proxy={"server": proxy_url},
             env={**os.environ, "TMPDIR": self._scratch.path},
-            # The superuser cannot have the sandbox: it is made of what other users may not do.
+            # Chromium refuses to run its sandbox as root.
             chromium_sandbox=os.geteuid() != 0,
             handle_sigint=False,  # the run decides when it ends
             handle_sigterm=False,
             handle_sighup=False,
         )
         pid = find_marked(mark)
-        if pid is None and processes_are_seen():
+        if pid is None and has_proc():
             return "it ended as soon as it had started"
         return Chromium(browser, pid, mark)
 
@@ -231,27 +231,27 @@ class Launcher:
 
 
 async def _started_driver() -> Playwright:
-    logging.getLogger("asyncio").addFilter(_is_not_about_a_dead_driver)
+    logging.getLogger("asyncio").addFilter(_is_not_about_dead_driver)
     try:
         return await async_playwright().start()
-    except Exception as error:  # of one that dies meanwhile, Playwright raises no class of its own
+    except Exception as error:  # Playwright has no class for a driver that dies during the start
         raise Error(str(error)) from error
 
 
-def _is_not_about_a_dead_driver(record: logging.LogRecord) -> bool:
-    """Playwright leaves that news lying about in futures and callbacks. Whoever needs the driver is told."""
+def _is_not_about_dead_driver(record: logging.LogRecord) -> bool:
+    """Playwright reports a dead driver also in futures that nobody awaits. Callers get the error anyway."""
     said = record.getMessage()
-    return not any(word in said for word in _NEWS_OF_A_DEAD_DRIVER)
+    return not any(word in said for word in _DEAD_DRIVER_WORDS)
 
 
 def _is_zygote(pid: int) -> bool:
-    """One of the processes that Chromium on Linux makes its renderers from; those look like it at first, and
-    are no children of the browser's own."""
+    """A zygote: the process from which Chromium on Linux forks its renderers. Those look like it at first,
+    but are not children of the browser."""
     return has_argument(pid, "--type=zygote")
 
 
 def _last_words(text: str) -> str:
-    """The line of a browser's complaints that says what is the matter."""
+    """The most telling line of the browser's error output."""
     lines = [line.strip(" -") for line in text.splitlines() if line.strip()]
     telling = [line for line in lines if "FATAL" in line or "ERROR" in line or "exitCode" in line]
     return (telling or lines or ["no reason given"])[0][:300]

@@ -1,15 +1,14 @@
-"""A Fetcher that shows pages to a browser on their way. The exchange itself stays the HTTP client's.
+"""A Fetcher that renders pages in a browser. The document itself is fetched by the HTTP client.
 
-So redirects, errors, limits, spacing and credentials are what they are without a browser, and a page is asked
-for once, however it is then read.
+So redirects, errors, limits, pacing and credentials work as without a browser, and a page is requested once.
 """
 
 import msgspec
 
 from sumi.fetch.browser.chromium import Chromium, Launcher
 from sumi.fetch.browser.filtering_proxy import Clients, FilteringProxy, new_identity
+from sumi.fetch.browser.page_context import PageContext, open_context
 from sumi.fetch.browser.pool import TabPool
-from sumi.fetch.browser.stage import Stage, set_stage
 from sumi.fetch.browser.tab import Snapshot, Tab
 from sumi.fetch.http import HttpFetcher
 from sumi.model import Request, Response, Timing
@@ -20,8 +19,8 @@ from sumi.policy import FetchLimits, NetworkPolicy, RenderMode, RenderPolicy
 from sumi.ports import Clock, Fetcher
 
 _HTML = ("content-type", "text/html; charset=utf-8")
-# True of what the server sent. That it has not changed says nothing about what its scripts would fetch now.
-_OF_THE_SHELL = frozenset({"content-type", "etag", "last-modified"})
+# Headers of the unrendered document. Its validators say nothing about what its scripts would fetch now.
+_NOT_OF_RENDERED = frozenset({"content-type", "etag", "last-modified"})
 
 
 class RenderingFetcher:
@@ -57,7 +56,7 @@ class RenderingFetcher:
             return Trouble(snapshot, timing)
         return msgspec.structs.replace(
             page,
-            headers=(*((name, value) for name, value in page.headers if name not in _OF_THE_SHELL), _HTML),
+            headers=(*((name, value) for name, value in page.headers if name not in _NOT_OF_RENDERED), _HTML),
             body=snapshot.html,
             timing=timing,
             rendered=why,
@@ -79,11 +78,11 @@ def browser_behind(
     clients = Clients(own=http, others=HttpFetcher(limits, anonymous, clock))
     proxy = FilteringProxy(clients, limits, identity.context)
 
-    async def stage_in(chromium: Chromium) -> Stage:
-        return await set_stage(chromium, proxy, policy, network.user_agent)
+    async def context_in(chromium: Chromium) -> PageContext:
+        return await open_context(chromium, proxy, policy, network.user_agent)
 
     def make_tab(chromium: Chromium) -> Tab:
-        return Tab(chromium, stage_in, policy, limits.body_bytes)
+        return Tab(chromium, context_in, policy, limits.body_bytes)
 
     pool = TabPool(policy.tabs, Launcher(path, identity.key_hash), proxy, make_tab)
     return RenderingFetcher(http, policy.mode, pool, clock)

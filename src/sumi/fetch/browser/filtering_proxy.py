@@ -1,10 +1,10 @@
-"""The browser's only way out: a proxy on loopback behind which stands the crawler's own client.
+"""The browser's only way to the network: a proxy on loopback that sends every request with the crawler's own
+client.
 
-Whatever a page makes the browser ask for (a script, a redirect's target, a worker's request) and the
-browser's own chatter arrive here, because the browser knows no other way; in a tunnel, too, since its TLS
-ends here. So every request is one of the client's: the same checks of addresses, authorities, proxies and
-limits as for any page. Each page has a pass with a secret and a budget; without one nothing is asked for, so
-no other program on the machine can use it as a relay.
+Whatever a page makes the browser request (a script, the target of a redirect, a worker's request), and the
+browser's own requests, arrive here, also those in a tunnel, since its TLS ends here. So the same checks of
+addresses, certificates, proxies and limits apply as for any page. Each page has a pass with a secret and a
+budget; without one nothing is sent, so no other program on the machine can use the proxy as a relay.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ from sumi.fetch.browser.proxy_wire import (
     HEAD_BYTES,
     NEEDS_PASS,
     TUNNEL_OPEN,
-    Wanted,
-    answer_bytes,
+    ProxyRequest,
     read_request,
+    response_bytes,
 )
 from sumi.fetch.target import Origin
 from sumi.model import Request, Response
@@ -38,65 +38,73 @@ from sumi.outcomes import Trouble
 from sumi.policy import FetchLimits
 from sumi.ports import Fetcher
 
-# Hosts that watch readers and bring nothing that a page consists of; a crawler is no reader.
-
-# The usual ones only, by registrable domain. A longer list blocks little more and must be kept up to date.
-_DOMAINS: Final = frozenset(
-    {
-        *("google-analytics.com", "googletagmanager.com", "googletagservices.com", "googlesyndication.com"),
-        *(
-            "doubleclick.net",
-            "googleadservices.com",
-            "adservice.google.com",
-            "facebook.net",
-            "connect.facebook.com",
-        ),
-        *(
-            "hotjar.com",
-            "hotjar.io",
-            "clarity.ms",
-            "bat.bing.com",
-            "segment.com",
-            "segment.io",
-            "mixpanel.com",
-        ),
-        *("amplitude.com", "heapanalytics.com", "heap.io", "fullstory.com", "mouseflow.com", "crazyegg.com"),
-        *(
-            "matomo.cloud",
-            "plausible.io",
-            "usefathom.com",
-            "simpleanalyticscdn.com",
-            "umami.is",
-            "posthog.com",
-        ),
-        *("newrelic.com", "nr-data.net", "scorecardresearch.com", "quantserve.com", "chartbeat.com"),
-        *("chartbeat.net", "adnxs.com", "criteo.com", "criteo.net", "taboola.com", "outbrain.com"),
-        *(
-            "amazon-adsystem.com",
-            "cloudflareinsights.com",
-            "statcounter.com",
-            "mc.yandex.ru",
-            "hs-analytics.net",
-        ),
-    }
+# Hosts that track readers and serve nothing that a page consists of. Only the usual ones, by registrable
+# domain: a longer list blocks little more and has to be maintained.
+_TRACKERS: Final = frozenset(
+    [
+        "google-analytics.com",
+        "googletagmanager.com",
+        "googletagservices.com",
+        "googlesyndication.com",
+        "doubleclick.net",
+        "googleadservices.com",
+        "adservice.google.com",
+        "facebook.net",
+        "connect.facebook.com",
+        "hotjar.com",
+        "hotjar.io",
+        "clarity.ms",
+        "bat.bing.com",
+        "segment.com",
+        "segment.io",
+        "mixpanel.com",
+        "amplitude.com",
+        "heapanalytics.com",
+        "heap.io",
+        "fullstory.com",
+        "mouseflow.com",
+        "crazyegg.com",
+        "matomo.cloud",
+        "plausible.io",
+        "usefathom.com",
+        "simpleanalyticscdn.com",
+        "umami.is",
+        "posthog.com",
+        "newrelic.com",
+        "nr-data.net",
+        "scorecardresearch.com",
+        "quantserve.com",
+        "chartbeat.com",
+        "chartbeat.net",
+        "adnxs.com",
+        "criteo.com",
+        "criteo.net",
+        "taboola.com",
+        "outbrain.com",
+        "amazon-adsystem.com",
+        "cloudflareinsights.com",
+        "statcounter.com",
+        "mc.yandex.ru",
+        "hs-analytics.net",
+    ]
 )
 
 
 def is_tracker(host: str) -> bool:
-    """Whether a host, in lower case, is one of them or lies below one."""
+    """Whether a host, in lower case, is one of them or a subdomain of one."""
     labels = host.rstrip(".").split(".")
-    return any(".".join(labels[start:]) in _DOMAINS for start in range(len(labels) - 1))
+    return any(".".join(labels[start:]) in _TRACKERS for start in range(len(labels) - 1))
 
 
 _MAX_BYTES = 64 * 1024 * 1024
 _KEPT_STATUS = 200
 _KEPT_TYPES = frozenset({"text/javascript", "application/javascript", "application/x-javascript", "text/css"})
 
-Key: TypeAlias = tuple[bool, str]  # whether asked for with what the user confided, and the URL
+Key: TypeAlias = tuple[bool, str]  # whether requested with the user's credentials, and the URL
 
 
-class Shelf:
-    """Scripts and style sheets of a run, in memory: every page of a site asks for the same few.
+class ScriptCache:
+    """Scripts and style sheets of a run, in memory: all pages of a site need the same few.
 
     Each page has a browser context of its own, so without this a site would send its application once per
     page.
@@ -113,7 +121,7 @@ class Shelf:
         return kept
 
     def put(self, key: Key, response: Response) -> None:
-        if not _may_be_kept(response) or key in self._kept:
+        if not _is_cacheable(response) or key in self._kept:
             return
         self._kept[key] = response
         self._bytes += len(response.body)
@@ -121,8 +129,8 @@ class Shelf:
             self._bytes -= len(self._kept.popitem(last=False)[1].body)
 
 
-def _may_be_kept(response: Response) -> bool:
-    """The server's word on caching is kept where it says no; a run is short enough for the rest."""
+def _is_cacheable(response: Response) -> bool:
+    """A server that forbids caching is obeyed; a run is short enough for the rest."""
     media_type = (response.header("content-type") or "").partition(";")[0].strip().lower()
     control = (response.header("cache-control") or "").lower()
     asked_not_to = any(word in control for word in ("no-store", "no-cache", "private", "max-age=0"))
@@ -132,20 +140,20 @@ def _may_be_kept(response: Response) -> bool:
     return fit and not (asked_not_to or depends or personal)
 
 
-_LASTS = timedelta(days=365)
+_VALID_FOR = timedelta(days=365)
 
 
 class Identity(NamedTuple):
-    """What the proxy shows the browser when it speaks for a site over TLS.
+    """The certificate that the proxy presents to the browser for every site.
 
-    The proxy ends the browser's TLS itself: so a custom authority, a proxy further on and the rules about
-    headers hold for what scripts ask for, too, and the certificates of sites are checked by the one client
-    that always does it. The browser is told to believe one key, which is made anew for every run, exists in
-    this process only and never leaves it.
+    The proxy ends the browser's TLS itself. So ``--ca-file``, an upstream proxy and the rules about headers
+    apply to the requests of scripts too, and the certificates of sites are checked by the one client that
+    always does it. The browser trusts a single key, which is generated for every run and never leaves this
+    process.
     """
 
     context: ssl.SSLContext  # for the server's side
-    key_hash: str  # by which the browser knows it: SHA-256 of the public key, in Base64
+    key_hash: str  # for the browser: SHA-256 of the public key, in Base64
 
 
 def new_identity() -> Identity:
@@ -156,7 +164,7 @@ def new_identity() -> Identity:
     certificate = (
         x509.CertificateBuilder(name, name, public, x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + _LASTS)
+        .not_valid_after(now + _VALID_FOR)
         .sign(key, hashes.SHA256())
     )
     private_pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -167,7 +175,9 @@ def new_identity() -> Identity:
 
 def _context(pem: bytes) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with tempfile.NamedTemporaryFile() as file:  # OpenSSL takes a key from a file only; others cannot read it
+    with (
+        tempfile.NamedTemporaryFile() as file
+    ):  # OpenSSL loads a key only from a file; other users cannot read it
         file.write(pem)
         file.flush()
         context.load_cert_chain(file.name)
@@ -175,22 +185,22 @@ def _context(pem: bytes) -> ssl.SSLContext:
     return context
 
 
-# What reads. A script that means to change or delete something gets no answer.
+# No other methods: a script that changes or deletes something gets no response.
 _METHODS = frozenset({"GET", "HEAD", "POST"})
-_MAX_OF_ONE = 16 * 1024 * 1024  # bytes of one answer
-_AT_ONCE = 8  # requests of one page; with the line above, what they can take of our memory
-_WORTHLESS = 407  # about a proxy, and there is none between the site and the browser but this
+_MAX_BODY = 16 * 1024 * 1024
+_AT_ONCE = 8  # requests of one page; with the line above, a bound on its memory
+_PROXY_AUTHENTICATION = 407  # is about a proxy, and the browser must not think of ours
 
 
 class Clients(NamedTuple):
-    """Who makes the requests."""
+    """Which client sends a request."""
 
-    own: Fetcher  # of the run, with its cookies and credentials: for a page's own origin
-    others: Fetcher  # without any: a page of one site speaks for nobody at another
+    own: Fetcher  # for a page's own origin, with the cookies and credentials of the run
+    others: Fetcher  # for other origins, without any
 
 
 class Pass:
-    """What one page may use, and what it is using."""
+    """What one page may use, and its running requests."""
 
     def __init__(self, name: str, secret: str, bytes_left: int) -> None:
         self.name = name
@@ -210,13 +220,13 @@ class Pass:
 
 
 class FilteringProxy:
-    """To be used within one running event loop; listens from ``start`` to ``aclose``."""
+    """For use within one running event loop; listens from ``start`` to ``aclose``."""
 
     def __init__(self, clients: Clients, limits: FetchLimits, tls: ssl.SSLContext) -> None:
         self._clients = clients
         self._limits = limits
         self._tls = tls
-        self._shelf = Shelf()
+        self._scripts = ScriptCache()
         self._passes: dict[str, Pass] = {}
         self._issued = 0
         self._server: asyncio.Server | None = None
@@ -225,7 +235,7 @@ class FilteringProxy:
         self.url = ""
 
     async def start(self) -> None:
-        """Idempotent, also for several at once."""
+        """Idempotent, also when called concurrently."""
         async with self._starting:
             if self._server is None:
                 self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=HEAD_BYTES)
@@ -238,12 +248,12 @@ class FilteringProxy:
         return issued
 
     async def revoke(self, issued: Pass) -> None:
-        """The page is done: its connections end, and its name opens nothing any more."""
+        """The page is done: end its connections and invalidate its pass."""
         self._passes.pop(issued.authorization, None)
         await _ended(issued.tasks)
 
     async def aclose(self) -> None:
-        """The run's own client is the caller's to close."""
+        """Does not close the run's own client, which is the caller's."""
         if self._server is not None:
             self._server.close()
             await _ended(self._tasks)
@@ -277,12 +287,12 @@ class FilteringProxy:
             if wanted.is_tunnel:
                 await self._tunnel(held, wanted, reader, writer)
             else:
-                await self._converse(held, wanted, reader, writer)
+                await self._serve_requests(held, wanted, reader, writer)
         finally:
             held.tasks.discard(task)
 
     async def _tunnel(
-        self, held: Pass, wanted: Wanted, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, held: Pass, wanted: ProxyRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         await _say(writer, TUNNEL_OPEN)
         async with asyncio.timeout(self._limits.first_byte):
@@ -290,44 +300,44 @@ class FilteringProxy:
         origin = wanted.target.url.removesuffix("/")
         first = await read_request(reader, self._limits.idle, origin)
         if first is not None:
-            await self._converse(held, first, reader, writer, origin)
+            await self._serve_requests(held, first, reader, writer, origin)
 
-    async def _converse(
+    async def _serve_requests(
         self,
         held: Pass,
-        first: Wanted,
+        first: ProxyRequest,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         origin: str = "",
     ) -> None:
-        """One request after the other, each looked at by itself. To what is refused there is no answer: it
-        would look to the page like the site's own."""
-        wanted: Wanted | None = first
+        """Serve one request after the other. A refused one gets no response: to the page it would look like
+        the site's own."""
+        wanted: ProxyRequest | None = first
         while wanted is not None and (origin or self._passes.get(wanted.authorization) is held):
             answer = await self._answer(held, wanted)
             if answer is None or not held.spend(len(answer.body)):
                 return
-            await _say(writer, answer_bytes(answer, wanted.method))
+            await _say(writer, response_bytes(answer, wanted.method))
             if answer.hold is not None:
-                answer.hold.release()  # also of what goes on to the shelf, which has a bound of its own
+                answer.hold.release()  # cached scripts too: the cache has a bound of its own
             wanted = await read_request(reader, self._limits.idle, origin)
 
-    async def _answer(self, held: Pass, wanted: Wanted) -> Response | None:
+    async def _answer(self, held: Pass, wanted: ProxyRequest) -> Response | None:
         target = wanted.target
         if wanted.method not in _METHODS or is_tracker(target.host):
             return None
         is_own = target.origin == held.origin
-        kept = self._shelf.get((is_own, target.url)) if wanted.method == "GET" else None
+        kept = self._scripts.get((is_own, target.url)) if wanted.method == "GET" else None
         if kept is not None:
             return kept
         async with held.turns:
             answer = await self._fetched(held, wanted, self._clients.own if is_own else self._clients.others)
         if answer is not None and wanted.method == "GET":
-            self._shelf.put((is_own, target.url), answer)
+            self._scripts.put((is_own, target.url), answer)
         return answer
 
-    async def _fetched(self, held: Pass, wanted: Wanted, client: Fetcher) -> Response | None:
-        most = max(0, min(_MAX_OF_ONE, held.bytes_left))
+    async def _fetched(self, held: Pass, wanted: ProxyRequest, client: Fetcher) -> Response | None:
+        most = max(0, min(_MAX_BODY, held.bytes_left))
         answer = await client.fetch(
             Request(
                 wanted.target.url,
@@ -339,7 +349,7 @@ class FilteringProxy:
                 urgent=True,
             )
         )
-        if isinstance(answer, Trouble) or answer.status == _WORTHLESS or len(answer.body) > most:
+        if isinstance(answer, Trouble) or answer.status == _PROXY_AUTHENTICATION or len(answer.body) > most:
             return None
         return answer
 

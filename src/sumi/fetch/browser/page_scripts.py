@@ -1,10 +1,8 @@
-"""What the browser shows, written down as HTML: shadow roots in their places, slots filled.
+"""Scripts that run in the page: they serialize it, watch it for changes, and scroll it."""
 
-The script walks with a stack of its own, for a page may be nested as deeply as it likes, and gives up at the
-size limit, so that no more than that ever leaves the browser.
-"""
-
-# Arguments: the most characters, and where a script wanted to send the reader (or null).
+# The rendered page as HTML, with shadow roots in place and slots filled. Uses a stack instead of recursion,
+# because pages may be nested to any depth, and stops at the size limit. Arguments: the maximum number of
+# characters, and where a script tried to navigate (or null).
 SCRIPT = r"""
 ([limit, sentTo]) => {
   const VOID = new Set(['area', 'base', 'br', 'col', 'embed', 'hr', 'img', 'input', 'link', 'meta', 'source',
@@ -34,7 +32,7 @@ SCRIPT = r"""
     put('>');
   };
   const additions = () => {
-    // After client-side routing, relative links start from another place than the page that was asked for.
+    // After client-side routing, relative links have another base than the requested URL.
     if (!document.querySelector('base[href]')) put('<base href="' + quoted(document.baseURI) + '">');
     if (sentTo) put('<meta http-equiv="refresh" content="0;url=' + quoted(sentTo) + '">');
   };
@@ -60,8 +58,8 @@ SCRIPT = r"""
 }
 """
 
-# Resolves once the browser has drawn what it has to draw, and whoever watches for that has been told: after
-# two frames. A page that is not drawn gets none, and is waited for no longer than ``most`` milliseconds.
+# Resolves after two frames, when everything is drawn and observers have been called. A page that is not drawn
+# gets no frames, so it waits at most ``most`` milliseconds.
 _DRAWN = """
 const drawn = (most) => new Promise((resolve) => {
   setTimeout(resolve, most);
@@ -69,7 +67,7 @@ const drawn = (most) => new Promise((resolve) => {
 });
 """
 
-# Counts what changes in the document, in an object that the page itself does not see.
+# Counts changes of the document, in an object that the page itself cannot see.
 WATCH = """
 () => {
   const seen = { changes: 0 };
@@ -79,7 +77,7 @@ WATCH = """
 }
 """
 
-# After ``pause`` milliseconds of the page's own time: how much has changed, come and grown.
+# After ``pause`` milliseconds of the page's own time: the number of changes and of loaded resources.
 LOOK = f"""
 async (seen, [pause, most]) => {{
   {_DRAWN}
@@ -89,8 +87,8 @@ async (seen, [pause, most]) => {{
 }}
 """
 
-# Scrolls down screen by screen to the end, or until its milliseconds are over; answers how many it took, and
-# how long the page was then.
+# Scrolls down screen by screen to the end, or until the time is over; returns the number of screens and the
+# height of the page.
 SCROLL = f"""
 async ([most, pause, milliseconds]) => {{
   {_DRAWN}
@@ -110,7 +108,7 @@ async ([most, pause, milliseconds]) => {{
 
 HEIGHT = "() => (document.scrollingElement || document.documentElement).scrollHeight"
 
-# Before any script of the page: WebRTC knows ways around a proxy.
+# Runs before any script of the page: WebRTC could bypass the proxy.
 WITHOUT_WEBRTC = """
 for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport'])
   delete globalThis[name];

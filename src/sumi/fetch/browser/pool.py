@@ -1,7 +1,7 @@
-"""As many browsers as pages may be rendered at once; each is replaced when worn out, swollen or dead.
+"""As many browsers as pages may be rendered at once; each is replaced when it is worn out, too large or dead.
 
-A browser that dies is our trouble, not the page's and not its host's: the page, which is here already, is
-shown to the next one. Only a page over which several die in a row is taken for their killer.
+A browser that dies counts neither against the page nor its host: the page, which was fetched already, goes to
+the next browser. Only a page on which several browsers die in a row is blamed for it.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ from sumi.model import Response
 from sumi.outcomes import Outcome, Verdict
 
 _BROWSERS_PER_PAGE = 4
-_STARTS = 4  # in a row, until there is no browser to be had
-_PAUSE_SECONDS = 0.5  # after the first that failed; doubles
+_STARTS = 4  # attempts in a row
+_PAUSE_SECONDS = 0.5  # after the first failed start; doubles
 
 
 class TabPool:
-    """Browsers start with the first page. ``make_tab`` puts a tab around a browser."""
+    """Browsers start with the first page. ``make_tab`` wraps a browser in a tab."""
 
     def __init__(
         self,
@@ -34,10 +34,10 @@ class TabPool:
         self._proxy = proxy
         self._make_tab = make_tab
         self._idle: list[Tab] = []
-        self._proven = False  # a browser has started once, so that a later failure is not one of its settings
+        self._proven = False  # a browser has started once, so later failures are not about settings
 
     async def render(self, document: Response) -> Snapshot | Verdict:
-        """Raises UsageError if browsers cannot be started here at all, BrowserUnavailable if not any more."""
+        """Raises UsageError if no browser can be started at all, BrowserUnavailable if none can any more."""
         async with self._places:
             why = ""
             for _ in range(_BROWSERS_PER_PAGE):

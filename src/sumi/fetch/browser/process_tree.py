@@ -1,4 +1,4 @@
-"""The processes of one browser, as /proc shows them. Where there is no /proc, nothing is seen."""
+"""The processes of a browser, read from /proc; without /proc, none are found."""
 
 import os
 import signal
@@ -9,18 +9,18 @@ _PROC = Path("/proc")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
-def processes_are_seen() -> bool:
+def has_proc() -> bool:
     return (_PROC / "self" / "task").is_dir()
 
 
 def find_marked(mark: str) -> int | None:
-    """That descendant of ours which was started with ``mark`` among its arguments."""
+    """Our descendant that was started with ``mark`` among its arguments."""
     return next((pid for pid in tree(os.getpid()) if has_argument(pid, mark)), None)
 
 
 def has_argument(pid: int, word: str) -> bool:
-    """Never of a process that has ended, waited for or not. Chromium's children write theirs anew, with
-    blanks between them."""
+    """False for a process that has ended, even a zombie. Chromium's children rewrite theirs, separated by
+    blanks."""
     return word.encode() in b" ".join(_arguments(pid)).split(b" ")
 
 
@@ -33,7 +33,7 @@ def tree(root: int) -> list[int]:
 
 
 def private_bytes(root: int) -> int:
-    """Resident memory of a tree, without what is shared: a browser's processes map the same libraries."""
+    """Resident memory of a tree without shared pages: a browser's processes map the same libraries."""
     return sum(_private(pid) for pid in tree(root))
 
 

@@ -1,4 +1,4 @@
-"""What is said on the wire to a proxy and by it: requests read strictly, headers of one hop taken out."""
+"""The wire format of the proxy: requests are parsed strictly, hop-by-hop headers are removed."""
 
 import asyncio
 import re
@@ -10,7 +10,7 @@ from sumi.fetch.target import Target, parse_target
 from sumi.model import Response
 
 HEAD_BYTES = 64 * 1024
-_BODY_BYTES = 1024 * 1024  # of a request: a search, a query; not an upload
+_BODY_BYTES = 1024 * 1024  # of a request: a search or a query, not an upload
 TUNNEL_OPEN = b"HTTP/1.1 200 Connection established\r\n\r\n"
 NEEDS_PASS = (
     b'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="sumi"\r\n'
@@ -20,15 +20,15 @@ NEEDS_PASS = (
 _LENGTH = re.compile(r"[0-9]{1,9}\Z")
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/@\[\]]+):([0-9]{1,5})\Z")
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
-# These speak of one connection, are the client's own to say, or tell who led here.
+# Headers of one connection, headers that the client sets itself, and the referrer.
 _NOT_PASSED_ON = frozenset(
     {
         *("connection", "keep-alive", "te", "trailer", "http2-settings", "upgrade-insecure-requests"),
         *("host", "content-length", "expect", "user-agent", "accept-encoding", "referer"),
     }
 )
-_NOT_PASSED_ON_EITHER = ("proxy-", "sec-")
-# The body comes decoded and whole. The rest would make the browser report, or find other ways to a host.
+_PREFIXES_NOT_PASSED_ON = ("proxy-", "sec-")
+# The body is decoded and complete. The rest would make the browser send reports or bypass the proxy.
 _NOT_PASSED_BACK = frozenset(
     {
         *("connection", "keep-alive", "proxy-connection", "proxy-authenticate", "trailer", "upgrade"),
@@ -40,8 +40,8 @@ _WITHOUT_BODY = frozenset({204, 304})
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
-class Wanted(NamedTuple):
-    """A request, checked for form. Of a tunnel only the target and the authorization count."""
+class ProxyRequest(NamedTuple):
+    """A well-formed request. For a tunnel only the target and the authorization matter."""
 
     method: str
     target: Target
@@ -55,9 +55,9 @@ class Wanted(NamedTuple):
         return self.method == "CONNECT"
 
 
-async def read_request(reader: asyncio.StreamReader, seconds: float, origin: str = "") -> Wanted | None:
-    """None for what is not a request to a proxy; nobody is owed an answer to that. ``origin``: whom a tunnel
-    leads to, in which requests name paths only."""
+async def read_request(reader: asyncio.StreamReader, seconds: float, origin: str = "") -> ProxyRequest | None:
+    """None for anything but a request to a proxy, which gets no response. ``origin``: the target of the
+    tunnel, in which requests name only paths."""
     try:
         async with asyncio.timeout(seconds):
             wanted = parse_request(await reader.readuntil(b"\r\n\r\n"), origin)
@@ -68,12 +68,12 @@ async def read_request(reader: asyncio.StreamReader, seconds: float, origin: str
         return None
 
 
-def parse_request(head: bytes, origin: str = "") -> Wanted | None:
+def parse_request(head: bytes, origin: str = "") -> ProxyRequest | None:
     lines = head.decode("latin-1").split("\r\n")
     words = lines[0].split(" ")
     fields = [_field(line) for line in lines[1:] if line]
     names = dict(fields)
-    # A WebSocket is not something that can be checked, counted, and over with the page.
+    # A WebSocket cannot be checked or counted, and does not end with the page.
     if len(words) != 3 or "transfer-encoding" in names or "upgrade" in names:
         return None
     method, asked, _ = words
@@ -83,7 +83,7 @@ def parse_request(head: bytes, origin: str = "") -> Wanted | None:
         return None
     authorization = names.get("proxy-authorization", "")
     kept = tuple((name, value) for name, value in fields if _is_passed_on(name))
-    return Wanted(method, target, authorization, kept, 0 if method == "CONNECT" else length)
+    return ProxyRequest(method, target, authorization, kept, 0 if method == "CONNECT" else length)
 
 
 def _target(method: str, asked: str, origin: str) -> Target | None:
@@ -95,7 +95,7 @@ def _target(method: str, asked: str, origin: str) -> Target | None:
 
 
 def _is_passed_on(name: str) -> bool:
-    return name not in _NOT_PASSED_ON and not name.startswith(_NOT_PASSED_ON_EITHER)
+    return name not in _NOT_PASSED_ON and not name.startswith(_PREFIXES_NOT_PASSED_ON)
 
 
 def _field(line: str) -> tuple[str, str]:
@@ -104,7 +104,7 @@ def _field(line: str) -> tuple[str, str]:
 
 
 def _body_length(fields: list[tuple[str, str]]) -> int | None:
-    """None for one that is too long, unreadable, or stated twice: two readers might take different ones."""
+    """None if it is too long, invalid, or given twice: two readers might pick different ones."""
     stated = [value for name, value in fields if name == "content-length"]
     if not stated:
         return 0
@@ -112,8 +112,8 @@ def _body_length(fields: list[tuple[str, str]]) -> int | None:
     return int(stated[0]) if readable and int(stated[0]) <= _BODY_BYTES else None
 
 
-def answer_bytes(response: Response, method: str) -> bytes:
-    """A whole answer; the connection stays open for the next request."""
+def response_bytes(response: Response, method: str) -> bytes:
+    """A complete response; the connection stays open for the next request."""
     lines = [f"HTTP/1.1 {response.status} {_PHRASES.get(response.status, 'Answer')}"]
     lines += [
         f"{name}: {_CONTROLS.sub(' ', value)}"

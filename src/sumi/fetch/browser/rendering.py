@@ -1,4 +1,4 @@
-"""Finds a browser and puts it behind a job's fetcher. Loads Playwright only where pages are rendered."""
+"""Finds a browser and adds it to a job's fetcher. Loads Playwright only if pages are rendered."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from sumi.errors import UsageError
 from sumi.policy import FetchLimits, NetworkPolicy, RenderMode, RenderPolicy
 from sumi.ports import Clock, Fetcher
 
-# The headless ones first: the same engine without the rest of a browser, in half the memory.
+# Headless shells first: the same engine in half the memory.
 NAMES = (
     *("chromium-headless-shell", "chrome-headless-shell"),
     *("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"),
@@ -21,7 +21,7 @@ _VERSION_SECONDS = 20.0
 
 
 def find_browser(given: str | None) -> str:
-    """The path of a Chromium. Raises UsageError, saying how to come by one."""
+    """The path of a Chromium. Raises UsageError with advice on how to install one."""
     if given is not None:
         found = shutil.which(given)
         if found is None:
@@ -45,7 +45,7 @@ def installed_browser() -> str | None:
 
 
 def browser_version(path: str) -> str:
-    """As the browser itself says it; "" if it says nothing."""
+    """By ``--version``; "" if that fails."""
     try:
         done = subprocess.run(  # noqa: S603 - a path that the user or the system's own PATH gave
             [path, "--version"], capture_output=True, text=True, timeout=_VERSION_SECONDS, check=False
@@ -59,7 +59,7 @@ def browser_version(path: str) -> str:
 def rendering(
     fetcher: Fetcher, policy: RenderPolicy, limits: FetchLimits, network: NetworkPolicy, clock: Clock
 ) -> Fetcher:
-    """``fetcher`` itself where nothing is to be rendered. Raises UsageError if it is, and cannot be.
+    """``fetcher`` itself if nothing is rendered. Raises UsageError if rendering is impossible.
 
     The result owns ``fetcher`` and closes it.
     """

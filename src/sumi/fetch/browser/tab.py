@@ -1,31 +1,31 @@
-"""One browser that renders one page at a time, each in a context without a past, and is watched meanwhile."""
+"""One browser that renders one page at a time, each in a new context, and is watched meanwhile."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeAlias
 
-from sumi.fetch.browser.chromium import FAILURES, Chromium, tells_of_a_death, words_of
+from sumi.fetch.browser.chromium import FAILURES, Chromium, first_line_of, means_browser_died
+from sumi.fetch.browser.page_context import PageContext
 from sumi.fetch.browser.page_scripts import IS_SELECTOR, SCRIPT
-from sumi.fetch.browser.stage import Stage
-from sumi.fetch.browser.waiting import MOVING, Patience, first_of, go, is_stuck, settle
+from sumi.fetch.browser.waiting import MOVING, Deadline, first_of, go, is_stuck, settle
 from sumi.model import Response
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import RenderPolicy
 
-_LOOK_SECONDS = 0.25  # between two looks at a browser
-_STAGE_SECONDS = 30.0  # for what a browser does before it has seen anything of a page
+_LOOK_SECONDS = 0.25  # between two checks of a browser
+_OPEN_SECONDS = 30.0  # to open an empty page
 _MIB = 1024 * 1024
-# A page may leave for about:blank or for something that it made up, without asking anybody.
+# A page may navigate to about:blank or to a URL of its own making without a request.
 _WEB = ("http://", "https://")
 
 
 class Snapshot(NamedTuple):
     html: bytes
-    note: str  # what was waited for in vain
+    note: str  # what did not happen in time
 
 
 class Lost(NamedTuple):
-    """The browser was: it died, or stopped answering before it had seen the page. No fault of the page's."""
+    """The browser died, or stopped answering before it got the page. Not the fault of the page."""
 
     why: str
 
@@ -34,21 +34,21 @@ Seen: TypeAlias = Snapshot | Verdict | Lost
 
 
 class Tab:
-    """``set_stage`` makes the browser ready for a page; the next page's is set while one is waited for."""
+    """``open_context`` prepares the browser for a page; the next page's is opened while one is rendered."""
 
     def __init__(
         self,
         chromium: Chromium,
-        set_stage: Callable[[Chromium], Awaitable[Stage]],
+        open_context: Callable[[Chromium], Awaitable[PageContext]],
         policy: RenderPolicy,
         most_bytes: int,
     ) -> None:
         self._chromium = chromium
-        self._set_stage = set_stage
+        self._open_context = open_context
         self._policy = policy
         self._most_bytes = most_bytes
         self._rendered = 0
-        self._next: asyncio.Task[Stage] | None = None
+        self._next: asyncio.Task[PageContext] | None = None
         self._clearing: set[asyncio.Task[None]] = set()
 
     @property
@@ -65,7 +65,7 @@ class Tab:
         return self._rendered >= self._policy.recycle
 
     async def aclose(self) -> None:
-        pending: list[asyncio.Task[Stage] | asyncio.Task[None]] = [*self._clearing]
+        pending: list[asyncio.Task[PageContext] | asyncio.Task[None]] = [*self._clearing]
         if self._next is not None:
             pending.append(self._next)
         for task in pending:
@@ -74,11 +74,11 @@ class Tab:
         await self._chromium.aclose()
 
     async def bad_selector(self) -> str | Lost | None:
-        """The first of the policy's selectors that is none."""
+        """The first invalid selector of the policy."""
         try:
             return await first_of(self._find_bad_selector(), self._watch_alone())
         except FAILURES as error:
-            return Lost(words_of(error))
+            return Lost(first_line_of(error))
 
     async def _find_bad_selector(self) -> str | None:
         page = await self._chromium.browser.new_page()
@@ -87,41 +87,41 @@ class Tab:
         return bad[0] if bad else None
 
     async def render(self, document: Response) -> Seen:
-        """Whatever happens in the browser costs this page and no other: a hung one is ended."""
+        """Whatever happens in the browser costs only this page: a hung browser is killed."""
         self._rendered += 1
         try:
-            stage: Stage | Lost = await first_of(self._take_stage(), self._watch_alone())
+            context: PageContext | Lost = await first_of(self._take_context(), self._watch_alone())
         except FAILURES as error:
-            return Lost(f"the browser could not open a page: {words_of(error)}")
-        if isinstance(stage, Lost):
-            return stage
+            return Lost(f"the browser could not open a page: {first_line_of(error)}")
+        if isinstance(context, Lost):
+            return context
         try:
             return await first_of(
-                self._watch(), self._watch_renderer(stage), self._photograph(stage, document)
+                self._watch(), self._watch_renderer(context), self._snapshot(context, document)
             )
         except FAILURES as error:
             return self._trouble(error)
         finally:
-            clearing = asyncio.create_task(stage.clear())
+            clearing = asyncio.create_task(context.clear())
             self._clearing.add(clearing)
             clearing.add_done_callback(self._clearing.discard)
 
-    async def _take_stage(self) -> Stage:
+    async def _take_context(self) -> PageContext:
         prepared, self._next = self._next, None
-        return await self._set_stage(self._chromium) if prepared is None else await prepared
+        return await self._open_context(self._chromium) if prepared is None else await prepared
 
     def _prepare_next(self) -> None:
         if not self._is_worn_out:
-            self._next = asyncio.ensure_future(self._set_stage(self._chromium))
+            self._next = asyncio.ensure_future(self._open_context(self._chromium))
 
-    async def _photograph(self, stage: Stage, document: Response) -> Seen:
-        page, requests, patience = stage.page, stage.requests, Patience(self._policy)
-        stage.expect(document)
-        loaded = await go(page, document.url, self._policy.mode, patience, requests.leaving)
-        if not loaded and await is_stuck(page, stage.traffic):
+    async def _snapshot(self, context: PageContext, document: Response) -> Seen:
+        page, requests, deadline = context.page, context.requests, Deadline(self._policy)
+        context.expect(document)
+        loaded = await go(page, document.url, self._policy.mode, deadline, requests.leaving)
+        if not loaded and await is_stuck(page, context.traffic):
             return Lost("the browser made no progress on it")
         self._prepare_next()
-        note = await settle(page, stage.traffic, self._policy, patience)
+        note = await settle(page, context.traffic, self._policy, deadline)
         if not page.url.startswith(_WEB):
             return _failed(f"its script left the page for {page.url[:100]}")
         html: str = await page.evaluate(SCRIPT, [self._most_bytes, requests.sent_to])
@@ -133,24 +133,24 @@ class Tab:
     def _trouble(self, error: Exception) -> Seen:
         if "RangeError: too large" in str(error):
             return _too_large(self._most_bytes)
-        if tells_of_a_death(error) or not self._chromium.is_running:
+        if means_browser_died(error) or not self._chromium.is_running:
             return Lost("the browser crashed on it")
-        return _failed(f"the browser gave up: {words_of(error)}")
+        return _failed(f"the browser gave up: {first_line_of(error)}")
 
-    # Who watches returns when there is nothing left to wait for, and has ended the browser by then
+    # Each watcher returns when there is nothing left to wait for, and has killed the browser by then.
 
     async def _watch(self) -> Seen:
         late = _failed(f"not finished within {self._policy.seconds:g} s")
         return await self._watch_for(self._policy.seconds, late)
 
     async def _watch_alone(self) -> Lost:
-        """A browser that is not at a page: whatever goes wrong is its own fault."""
-        late = Lost(f"the browser did not open a page within {_STAGE_SECONDS:g} s")
-        seen = await self._watch_for(_STAGE_SECONDS, late)
+        """A browser without a page: whatever goes wrong is its own fault."""
+        late = Lost(f"the browser did not open a page within {_OPEN_SECONDS:g} s")
+        seen = await self._watch_for(_OPEN_SECONDS, late)
         return seen if isinstance(seen, Lost) else Lost(seen.rule)
 
-    async def _watch_renderer(self, stage: Stage) -> Seen:
-        await stage.crash()
+    async def _watch_renderer(self, context: PageContext) -> Seen:
+        await context.crashed()
         return Lost("the browser's process for it died")
 
     async def _watch_for(self, seconds: float, late: Lost | Verdict) -> Lost | Verdict:

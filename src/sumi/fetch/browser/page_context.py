@@ -1,7 +1,7 @@
-"""A context without a past and an empty page in it, ready for a document that may not be known yet.
+"""A new browser context with an empty page, ready for a document that may not be known yet.
 
-Making one takes a good part of the time that a small page takes, and so does clearing it away: both are done
-beside the rendering of other pages.
+Opening and closing one takes a good part of the time of a small page, so both happen while other pages are
+rendered.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from sumi.policy import RenderPolicy
 
 
 class Traffic:
-    """Whether a page's network is busy. The page itself is handed over by us and is no traffic."""
+    """Whether a page's network is busy. The document itself comes from us and does not count."""
 
     def __init__(self, page: Page) -> None:
         self.moves = 0  # requests begun and ended so far
@@ -43,14 +43,14 @@ class Traffic:
             self.moves += 1
 
 
-# Nothing of these ends up in the text of a page; a stream of events never ends at all.
+# These add nothing to the text of a page; an event stream never ends at all.
 _UNWANTED = frozenset(
     {
         *("image", "media", "font", "texttrack", "manifest", "ping", "cspviolationreport", "eventsource"),
         "websocket",
     }
 )
-# Headers that mean something to a page or its scripts. Others speak of the transfer, or ask for a download.
+# Headers that matter to a page or its scripts. Others are about the transfer, or start a download.
 _HANDED_OVER = frozenset(
     {
         *("content-type", "content-language", "set-cookie", "last-modified", "etag"),
@@ -60,29 +60,29 @@ _HANDED_OVER = frozenset(
 
 
 class SubRequests:
-    """What a page makes the browser ask for: handed over, let through to the proxy, or refused.
+    """The requests of a page: answered here, passed to the proxy, or refused.
 
-    The page itself came by HTTP already and is handed over here. Anything else goes out through the filtering
-    proxy, which sees what no interception does: where redirects lead, and what the browser asks for by
-    itself. The browser may be made ready before the document is known.
+    The document was fetched already and is served from here. Everything else goes through the filtering
+    proxy, which also sees what interception does not: the targets of redirects, and the browser's own
+    requests. The context may be opened before the document is known.
     """
 
     def __init__(self, page: Page, most: int) -> None:
         self._page = page
         self._left = most
         self._document: Response | None = None
-        self.sent_to: str | None = None  # where a script wanted to take the reader
-        self.leaving = asyncio.Event()  # it did
+        self.sent_to: str | None = None  # where a script tried to navigate
+        self.leaving = asyncio.Event()  # set when it did
 
     def expect(self, document: Response) -> None:
-        """What the next navigation, which is ours, is answered with."""
+        """The response to the next navigation, which is ours."""
         self._document = document
 
     async def handle(self, route: Route) -> None:
         try:
             await self._decide(route, route.request)
         except FAILURES:
-            return  # the page is gone, and with it whoever asked
+            return  # the page is gone
 
     async def _decide(self, route: Route, asked: Asked) -> None:
         if asked.is_navigation_request():
@@ -96,22 +96,22 @@ class SubRequests:
         await route.continue_()
 
     async def _navigate(self, route: Route, asked: Asked) -> None:
-        """The first one is the page. Frames are left out; a script that leads elsewhere is noted, not
-        followed: where it leads is a URL like any other, to be judged and paced."""
+        """The first one is the document. Frames are refused. Where a script navigates is recorded, not
+        followed: it is a URL like any other, for the gate and the frontier."""
         if self._document is not None:
             document, self._document = self._document, None
             await _hand_over(route, document)
             return
-        if self._is_of_the_page(asked) and asked.method == "GET":
+        if self._is_main_frame(asked) and asked.method == "GET":
             self.sent_to = asked.url
         await route.abort("aborted")
         if self.sent_to is not None:
             self.leaving.set()
 
-    def _is_of_the_page(self, asked: Asked) -> bool:
+    def _is_main_frame(self, asked: Asked) -> bool:
         try:
             return asked.frame == self._page.main_frame
-        except Error:  # a frame that does not exist yet is another one
+        except Error:  # a frame that does not exist yet
             return False
 
 
@@ -119,15 +119,15 @@ async def _hand_over(route: Route, response: Response) -> None:
     headers: dict[str, str] = {}
     for name, value in response.headers:
         if name in _HANDED_OVER:
-            # The browser's driver takes lines of one value for repetitions of a header.
+            # The driver reads several lines in a value as repetitions of the header.
             headers[name] = f"{headers[name]}\n{value}" if name in headers else value
     await route.fulfill(status=response.status, headers=headers, body=response.body)
 
 
-_CLOSE_SECONDS = 5.0  # a browser that takes longer over it is ill, and somebody else's concern
+_CLOSE_SECONDS = 5.0  # a browser that takes longer is killed elsewhere
 
 
-class Stage:
+class PageContext:
     def __init__(self, page: Page, requests: SubRequests, held: Pass, proxy: FilteringProxy) -> None:
         self.page = page
         self.requests = requests
@@ -137,8 +137,8 @@ class Stage:
         self._crashed = asyncio.Event()
         page.on("crash", lambda _: self._crashed.set())
 
-    async def crash(self) -> None:
-        """Returns when the process that shows the page has died, which may be never."""
+    async def crashed(self) -> None:
+        """Wait until the renderer of the page dies, perhaps endlessly."""
         await self._crashed.wait()
 
     def expect(self, document: Response) -> None:
@@ -147,16 +147,16 @@ class Stage:
         self.requests.expect(document)
 
     async def clear(self) -> None:
-        """First of all, whatever still runs on the page is cut off."""
+        """Cut off the page's network first, then close the context."""
         await self._proxy.revoke(self._held)
         with suppress(*FAILURES, TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self.page.context.close()
 
 
-async def set_stage(
+async def open_context(
     chromium: Chromium, proxy: FilteringProxy, policy: RenderPolicy, user_agent: str
-) -> Stage:
+) -> PageContext:
     held = proxy.issue(policy.sub_bytes)
     try:
         context = await chromium.browser.new_context(
@@ -165,16 +165,14 @@ async def set_stage(
             accept_downloads=False,
             proxy={"server": proxy.url, "username": held.name, "password": held.secret},
         )
-        page, requests = await _furnished(context, policy)
-    except (
-        BaseException
-    ):  # cancelled or failed: the pass must not outlive it; the context goes with its browser
+        page, requests = await _prepare(context, policy)
+    except BaseException:  # cancelled or failed: revoke the pass; the context goes with its browser
         await proxy.revoke(held)
         raise
-    return Stage(page, requests, held, proxy)
+    return PageContext(page, requests, held, proxy)
 
 
-async def _furnished(context: BrowserContext, policy: RenderPolicy) -> tuple[Page, SubRequests]:
+async def _prepare(context: BrowserContext, policy: RenderPolicy) -> tuple[Page, SubRequests]:
     await context.add_init_script(WITHOUT_WEBRTC)
     page = await context.new_page()
     page.on("popup", _dismiss)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sumi.fetch.browser.filtering_proxy import Shelf
+from sumi.fetch.browser.filtering_proxy import ScriptCache
 from sumi.model import Response, Timing
 
 URL = "http://site.test/app.js"
@@ -15,11 +15,11 @@ def response(*headers: tuple[str, str], status: int = 200, body: bytes = b"1") -
 
 
 def test_what_may_be_kept_is_kept() -> None:
-    shelf = Shelf()
-    shelf.put(KEY, response(("cache-control", "public, max-age=60"), ("vary", "accept-encoding")))
-    assert shelf.get(KEY) is not None
-    assert shelf.get((True, URL + "?2")) is None
-    assert shelf.get((False, URL)) is None  # a page of another site is not given what came with credentials
+    scripts = ScriptCache()
+    scripts.put(KEY, response(("cache-control", "public, max-age=60"), ("vary", "accept-encoding")))
+    assert scripts.get(KEY) is not None
+    assert scripts.get((True, URL + "?2")) is None
+    assert scripts.get((False, URL)) is None  # a page of another site is not given what came with credentials
 
 
 @pytest.mark.parametrize(
@@ -35,16 +35,16 @@ def test_what_may_be_kept_is_kept() -> None:
     ],
 )
 def test_what_may_not_is_not(refused: Response) -> None:
-    shelf = Shelf()
-    shelf.put(KEY, refused)
-    assert shelf.get(KEY) is None
+    scripts = ScriptCache()
+    scripts.put(KEY, refused)
+    assert scripts.get(KEY) is None
 
 
 def test_the_least_recently_wanted_goes_first() -> None:
-    shelf = Shelf()
+    scripts = ScriptCache()
     large = bytes(20 * 1024 * 1024)
     for name in "abc":
-        shelf.put((True, name), response(body=large))
-    assert shelf.get((True, "a")) is not None
-    shelf.put((True, "d"), response(body=large))
-    assert [shelf.get((True, name)) is not None for name in "abcd"] == [True, False, True, True]
+        scripts.put((True, name), response(body=large))
+    assert scripts.get((True, "a")) is not None
+    scripts.put((True, "d"), response(body=large))
+    assert [scripts.get((True, name)) is not None for name in "abcd"] == [True, False, True, True]
