@@ -1,14 +1,13 @@
 """The settings of a mirror: its own, those shared with captures, and the part that is saved in its state."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 import msgspec
 
 from sumi.errors import UsageError
 from sumi.policy import OnError, SourceChoice, StateBackend
-from sumi.ports import Ledger
 from sumi.settings.kinds import (
     FIDELITY,
     FOLDER,
@@ -36,6 +35,9 @@ from sumi.settings.setting import (
 )
 from sumi.settings.shared import SHARED, SharedSettings
 from sumi.settings.sources import Given, from_keywords, gathered
+
+if TYPE_CHECKING:  # ports load asyncio, which --help does not need
+    from sumi.ports import Ledger
 
 
 class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
@@ -275,7 +277,7 @@ SAVED: Final = (
 )
 
 
-async def save_settings(ledger: Ledger, settings: MirrorSettings) -> None:
+async def save_settings(ledger: "Ledger", settings: MirrorSettings) -> None:
     """Called at every start and reload; writes only what changed."""
     before = await load_saved_settings(ledger)
     kept = {name: getattr(settings, name) for name in SAVED}
@@ -287,7 +289,7 @@ async def save_settings(ledger: Ledger, settings: MirrorSettings) -> None:
         await ledger.put_note(SAVED_NOTE, note)
 
 
-async def load_saved_settings(ledger: Ledger) -> MirrorSettings | None:
+async def load_saved_settings(ledger: "Ledger") -> MirrorSettings | None:
     """None for the state of an older version or of another job."""
     note = await ledger.get_note(SAVED_NOTE)
     if note is None:
