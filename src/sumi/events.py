@@ -4,7 +4,8 @@ Each event is one JSON object: ``{"event": <name>, …}``. The last event of a r
 """
 
 from collections.abc import Callable
-from typing import TypeAlias
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -175,3 +176,14 @@ Event: TypeAlias = (
     | Summary
 )
 Listener: TypeAlias = Callable[[Event], None]
+
+
+def as_json_object(event: Event, now: float) -> dict[str, Any]:
+    """The event as ``--json`` and log files have it: its name, the time, then its fields."""
+    fields = msgspec.to_builtins(event)
+    return {"event": fields.pop("event"), "time": time_text(now), **fields}
+
+
+def time_text(at: float) -> str:
+    """``2026-11-18T02:30:00.125Z``"""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -219,7 +219,7 @@ def test_a_log_gets_progress_every_ten_seconds() -> None:
 
 def test_programs_get_one_object_per_event_and_the_summary_last() -> None:
     stream = io.StringIO()
-    reporter = JsonLines(Sink(stream))
+    reporter = JsonLines(Sink(stream), lambda: 1_790_000_000.1254)
     for event in (*EVENTS, progress(), summary("partial", captured=2, not_found=1)):
         reporter(event)
     objects = [json.loads(line) for line in stream.getvalue().splitlines()]
@@ -234,8 +234,10 @@ def test_programs_get_one_object_per_event_and_the_summary_last() -> None:
         "progress",
         "summary",
     ]
+    assert {one["time"] for one in objects} == {"2026-09-21T14:13:20.125Z"}
     assert objects[-1] == {
         "event": "summary",
+        "time": "2026-09-21T14:13:20.125Z",
         "job": "mirror",
         "status": "partial",
         "discovered": 3,

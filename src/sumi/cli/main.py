@@ -5,6 +5,7 @@ Only the standard library is imported here; a command imports what it needs, so 
 
 import importlib
 import io
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -178,6 +179,7 @@ def _dispatch(words: list[str]) -> int:
     if words[0].startswith("-"):
         parser.parse_all(words)
         raise parser.complaint("no command given; see sumi --help")
+    _refuse_unknown_variables()
     for command in COMMANDS:
         name = command.name.split()
         if words[: len(name)] == name:
@@ -188,6 +190,15 @@ def _dispatch(words: list[str]) -> int:
         parser.parse_known_args(words[1:])  # --help ends here
         raise parser.complaint(f"give one of its commands: {', '.join(c.name.split()[1] for c in family)}")
     raise parser.complaint(_unknown_command(words[0]))
+
+
+def _refuse_unknown_variables() -> None:
+    """A misspelt setting in the environment would otherwise be ignored in silence, every night."""
+    given = [name for name in os.environ if name.startswith("SUMI_")]
+    if given:
+        from sumi.cli.variables import refuse_unknown
+
+        refuse_unknown(given)
 
 
 def _run(command: Loaded, words: list[str]) -> int:
@@ -217,5 +228,9 @@ def _report(error: SumiError, *, as_json: bool) -> None:
         print(f"{prefix}{printable(sentence)}", file=sys.stderr)
     if as_json:
         import json
+        import time
 
-        print(json.dumps({"event": "error", "message": str(error)}))
+        from sumi.events import time_text
+
+        event = {"event": "error", "time": time_text(time.time()), "message": str(error)}
+        print(json.dumps(event))

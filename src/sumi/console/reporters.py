@@ -14,11 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias
 
-import msgspec
-
 from sumi.console.narration import Narrator, Verbosity
 from sumi.console.terminal import Palette, Sink, fit
-from sumi.events import Event, Progress
+from sumi.events import Event, Progress, as_json_object
 
 Clock: TypeAlias = Callable[[], float]
 
@@ -111,11 +109,12 @@ class QuietEnd:
 class JsonLines:
     """One JSON object per event. ASCII only, so that no URL can affect a terminal or break an encoding."""
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: Sink, clock: Clock = time.time) -> None:
         self._sink = sink
+        self._clock = clock
 
     def __call__(self, event: Event) -> None:
-        self._sink.line(json.dumps(msgspec.to_builtins(event), separators=(",", ":")))
+        self._sink.line(json.dumps(as_json_object(event, self._clock()), separators=(",", ":")))
 
     def close(self) -> None:
         """Nothing to undo."""

@@ -152,6 +152,20 @@ def test_a_bad_variable_is_named() -> None:
     assert refused("mirror", "example.org", SUMI_RETRIES="x").startswith("sumi: error: SUMI_RETRIES is 'x'")
 
 
+def test_an_unknown_variable_is_refused_with_the_nearest_one() -> None:
+    """Also by a command that has no settings: what is set for tonight's job is wrong now."""
+    sentence = (
+        "sumi: error: SUMI_RATE_LIMITS is not a variable that Sumi reads; did you mean SUMI_RATE_LIMIT?"
+    )
+    assert refused("mirror", "example.org", SUMI_RATE_LIMITS="2") == sentence
+    assert refused("status", SUMI_RATE_LIMITS="2") == sentence
+
+
+def test_every_variable_of_every_job_is_known(tmp_path: Path) -> None:
+    done = sumi("capture", "list", SUMI_STORE=str(tmp_path), SUMI_MIN_FREE="0", SUMI_URL="example.org")
+    assert "SUMI_" not in done.stderr
+
+
 def test_every_mistake_in_a_file_is_a_line(tmp_path: Path) -> None:
     config = tmp_path / "site.toml"
     config.write_text("[mirror]\nouput = 'x'\nretries = 'x'\n")
@@ -169,6 +183,7 @@ def test_with_json_an_error_is_an_event_too() -> None:
     assert done.returncode == 2
     event = json.loads(done.stdout)
     assert event["event"] == "error"
+    assert event["time"].endswith("Z")
     assert event["message"].startswith("--retries is 'x'")
     assert done.stderr.startswith("sumi: error: --retries")
 

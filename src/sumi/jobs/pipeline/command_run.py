@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +16,7 @@ from sumi.console.parser import SentenceParser
 from sumi.console.reporters import Reporter, ignore_questions, reporter_for_people
 from sumi.console.summary import summary_lines
 from sumi.console.terminal import Palette, Sink, printable
-from sumi.events import Event, PageSettled, Progress, Summary
+from sumi.events import Event, PageSettled, Progress, Summary, as_json_object
 from sumi.jobs.pipeline.command_crawl import add_again, run_crawler
 from sumi.jobs.pipeline.options import add_config, add_running, read_config, run_options
 from sumi.outcomes import Ending
@@ -129,7 +130,7 @@ class JointReport:
 
     def scraper(self, event: Event) -> None:
         if self._as_json:
-            self._program(SCRAPE, msgspec.to_builtins(event))
+            self._program(SCRAPE, as_json_object(event, time.time()))
         else:
             self._person(SCRAPE, event)
 
@@ -149,7 +150,7 @@ class JointReport:
         with self._one_at_a_time:
             self.close()
             if self._as_json:
-                self._program("run", msgspec.to_builtins(verdict.summary))
+                self._program("run", as_json_object(verdict.summary, time.time()))
             elif not (self._quiet and verdict.summary.status == "complete"):
                 self._err.line(("" if self._quiet else "\n") + verdict.line(self._palette))
 
