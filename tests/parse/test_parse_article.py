@@ -135,7 +135,8 @@ def test_a_story_in_a_part_that_is_called_like_a_sign_is_kept(name: str) -> None
 
 
 def test_prose_that_was_left_out_shows_in_the_fidelity() -> None:
-    page = f"{DECLARED}<body><div><div>{STORY}</div><div class=terms><p>{'word ' * 30}</div>{LINKS}</div>"
+    links = "".join(f"<div><a href=/{n}>{SENTENCE}, part {n}</a></div>" for n in range(15))
+    page = f"{DECLARED}<body><div><div>{STORY}</div><div class=terms><p>{'word ' * 30}</div>{links}</div>"
     expected = page_markdown(parse_html(page.encode(), "utf-8"), "https://e.org/").expected
     assert expected is not None
     assert expected.beside == 30

@@ -43,6 +43,11 @@ _FEW_LINKS: Final = 0.3  # of the letters of a paragraph; signatures in the manu
 _CODE_TAGS: Final = ("pre", "code", "kbd", "samp", "tt", "var", "math")
 _MOST_TEASERS: Final = 50  # as definition lists; more are a manual, and would take long to look at
 _REFERENCE: Final = ", ".join(("dl", *_CODE_TAGS))
+_LITTLE_CODE: Final = 2
+_LINKED_DATA: Final = "script[type='application/ld+json']"
+_ARTICLE_TYPE: Final = re.compile(
+    r'"@type"\s*:\s*(?:\[\s*)?"(?:News|Reportage(?:News)?|Opinion(?:News)?|Report|Social)?(?:Article|BlogPosting)"'
+)
 _MARKS: Final = (
     "meta[property='og:type'][content='article']",
     "meta[property^='article:']",
@@ -82,10 +87,15 @@ class Claim(IntEnum):
 
 
 class Signs(NamedTuple):
-    """By which a page calls itself an article."""
+    """By which a page calls itself an article, and what else is asked of a page that may be one."""
 
     marks: list[Element]
     articles: list[Element]
+    in_linked_data: bool
+    title: str
+    links: int
+    links_out: int  # written with a host
+    code: int  # elements of code and definitions
 
 
 class Prose:
@@ -156,14 +166,44 @@ class Article(NamedTuple):
 
 
 def find_signs(document: Document) -> Signs:
-    return Signs(select_each(document, _MARKS), document.find_all("article"))
+    title = document.find("title")
+    return Signs(
+        select_each(document, _MARKS),
+        document.find_all("article"),
+        any(map(_tells_of_article, document.select(_LINKED_DATA))),
+        "" if title is None else title.text,
+        len(document.select("a[href]")),
+        len(document.select("a[href^='http']")),
+        sum(len(document.find_all(tag)) for tag in (*_CODE_TAGS, "dl")),
+    )
+
+
+def _tells_of_article(script: Element) -> bool:
+    return _ARTICLE_TYPE.search(script.text) is not None
+
+
+def may_hold_story(body: Element, signs: Signs, claim: Claim) -> bool:
+    """Whether a page is so plainly an article that its story is looked for run by run. Generators of manuals
+    mark their pages as articles, too: such pages have code, an outline that can be linked to, or few links
+    that are written with a host."""
+    if signs.links < _FRAME_LINKS or signs.code > _LITTLE_CODE:
+        return False
+    is_linked_out = signs.links_out >= _FRAME_LINKS
+    if claim is Claim.META and is_linked_out and not signs.code:
+        return True
+    return (claim is Claim.META or is_linked_out) and not _has_outline(body)
 
 
 def claim_of(signs: Signs) -> Claim:
     """By those that are still on the page."""
-    if any(map(is_on_page, signs.marks)):
+    if signs.in_linked_data or any(map(is_on_page, signs.marks)):
         return Claim.META
     return Claim.TAG if any(map(is_on_page, signs.articles)) else Claim.NONE
+
+
+def may_be_framed_story(signs: Signs, claim: Claim) -> bool:
+    """Whether a page that rules call an article has so many links that some must be around the story."""
+    return claim is not Claim.META and signs.links >= _FRAME_LINKS
 
 
 def find_article(root: Element, claim: Claim) -> Article | None:
@@ -277,10 +317,10 @@ def _heir(part: Element, prose: Prose, least: float) -> Element | None:
         return None
     if any(_kind(each) == _kind(heir) for each in rest):
         return None
-    return None if any(_goes_on(each, heir) for each in element_children(part)) else heir
+    return None if any(goes_on(each, heir) for each in element_children(part)) else heir
 
 
-def _goes_on(element: Element, heir: Element) -> bool:
+def goes_on(element: Element, heir: Element) -> bool:
     """The document, beside its heir and without prose to count: with a table, some steps or a drawing."""
     if element is heir:
         return False

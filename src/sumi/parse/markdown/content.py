@@ -9,7 +9,16 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from sumi.parse.html import Document, Element, new_element, select_each
-from sumi.parse.markdown.article import Claim, Signs, boxes_of, claim_of, find_article, frame_of
+from sumi.parse.markdown.article import (
+    Claim,
+    Signs,
+    boxes_of,
+    claim_of,
+    find_article,
+    frame_of,
+    may_be_framed_story,
+    may_hold_story,
+)
 from sumi.parse.markdown.chrome import (
     CHROME_IDS,
     CHROME_ROLES,
@@ -22,6 +31,7 @@ from sumi.parse.markdown.chrome import (
     link_share,
     part_of,
 )
+from sumi.parse.markdown.story import take_story
 
 # What generators put the document itself into, most exact first. A key is ".class", "#id", "@role" or a tag.
 _LANDMARKS: Final = (
@@ -244,14 +254,29 @@ class SoftChrome(NamedTuple):
 def content_root(body: Element, names: Names, soft: SoftChrome, signs: Signs) -> Bulk:
     """The element to convert. Removes bars from the page where they make it hard to tell."""
     claim = claim_of(signs)
+    if not _is_of_manual(names) and may_hold_story(body, signs, claim):
+        story = _story(body, signs)
+        if story is not None:
+            return story
     bulk = _widest(body, names, soft)
     article = find_article(bulk.root, claim) if _may_be_article(bulk.root, claim) else None
     if article is None:
         return bulk
+    if may_be_framed_story(signs, claim) and (story := _story(body, signs)) is not None:
+        return story
     for box in (*frame_of(article), *boxes_of(article)):
         box.decompose()
     words_beside = bulk.words_beside if article.part is bulk.root else _beside(article.part, body)[1]
     return Bulk(article.part, words_beside=words_beside)
+
+
+def _story(body: Element, signs: Signs) -> Bulk | None:
+    story = take_story(body, signs.title)
+    return None if story is None else Bulk(story.part, words_beside=story.words_beside)
+
+
+def _is_of_manual(names: Names) -> bool:
+    return any(is_of_generator(landmark) for kind in names.landmarks for landmark in kind)
 
 
 def _widest(body: Element, names: Names, soft: SoftChrome) -> Bulk:

@@ -1,0 +1,314 @@
+"""How likely each run of text on an article's page belongs to the article, by a table of learnt numbers.
+
+``benchmarks/article_model.py`` learns the table from labelled pages: a weight for each clue (words of
+classes, of short texts and of the heading before them), and small decision trees over what can be measured.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from itertools import accumulate
+from math import exp, log1p
+from operator import getitem
+from typing import Final, NamedTuple
+
+import msgspec
+
+from sumi.parse.markdown.text_runs import HEADINGS, Block, PageText, Run, blocks_within, densest
+
+# In the order of the numbers of a run. The sum of the weights of its clues comes last.
+MEASURES: Final = (
+    "letters", "link share", "points", "capitals", "position", "prose before", "branch links",
+    "branch letters", "branch prose", "kind share", "kind runs", "main kind", "nest share", "nest prose",
+    "best nest", "within", "after", "title", "links before", "letters after", "steps up", "root share",
+    "page links", "page letters", "parent links", "clues",
+)  # fmt: skip
+_WORD: Final = re.compile(r"[^\W\d_]{3,}")
+_SHORT: Final = 200
+_ALL_LINKS: Final = 0.9
+_TOO_SHORT: Final = 25
+_MOST_KNOWN: Final = 4096
+_IN_PARENT: Final = frozenset({"p", "li", "blockquote"})
+_MOST_CAPITALS: Final = 20  # words looked at
+
+
+class Table(msgspec.Struct, frozen=True):
+    """As it is stored. A tree is a list of its leaves from left to right, and of its nodes: measure, border,
+    and of its leaves the first one on the left and the first one on the right of the node."""
+
+    threshold: float
+    weights: dict[str, dict[str, float]]  # of clues, by where they are
+    trees: list[tuple[list[float], list[tuple[int, float, int, int]]]]
+
+
+class Clues(NamedTuple):
+    """Words, with what each weighs: 0.0 where it is unknown."""
+
+    block: dict[str, float]  # of the tag and the names of the block that a run is in
+    around: dict[str, float]  # of those of the blocks around it, as far as they do not hold the root
+    line: dict[str, float]  # of the names of elements in line
+    text: dict[str, float]  # of a short text
+    heading: dict[str, float]  # of the heading before it
+
+
+class RunClues(NamedTuple):
+    """Those of a run itself."""
+
+    line: tuple[str, ...]
+    text: list[str]
+    heading: list[str]
+
+
+class Model:
+    """The table in a form that answers fast.
+
+    Each leaf of a tree is a bit. A measure above the border of a node rules out all leaves on the left of
+    that node, and of those that remain in the end the first is the one that a walk down the tree reaches.
+    For all trees at once, that is one look-up per measure.
+    """
+
+    __slots__ = ("_borders", "_bytes", "_known", "_leaves", "_masks", "clues", "threshold")
+
+    def __init__(self, stored: Table) -> None:
+        self.threshold = stored.threshold
+        self.clues = Clues(**stored.weights)
+        self._known: dict[tuple[str, ...], tuple[float, float]] = {}
+        self._bytes = len(stored.trees)
+        self._leaves = [[_first_leaf(leaves, bits) for bits in range(256)] for leaves, _ in stored.trees]
+        nodes: list[list[tuple[float, int]]] = [[] for _ in MEASURES]
+        for tree, (_, splits) in enumerate(stored.trees):
+            for measure, border, left, right in splits:
+                nodes[measure].append((border, ((1 << right) - (1 << left)) << (8 * tree)))
+        self._borders = [[border for border, _ in sorted(each)] for each in nodes]
+        self._masks = [_remaining(sorted(each), (1 << (8 * self._bytes)) - 1) for each in nodes]
+
+    def likelihood(self, row: list[float]) -> float:
+        left = -1
+        for borders, masks, value in zip(self._borders, self._masks, row, strict=True):
+            left &= masks[bisect_left(borders, value)]
+        total = sum(map(getitem, self._leaves, left.to_bytes(self._bytes, "little")))
+        return 1 / (1 + exp(-total))
+
+    def weights_of(self, block: Block) -> tuple[float, float]:
+        """As a run's own block, and as one around it. The blocks of a site share their names."""
+        clues = block_clues(block)
+        known = self._known.get(clues)
+        if known is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            own, around = self.clues.block, self.clues.around
+            known = sum(own.get(clue, 0.0) for clue in clues), sum(around.get(clue, 0.0) for clue in clues)
+            self._known[clues] = known
+        return known
+
+    def weight(self, clues: RunClues) -> float:
+        line, text, heading = self.clues.line.get, self.clues.text.get, self.clues.heading.get
+        return (
+            sum([line(word, 0.0) for word in clues.line])
+            + sum([text(word, 0.0) for word in clues.text])
+            + sum([heading(word, 0.0) for word in clues.heading])
+        )
+
+
+def _first_leaf(leaves: list[float], bits: int) -> float:
+    return leaves[min((bits & -bits).bit_length() - 1, len(leaves) - 1)] if bits else 0.0
+
+
+def _remaining(nodes: list[tuple[float, int]], every: int) -> list[int]:
+    """Of all leaves: above none of the borders, above the first, above the first two, and so on."""
+    return list(
+        accumulate((ruled_out for _, ruled_out in nodes), lambda left, out: left & ~out, initial=every)
+    )
+
+
+@cache
+def model() -> Model:
+    path = files("sumi.parse.markdown") / "run_model.json"
+    return Model(msgspec.json.decode(path.read_bytes(), type=Table))
+
+
+class Measured:
+    """The runs of one page, each with its numbers and clues. None for what is plainly furniture."""
+
+    def __init__(self, text: PageText, title: str) -> None:
+        self.text = text
+        self.root = densest(text)
+        self.around = frozenset(_with_parents(self.root))
+        self._inside = blocks_within(text, self.root)
+        self._title = frozenset(_WORD.findall(title.lower()))
+        self._weigh_kinds()
+        self._find_nest()
+        prose = [at for at, run in enumerate(text.runs) if run.is_prose and run.block in self._inside]
+        self._first, self._last = (prose[0], prose[-1]) if prose else (0, len(text.runs))
+        self._words = list(map(self._short_words, text.runs))
+
+    def _short_words(self, run: Run) -> list[str]:
+        """Of a paragraph, its words say nothing about what it is."""
+        if run.length >= _SHORT or self.is_furniture(run):
+            return []
+        return _WORD.findall(run.text.lower())
+
+    def _weigh_kinds(self) -> None:
+        """A story's paragraphs look alike."""
+        self._kinds: dict[tuple[str, str], int] = {}
+        self._runs_of_kind: dict[tuple[str, str], int] = {}
+        for run in self.text.runs:
+            kind = _kind(run)
+            self._kinds[kind] = self._kinds.get(kind, 0) + run.length - run.linked
+            self._runs_of_kind[kind] = self._runs_of_kind.get(kind, 0) + 1
+        self._unlinked = sum(self._kinds.values()) or 1
+        self._main_kind = max(self._kinds, key=self._kinds.__getitem__, default=None)
+
+    def _find_nest(self) -> None:
+        """The block with the most prose of its own, paragraphs counting as their parent's."""
+        self._nests: dict[Block, int] = {}
+        for run in self.text.runs:
+            if run.is_prose:
+                nest = _nest(run)
+                self._nests[nest] = self._nests.get(nest, 0) + run.length
+        self._prose = sum(self._nests.values()) or 1
+        best = max(self._nests, key=self._nests.__getitem__, default=self.root)
+        self._best = self._nests.get(best, 0)
+        self._place({block: steps for steps, block in enumerate(_with_parents(best))})
+
+    def _place(self, up: dict[Block, int]) -> None:
+        """Of each block, the outermost around it that does not hold the root; and how many steps up from the
+        best nest the first block is that holds this one as well."""
+        self._steps = up
+        self._branches: dict[Block, Block] = {}
+        for block in self.text.blocks:  # parents come first
+            parent = block.parent
+            self._branches[block] = (
+                block if parent is None or parent in self.around else self._branches[parent]
+            )
+            if parent is not None and block not in up:
+                up[block] = up[parent]
+
+    def measures(self) -> Iterator[list[float] | None]:
+        """Without the clues, which have weights only once the table is learnt."""
+        root, runs = self.text.blocks[0], self.text.runs
+        page = [self.root.prose / self._prose, root.linked / max(1, root.letters), log1p(root.letters)]
+        before = prose = 0
+        span = max(1, self._last - self._first)
+        for at, run in enumerate(runs):
+            if not self.is_furniture(run):
+                previous = runs[at - 1].linked / runs[at - 1].length if at else 1.0
+                following = runs[at + 1].length if at + 1 < len(runs) else 0
+                yield [
+                    *self._of_text(run),
+                    before / root.letters,
+                    prose / self._prose,
+                    *self._of_blocks(run),
+                    (at - self._first) / span,
+                    at > self._last,
+                    self._title_share(self._words[at]),
+                    previous,
+                    log1p(following),
+                    self._steps[run.block],
+                    *page,
+                    _parent_links(run),
+                ]
+            else:
+                yield None
+            before += run.length
+            if run.is_prose:
+                prose += run.length
+
+    def is_furniture(self, run: Run) -> bool:
+        """A link or a few letters outside the root: half of all runs, and hardly ever of a story."""
+        if run.block in self._inside or run.block.tag in HEADINGS:
+            return False
+        return run.length < _TOO_SHORT or run.linked > _ALL_LINKS * run.length
+
+    def _of_text(self, run: Run) -> tuple[float, ...]:
+        text = run.text
+        words = text.split(" ", _MOST_CAPITALS)[:_MOST_CAPITALS]
+        return (
+            log1p(run.length),
+            run.linked / run.length,
+            100 * (text.count(".") + text.count(",")) / run.length,
+            sum([word[:1].isupper() for word in words]) / len(words),
+        )
+
+    def _of_blocks(self, run: Run) -> tuple[float, ...]:
+        branch = self._branches[run.block]
+        kind = _kind(run)
+        direct = self._nests.get(run.block, 0)
+        if run.block.parent is not None:
+            direct += self._nests.get(run.block.parent, 0)
+        return (
+            branch.linked / max(1, branch.letters),
+            log1p(branch.letters),
+            branch.prose / self._prose,
+            self._kinds[kind] / self._unlinked,
+            log1p(self._runs_of_kind[kind]),
+            kind == self._main_kind,
+            direct / self._prose,
+            log1p(direct),
+            log1p(self._best),
+        )
+
+    def _title_share(self, words: list[str]) -> float:
+        return sum([word in self._title for word in words]) / max(1, len(words))
+
+    def clues(self) -> Iterator[RunClues]:
+        """Of each run in turn."""
+        heading: list[str] = []
+        for run, words in zip(self.text.runs, self._words, strict=True):
+            yield RunClues(run.names if run.length < _SHORT else (), words, heading)
+            if run.block.tag in HEADINGS:
+                heading = words
+
+
+def block_clues(block: Block) -> tuple[str, ...]:
+    return (block.tag, *block.names)
+
+
+def _with_parents(block: Block | None) -> Iterator[Block]:
+    while block is not None:
+        yield block
+        block = block.parent
+
+
+def _kind(run: Run) -> tuple[str, str]:
+    parent = run.block.parent
+    return run.block.kind, "" if parent is None else parent.kind
+
+
+def _nest(run: Run) -> Block:
+    block = run.block
+    return block.parent if block.tag in _IN_PARENT and block.parent is not None else block
+
+
+def _parent_links(run: Run) -> float:
+    parent = run.block.parent or run.block
+    return parent.linked / max(1, parent.letters)
+
+
+def likelihoods(text: PageText, title: str) -> list[float]:
+    """Of each run, from 0 to 1."""
+    measured = Measured(text, title)
+    learnt = model()
+    blocks = _weights_of_blocks(measured, learnt)
+    found = []
+    for run, row, clues in zip(text.runs, measured.measures(), measured.clues(), strict=True):
+        if row is None:
+            found.append(0.0)
+        else:
+            row.append(blocks[run.block] + learnt.weight(clues))
+            found.append(learnt.likelihood(row))
+    return found
+
+
+def _weights_of_blocks(measured: Measured, learnt: Model) -> dict[Block, float]:
+    """Of each block, as a run's own and as one around it, with all that are around it in turn."""
+    weights: dict[Block, float] = {}
+    around: dict[Block, float] = dict.fromkeys(measured.around, 0.0)
+    for block in measured.text.blocks:  # parents come first
+        own, as_outer = learnt.weights_of(block)
+        if block.parent is not None and block not in around:
+            around[block] = around[block.parent] + as_outer
+        weights[block] = around[block] + own
+    return weights

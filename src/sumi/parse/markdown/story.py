@@ -1,0 +1,168 @@
+"""The story of an article: the runs of text that the learnt table finds likely. The rest is taken off.
+
+What manuals are made of is never taken off, should one come here by mistake: code, definitions, chapters and
+tables whose columns have names. And a page is left to the rules if most of its densest prose would go.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import compress
+from typing import Final, NamedTuple
+
+from sumi.parse.html import Element
+from sumi.parse.markdown.article import goes_on
+from sumi.parse.markdown.run_model import likelihoods, model
+from sumi.parse.markdown.text_runs import Block, PageText, Run, blocks_within, densest, read_text
+
+_WHOLE_TAGS: Final = frozenset({"ul", "ol", "table", "dl", "pre"})  # of which no part is taken off alone
+_CONTAINERS: Final = frozenset({"article", "body", "center", "div", "main", "section", "td"})
+_MOST: Final = 0.5
+_ENOUGH_PROSE: Final = 300
+_LEAST_OF_PROSE: Final = 0.3  # that is kept; the rest may be comments
+_PROSE_WORDS: Final = 25
+_LANDMARKS: Final = frozenset({"aside", "footer", "form", "header", "nav"})
+_COMMENT_NAMES: Final = frozenset(
+    {"comment", "comments", "commentlist", "disqus", "respond", "replies", "kommentare"}
+)
+_NOTICE_NAMES: Final = re.compile(
+    r"^(?:cookies?|consent|gdpr|privacy|newsletter|subscribe|subscription|signup|paywall|popup|modal|banner|"
+    r"ad|ads|advert|advertisement|promo|sponsored|share|sharing|social|related|recommend(?:ed|ations)?|teasers?)$"
+)
+
+
+class Story(NamedTuple):
+    part: Element  # what holds it
+    words_beside: int  # of prose that was taken off for its likelihood alone
+
+
+def take_story(body: Element, title: str) -> Story | None:
+    """Changes the page, unless it returns None: then it is not clear what the story is."""
+    text = read_text(body)
+    if text.blocks[0].prose < _ENOUGH_PROSE:
+        return None
+    kept = _settled(text, likelihoods(text, title))
+    if not _is_clear(text, kept):
+        return None
+    holding = _holding(compress(text.runs, kept))
+    left_out = [run for run, is_kept in zip(text.runs, kept, strict=True) if not is_kept]
+    words_beside = sum(map(_words_beside, left_out))
+    _take_off(text, left_out, holding)
+    return Story(_container(text, kept, holding), words_beside)
+
+
+def _settled(text: PageText, likely: list[float]) -> list[bool]:
+    """By the threshold, but lists and tables as a whole."""
+    threshold = model().threshold
+    wholes = _wholes(text)
+    held: dict[Block, float] = {}
+    for run, likelihood in zip(text.runs, likely, strict=True):
+        whole = wholes[run.block]
+        if whole is not None:
+            held[whole] = held.get(whole, 0.0) + likelihood * run.length
+    kept = []
+    is_titled = False
+    for run, likelihood in zip(text.runs, likely, strict=True):
+        whole = wholes[run.block]
+        is_title = not is_titled and run.block.tag == "h1"
+        is_titled = is_titled or is_title
+        if whole is None:
+            kept.append(is_title or likelihood > threshold)
+        else:
+            kept.append(held[whole] > threshold * whole.letters or _is_reference(whole))
+    return kept
+
+
+def _wholes(text: PageText) -> dict[Block, Block | None]:
+    """Of each block, the outermost list or table around it that is not the layout of the page."""
+    most = _MOST * text.blocks[0].prose
+    wholes: dict[Block, Block | None] = {}
+    for block in text.blocks:  # parents come first
+        outer = None if block.parent is None else wholes[block.parent]
+        if outer is None and block.tag in _WHOLE_TAGS and block.prose < most:
+            outer = block
+        wholes[block] = outer
+    return wholes
+
+
+def _is_reference(whole: Block) -> bool:
+    if whole.tag == "dl":
+        return whole.linked <= _MOST * whole.letters
+    return whole.tag == "pre" or (whole.tag == "table" and whole.element.find("th") is not None)
+
+
+def _is_clear(text: PageText, kept: list[bool]) -> bool:
+    """Whether enough is kept, and most of what is in the densest block."""
+    prose = dense = dense_kept = 0
+    inside = blocks_within(text, densest(text))
+    for run, is_kept in zip(text.runs, kept, strict=True):
+        if run.is_prose:
+            prose += run.length * is_kept
+            if run.block in inside:
+                dense += run.length
+                dense_kept += run.length * is_kept
+    return prose >= _LEAST_OF_PROSE * text.blocks[0].prose and dense_kept >= _MOST * dense
+
+
+def _holding(kept: Iterator[Run]) -> set[Block]:
+    holding: set[Block] = set()
+    for run in kept:
+        block: Block | None = run.block
+        while block is not None and block not in holding:
+            holding.add(block)
+            block = block.parent
+    return holding
+
+
+def _take_off(text: PageText, left_out: list[Run], holding: set[Block]) -> None:
+    for run in left_out:
+        if run.block in holding:
+            for node in run.nodes:
+                node.decompose()
+    heirs = _heirs(text, holding)
+    for block in text.blocks:
+        parent = block.parent
+        if parent in holding and block not in holding and not goes_on(block.element, heirs[parent].element):
+            block.element.decompose()
+
+
+def _heirs(text: PageText, holding: set[Block]) -> dict[Block | None, Block]:
+    """Of each block that holds something kept, the one in it that holds the most prose; else itself."""
+    heirs: dict[Block | None, Block] = {block: block for block in holding}
+    for block in text.blocks:
+        parent = block.parent
+        if parent is None or block not in holding:
+            continue
+        if heirs[parent] is parent or heirs[parent].prose < block.prose:
+            heirs[parent] = block
+    return heirs
+
+
+def _container(text: PageText, kept: list[bool], holding: set[Block]) -> Element:
+    """The innermost block that holds all that is kept and is no list and no part of a table but a cell."""
+    inner: dict[Block, list[Block]] = {}
+    for block in text.blocks[1:]:
+        if block in holding and block.parent is not None:
+            inner.setdefault(block.parent, []).append(block)
+    own = {run.block for run in compress(text.runs, kept)}
+    at = container = text.blocks[0]
+    while at not in own and len(inner.get(at, ())) == 1:
+        at = inner[at][0]
+        if at.tag in _CONTAINERS:
+            container = at
+    return container.element
+
+
+def _words_beside(run: Run) -> int:
+    """Of prose that neither its place nor its name sets apart."""
+    if not run.is_prose or run.text.count(" ") + 1 < _PROSE_WORDS:
+        return 0
+    block: Block | None = run.block
+    while block is not None:
+        if block.tag in _LANDMARKS or any(map(_sets_apart, block.names)):
+            return 0
+        block = block.parent
+    return run.text.count(" ") + 1
+
+
+def _sets_apart(name: str) -> bool:
+    return name in _COMMENT_NAMES or _NOTICE_NAMES.match(name) is not None
