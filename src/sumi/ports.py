@@ -397,20 +397,6 @@ class Blobs(Protocol):
         ...
 
 
-class SpoolPlace(msgspec.Struct, frozen=True):
-    """Where a line of a spool begins or ends."""
-
-    file: str
-    offset: int
-
-
-class SpoolLine(msgspec.Struct, frozen=True):
-    place: SpoolPlace
-    after: SpoolPlace
-    data: bytes  # without the line end
-    too_long: bool = False  # and therefore not read
-
-
 # Queues pages, again if they are known, unless the gate refuses them. One answer each: None for accepted.
 Enqueue: TypeAlias = Callable[[Sequence[Candidate]], Awaitable[Sequence[Verdict | None]]]
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from sumi.jobs.pipeline.spool import Bookmark, SpoolWriter, in_order, look_into, read_bookmark, segments
-from sumi.jobs.pipeline.spool_reader import SpoolReader, unread_bytes
-from sumi.ports import SpoolLine, SpoolPlace
+from sumi.jobs.pipeline.spool_reader import SpoolLine, SpoolPlace, SpoolReader, unread_bytes
 from tests.thoroughness import usually
 
 SEGMENT_BYTES = 60

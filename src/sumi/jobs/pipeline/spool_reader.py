@@ -23,7 +23,7 @@ from sumi.jobs.pipeline.spool import (
     read_bookmark,
     write_bookmark,
 )
-from sumi.ports import Ledger, Remains, SpoolLine, SpoolPlace
+from sumi.ports import Ledger, Remains
 
 READ_BYTES: Final = 256 * 1024
 _BOM: Final = b"\xef\xbb\xbf"
@@ -35,6 +35,20 @@ def unread_bytes(folder: Path, bookmark: Path) -> int:
     sizes = look_into(folder).sizes
     read = (read_bookmark(bookmark) or Bookmark()).offsets(sizes)
     return sum(max(0, size - read.get(name, 0)) for name, size in sizes.items())
+
+
+class SpoolPlace(msgspec.Struct, frozen=True):
+    """Where a line of a spool begins or ends."""
+
+    file: str
+    offset: int
+
+
+class SpoolLine(msgspec.Struct, frozen=True):
+    place: SpoolPlace
+    after: SpoolPlace
+    data: bytes  # without the line end
+    too_long: bool = False  # and therefore not read
 
 
 class SpoolRest(msgspec.Struct, frozen=True):

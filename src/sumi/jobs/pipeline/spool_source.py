@@ -21,10 +21,10 @@ from sumi.frontier.freshness import NOT_MODIFIED
 from sumi.jobs.pipeline.discoveries import Discovery, DiscoveryMetadata, Listing, merged, read_listing
 from sumi.jobs.pipeline.ledger_copies import NOT_MODIFIED_VERDICT
 from sumi.jobs.pipeline.spool import MOST_LINE_BYTES
-from sumi.jobs.pipeline.spool_reader import PassedOver, SpoolReader
+from sumi.jobs.pipeline.spool_reader import PassedOver, SpoolLine, SpoolPlace, SpoolReader
 from sumi.model import Candidate, Hop, Lease, PageFacts, Response, Timing
 from sumi.outcomes import Outcome
-from sumi.ports import Blobs, Clock, Enqueue, Ledger, Remains, Settlement, SpoolLine, SpoolPlace, UrlRecord
+from sumi.ports import Blobs, Clock, Enqueue, Ledger, Remains, Settlement, UrlRecord
 
 # Pages read from the spool and not settled yet: a few seconds' worth at full speed.
 MOST_WAITING = 2000
