@@ -130,7 +130,7 @@ def test_any_object_with_a_url_is_a_listing_that_keeps_its_metadata(said: Any, u
     found = read_listing(json.dumps({"url": url, "depth": depth, "metadata": said}).encode())
     assert not isinstance(found, str)
     assert found.discovery.url == url
-    assert not said or json.loads(found.own) == said
+    assert not said or json.loads(found.foreign) == said
 
 
 @pytest.mark.parametrize("in_lmdb", [True, False])

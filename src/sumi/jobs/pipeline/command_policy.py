@@ -1,4 +1,4 @@
-"""``sumi crawl validate-policy``: what a configuration's policy says to URLs, and which rule says it."""
+"""``sumi crawl validate-policy``: whether a crawl would take URLs, and which rule decides."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sumi.urls import Rules
 
 _ALL_TAKEN, _SOME_REFUSED = 0, 1
-_MAX_LINE = 65_536  # characters; a longer line is no URL
+_MAX_LINE = 65_536  # characters; a longer line is not a URL
 
 _EXAMPLES = """\
 examples:
@@ -30,13 +30,13 @@ examples:
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    url: str  # as given, but for a password
-    canonical: str | None  # as the crawl would know it; None for what is no URL
+    url: str  # as given, without a password
+    canonical: str | None  # the identity that the crawl would use; None for an invalid URL
     ok: bool
     reason: str
     page_type: str = ""
-    repo: str | None = None  # what it would be counted with
-    caps: dict[str, int] = {}  # of a URL that is taken: the limits on how many like it there may be
+    repo: str | None = None  # the repository whose pages it would be counted with
+    caps: dict[str, int] = {}  # the caps that a URL which is taken counts toward
 
 
 def build_parser() -> SentenceParser:
@@ -129,7 +129,7 @@ def _robots_refusal(url: str, rules: "RobotsRules") -> str:
 
 
 def _urls(options: argparse.Namespace) -> Iterator[str]:
-    # A byte of an argument that is no UTF-8 has no place in JSON.
+    # Arguments may contain bytes that are not UTF-8, which JSON cannot hold.
     yield from (url.encode("utf-8", "replace").decode() for url in options.urls)
     if options.source is None:
         return
@@ -146,7 +146,7 @@ def _lines_of(file: TextIO) -> Iterator[str]:
         text = line.strip()
         if text and not text.startswith("#"):
             yield text
-        while line and not line.endswith("\n"):  # the rest of what is too long for any URL
+        while line and not line.endswith("\n"):  # skip the rest of an overlong line
             line = file.readline(_MAX_LINE)
 
 

@@ -1,4 +1,4 @@
-"""``sumi workspace``: makes the folder that a crawl works in, and empties it again."""
+"""``sumi workspace``: creates the folder that a crawl works in, and empties it again."""
 
 import argparse
 import sys
@@ -27,8 +27,8 @@ examples:
   sumi workspace reset                             asks, then removes what crawls wrote in ./workspace
   sumi workspace reset --config github.yaml --yes  for scripts: does not ask
 
-A reset removes only files that crawls write, by their names. It keeps the folders, your seeds, wherever they
-are, and every other file.
+A reset removes only files that crawls write, by their names. It keeps the folders, your seeds and all other
+files.
 """
 
 
@@ -74,7 +74,7 @@ def _configure(options: argparse.Namespace) -> int:
 def _reset(options: argparse.Namespace) -> int:
     layout = _layout_of(options)
     place = layout.workspace if options.config is not None else Path(options.folder or _DEFAULT_PLACE)
-    # Without a configuration the marker's word is enough, unless it is of a version that did not list files.
+    # Without a configuration the marker's list is enough; an earlier version's marker has none.
     named = options.config is not None or not has_list(place)
     belongings = layout.belongings if named else Belongings((), ())
     with _alone_in(place, belongings) as claims:
@@ -111,7 +111,7 @@ def _confirmed(question: str) -> bool:
 
 @contextmanager
 def _alone_in(place: Path, belongings: Belongings) -> "Iterator[list[Claim]]":
-    """Keep jobs from running or starting until everything is removed; remove folders made for the locks."""
+    """Lock out jobs until everything is removed; then remove folders that were made for the locks."""
     from sumi.state.lock import Claim
 
     with ExitStack() as held:

@@ -428,7 +428,7 @@ CRAWL_SETTINGS: Final = (
     ),
 )
 PATHS: Final = tuple(setting for setting in CRAWL_SETTINGS if setting.kind is PATH)
-# Where something is kept by default, if not in files.
+# Default paths of the backends that are not files.
 PATHS_BY_BACKEND: Final = {
     "frontier.db_path": {"lmdb": "state/frontier.lmdb", "sqlite": "state/frontier.sqlite"},
     "index.db_path": {"lmdb": "state/page_index.lmdb"},
@@ -436,5 +436,5 @@ PATHS_BY_BACKEND: Final = {
 
 
 def path_pattern(path: str) -> str:
-    """What fits the path of every run, as a shell spells it."""
+    """A glob pattern that matches the path of every run."""
     return glob.escape(path).replace(RUN_ID_FIELD, "*")

@@ -70,7 +70,7 @@ def new_run_id(now: float) -> str:
 
 
 def _resolve_paths(values: Values, folder: Path, file: ConfigFile) -> dict[str, str]:
-    """Makes them absolute; returns each as a pattern of a shell, by dotted key."""
+    """Makes the paths absolute; returns each as a glob pattern, by dotted key."""
     written = os.path.expanduser(values.get("workspace", DEFAULT_WORKSPACE))
     home = Path(os.path.abspath(folder / written))
     values["workspace"] = home
@@ -90,7 +90,7 @@ def _resolved(key: str, text: str, home: Path, written: PurePosixPath, file: Con
             file.complain(f"{key} has {{{name}}}, but only {{run_id}} is replaced", at=key)
     relative = PurePosixPath(text)
     if not written.is_absolute() and relative.is_relative_to(written):
-        relative = relative.relative_to(written)  # "workspace/logs" for what "logs" says as well
+        relative = relative.relative_to(written)  # "workspace/logs" means the same as "logs"
     place = Path(os.path.normpath(home / relative))
     if place == home or not place.is_relative_to(home):
         file.complain(complaint(key, text, f"a path within the workspace {home}"), at=key)
@@ -102,11 +102,11 @@ def _default_path(setting: Setting, values: Values) -> str:
     return PATHS_BY_BACKEND.get(setting.path, {}).get(backend, str(setting.default))
 
 
-# ── what values mean together ──────────────────────────────────────────────────────────────────────────────
+# ── contradictions between values ──────────────────────────────────────────────────────────────────────────
 
 
 def _contradictions(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Between values, by dotted key, that are each valid by themselves: the key and what to do about it."""
+    """Values, by dotted key, that are valid by themselves but not together: the key, and what to do."""
     if values["profile"] is ProfileName.GITHUB:
         yield from _foreign_hosts(values)
     else:
@@ -155,7 +155,8 @@ MAX_SEEDS_BYTES: Final = 64 * 1024 * 1024
 
 
 def load_seeds(path: Path, keep_query: tuple[str, ...] = ()) -> tuple[Spelled, ...]:
-    """Each page once, as it was first written, in order. Raises UsageError, or ConfigError for bad lines."""
+    """The URLs of the seeds file, in order and without duplicates. Blank lines and lines that start with #
+    are ignored. Raises UsageError, or ConfigError for bad lines."""
     rules = crawl_rules(keep_query)
     seeds: dict[str, Spelled] = {}
     violations: list[str] = []
@@ -188,7 +189,7 @@ def _text_of(path: Path) -> str:
         return raw.decode("utf-8-sig")
     except OSError as error:
         raise UsageError(
-            f"the seeds in {path} cannot be read: {error.strerror}; sumi workspace configure makes one"
+            f"the seeds in {path} cannot be read: {error.strerror}; sumi workspace configure creates the file"
         ) from None
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not valid UTF-8") from None

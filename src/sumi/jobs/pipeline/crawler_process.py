@@ -1,7 +1,7 @@
-"""The crawler of ``sumi run``: a process that we start, hear, pass signals on to, and wait for.
+"""The crawler of ``sumi run``: a child process whose output we read, and to which we pass signals on.
 
-It has a session of its own. A Ctrl-C in the terminal goes to every process of a group, and a crawler that was
-in ours would hear it twice, once from us: the second one means "at once".
+It has its own session: Ctrl-C in a terminal goes to every process of the group, so a crawler in ours would
+get it twice, once from us, and the second one means "stop at once".
 """
 
 import asyncio
@@ -21,19 +21,19 @@ import msgspec
 from sumi.engine.control import Control
 from sumi.events import Event, RobotsRead, RunStarted, StateChanged, Summary
 
-# A crawler that was asked to stop lets its pages in flight finish, for half a minute at most.
+# A crawler that is asked to stop finishes its pages in flight, which takes at most half a minute.
 STOP_SECONDS = 60.0
-# What it said last may still be on its way when it has ended.
-_LAST_WORDS_SECONDS = 5.0
+# Its last output may still be in the pipe when it has ended.
+_LAST_OUTPUT_SECONDS = 5.0
 
 
 class Hearer(Protocol):
     def event(self, line: str, event: Event | None) -> None:
-        """A line of JSON; ``event`` is None for what is no event of a run, such as an error."""
+        """A line of JSON; ``event`` is None if it is not an event of a run, for example an error."""
         ...
 
     def remark(self, line: str) -> None:
-        """What it wrote to its standard error."""
+        """A line of its standard error."""
         ...
 
 
@@ -41,10 +41,10 @@ class CrawlerProcess:
     def __init__(self, words: Sequence[str], hearer: Hearer) -> None:
         self._hearer = hearer
         self._listening = False
-        self._wishes: deque[signal.Signals] = deque()
+        self._requests: deque[signal.Signals] = deque()
         self._paused = False
         self.was_stopped = False
-        self.crawl_delay = 0.0  # the longest that a site asked for
+        self.crawl_delay = 0.0  # the longest of any site
         self.summary: Summary | None = None
         self.error = ""
         command = [sys.executable, "-m", "sumi.cli.with_parent", str(os.getpid()), "crawl", "run", *words]
@@ -73,22 +73,22 @@ class CrawlerProcess:
 
     @property
     def returncode(self) -> int:
-        """Of one that has ended; a signal that killed it as a negative number."""
+        """Once it has ended; negative if a signal killed it."""
         return int(self._process.returncode)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Let it finish what is in flight; a second time, end at once."""
+        """Let it finish the pages in flight; a second call stops it at once."""
         self.was_stopped = True
         self._process.send_signal(number)
 
     def ask(self, number: signal.Signals) -> None:
-        """For new limits or its status. While it is starting it would not hear us, so it is asked then."""
-        self._wishes.append(number)
+        """Ask it to reload or to show its status; delayed while it is starting and has no handlers yet."""
+        self._requests.append(number)
         if self._listening:
-            self._ask_now()
+            self._send_requests()
 
     def finish(self) -> None:
-        """Wait for its end, which comes soon, and for all that it said."""
+        """Stop it if it is still running, and wait for its end and the rest of its output."""
         if self.at_work and not self.was_stopped:
             self.stop()
         try:
@@ -97,16 +97,16 @@ class CrawlerProcess:
             self._process.kill()
             self._process.wait()
         for relay in self._relays:
-            relay.join(_LAST_WORDS_SECONDS)
+            relay.join(_LAST_OUTPUT_SECONDS)
 
-    def _ask_now(self) -> None:
+    def _send_requests(self) -> None:
         with suppress(IndexError):  # emptied by another thread
             while True:
-                self._process.send_signal(self._wishes.popleft())
+                self._process.send_signal(self._requests.popleft())
 
     def _hear_line(self, line: str) -> None:
         said = _object_of(line)
-        if said is None:  # not by us: a library that prints
+        if said is None:  # printed by some library
             self._hearer.remark(line)
             return
         event = _event_of(said)
@@ -117,7 +117,7 @@ class CrawlerProcess:
         match event:
             case RunStarted():
                 self._listening = True
-                self._ask_now()
+                self._send_requests()
             case StateChanged():
                 self._paused = event.state == "paused"
             case RobotsRead():
@@ -147,7 +147,7 @@ def _event_of(said: dict[str, object]) -> Event | None:
 
 
 def _relay(stream: IO[str] | None, hear: Callable[[str], None]) -> threading.Thread:
-    """A thread, so that a full pipe never holds the crawler up while this process is busy."""
+    """Reads in a thread, so that a full pipe never blocks the crawler while this process is busy."""
 
     def read() -> None:
         if stream is None:
@@ -173,19 +173,19 @@ class JointControl(Control):
         self._crawler = crawler
 
     def stop(self, why: str = "") -> None:
-        """By a file or a full disk; for signals, see ``hear``."""
+        """Called for a flag file or a full disk; for signals, see ``hear``."""
         super().stop(why)
         self._crawler.stop()
 
     def pass_on(self, number: signal.Signals) -> None:
-        """A signal, to the crawler."""
+        """Pass a signal on to the crawler."""
         if number in _STOPPING:
             self._crawler.stop(number)
         else:
             self._crawler.ask(number)
 
     def hear(self, number: signal.Signals) -> None:
-        """A signal, for the scraper alone."""
+        """Obey a signal in the scraper."""
         match number:
             case signal.SIGHUP:
                 self.reload()
@@ -197,8 +197,9 @@ class JointControl(Control):
 
 @contextmanager
 def signals_heard(control: JointControl) -> Iterator[None]:
-    """For as long as either is at work. Not by the scraper's event loop, as in other jobs: what reaches a
-    loop that is about to end is lost, and the crawler would never hear of it. Only the main thread hears."""
+    """Handle signals while either process runs. Not with the scraper's event loop, as other jobs do: a signal
+    that reaches a loop which is about to end is lost, and the crawler would never get it. Only the main
+    thread can handle signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -221,8 +222,8 @@ def signals_heard(control: JointControl) -> Iterator[None]:
 
 
 async def take_turns(control: Control, crawler: CrawlerProcess, delay: float) -> None:
-    """Let a scraper that was paused ask sites while the crawler does not, a delay after its last request:
-    each paced by itself, both together would ask a site twice as fast as was promised to it."""
+    """Let the paused scraper fetch while the crawler does not, one delay after the crawler's last request:
+    each is paced by itself, so together they would send requests to a site twice as fast as allowed."""
     held = True
     while True:
         if crawler.is_fetching:

@@ -1,6 +1,7 @@
-"""A discovery: what the crawler tells the scraper of a page that it found and fetched, as a line of JSON.
+"""A discovery: the line of JSON with which the crawler hands a page over to the scraper.
 
-``metadata`` holds what is needed to take the page over without asking for it again, where its body was kept.
+If the crawler stored the body, ``metadata`` holds what the scraper needs to archive the page without fetching
+it.
 """
 
 import json
@@ -19,37 +20,38 @@ from sumi.jobs.pipeline.ledger_copies import (
 )
 from sumi.ports import UrlRecord
 
-# A file of another program may say anything: what does not fit is not taken for ours.
+# Files of other programs may contain anything: values that do not fit are kept as foreign metadata.
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 _Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e11)]
 _Text: TypeAlias = Annotated[str, msgspec.Meta(max_length=8192)]
 
 
 class DiscoveryMetadata(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is unset is not written."""
+    """Unset fields are not written."""
 
     status_code: Annotated[int, msgspec.Meta(ge=100, le=999)] | None = None
     content_length: _Count | None = None
     latency_ms: Annotated[float, msgspec.Meta(ge=0, le=1e9)] | None = None
     content_type: _Text | None = None
     timestamp: _Count | UnsetType = UNSET  # when the crawler settled the page
-    # From here on only where the body was kept.
+    # From here on only if the body was stored.
     content_sha256: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")] | UnsetType = UNSET
     etag: _Text | UnsetType | None = UNSET
     last_modified: _Text | UnsetType | None = UNSET
     fetched_at: _Seconds | UnsetType | None = UNSET
-    proxy_id: _Text | UnsetType = UNSET  # and only where it came through one
-    # What the body does not say, so the scraper could not know it. Lines of older versions lack it.
+    proxy_id: _Text | UnsetType = UNSET  # only if it came through one
+    # What the scraper could not know from the body. Lines of earlier versions lack it.
     retries: _Count | UnsetType = UNSET  # unset: none
-    robots_meta: _Text | UnsetType = UNSET  # with what the answer's header said
+    robots_meta: _Text | UnsetType = UNSET  # including the X-Robots-Tag header
     robots_rule: _Text | UnsetType = UNSET
     content_signal: _Text | UnsetType = UNSET
     rendered: _Text | UnsetType = UNSET
-    requested_url: _Text | UnsetType = UNSET  # only where it is not the page's own
+    requested_url: _Text | UnsetType = UNSET  # only if it differs from the page's URL
 
 
 class Discovery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The names and their order are part of the format. Only the URL must be there: others may write too."""
+    """The names and their order are part of the format. Only the URL is required: other programs write,
+    too."""
 
     url: str
     page_type: _Text = ""
@@ -59,16 +61,16 @@ class Discovery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_handed_over(self) -> bool:
-        """Its body came with it, or should have."""
+        """Whether the crawler stored its body."""
         return self.metadata.content_sha256 is not UNSET
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """A line of a spool, written by any program: the fields we know, and what else its metadata say."""
+    """A line of a spool, written by any program: the fields that we know, and its other metadata."""
 
     discovery: Discovery
-    own: str = ""  # JSON
-    remarks: tuple[str, ...] = ()  # what of the line could not be used
+    foreign: str = ""  # other metadata, as JSON
+    remarks: tuple[str, ...] = ()  # what could not be used
 
 
 _encode = msgspec.json.Encoder().encode
@@ -79,7 +81,7 @@ _KNOWN = {field.name: field.type for field in msgspec.structs.fields(DiscoveryMe
 
 
 def read_listing(line: bytes) -> Listing | str:
-    """Why it is none, for a line that is not."""
+    """The listing, or in words why the line is not one."""
     try:
         return Listing(_decode(line))
     except _NOT_OURS:
@@ -110,8 +112,8 @@ def _listing(said: dict[str, Any]) -> Listing:
     given = said.get("metadata")
     about = given if isinstance(given, dict) else {}
     known = {name: value for name, value in about.items() if name in _KNOWN and _fits(value, _KNOWN[name])}
-    own = {name: value for name, value in about.items() if name not in known} if about else given
-    text, remark = bounded(own) if own else ("", "")
+    foreign = {name: value for name, value in about.items() if name not in known} if about else given
+    text, remark = bounded(foreign) if foreign else ("", "")
     discovery = Discovery(**fields, metadata=DiscoveryMetadata(**known))
     return Listing(discovery, text, (*remarks, remark) if remark else tuple(remarks))
 
@@ -166,7 +168,7 @@ class Discoveries:
                 yield identity(found.discovery.url, found.discovery.metadata.timestamp)
 
 
-# ── what else a line says of its page: kept as JSON text, within a bound ─────────────────────────────────
+# ── foreign metadata: stored as JSON text of bounded length ──────────────────────────────────────────────
 
 
 MOST_CHARACTERS: Final = 16 * 1024
@@ -174,7 +176,7 @@ _json_of: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).en
 
 
 def bounded(value: Any) -> tuple[str, str]:
-    """As JSON, and what had to be left out, in words. Of an object the first keys that fit are kept."""
+    """The value as JSON, and in words what was left out. An object keeps the first keys that fit."""
     text = _json_of(value)
     if len(text) <= MOST_CHARACTERS:
         return text, ""
@@ -195,5 +197,5 @@ def merged(earlier: str, later: str) -> str:
     before, after = json.loads(earlier), json.loads(later)
     if not isinstance(before, dict) or not isinstance(after, dict):
         return later
-    # What was said last goes first, so that it is what fits.
+    # Later values come first, so that they are kept if not all fit.
     return bounded({**after, **{key: item for key, item in before.items() if key not in after}})[0]

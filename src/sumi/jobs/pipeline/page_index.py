@@ -1,8 +1,8 @@
-"""The page index: for each URL what is archived of it, as a JSON object. In LMDB, or a file of JSON lines.
+"""The page index: what is archived of each URL, as JSON objects in LMDB or in a file of JSON lines.
 
-It is a copy of what the ledger of a run knows, for other programs. One process puts records; readers
-change nothing. Each URL has one record whenever a run has begun or ended: in the file, a page that changes
-during a run has another line until that run ends, or the next begins, and the last one counts.
+It is a copy of the ledger for other programs. One process writes; readers change nothing. When a run starts
+and when it ends, each URL has one record. During a run, the file gets another line for a page that changed,
+and the last line counts.
 """
 
 import os
@@ -32,7 +32,7 @@ LONGEST_KEY = 511  # LMDB's own limit
 
 
 class IndexRecord(msgspec.Struct, frozen=True):
-    """One page that is archived. The names and their order are part of the format."""
+    """An archived page. The names and their order are part of the format."""
 
     url: str
     sha256: str
@@ -44,11 +44,11 @@ class IndexRecord(msgspec.Struct, frozen=True):
 
 class PageIndex(Protocol):
     def put(self, records: Sequence[IndexRecord]) -> None:
-        """In one step, durable on return; the last record of a URL counts."""
+        """Atomic, and durable on return; the last record of a URL counts."""
         ...
 
     def present(self) -> Iterator[IndexRecord]:
-        """What need not be put again after a kill; nothing where putting it again changes nothing."""
+        """Records that need not be put again after a kill; none if putting them again changes nothing."""
         ...
 
     def close(self) -> None: ...
@@ -64,14 +64,14 @@ _decode_url = msgspec.json.Decoder(_UrlAlone).decode
 
 
 def open_page_index(path: Path, *, in_lmdb: bool) -> PageIndex:
-    """For the one process that puts records."""
+    """For the one process that writes."""
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
     return LmdbPageIndex(path) if in_lmdb else JsonlPageIndex(path)
 
 
 def index_records(path: Path, *, in_lmdb: bool) -> Iterator[IndexRecord]:
-    """The last record of every URL, in no order that matters; a run may be putting more meanwhile."""
+    """The last record of every URL, in any order; a run may be writing meanwhile."""
     if in_lmdb:
         with _opened(path, readonly=True) as env, env.begin() as tx:
             for value in tx.cursor().iternext(keys=False):
@@ -80,12 +80,12 @@ def index_records(path: Path, *, in_lmdb: bool) -> Iterator[IndexRecord]:
     for line in last_lines(path, _url_of):
         try:
             yield _decode(line)
-        except msgspec.MsgspecError:  # a line that is not ours costs only itself
+        except msgspec.MsgspecError:  # a damaged line costs only itself
             continue
 
 
 class JsonlPageIndex:
-    """Appended to. What later records replaced is left out at both ends of a run."""
+    """Appends lines. Superseded lines are removed when a run starts and when it ends."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -103,7 +103,7 @@ class JsonlPageIndex:
 
     def close(self) -> None:
         if self._has_grown:
-            with suppress(StorageFailed):  # a full disk, which the run has told of: the next run does it
+            with suppress(StorageFailed):  # the disk is full, which was reported: the next run will do it
                 without_superseded(self._path, _url_of)
 
 
@@ -159,12 +159,13 @@ def _url_of(line: bytes) -> str | None:
 
 
 def _key(url: str) -> bytes:
-    """The URL itself where it fits; no shorter URL can be the same, as none holds a NUL."""
+    """The URL, or its beginning and a hash if it is too long. No URL contains a NUL, so keys never
+    collide."""
     key = url.encode("utf-8", "replace")
     if len(key) <= LONGEST_KEY:
         return key
-    digest = sha256(key).hexdigest().encode()
-    return key[: LONGEST_KEY - len(digest) - 1] + b"\0" + digest
+    url_sha256 = sha256(key).hexdigest().encode()
+    return key[: LONGEST_KEY - len(url_sha256) - 1] + b"\0" + url_sha256
 
 
 class IndexCopy:
@@ -197,22 +198,22 @@ def _index_record(record: UrlRecord) -> IndexRecord:
     )
 
 
-# ── a file of lines, each about something: the last line about each thing ────────────────────────────────
+# ── a file of lines that each have a subject, of which the last one counts ───────────────────────────────
 
 
-# Subjects looked at together: some 30 MB, however many lines there are.
+# Subjects held in memory at once: some 30 MB, however many lines there are.
 _SHARE: Final = 250_000
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def last_lines(path: Path, subject_of: Callable[[bytes], str | None]) -> Iterator[bytes]:
-    """In their order. Lines without a subject are left out."""
-    with path.open("rb") as file:  # once: meanwhile another file may get its name
+    """The last line of each subject, in file order. Lines without a subject are left out."""
+    with path.open("rb") as file:  # opened once: the file may be replaced meanwhile
         yield from _unmarked(file, _superseded(file, subject_of))
 
 
 def without_superseded(path: Path, subject_of: Callable[[bytes], str | None], share: int = _SHARE) -> None:
-    """Write the file anew, durably, if any of its lines no longer counts."""
+    """Rewrite the file, durably, if any of its lines is superseded."""
     with explained(path):
         if not path.exists():
             return
@@ -223,9 +224,9 @@ def without_superseded(path: Path, subject_of: Callable[[bytes], str | None], sh
 
 
 def _superseded(file: BinaryIO, subject_of: Callable[[bytes], str | None], share: int = _SHARE) -> bytearray:
-    """A mark for each line: 1 where a later one is about the same, or it is about nothing.
+    """A mark for each line: 1 if a later line has the same subject, or if it has none.
 
-    Subjects are known by 64 bits: of a million, the chance that two are taken for one is one in 10^7. A
+    Subjects are compared by 64-bit hashes: among a million, the chance of a collision is one in 10^7. A
     million lines take 1.5 s."""
     marks, keys = bytearray(), array("q")
     for line in file:
@@ -245,7 +246,7 @@ def _superseded(file: BinaryIO, subject_of: Callable[[bytes], str | None], share
 
 
 def _unmarked(file: BinaryIO, marks: bytearray) -> Iterator[bytes]:
-    """As far as the file was looked at: it may have grown since."""
+    """Lines beyond the marks are left out: the file may have grown since."""
     file.seek(0)
     for mark, line in zip(marks, file, strict=False):
         if not mark:
@@ -264,30 +265,30 @@ def _replace(path: Path, lines: Iterator[bytes]) -> None:
     sync_folder(path.parent)
 
 
-# ── an index carried to its other form, whole or not at all ──────────────────────────────────────────────
+# ── sumi state migrate: an index copied to another backend, completely or not at all ─────────────────────
 
 
-_FORMS = ("files", "lmdb")
+_BACKENDS = ("files", "lmdb")
 _BATCH = 10_000
 _LMDB_FILE = "data.mdb"
 
 
 def is_page_index(place: Path) -> bool:
-    """Files of lines are known by their name: any other file may be the database of a map."""
+    """A file of lines is recognised by its suffix: other files may be the database of a map."""
     return (place.suffix == ".jsonl" and place.is_file()) or _is_lmdb(place)
 
 
-def migrate_index(source: Path, target: Path, form: str) -> int:
-    """Returns the number of pages carried over."""
-    if form not in _FORMS:
-        raise UsageError(f"a page index is kept in {' or '.join(_FORMS)}, not in {form}")
+def migrate_index(source: Path, target: Path, backend: str) -> int:
+    """Returns the number of pages copied."""
+    if backend not in _BACKENDS:
+        raise UsageError(f"a page index is kept in {' or '.join(_BACKENDS)}, not in {backend}")
     make_folders(target.parent, "TO")
     unfinished = target.with_name(f".{target.name}.unfinished")
     lock = FolderLock(target.parent, f"{unfinished.name}.lock", COMMAND)
     try:
-        _remove(unfinished)  # of an earlier try that was killed
+        _remove(unfinished)  # left by an earlier attempt that was killed
         try:
-            count = _copy(source, unfinished, form)
+            count = _copy(source, unfinished, backend)
             move_into_place(unfinished, target)
         except BaseException:
             _remove(unfinished)
@@ -302,12 +303,12 @@ def _is_lmdb(place: Path) -> bool:
     return (place / _LMDB_FILE).is_file()
 
 
-def _copy(source: Path, target: Path, form: str) -> int:
+def _copy(source: Path, target: Path, backend: str) -> int:
     records = index_records(source, in_lmdb=_is_lmdb(source))
-    index = open_page_index(target, in_lmdb=form == "lmdb")
+    index = open_page_index(target, in_lmdb=backend == "lmdb")
     count = 0
     try:
-        index.put([])  # an empty index is one, too
+        index.put([])  # creates an empty index if there are no records
         while batch := list(islice(records, _BATCH)):
             index.put(batch)
             count += len(batch)

@@ -275,7 +275,7 @@ def _with_listing(facts: PageFacts, item: _Item) -> PageFacts:
         facts,
         spool=(place.file, place.offset),
         page_type=listing.discovery.page_type or facts.page_type,
-        listed=merged(facts.listed or item.earlier, listing.own) or None,
+        listed=merged(facts.listed or item.earlier, listing.foreign) or None,
     )
 
 
