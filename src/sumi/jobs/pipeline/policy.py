@@ -1,4 +1,4 @@
-"""What of the web a crawl covers: is a URL taken, why, what kind of page it is; scope, caps and banner."""
+"""Which URLs a crawl takes, by which rule, and what type of page each is; its scope, caps and banner."""
 
 from collections.abc import Callable
 from typing import Final
@@ -13,8 +13,7 @@ from sumi.scope.profiles import ProfileName, shapes_of
 from sumi.urls import crawl_rules, normalize_with, split
 from sumi.urls.identity import tidy_escapes
 
-# A page that the user's own patterns take and the profile has no name for.
-OTHER = "other"
+OTHER = "other"  # the type of a page for which the profile has no name
 _GITHUB_TERMS: Final = (
     "https://github.com/robots.txt",
     "https://docs.github.com/site-policy/acceptable-use-policies/github-acceptable-use-policies",
@@ -29,7 +28,7 @@ class PolicyVerdict(msgspec.Struct, frozen=True):
 
 
 class Profile:
-    """A scope, and the names that its site's pages go by. URLs are normalized ones."""
+    """A scope, and the page types of its site. URLs must be normalized."""
 
     def __init__(self, name: ProfileName, scope: Scope) -> None:
         self.name = name
@@ -37,7 +36,7 @@ class Profile:
         self._shapes = shapes_of(name)
 
     def gate(self, url: str) -> PolicyVerdict:
-        """Host, then patterns that deny, then patterns or page types that allow. robots.txt is not asked."""
+        """Checks the host, then deny patterns, then allow patterns or page types; not robots.txt."""
         page_type = self.page_type(url)
         refusal = self._scope.judge(Candidate(url))
         if refusal is not None:
@@ -48,7 +47,7 @@ class Profile:
         return self._shapes.page_type(_path(url)) or OTHER
 
     def group_of(self, url: str) -> str | None:
-        """The repository, as ``owner/repo``; None where pages are not counted together."""
+        """The repository as ``owner/repo``; None if the page does not belong to one."""
         return self._shapes.group_of(_path(url))
 
     def _why_taken(self, url: str, page_type: str) -> str:
@@ -62,11 +61,11 @@ def _path(url: str) -> str:
     return tidy_escapes(split(url).path)
 
 
-# ── what a configuration says ────────────────────────────────────────────────────────────────────────────
+# ── from a configuration ─────────────────────────────────────────────────────────────────────────────────
 
 
 def crawl_scope(config: CrawlConfig) -> Scope:
-    """What the job covers. The user's own allow patterns stand in for the profile's page types."""
+    """The user's allow patterns replace the profile's page types."""
     named = config.profile if config.profile is ProfileName.GITHUB else None
     return build_scope(
         hosts=config.scope.allowed_hosts,
@@ -85,7 +84,7 @@ def crawl_caps(config: CrawlConfig) -> CapPolicy:
 
 
 def caps_on(config: CrawlConfig, page_type: str, group: str | None) -> tuple[tuple[str, int], ...]:
-    """The caps, by their keys, among whose pages one of this type in this repository would count."""
+    """The caps, by key, that a page of this type in this repository counts toward."""
     caps = config.caps
     of_all = ("caps.max_pages", caps.max_pages)
     of_group = {
@@ -102,13 +101,13 @@ def crawl_profile(config: CrawlConfig) -> Profile:
 
 
 def page_type_of(config: CrawlConfig) -> Callable[[str], str]:
-    """What the profile calls a page, however its URL is spelled."""
+    """A function that returns the page type of any URL, normalized or not."""
     profile, rules = crawl_profile(config), crawl_rules(config.scope.keep_query)
     return lambda url: profile.page_type(normalize_with(url, rules) or url)
 
 
 def compliance_banner(config: CrawlConfig) -> tuple[str, ...]:
-    """Who crawls what under which rules: shown before the first request."""
+    """Shown before the first request: who crawls what under which rules."""
     hosts = ", ".join(config.scope.allowed_hosts) or "any"
     robots = (
         f"obeyed; if it cannot be fetched: {config.robots.on_error}"

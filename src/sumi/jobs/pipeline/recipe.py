@@ -1,4 +1,4 @@
-"""What crawling, scraping and doing both at once have in common: one configuration, turned into a job."""
+"""Turns a configuration into the job of a crawler, a scraper or a unified run."""
 
 from collections.abc import Sequence
 from urllib.parse import unquote
@@ -32,19 +32,19 @@ NO_TRAPS = TrapPolicy(segments=0, repeats=0, parameters=0, hops=0, fruitless=0)
 
 
 def finding_job(config: CrawlConfig, name: str, seeds: Sequence[Candidate], *, keep_raw: bool) -> Job:
-    """A job that follows links, within its caps."""
+    """The job of a crawler or a unified run: follows links, within its caps."""
     network = _network(config, [seed.target for seed in seeds])
     return _job(config, name, seeds, network, keep_raw=keep_raw, take_links=True)
 
 
 def fetching_job(config: CrawlConfig, name: str) -> Job:
-    """A job that fetches what it is told to; the crawler that found the pages also counted them."""
+    """The job of a scraper: fetches listed pages. Caps are not applied again: the crawler has done so."""
     return _job(config, name, (), _network(config, _seeds_if_any(config)), keep_raw=True, take_links=False)
 
 
 def _seeds_if_any(config: CrawlConfig) -> Sequence[str]:
-    """A private host that a seed names may be contacted by the crawler, and so by its scraper.
-    Discoveries of another program need no seeds: a missing or wrong file is the crawler's to refuse."""
+    """Seeds that name a private host allow the crawler to contact it, and so its scraper. A missing or
+    invalid file is no error here: discoveries of another program need no seeds."""
     try:
         return [seed.target for seed in load_seeds(config.seeds_file, config.scope.keep_query)]
     except UsageError:
@@ -71,7 +71,7 @@ def _job(
     recipe = Recipe(
         job=name,
         seeds=tuple(seeds),
-        # Whoever is told what to fetch asks for what the line says, and nothing else.
+        # A scraper requests exactly the URL of each line.
         preset=Preset.CRAWL if take_links else Preset.LISTED,
         keep_params=keep_query if take_links else (),
         scope_rules=None if take_links else crawl_rules(keep_query),

@@ -1,4 +1,5 @@
-"""A replay: the pages CSV made again from the page index and the archive, without the network."""
+"""``sumi scrape replay``: writes the pages CSV again from the page index and the archive, without the
+network."""
 
 import time
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ from sumi.state.lock import FolderLock
 
 class Replayed(msgspec.Struct, frozen=True):
     rows: int
-    missing: int  # pages of the index whose body is not in the archive, or damaged
+    missing: int  # pages of the index whose body is missing in the archive or damaged
     path: str
 
 
@@ -34,9 +35,9 @@ async def replay(
     run_id: str | None = None,
     listeners: Sequence[Listener] = (),
 ) -> Replayed:
-    """``sumi scrape replay``: the pages CSV again, from the index and the archive, without the network.
+    """``sumi scrape replay``: write the pages CSV again, from the index and the archive, without the network.
 
-    Raises UsageError if there is nothing to make it from."""
+    Raises UsageError if there is no index."""
     chosen = load_crawl_config(config, run_id)
     refuse_another_index(chosen)
     if not chosen.index.db_path.exists():
@@ -45,7 +46,7 @@ async def replay(
 
 
 async def _replay(config: CrawlConfig, listeners: Sequence[Listener], now: float) -> Replayed:
-    """The scraper is kept out meanwhile: the CSV may be the one that it writes."""
+    """Locks out the scraper, which may write the same CSV."""
     state = scraper_state(config)
     if not holds_state(state):
         return await _write(config, listeners, now)
@@ -85,7 +86,7 @@ async def _write(config: CrawlConfig, listeners: Sequence[Listener], now: float)
 
 
 def _ledger(config: CrawlConfig, now: float) -> Snapshot | None:
-    """Whichever wrote the index: the scraper's, or that of a unified run."""
+    """The ledger of the scraper or of a unified run, whichever wrote the index."""
     for state in (scraper_state(config), config.frontier.db_path):
         if holds_state(state):
             return open_snapshot(state, now)
@@ -94,7 +95,7 @@ def _ledger(config: CrawlConfig, now: float) -> Snapshot | None:
 
 
 async def _row(record: IndexRecord, ledger: Snapshot | None, size: int, page_type: str) -> PageRow:
-    """As it was written then, where the ledger still has the page; else what index and archive know."""
+    """The original row if the ledger still has the page; else what index and archive know."""
     known = None if ledger is None else await ledger.record(record.url)
     if known is None:
         return PageRow(

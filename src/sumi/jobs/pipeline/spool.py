@@ -1,8 +1,9 @@
-"""A spool of JSON lines in files, ``discoveries-<seconds>.jsonl``: one process appends, another takes.
+"""The spool: files of JSON lines, ``discoveries-<seconds>.jsonl``, that the crawler writes and the scraper
+reads.
 
-Nothing that was once a whole line is ever changed or removed, so a bookmark of files and offsets stays good.
-The taker (``spool_reader``) reads whole lines only; an unfinished last line is being written just now, or
-is what a kill left of it, which the next appender cuts off.
+A complete line is never changed or removed, so a bookmark of files and offsets stays valid. The reader
+(``spool_reader``) takes complete lines only; an incomplete last line is either being written, or was torn by
+a kill and is cut off by the next writer.
 """
 
 import os
@@ -20,15 +21,15 @@ from sumi.jobs.pipeline.discoveries import Discoveries
 from sumi.ports import Clock, UrlRecord
 from sumi.state.folder import own_file, sync_folder
 
-# What the crawler calls its own files: the second in which each was begun.
+# Names of the crawler's own files: with the second in which each was begun.
 SEGMENT_NAME: Final = re.compile(r"discoveries-\d{10}\.jsonl\Z", re.ASCII)
 FILE_NAME: Final = re.compile(r"discoveries-[^/]+\.jsonl\Z")
 _NUMBERS: Final = re.compile(r"(\d+)", re.ASCII)
 
 
 class SpoolFolder(msgspec.Struct, frozen=True):
-    sizes: dict[str, int]  # in bytes, by the names of the files, in their order
-    strangers: dict[str, str]  # by name, why it is not read
+    sizes: dict[str, int]  # bytes by file name, in reading order
+    strangers: dict[str, str]  # files that are not read, and why
 
 
 def look_into(folder: Path) -> SpoolFolder:
@@ -47,12 +48,12 @@ def look_into(folder: Path) -> SpoolFolder:
 
 
 def segments(folder: Path) -> list[str]:
-    """Names of the crawler's own files, in the order they were written."""
+    """Names of the crawler's own files, in the order in which they were written."""
     return [name for name in look_into(folder).sizes if SEGMENT_NAME.match(name)]
 
 
 def in_order(name: str) -> tuple[list[str | int], str]:
-    """A key to sort names by. Text and numbers take turns, so that no text is compared with a number."""
+    """A natural sort key. Text and numbers alternate, so text is never compared with a number."""
     parts = _NUMBERS.split(name)
     return [int(part) if number % 2 else part for number, part in enumerate(parts)], name
 
@@ -77,10 +78,10 @@ def _size(entry: "os.DirEntry[str]") -> int:
 class Bookmark(msgspec.Struct, frozen=True):
     file: str | None = None  # the one read last
     offset: int = 0
-    others: dict[str, int] | None = None  # None: an earlier version's
+    others: dict[str, int] | None = None  # None in a bookmark of an earlier version
 
     def offsets(self, sizes: Mapping[str, int]) -> dict[str, int]:
-        """By file, as far as any was read; ``sizes`` are those of the files that are there."""
+        """How far each file was read. ``sizes``: the files that exist."""
         if self.file is None:
             return {}
         if self.others is not None:
@@ -90,7 +91,7 @@ class Bookmark(msgspec.Struct, frozen=True):
 
 
 def read_bookmark(path: Path) -> Bookmark | None:
-    """None if there is one that cannot be read; the start if there is none."""
+    """None if it cannot be read; the start of the spool if there is no bookmark."""
     try:
         mark = msgspec.json.decode(path.read_bytes(), type=Bookmark)
     except FileNotFoundError:
@@ -102,7 +103,7 @@ def read_bookmark(path: Path) -> Bookmark | None:
 
 
 def write_bookmark(path: Path, mark: Bookmark) -> None:
-    """A bookmark that is behind does no harm, so it need not outlive a power cut."""
+    """Not synced: a bookmark that is behind after a power cut does no harm."""
     draft = path.with_name(f".{path.name}.tmp")
     with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,12 +112,12 @@ def write_bookmark(path: Path, mark: Bookmark) -> None:
         draft.replace(path)
 
 
-# Far more than a discovery takes; a line beyond it is not one of ours.
+# Far more than a discovery takes.
 MOST_LINE_BYTES = 1024 * 1024
 
 
 class SpoolWriter:
-    """Appends lines; ``spool_reader.SpoolReader`` takes them."""
+    """Appends lines; ``spool_reader.SpoolReader`` reads them."""
 
     def __init__(self, folder: Path, segment_bytes: int, now: float) -> None:
         self._folder = folder
@@ -165,7 +166,8 @@ class SpoolWriter:
 
 
 def is_whole_object(text: bytes) -> bool:
-    """A part of an object is none: this line lacks nothing but its end, and may have been taken already."""
+    """Whether a last line lacks nothing but its line end; it may have been read already. A torn line does not
+    parse."""
     try:
         return isinstance(msgspec.json.decode(text), dict)
     except (ValueError, RecursionError, msgspec.MsgspecError):
@@ -173,7 +175,7 @@ def is_whole_object(text: bytes) -> bool:
 
 
 def _mended(file: int) -> int:
-    """Where the file ends once its last line is whole, or gone."""
+    """End the last line if it is complete, else cut it off; returns the size."""
     size, end = os.fstat(file).st_size, end_of_whole_lines(file)
     if 0 < size - end <= MOST_LINE_BYTES and is_whole_object(os.pread(file, size - end, end)):
         write_all(file, b"\n")
@@ -186,7 +188,7 @@ def _segment_name(number: int) -> str:
 
 
 class SpoolCopy:
-    """The spool as a copy of the ledger: the scraper is told of every kept page once."""
+    """The spool as a copy of the ledger: every page is listed for the scraper once."""
 
     name = "spool"
 

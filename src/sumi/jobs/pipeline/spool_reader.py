@@ -1,7 +1,7 @@
-"""The taking half of a spool: whole lines of all its files, each once, whenever a file came or grew.
+"""Reads a spool: each complete line of all its files once, as files appear and grow.
 
-A file is read to its end before the next one begins, and the files in the order of their names; one that
-comes or grows later is read then, wherever its name would have put it.
+Files are read one after the other, in the order of their names; a file that appears or grows later is read
+then, whatever its name.
 """
 
 import os
@@ -31,7 +31,7 @@ _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def unread_bytes(folder: Path, bookmark: Path) -> int:
-    """How much lies after the bookmark, or in all if that cannot be read."""
+    """The size of the spool after the bookmark, or of all of it if the bookmark cannot be read."""
     sizes = look_into(folder).sizes
     read = (read_bookmark(bookmark) or Bookmark()).offsets(sizes)
     return sum(max(0, size - read.get(name, 0)) for name, size in sizes.items())
@@ -52,31 +52,31 @@ class SpoolLine(msgspec.Struct, frozen=True):
 
 
 class SpoolRest(msgspec.Struct, frozen=True):
-    """What was not taken."""
+    """What was not read."""
 
-    strangers: dict[str, str]  # by name, why it is not read
-    unfinished: tuple[SpoolPlace, ...]  # last lines that are neither ended nor whole
-    behind: bool  # whole lines were left
+    strangers: dict[str, str]  # files that are not read, and why
+    unfinished: tuple[SpoolPlace, ...]  # incomplete last lines
+    behind: bool  # complete lines are left
 
 
 class SpoolReader:
-    """Takes the lines that ``spool.SpoolWriter`` appended, from the bookmark on."""
+    """Reads the lines that ``spool.SpoolWriter`` appended, from the bookmark on."""
 
     def __init__(self, folder: Path, bookmark: Path) -> None:
         self._folder = folder
         self._bookmark = bookmark
-        self.problems: list[str] = []  # why the bookmark, or what it says of a file, could not be used
-        self._trusted = True  # the bookmark: what it does not know is new
+        self.problems: list[str] = []  # why the bookmark could not be used, in full or for a file
+        self._trusted = True  # the bookmark is valid: files it does not name are new
         self._unreadable: dict[str, str] = {}
         self._taken = self._recovered(read_bookmark(bookmark))
         self._acked = dict(self._taken)
         self._current = self._last = ""
         self._is_saved = True
         self._counted: dict[str, tuple[int, int]] = {}  # by file, an offset and the lines before it
-        self._searched: dict[SpoolPlace, int] = {}  # by the start of an endless line, how far it is known
+        self._searched: dict[SpoolPlace, int] = {}  # by start of an overlong line: how far it was searched
 
     def take(self, limit: int) -> list[SpoolLine]:
-        """The next complete lines, at most ``limit``; none if nothing was added."""
+        """The next complete lines, at most ``limit``; none if there are no new ones."""
         lines = self._lines_of(self._current, limit) if self._current else []
         if not lines:
             for name, size in look_into(self._folder).sizes.items():
@@ -86,8 +86,8 @@ class SpoolReader:
         return self._noted(lines)
 
     def take_unended(self) -> list[SpoolLine]:
-        """Last lines that are whole and only lack their end, as many programs leave them. For when
-        nothing is writing any more."""
+        """Last lines that only lack their line end, as many programs leave them. Call it when nobody is
+        writing any more."""
         return self._noted([line for _, line in self._last_lines() if line is not None])
 
     def rest(self) -> SpoolRest:
@@ -102,8 +102,7 @@ class SpoolReader:
         return SpoolRest(listing.strangers | self._unreadable, unfinished, behind)
 
     def ack(self, place: SpoolPlace) -> None:
-        """Nothing before ``place`` in its file need ever be taken again. In the bookmark by the next
-        ``save``."""
+        """Everything before ``place`` in its file is done. ``save`` writes it to the bookmark."""
         self._acked[place.file] = max(self._acked.get(place.file, 0), place.offset)
         self._last = place.file
         self._is_saved = False
@@ -116,8 +115,8 @@ class SpoolReader:
         write_bookmark(self._bookmark, Bookmark(self._last, self._acked[self._last], others))
 
     def came_after(self, known: SpoolPlace, place: SpoolPlace) -> bool:
-        """Whether a line was taken after another one, or is that one. Of different files only the crawler's
-        own are certain to be read in the order of their names, and all files after their bookmark was lost.
+        """Whether ``known`` was read after ``place``, or is the same line. Files are only certain to be read
+        in the order of their names if they are the crawler's own, or if the bookmark was lost.
         """
         if known.file == place.file:
             return known.offset >= place.offset
@@ -125,7 +124,7 @@ class SpoolReader:
         return bool(own or not self._trusted) and in_order(known.file) > in_order(place.file)
 
     def line_number(self, place: SpoolPlace) -> int:
-        """From 1. Counted on from the last one asked for, so that many bad lines cost no more than one."""
+        """From 1. Counts on from the previous call, so that many bad lines cost no more than one."""
         at, lines = self._counted.get(place.file, (0, 0))
         if at > place.offset:
             at, lines = 0, 0
@@ -151,11 +150,11 @@ class SpoolReader:
             data = self._read(place, MOST_LINE_BYTES)
         if len(data) < MOST_LINE_BYTES or b"\n" in data:
             return _split(data, place, limit)
-        end = self._end_of_endless(place)
+        end = self._end_of_overlong(place)
         return [] if end is None else [SpoolLine(place, SpoolPlace(name, end), b"", too_long=True)]
 
-    def _end_of_endless(self, place: SpoolPlace) -> int | None:
-        """Where a line ends that is longer than any should be; None: it has not ended yet."""
+    def _end_of_overlong(self, place: SpoolPlace) -> int | None:
+        """Where an overlong line ends; None if it has not ended yet."""
         at = self._searched.get(place, place.offset)
         for block in _blocks(self._folder / place.file, at, None):
             found = block.find(b"\n")
@@ -166,7 +165,7 @@ class SpoolReader:
         return None
 
     def _last_lines(self) -> Iterator[tuple[SpoolPlace, SpoolLine | None]]:
-        """What follows the last line end of each file, if it was not taken; with the line, if it is whole."""
+        """What follows the last line end of each file and was not read; with the line, if it is complete."""
         for name, size in look_into(self._folder).sizes.items():
             place = SpoolPlace(name, self._taken.get(name, 0))
             if size <= place.offset:
@@ -178,7 +177,7 @@ class SpoolReader:
             if not text.strip():
                 continue
             whole = size - place.offset <= MOST_LINE_BYTES and is_whole_object(text)
-            after = SpoolPlace(name, place.offset + len(data) + 1)  # behind the line end that may yet come
+            after = SpoolPlace(name, place.offset + len(data) + 1)  # after a line end that may be added
             yield place, SpoolLine(place, after, text) if whole else None
 
     def _read(self, place: SpoolPlace, most: int) -> bytes:
@@ -197,8 +196,8 @@ class SpoolReader:
     # ── the bookmark ───────────────────────────────────────────────────────────────────────────────────
 
     def _recovered(self, mark: Bookmark | None) -> dict[str, int]:
-        """For each file the earliest place that can be meant. Lines before it that come again are known to
-        be done."""
+        """For each file, the offset to continue at, or an earlier one if in doubt: the ledger knows which
+        lines are done."""
         if mark is None:
             self._distrust(f"{self._bookmark} cannot be read, so the spool is read from its start")
             return {}
@@ -242,17 +241,17 @@ def _split(data: bytes, place: SpoolPlace, limit: int) -> list[SpoolLine]:
 
 
 def _text(line: bytes, place: SpoolPlace) -> bytes:
-    """Without the mark with which some programs begin a file."""
+    """Without a byte order mark."""
     return line.removeprefix(_BOM) if place.offset == 0 else line
 
 
-# ── lines that are no discoveries: each is told with its file and line, and counted for good ─────────────
+# ── lines that are not discoveries: each is reported with file and line number, and counted in the ledger ─
 
 
 PASSED_OVER_NOTE: Final = "spool.passed_over"
 # After so many in one run they are only counted.
-MOST_TOLD: Final = 1000
-_MOST_NAMED: Final = 10  # a summary is read by people
+MOST_WARNINGS: Final = 1000
+_MOST_NAMED: Final = 10  # in a summary
 
 
 class _Passed(msgspec.Struct, frozen=True):
@@ -267,7 +266,7 @@ class PassedOver:
         self._tell = tell
         self._by_file: dict[str, _Passed] = {}
         self._is_noted = True
-        self._told = 0
+        self._warnings = 0
 
     async def load(self) -> None:
         self._by_file = _by_file(await self._ledger.get_note(PASSED_OVER_NOTE))
@@ -286,10 +285,10 @@ class PassedOver:
         self.remark(place, f"passed over, {why}")
 
     def remark(self, place: SpoolPlace, words: str) -> None:
-        self._told += 1
-        if self._told <= MOST_TOLD:
+        self._warnings += 1
+        if self._warnings <= MOST_WARNINGS:
             self._tell(Warned(f"{place.file}:{self._spool.line_number(place)}: {words}"))
-        elif self._told == MOST_TOLD + 1:
+        elif self._warnings == MOST_WARNINGS + 1:
             self._tell(
                 Warned("more lines of the spool are not discoveries: from here on they are only counted")
             )
@@ -314,12 +313,12 @@ class PassedOver:
         files = ", ".join(f"{name}: {self._by_file[name].lines:,}" for name in _few(self._by_file))
         what = "one line of the spool is" if lines == 1 else f"{lines:,} lines of the spool are"
         return [
-            f"{what} not a discovery ({files}): put what you meant into another file, and remove this one"
+            f"{what} not a discovery ({files}): put the corrected lines into another file and remove this one"
         ]
 
 
 def lines_passed_over(note: str | None) -> int:
-    """How many a ledger knows of, by its note."""
+    """The total in a ledger's note."""
     return _lines(_by_file(note))
 
 

@@ -1,4 +1,5 @@
-"""The state of a crawler or scraper: whose it is, where it is, and whether the configuration asks for it."""
+"""The state of a crawler or scraper: which job it belongs to, where it is, and whether the configuration
+matches."""
 
 import os.path
 import shlex
@@ -27,35 +28,35 @@ _HOME_NOTE: Final = "pipeline.home"
 
 
 class Role(NamedTuple):
-    job: str  # by which its flag files are called, too
+    job: str  # also the suffix of its flag files
     home: Path  # the workspace
 
 
 async def note_role(ledger: Ledger, role: Role, state: Path) -> None:
-    """The way home is noted relative to the state: a workspace may be moved as a whole."""
-    notes = {_ROLE_NOTE: role.job, _HOME_NOTE: _way_home(role.home, state)}
+    """The workspace is stored relative to the state, so that the workspace can be moved."""
+    notes = {_ROLE_NOTE: role.job, _HOME_NOTE: _relative(role.home, state)}
     for name, value in notes.items():
         if await ledger.get_note(name) != value:
             await ledger.put_note(name, value)
 
 
 async def load_role(ledger: Ledger, state: Path) -> Role | None:
-    """None for state that is neither a crawler's nor a scraper's."""
+    """None for the state of another kind of job."""
     job, home = await ledger.get_note(_ROLE_NOTE), await ledger.get_note(_HOME_NOTE)
     if job is None or home is None:
         return None
-    return Role(job, _home_of(state, home))
+    return Role(job, _resolved(state, home))
 
 
-def _way_home(home: Path, state: Path) -> str:
+def _relative(home: Path, state: Path) -> str:
     return os.path.relpath(home, state)
 
 
-def _home_of(state: Path, way: str) -> Path:
-    return Path(os.path.normpath(state / way))
+def _resolved(state: Path, home: str) -> Path:
+    return Path(os.path.normpath(state / home))
 
 
-# ── state that a changed configuration no longer finds: a job that began anew would do all again ─────────
+# ── refusing a changed configuration that no longer finds the state: a new one would repeat all work ─────
 
 
 def holds_state(folder: Path) -> bool:
@@ -63,8 +64,8 @@ def holds_state(folder: Path) -> bool:
 
 
 def scraper_state(config: CrawlConfig) -> Path:
-    """Beside the crawler's. What is there is used, whatever the crawler's is kept in by now: a scraper that
-    began anew would not know what it has done."""
+    """Beside the crawler's state. An existing state is used whatever the backend is now: a new one would not
+    know what was done."""
     backend = config.frontier.backend
     suffix = "" if backend is None or backend is StateBackend.FILES else f".{backend}"
     names = dict.fromkeys((SCRAPER + suffix, *_NAMES))
@@ -74,14 +75,15 @@ def scraper_state(config: CrawlConfig) -> Path:
 
 
 def refuse_another_frontier(config: CrawlConfig) -> None:
-    """Raises StateError if the crawl's state is kept elsewhere, or in something else, than is asked for."""
+    """Raises StateError if the crawl's state is elsewhere or in another backend than the configuration
+    says."""
     place, backend = config.frontier.db_path, config.frontier.backend
     if holds_state(place):
         kept_in = backend_to_use(place, None)
         if backend is not None and backend != kept_in:
             raise StateError(
                 f"{place} is kept in {kept_in}, not {backend}: remove frontier.backend to continue with it, "
-                f"or carry it over with `{_migration(place, Path('OTHER'), backend)}` and make OTHER your "
+                f"or copy it with `{_migration(place, Path('OTHER'), backend)}` and make OTHER your "
                 "frontier.db_path"
             )
         return
@@ -96,7 +98,7 @@ def refuse_another_frontier(config: CrawlConfig) -> None:
 
 
 def refuse_another_index(config: CrawlConfig) -> None:
-    """Raises StateError if there is a page index, and not the one that is asked for."""
+    """Raises StateError if the page index is elsewhere than the configuration says."""
     place, backend = config.index.db_path, config.index.backend
     if place.exists():
         return
@@ -104,7 +106,7 @@ def refuse_another_index(config: CrawlConfig) -> None:
         if other.exists():
             raise StateError(
                 f"the page index of this archive is {other}, but the configuration asks for {place}, where "
-                f"there is none: carry it over with `{_migration(other, place, backend)}`, or undo the "
+                f"there is none: copy it with `{_migration(other, place, backend)}`, or undo the "
                 "change of index.backend"
             )
 

@@ -1,8 +1,8 @@
-"""A workspace: the folder that a crawl and its scraper keep everything in.
+"""A workspace: the folder in which a crawl and its scraper keep everything.
 
-A marker file says that a folder is one, and which of the files in it are the job's, by name or pattern. Only
-those are ever removed, and only in a folder with a marker, so that a typing mistake never deletes a home
-directory, or a note among the logs.
+A marker file identifies the folder as a workspace and lists which files in it belong to the job, by name or
+pattern. A reset removes only those, and only in a folder with a marker, so that a typo never deletes a home
+directory or the user's own notes.
 """
 
 import contextlib
@@ -29,24 +29,24 @@ _BEING_EMPTIED: Final = ".sumi-emptying"
 
 
 class Belongings(msgspec.Struct, frozen=True):
-    """What of a workspace is the job's. All is relative, with "/"."""
+    """Which paths of a workspace belong to the job. All are relative, with "/"."""
 
-    folders: tuple[str, ...]  # made at once, and kept by a reset
-    written: tuple[str, ...]  # files, as patterns of a shell: what a reset removes
-    kept: tuple[str, ...] = ()  # files of the user's, whatever pattern they happen to match
+    folders: tuple[str, ...]  # created at the start, and kept by a reset
+    written: tuple[str, ...]  # glob patterns of the files that a reset removes
+    kept: tuple[str, ...] = ()  # the user's files, even if a pattern matches them
 
 
 class _Marker(msgspec.Struct, frozen=True, rename="kebab"):
     sumi_workspace: int
     folders: tuple[str, ...] = ()
-    written: tuple[str, ...] = ()  # none in a marker of an older version
+    written: tuple[str, ...] = ()  # empty in a marker of an earlier version
     kept: tuple[str, ...] = ()
 
 
 def configure(place: Path, belongings: Belongings, files: Mapping[str, str]) -> list[str]:
-    """Make ``place`` a workspace with these folders and, unless they are there, these files (relative paths).
+    """Make ``place`` a workspace with these folders and, unless they exist, these files (relative paths).
 
-    Returns what is new. Doing it again adds what is missing and changes nothing else.
+    Returns what was created. Calling it again creates what is missing and changes nothing else.
     """
     known = _marker_of(place)
     if known is None and _is_taken(place):
@@ -55,9 +55,9 @@ def configure(place: Path, belongings: Belongings, files: Mapping[str, str]) -> 
 
 
 def adopt(place: Path, belongings: Belongings) -> None:
-    """Like ``configure``, for a job that starts without it, unless one of its folders holds other files.
+    """Like ``configure``, for a job that starts without it.
 
-    Then the job works all the same, but cannot be reset.
+    Does nothing if one of its folders holds other files: the job runs, but cannot be reset.
     """
     known = _marker_of(place)
     tops = {PurePosixPath(folder).parts[0] for folder in belongings.folders}
@@ -72,7 +72,7 @@ def _establish(
     new = [folder for folder in wanted.folders if not (place / folder).is_dir()]
     root = SafeFolder(place)
     try:
-        # The marker first: whatever happens next, what was begun can be taken up or reset.
+        # The marker first: whatever happens next, the workspace can be completed or reset.
         if known != wanted:
             root.write_atomic(MARKER, msgspec.json.encode(wanted) + b"\n")
         _make_folders(place, wanted.folders)
@@ -86,7 +86,7 @@ def _establish(
 
 
 def _with(marker: _Marker, belongings: Belongings) -> _Marker:
-    """What earlier configurations left is the job's, too."""
+    """Paths of earlier configurations belong to the job, too."""
     return _Marker(
         _VERSION,
         tuple(sorted({*marker.folders, *belongings.folders})),
@@ -99,8 +99,8 @@ def _with(marker: _Marker, belongings: Belongings) -> _Marker:
 
 
 def job_locks(place: Path, belongings: Belongings) -> list[Path]:
-    """Of every process that may be at work here, and of those that could begin: their files need not be
-    there. Raises UsageError where ``place`` is no workspace."""
+    """The locks of every process that may run or start here; the lock files need not exist. Raises UsageError
+    if ``place`` is not a workspace."""
     marker = _listed(place, belongings)
     patterns = [PurePosixPath(pattern) for pattern in marker.written]
     locks = [pattern for pattern in patterns if pattern.name == _LOCK]
@@ -109,16 +109,16 @@ def job_locks(place: Path, belongings: Belongings) -> list[Path]:
 
 
 def _is_state(folder: PurePosixPath) -> bool:
-    """And not a draft, a copy or something set aside, which no job starts in."""
+    """Whether a job may start in it: not a draft, a copy or a state that was set aside."""
     is_plain = not any(mark in str(folder) for mark in "*?[")
     return is_plain and not folder.name.startswith(".") and not folder.name.endswith(("-rebuilt", "moving"))
 
 
 def job_files(place: Path, belongings: Belongings) -> Iterator[Path]:
-    """What a reset removes: what the marker calls the job's, and ``belongings`` besides, except locks, which
-    their holders remove. No link is followed.
+    """What a reset removes: the files listed by the marker and by ``belongings``, except locks, which their
+    holders remove. Follows no links.
 
-    Raises UsageError where ``place`` is no workspace.
+    Raises UsageError if ``place`` is not a workspace.
     """
     marker = _listed(place, belongings)
     kept = {place / MARKER, *(place / name for name in marker.kept)}
@@ -139,7 +139,7 @@ def _listed(place: Path, belongings: Belongings) -> _Marker:
 
 
 def empty(place: Path, belongings: Belongings) -> int:
-    """Remove what ``job_files`` says, and the folders that this leaves empty; how many files it were."""
+    """Remove ``job_files`` and the folders that this leaves empty; returns the number of files."""
     marker = _with(_must_be_workspace(place), belongings)
     stay = {place}
     for folder in marker.folders:
@@ -162,7 +162,7 @@ def empty(place: Path, belongings: Belongings) -> int:
 
 
 def refuse_half_emptied(place: Path) -> None:
-    """What a killed reset left of a job would be taken for all of it."""
+    """A job must not run on the remains of a reset that was killed."""
     if (place / _BEING_EMPTIED).exists():
         raise UsageError(
             f"a sumi workspace reset was interrupted in {place}, which is half empty: reset it again first"
@@ -170,7 +170,7 @@ def refuse_half_emptied(place: Path) -> None:
 
 
 def _matching(folder: Path, parts: tuple[str, ...]) -> Iterator[Path]:
-    """Whatever is no folder and has a name of this form. A pattern holds within one name, not across."""
+    """Files, links and the like that match a pattern per path component."""
     name, rest = parts[0], parts[1:]
     try:
         with os.scandir(folder) as found:
@@ -194,12 +194,12 @@ def _remove_if_empty(folders: set[Path], stay: set[Path]) -> None:
                 break
             try:
                 emptied.rmdir()
-            except OSError:  # something is in it that is not the job's
+            except OSError:  # it contains something that is not the job's
                 break
 
 
 def _make_folders(place: Path, folders: Iterable[str]) -> None:
-    """Step by step, so that no link on the way leads elsewhere."""
+    """One component at a time, so that no symbolic link leads elsewhere."""
     for folder in folders:
         path = place
         for name in PurePosixPath(folder).parts:
@@ -222,7 +222,7 @@ def _must_be_workspace(place: Path) -> _Marker:
 
 
 def has_list(place: Path) -> bool:
-    """Whether the marker says what is the job's: one of an older version does not."""
+    """Whether the marker lists the job's files: one of an earlier version does not."""
     return bool(_must_be_workspace(place).written)
 
 
@@ -231,14 +231,14 @@ def _marker_of(place: Path) -> _Marker | None:
         marker = msgspec.json.decode((place / MARKER).read_bytes(), type=_Marker)
     except (OSError, msgspec.MsgspecError):
         return None
-    # Anybody may have edited the file: no name in it may lead out of the workspace, or mean all of it.
+    # The file may have been edited: no name in it may lead out of the workspace or match everything.
     names = (*marker.folders, *marker.written, *marker.kept)
     safe = all(_is_below(PurePosixPath(name)) for name in names) and all(map(_tells_apart, marker.written))
     return marker if safe and marker.sumi_workspace == _VERSION else None
 
 
 def _tells_apart(pattern: str) -> bool:
-    """Whether it fits some files and not just all."""
+    """Whether it matches some files rather than all."""
     return PurePosixPath(pattern).name.strip("*?") != ""
 
 
@@ -246,21 +246,21 @@ def _is_below(folder: PurePosixPath) -> bool:
     return bool(folder.parts) and not folder.is_absolute() and ".." not in folder.parts
 
 
-# ── which folders and files a workspace has, by default or by a configuration ────────────────────────────
+# ── the layout of a workspace, by default or by a configuration ──────────────────────────────────────────
 
 
-# Keys whose path is a folder that others look into, be it empty. Of all others the folder above is made.
+# Keys whose path is a folder that is created even if empty. For all others the parent folder is created.
 _FOLDERS = frozenset({"spool.dir", "store.root"})
-_SEEDS: Final = "seeds_file"  # the one path that is the user's, not the job's
+_SEEDS: Final = "seeds_file"  # the only path that belongs to the user, not the job
 _SEEDS_HEAD: Final = "# Start URLs, one per line. Lines that start with # are ignored.\n"
 _DEFAULT_SEEDS: Final = {
     ProfileName.GITHUB: f"{_SEEDS_HEAD}https://github.com/topics\nhttps://github.com/trending\n",
     ProfileName.GENERIC: f"{_SEEDS_HEAD}# https://docs.example.org/\n",
 }
-# What the job writes below a path, as patterns of a shell.
+# What the job writes below a path, as glob patterns.
 _DIGIT, _HEX = "[0-9]", "[0-9a-f]"
 _SHARD = f"{_HEX * 2}/{_HEX * 2}"
-_IN_SPOOL = (f"discoveries-{_DIGIT * 10}.jsonl",)  # others are of another program
+_IN_SPOOL = (f"discoveries-{_DIGIT * 10}.jsonl",)  # other names belong to other programs
 _IN_ARCHIVE = (
     f"{_SHARD}/{_HEX * 4}*.html",
     f"{_SHARD}/{_HEX * 4}*.html.zst",
@@ -279,7 +279,7 @@ _IN_STATE = (
     "state.lmdb",
     "state.lmdb-lock",
 )
-# A state, what a kill left of copying it, and what a repair set aside.
+# A state, the remains of copying it that a kill left, and what a repair set aside.
 _STATES = ("{}", "{}/moving", ".{}.unfinished", "{}-rebuilt", f"{{}}-damaged-{_DIGIT}*")
 _SCRAPERS = ("scraper", "scraper.sqlite", "scraper.lmdb")
 
@@ -288,8 +288,8 @@ class Layout(msgspec.Struct, frozen=True):
     workspace: Path
     folders: tuple[str, ...]  # relative to the workspace
     written: tuple[str, ...]  # patterns of the files that the job writes
-    kept: tuple[str, ...]  # files that are the user's
-    files: dict[str, str]  # what to write where nothing is yet
+    kept: tuple[str, ...]  # the user's files
+    files: dict[str, str]  # to create unless they exist
 
     @property
     def belongings(self) -> Belongings:
@@ -297,7 +297,7 @@ class Layout(msgspec.Struct, frozen=True):
 
 
 def default_places(workspace: Path, key: str) -> tuple[Path, ...]:
-    """Where something is kept by default, whichever backend it has."""
+    """The default paths of a setting, of all backends."""
     default = next(str(setting.default) for setting in PATHS if setting.path == key)
     return tuple(workspace / path for path in (default, *PATHS_BY_BACKEND[key].values()))
 
@@ -346,7 +346,7 @@ def _written_at(key: str, path: str) -> tuple[str, ...]:
 
 
 def _file(path: str) -> tuple[str, ...]:
-    """And what a kill left of writing it anew."""
+    """A file, and the draft that a kill left of rewriting it."""
     folder, name = os.path.split(path)
     return path, os.path.join(folder, f".{name}.tmp")
 
@@ -356,7 +356,7 @@ def _below(folder: str, patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _states(path: str) -> tuple[str, ...]:
-    """The crawler's and, beside it, the scraper's."""
+    """The states of the crawler and, beside it, the scraper."""
     folder, name = os.path.split(path)
     places = [os.path.join(folder, form.format(each)) for each in (name, *_SCRAPERS) for form in _STATES]
     return tuple(pattern for place in places for pattern in _below(place, _IN_STATE))
