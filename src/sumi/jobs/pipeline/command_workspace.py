@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
 from sumi.errors import UsageError
-from sumi.jobs.pipeline.workspace import Belongings, configure, empty, has_list, job_files, job_locks
+from sumi.jobs.pipeline.workspace import OwnedPaths, configure, empty, has_list, job_files, job_locks
 
 if TYPE_CHECKING:
     from sumi.jobs.pipeline.workspace import Layout
@@ -63,7 +63,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _configure(options: argparse.Namespace) -> int:
     layout = _layout_of(options)
-    new = configure(layout.workspace, layout.belongings, layout.files)
+    new = configure(layout.workspace, layout.owned, layout.files)
     out = Sink(sys.stdout)
     out.line(f"{printable(str(layout.workspace))} is ready" + ("" if new else "; nothing was missing"))
     for name in new:
@@ -76,18 +76,18 @@ def _reset(options: argparse.Namespace) -> int:
     place = layout.workspace if options.config is not None else Path(options.folder or _DEFAULT_PLACE)
     # Without a configuration the marker's list is enough; an earlier version's marker has none.
     named = options.config is not None or not has_list(place)
-    belongings = layout.belongings if named else Belongings((), ())
-    with _alone_in(place, belongings) as claims:
-        return _emptied(place, belongings, claims, ask=not options.yes)
+    owned = layout.owned if named else OwnedPaths((), ())
+    with _alone_in(place, owned) as claims:
+        return _emptied(place, owned, claims, ask=not options.yes)
 
 
-def _emptied(place: Path, belongings: Belongings, claims: "Sequence[Claim]", *, ask: bool) -> int:
-    found = {path.relative_to(place) for path in job_files(place, belongings)}
+def _emptied(place: Path, owned: OwnedPaths, claims: "Sequence[Claim]", *, ask: bool) -> int:
+    found = {path.relative_to(place) for path in job_files(place, owned)}
     names = ", ".join(sorted({path.parts[0] for path in found}))
     if found and ask and not _confirmed(f"Remove {_files(len(found))} in {names} of {place}?"):
         Sink(sys.stderr).line("nothing was removed")
         return _DECLINED
-    count = empty(place, belongings)
+    count = empty(place, owned)
     for claim in claims:
         claim.remove_if_empty()
     Sink(sys.stdout).line(f"{printable(str(place))}: {_files(count)} removed")
@@ -95,10 +95,11 @@ def _emptied(place: Path, belongings: Belongings, claims: "Sequence[Claim]", *, 
 
 
 def _layout_of(options: argparse.Namespace) -> "Layout":
-    from sumi.jobs.pipeline.workspace import configured_layout, default_layout
+    from sumi.jobs.pipeline.config_file import load_crawl_config
+    from sumi.jobs.pipeline.workspace import default_layout, layout_of
 
     if options.config is not None:
-        return configured_layout(Path(options.config))
+        return layout_of(load_crawl_config(options.config))
     return default_layout(Path(options.folder or _DEFAULT_PLACE))
 
 
@@ -110,12 +111,12 @@ def _confirmed(question: str) -> bool:
 
 
 @contextmanager
-def _alone_in(place: Path, belongings: Belongings) -> "Iterator[list[Claim]]":
+def _alone_in(place: Path, owned: OwnedPaths) -> "Iterator[list[Claim]]":
     """Lock out jobs until everything is removed; then remove folders that were made for the locks."""
     from sumi.state.lock import Claim
 
     with ExitStack() as held:
-        locks = job_locks(place, belongings)
+        locks = job_locks(place, owned)
         claims = [held.enter_context(Claim(lock.parent, "sumi workspace reset")) for lock in locks]
         try:
             yield claims

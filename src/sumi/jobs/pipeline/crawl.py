@@ -99,7 +99,7 @@ async def _crawl(
     refuse_another_frontier(config)
     if options.unified:
         refuse_another_index(config)
-    adopt(config.workspace, layout_of(config).belongings)
+    adopt(config.workspace, layout_of(config).owned)
     with Claim(config.frontier.db_path, f"sumi {options.command}") as claim:
         refuse_half_emptied(config.workspace)
         require_disk_space(config.workspace, options.min_free)

@@ -19,7 +19,6 @@ import msgspec
 from sumi.errors import OutputRefused, StorageFailed, UsageError
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.pipeline.config import PATHS, PATHS_BY_BACKEND, CrawlConfig, path_pattern
-from sumi.jobs.pipeline.config_file import load_crawl_config
 from sumi.scope.profiles import ProfileName
 
 MARKER: Final = ".sumi-workspace"
@@ -28,7 +27,7 @@ _LOCK: Final = "lock"
 _BEING_EMPTIED: Final = ".sumi-emptying"
 
 
-class Belongings(msgspec.Struct, frozen=True):
+class OwnedPaths(msgspec.Struct, frozen=True):
     """Which paths of a workspace belong to the job. All are relative, with "/"."""
 
     folders: tuple[str, ...]  # created at the start, and kept by a reset
@@ -43,7 +42,7 @@ class _Marker(msgspec.Struct, frozen=True, rename="kebab"):
     kept: tuple[str, ...] = ()
 
 
-def configure(place: Path, belongings: Belongings, files: Mapping[str, str]) -> list[str]:
+def configure(place: Path, owned: OwnedPaths, files: Mapping[str, str]) -> list[str]:
     """Make ``place`` a workspace with these folders and, unless they exist, these files (relative paths).
 
     Returns what was created. Calling it again creates what is missing and changes nothing else.
@@ -51,24 +50,24 @@ def configure(place: Path, belongings: Belongings, files: Mapping[str, str]) -> 
     known = _marker_of(place)
     if known is None and _is_taken(place):
         raise UsageError(f"{place} is not a workspace, and not empty; give an empty or a new folder")
-    return _establish(place, known, belongings, files)
+    return _establish(place, known, owned, files)
 
 
-def adopt(place: Path, belongings: Belongings) -> None:
+def adopt(place: Path, owned: OwnedPaths) -> None:
     """Like ``configure``, for a job that starts without it.
 
     Does nothing if one of its folders holds other files: the job runs, but cannot be reset.
     """
     known = _marker_of(place)
-    tops = {PurePosixPath(folder).parts[0] for folder in belongings.folders}
+    tops = {PurePosixPath(folder).parts[0] for folder in owned.folders}
     if known is not None or not any(_is_taken(place / top) for top in tops):
-        _establish(place, known, belongings, {})
+        _establish(place, known, owned, {})
 
 
 def _establish(
-    place: Path, known: "_Marker | None", belongings: Belongings, files: Mapping[str, str]
+    place: Path, known: "_Marker | None", owned: OwnedPaths, files: Mapping[str, str]
 ) -> list[str]:
-    wanted = _with(known or _Marker(_VERSION), belongings)
+    wanted = _with(known or _Marker(_VERSION), owned)
     new = [folder for folder in wanted.folders if not (place / folder).is_dir()]
     root = SafeFolder(place)
     try:
@@ -85,23 +84,23 @@ def _establish(
     return new
 
 
-def _with(marker: _Marker, belongings: Belongings) -> _Marker:
+def _with(marker: _Marker, owned: OwnedPaths) -> _Marker:
     """Paths of earlier configurations belong to the job, too."""
     return _Marker(
         _VERSION,
-        tuple(sorted({*marker.folders, *belongings.folders})),
-        tuple(sorted({*marker.written, *belongings.written})),
-        tuple(sorted({*marker.kept, *belongings.kept})),
+        tuple(sorted({*marker.folders, *owned.folders})),
+        tuple(sorted({*marker.written, *owned.written})),
+        tuple(sorted({*marker.kept, *owned.kept})),
     )
 
 
 # ── reset ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def job_locks(place: Path, belongings: Belongings) -> list[Path]:
+def job_locks(place: Path, owned: OwnedPaths) -> list[Path]:
     """The locks of every process that may run or start here; the lock files need not exist. Raises UsageError
     if ``place`` is not a workspace."""
-    marker = _listed(place, belongings)
+    marker = _listed(place, owned)
     patterns = [PurePosixPath(pattern) for pattern in marker.written]
     locks = [pattern for pattern in patterns if pattern.name == _LOCK]
     found = {path for pattern in locks for path in _matching(place, pattern.parts)}
@@ -114,13 +113,13 @@ def _is_state(folder: PurePosixPath) -> bool:
     return is_plain and not folder.name.startswith(".") and not folder.name.endswith(("-rebuilt", "moving"))
 
 
-def job_files(place: Path, belongings: Belongings) -> Iterator[Path]:
-    """What a reset removes: the files listed by the marker and by ``belongings``, except locks, which their
+def job_files(place: Path, owned: OwnedPaths) -> Iterator[Path]:
+    """What a reset removes: the files listed by the marker and by ``owned``, except locks, which their
     holders remove. Follows no links.
 
     Raises UsageError if ``place`` is not a workspace.
     """
-    marker = _listed(place, belongings)
+    marker = _listed(place, owned)
     kept = {place / MARKER, *(place / name for name in marker.kept)}
     for pattern in marker.written:
         for path in _matching(place, PurePosixPath(pattern).parts):
@@ -128,8 +127,8 @@ def job_files(place: Path, belongings: Belongings) -> Iterator[Path]:
                 yield path
 
 
-def _listed(place: Path, belongings: Belongings) -> _Marker:
-    marker = _with(_must_be_workspace(place), belongings)
+def _listed(place: Path, owned: OwnedPaths) -> _Marker:
+    marker = _with(_must_be_workspace(place), owned)
     for top in sorted({PurePosixPath(pattern).parts[0] for pattern in marker.written}):
         if (place / top).is_symlink():
             raise OutputRefused(
@@ -138,9 +137,9 @@ def _listed(place: Path, belongings: Belongings) -> _Marker:
     return marker
 
 
-def empty(place: Path, belongings: Belongings) -> int:
+def empty(place: Path, owned: OwnedPaths) -> int:
     """Remove ``job_files`` and the folders that this leaves empty; returns the number of files."""
-    marker = _with(_must_be_workspace(place), belongings)
+    marker = _with(_must_be_workspace(place), owned)
     stay = {place}
     for folder in marker.folders:
         stay.update((place / folder, *(place / folder).parents))
@@ -149,7 +148,7 @@ def empty(place: Path, belongings: Belongings) -> int:
     try:
         mark.touch(mode=0o644)
         left: set[Path] = set()
-        for path in job_files(place, belongings):
+        for path in job_files(place, owned):
             path.unlink(missing_ok=True)
             left.add(path.parent)
             count += 1
@@ -286,14 +285,8 @@ _SCRAPERS = ("scraper", "scraper.sqlite", "scraper.lmdb")
 
 class Layout(msgspec.Struct, frozen=True):
     workspace: Path
-    folders: tuple[str, ...]  # relative to the workspace
-    written: tuple[str, ...]  # patterns of the files that the job writes
-    kept: tuple[str, ...]  # the user's files
+    owned: OwnedPaths
     files: dict[str, str]  # to create unless they exist
-
-    @property
-    def belongings(self) -> Belongings:
-        return Belongings(self.folders, self.written, self.kept)
 
 
 def default_places(workspace: Path, key: str) -> tuple[Path, ...]:
@@ -308,10 +301,6 @@ def default_layout(workspace: Path) -> Layout:
     return _layout(Path(os.path.abspath(workspace)), paths, patterns, ProfileName.GITHUB)
 
 
-def configured_layout(path: Path) -> Layout:
-    return layout_of(load_crawl_config(path))
-
-
 def layout_of(config: CrawlConfig) -> Layout:
     paths = {
         setting.path: str(attrgetter(setting.path)(config).relative_to(config.workspace)) for setting in PATHS
@@ -323,13 +312,12 @@ def _layout(workspace: Path, paths: dict[str, str], patterns: dict[str, str], pr
     own = {key: path for key, path in paths.items() if key != _SEEDS}
     folders = {path if key in _FOLDERS else os.path.dirname(path) for key, path in own.items()}
     written = {each for key in own for each in _written_at(key, patterns[key])}
-    return Layout(
-        workspace,
-        tuple(sorted(folders - {""})),
-        tuple(sorted(filter(_tells_apart, written))),
-        (paths[_SEEDS],),
-        {paths[_SEEDS]: _DEFAULT_SEEDS[profile]},
+    owned = OwnedPaths(
+        folders=tuple(sorted(folders - {""})),
+        written=tuple(sorted(filter(_tells_apart, written))),
+        kept=(paths[_SEEDS],),
     )
+    return Layout(workspace, owned, {paths[_SEEDS]: _DEFAULT_SEEDS[profile]})
 
 
 def _written_at(key: str, path: str) -> tuple[str, ...]:
