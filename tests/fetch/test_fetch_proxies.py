@@ -15,13 +15,15 @@ from sumi.fetch.resolver import Resolution, Unresolved
 from sumi.model import Request, Response
 from sumi.outcomes import Outcome, Trouble
 from sumi.policy import Credential, FetchLimits, NetworkPolicy, Proxy, Secret
-from tests.fetch.exchanges import OK, Loop, Result, on_both_loops, run
+from tests.fetch.exchanges import OK, Loop, Result, answer, on_both_loops, run
 from tests.fetch.proxy_server import ProxyServer, proxying
 from tests.fetch.raw_server import RawServer, serving
 
 pytestmark = on_both_loops
 
 SITE = "site.example"
+# The server closes each connection, and says so: a client that is not told may ask in one that is ending.
+CLOSING = answer("HTTP/1.1 200 OK\nConnection: close\nContent-Length: 2", b"ok")
 
 
 class Names:
@@ -58,7 +60,10 @@ def through_one(urls: Any, **options: Any) -> tuple[list[Result], RawServer, Pro
     proxy_options = options.pop("proxy", {})
 
     async def main() -> tuple[list[Result], RawServer, ProxyServer]:
-        async with serving(OK, tls=options.pop("tls", None)) as server, proxying(**proxy_options) as proxy:
+        async with (
+            serving(CLOSING, tls=options.pop("tls", None)) as server,
+            proxying(**proxy_options) as proxy,
+        ):
             asked = [url.format(port=server.port) for url in urls]
             results = await ask(asked, proxies=(proxy_at(proxy, scheme, password),), **options)
             return results, server, proxy
@@ -145,7 +150,7 @@ def test_tls_is_verified_for_the_name_within_the_tunnel(
 
 def test_the_proxy_gets_its_password_and_the_site_gets_its_own(loop: Loop) -> None:
     async def main() -> tuple[list[Result], RawServer, ProxyServer]:
-        async with serving(OK) as server, proxying("me:p@ss") as proxy:
+        async with serving(CLOSING) as server, proxying("me:p@ss") as proxy:
             token = Credential(("http", SITE, server.port), "X-Token", Secret("for-the-site"))
             results = await ask(
                 [server.url(host=SITE)], proxies=(proxy_at(proxy, password="me:p@ss"),), credentials=(token,)
@@ -199,7 +204,7 @@ def dead_port() -> int:
 
 def test_a_dead_proxy_costs_a_page_nothing_while_another_one_lives(loop: Loop) -> None:
     async def main() -> tuple[list[Result], ProxyServer]:
-        async with serving(OK) as server, proxying() as proxy:
+        async with serving(CLOSING) as server, proxying() as proxy:
             dead = Proxy("http", "127.0.0.1", dead_port())
             lost = Proxy("http", "nowhere.example", 3128)
             urls = [server.url(f"/{number}", SITE) for number in range(5)]
@@ -212,7 +217,7 @@ def test_a_dead_proxy_costs_a_page_nothing_while_another_one_lives(loop: Loop) -
 
 def test_without_a_living_proxy_nobody_is_asked_directly(loop: Loop) -> None:
     async def main() -> tuple[list[Result], RawServer]:
-        async with serving(OK) as server:
+        async with serving(CLOSING) as server:
             proxies = tuple(Proxy("http", "127.0.0.1", dead_port()) for _ in range(2))
             return await ask([server.url(host=SITE)] * 5, proxies=proxies), server
 

@@ -97,6 +97,23 @@ def test_a_connection_that_curl_closes_for_want_of_room_is_not_waited_for(
     assert waited_for == []
 
 
+def test_a_connection_that_curl_keeps_is_not_waited_for(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another response may be in it by then, which is no surplus of the one before."""
+    looked_at: list[int] = []
+
+    async def follows(descriptors: Sequence[int], *, by_server: bool) -> bool:
+        looked_at.extend(descriptors)
+        return False
+
+    async def main() -> list[Result]:
+        async with serving(saying(GOOD), keep_alive=True) as server:
+            return await ask_each([server.url("/") for _ in range(3)])
+
+    monkeypatch.setattr("sumi.fetch.exchange.follows", follows)
+    assert [result.body for result in run(loop, main()) if isinstance(result, Response)] == [b"good"] * 3
+    assert looked_at == []
+
+
 @pytest.mark.parametrize("scheme", ["http", "socks5h"])
 @pytest.mark.parametrize("name", SURPLUS)
 def test_so_it_is_through_a_proxy(name: str, scheme: str, loop: Loop) -> None:

@@ -163,6 +163,7 @@ class CurlLoop:
         while queued:
             queued, complete, failed = self._multi.info_read()
             for handle in complete:
+                self._running.discard(handle)
                 if handle in self._on_complete:
                     self._on_complete[handle]()
                 self._settle(handle, COMPLETE)

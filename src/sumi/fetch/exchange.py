@@ -149,6 +149,7 @@ class Exchanges:
 
         def completed() -> None:
             kept = transfer.kept_socket()
+            incoming.was_closed = kept is None
             if kept is not None and incoming.version.startswith("1"):
                 self._kept.keep(transfer.route, *kept)
                 incoming.surplus |= self._look(transfer.route).surplus
@@ -175,7 +176,7 @@ class Exchanges:
         is not checked."""
         if not incoming.status or not incoming.expects_body or self._closed:
             return False
-        if incoming.surplus or not incoming.has_length:
+        if incoming.surplus or not incoming.has_length or not incoming.was_closed:
             return incoming.surplus
         return await follows(transfer.closed_sockets(), by_server=incoming.ends_connection)
 

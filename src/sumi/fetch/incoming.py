@@ -94,6 +94,7 @@ class Incoming:
         "status",
         "surplus",
         "version",
+        "was_closed",
         "was_paused",
         "wire_bytes",
     )
@@ -126,6 +127,7 @@ class Incoming:
         self.cut = False
         self.paused = self.was_paused = False  # by us, while the budget is full
         self.surplus = False  # bytes came after the end, and were dropped
+        self.was_closed = False  # curl closed the connection at the end
         self.broken: Verdict | None = None
 
     @property

@@ -111,15 +111,14 @@ class Transfer:
         self.handle.pause(pycurl.PAUSE_CONT)
 
     def kept_socket(self) -> tuple[int, int] | None:
-        """The connection that is kept for another request, and its local port."""
+        """The connection that is kept for another request, and its local port. Only curl's own handles know:
+        one that was taken back from it has none."""
         descriptor = int(self.handle.getinfo(pycurl.ACTIVESOCKET))
         return None if descriptor < 0 else (descriptor, int(self.handle.getinfo(pycurl.LOCAL_PORT)))
 
     def closed_sockets(self) -> list[int]:
-        """The sockets of this exchange that curl has closed on its side; none if they use TLS."""
-        if self.route.speaks_tls or self.handle.getinfo(pycurl.ACTIVESOCKET) >= 0:
-            return []
-        return [dialled.fileno() for dialled in self._dialled]
+        """The sockets of this exchange, where curl has closed its side; none if they use TLS."""
+        return [] if self.route.speaks_tls else [dialled.fileno() for dialled in self._dialled]
 
     def release(self) -> None:
         """Close the sockets of the exchange: until then they outlive curl's side."""
