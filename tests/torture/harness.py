@@ -1,6 +1,5 @@
 """A mirror under strace: killed, or failed by the kernel, at one chosen call that changes the disk."""
 
-import contextlib
 import os
 import shutil
 import signal
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sumi.jobs.mirror.settings import SETTINGS
-from tests.commands import sumi_command, sumi_environment
+from tests.commands import sumi_command
 from tests.site import RunningSite
 from tests.site.oracle import check_mirror
 from tests.torture.disk_log import CALLS, STRACE_OPTIONS, Event, read_log
@@ -40,7 +39,6 @@ class Bench:
     site: RunningSite
     folder: Path
     options: tuple[str, ...] = ()
-    warm: bool = False  # runs are forked, not started
     _made: int = field(default=0, init=False)
 
     def output(self, like: Path | None = None) -> Path:
@@ -55,37 +53,16 @@ class Bench:
         return output / f"127.0.0.1_{self.site.port}"
 
     def command(self, output: Path, *extra: str) -> list[str]:
-        return sumi_command(self._words(output, *extra))
+        return sumi_command(self.words(output, *extra))
 
-    def _words(self, output: Path, *extra: str) -> tuple[str, ...]:
+    def words(self, output: Path, *extra: str) -> tuple[str, ...]:
         words = ("mirror", self.site.url, "-q", "--rate-limit", "0", "--concurrency", str(CONCURRENCY))
         return (*words, "--processes", "0", "-o", str(output), *self.options, *extra)
 
-    def run(self, output: Path, *extra: str, wrapper: tuple[str, ...] = ()) -> Ended:
+    def run(self, output: Path, *extra: str, tracer: tuple[str, ...] = ()) -> Ended:
         """To its end, whatever that is; nothing of it is left running."""
-        if self.warm:
-            return self._run_warm(output, *extra, tracer=wrapper)
-        with subprocess.Popen(
-            [*wrapper, *self.command(output, *extra)],
-            cwd=self.folder,
-            env=sumi_environment(None),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        ) as process:
-            try:
-                error = process.communicate(timeout=SECONDS)[1]
-            except subprocess.TimeoutExpired:
-                error = f"did not end within {SECONDS} seconds"
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-        return Ended(process.returncode, error)
-
-    def _run_warm(self, output: Path, *extra: str, tracer: tuple[str, ...]) -> Ended:
         error = self.folder / "error.txt"
-        code = run_warm(self._words(output, *extra), self.folder, error, tracer, SECONDS)
+        code = run_warm(self.words(output, *extra), self.folder, error, tracer, SECONDS)
         if code is None:
             return Ended(-signal.SIGKILL, f"did not end within {SECONDS} seconds")
         return Ended(code, error.read_text())
@@ -93,9 +70,7 @@ class Bench:
     def trace(self, output: Path) -> Traced:
         """Run to the end and note every durable call on the way."""
         log = self.folder / "strace.log"
-        ended = self.run(
-            output, wrapper=(*_strace(DURABLE_CALLS, filtered=not self.warm), "-y", "-o", str(log))
-        )
+        ended = self.run(output, tracer=(*_strace(DURABLE_CALLS), "-y", "-o", str(log)))
         assert ended.code in (0, 1), ended.error
         return read_trace(log.read_text(errors="replace"), output)
 
@@ -103,7 +78,7 @@ class Bench:
         """Run to the end and note all that is written to these files of the state, and every sync of them."""
         log, state = self.folder / "written", self.home(output) / ".sumi"
         paths = [word for name in names for word in ("-P", str(state / name))]
-        ended = self.run(output, wrapper=(*_strace(CALLS), *STRACE_OPTIONS, *paths, "-o", str(log)))
+        ended = self.run(output, tracer=(*_strace(CALLS), *STRACE_OPTIONS, *paths, "-o", str(log)))
         assert ended.code in (0, 1), ended.error
         return read_log(self.folder.glob("written.*"))
 
@@ -111,9 +86,7 @@ class Bench:
         """Run with a fault at one call that is about one of ``paths``."""
         where = [word for path in paths for word in ("-P", path.replace("{}", str(output)))]
         inject = ("-e", f"inject={call}:{fault}", "-o", os.devnull, *where)
-        # strace 6.1 sends no signal to a run that it watches through a filter.
-        strace = _strace((call,), filtered=not self.warm and not fault.startswith("signal="))
-        return self.run(output, wrapper=(*strace, *inject))
+        return self.run(output, tracer=(*_strace((call,)), *inject))
 
     def violations(self, output: Path, *, kills: int = 1) -> list[str]:
         """Run again without a fault, and compare with the truth. None: nothing lost, nothing twice."""
@@ -156,18 +129,7 @@ def why_no_strace() -> str:
     return f"strace cannot trace here: {tried.stderr.strip()}" if tried.returncode else ""
 
 
-def _strace(calls: tuple[str, ...], *, filtered: bool = True) -> tuple[str, ...]:
-    """``filtered`` in the kernel: otherwise the run is stopped at every call of any kind. Cannot be done to a
-    process that is there already."""
+def _strace(calls: tuple[str, ...]) -> tuple[str, ...]:
     # A leading question mark: no complaint where a kernel has no such call.
     wanted = "trace=" + ",".join(f"?{call}" for call in calls)
-    return (
-        "strace",
-        "-f",
-        *(("--seccomp-bpf",) if filtered else ()),
-        "-qq",
-        "-e",
-        "signal=none",
-        "-e",
-        wanted,
-    )
+    return ("strace", "-f", "-qq", "-e", "signal=none", "-e", wanted)

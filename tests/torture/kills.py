@@ -11,22 +11,16 @@ from pathlib import Path
 
 import msgspec
 
-from tests.commands import sumi_environment
 from tests.torture.harness import CONCURRENCY, Bench
+from tests.warm import Forked
 
 Enough = Callable[[], bool]
 
 
 def killed_when(bench: Bench, output: Path, enough: Enough, *extra: str) -> bool:
     """Start a run and kill it with its workers once ``enough``; False if it ended before."""
-    process = subprocess.Popen(
-        bench.command(output, *extra),
-        cwd=bench.folder,
-        env=sumi_environment(None),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    said = bench.folder / "killed.txt"
+    process = Forked(bench.words(output, *extra), bench.folder, said, said)
     deadline = time.monotonic() + 60
     while process.poll() is None and not enough():
         assert time.monotonic() < deadline, "the run is stuck"

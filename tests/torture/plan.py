@@ -94,11 +94,11 @@ def _spread(group: list[Moment], count: int) -> list[Moment]:
 
 
 @contextmanager
-def situations(folder: Path, state: tuple[str, ...], *, warm: bool = False) -> Iterator[list[Situation]]:
+def situations(folder: Path, state: tuple[str, ...]) -> Iterator[list[Situation]]:
     """A first run, the same with strict durability, and one that goes on after a kill that tore a write."""
     with running_site(pages=PAGES, seed=1) as site:
-        batch = Bench(site, folder, state, warm)
-        strict = Bench(site, folder / "strict", (*state, "--durability", "strict"), warm)
+        batch = Bench(site, folder, state)
+        strict = Bench(site, folder / "strict", (*state, "--durability", "strict"))
         strict.folder.mkdir()
         begun = half_done(batch)
         yield [

@@ -113,7 +113,7 @@ def _wage(campaign: Campaign, folder: Path, record: Record, options: argparse.Na
 @contextmanager
 def _ready(state: str, folder: Path) -> Iterator[dict[str, Situation]]:
     folder.mkdir(parents=True)
-    with situations(folder, state_options(state), warm=True) as found:
+    with situations(folder, state_options(state)) as found:
         yield {situation.name: situation for situation in found}
 
 

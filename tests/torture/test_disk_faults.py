@@ -79,7 +79,7 @@ def test_a_failed_sync_is_not_tried_again(make_site: MakeSite, tmp_path: Path, c
     log = tmp_path / "calls.log"
     output = bench.output()
     strace = ("strace", "-f", "-qq", "-o", str(log), "-e", f"trace={call}", "-e", f"inject={call}:error=EIO")
-    ended = bench.run(output, wrapper=strace)
+    ended = bench.run(output, tracer=strace)
     assert ended.code == 4
     assert unclean_end(ended) == []
     assert log.read_text().count(f"{call}(") == 1
@@ -112,7 +112,9 @@ def test_an_output_folder_that_disappears(make_site: MakeSite, tmp_path: Path) -
 def test_few_open_files_only_make_it_slower(make_site: MakeSite, tmp_path: Path) -> None:
     bench = Bench(make_site(pages=60, seed=3), tmp_path, ("--concurrency", "64", "--processes", "1"))
     output = bench.output()
-    assert bench.run(output, wrapper=("prlimit", "--nofile=64")).code == 1  # the site has a dead link
+    limited = ["prlimit", "--nofile=64", *bench.command(output)]
+    done = subprocess.run(limited, cwd=tmp_path, env=sumi_environment(None), check=False)
+    assert done.returncode == 1  # the site has a dead link
     assert bench.violations(output, kills=0) == []
 
 

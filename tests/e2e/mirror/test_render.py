@@ -22,7 +22,7 @@ def pages(run: FinishedSumi) -> dict[str, dict[str, Any]]:
 
 
 def text_of(folder: Path, event: dict[str, Any]) -> str:
-    assert event["outcome"] == "captured", event
+    assert event["outcome"] == "captured", event["rule"]
     return Path(folder, "output", event["path"]).read_text()
 
 
