@@ -24,6 +24,14 @@ settings.register_profile("many", deadline=None, max_examples=100_000, database=
 settings.load_profile("ci")
 
 
+LONG_ONES = (Path(__file__).parent / "torture", Path(__file__).parent / "e2e")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first: no core waits at the end for another one's."""
+    items.sort(key=lambda item: not any(folder in item.path.parents for folder in LONG_ONES))
+
+
 @pytest.fixture(scope="session")
 def small_site() -> Iterator[RunningSite]:
     """Thirty pages, shared: use paths of your own under /bad/, and leave its log to others."""
