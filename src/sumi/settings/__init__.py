@@ -1,1 +1,1 @@
-"""What a user decides, wherever it was written: tables of settings; readers of files, variables and flags."""
+"""What users decide: tables of settings, and readers of files, environment variables and flags."""

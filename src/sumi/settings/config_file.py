@@ -1,7 +1,7 @@
 """A configuration file, TOML or YAML, read by a table of settings.
 
-Every mistake is reported at once: the file, the line where the format knows it, the key, what stands there,
-what should, and the setting that may have been meant.
+All mistakes are reported at once, each with the file, the line, the key, its value, what it should be, and
+the setting that may have been meant.
 """
 
 import os.path
@@ -20,8 +20,8 @@ from sumi.settings.setting import Setting
 
 # People write configuration files; anything larger is another file given by mistake.
 MAX_TOML_BYTES: Final = 1024 * 1024
-MAX_YAML_BYTES: Final = 256 * 1024  # a second's work
-# Sections, entries, keys and list items: what is nested deeper is no value of any setting.
+MAX_YAML_BYTES: Final = 256 * 1024  # takes a second to read
+# Sections, entries, keys and list items: no setting has values that are nested deeper.
 _DEEPEST: Final = 4
 _MOST_NUMBERED: Final = 64 * 1024  # characters; in longer files, mistakes are reported without their lines
 
@@ -29,8 +29,8 @@ _MOST_NUMBERED: Final = 64 * 1024  # characters; in longer files, mistakes are r
 class ScalarNode(msgspec.Struct, frozen=True):
     line: int  # 0: unknown
     value: object
-    is_typed: bool = False  # by the format; otherwise ``value`` is the text that stands there
-    is_empty: bool = False  # nothing stands there, or null
+    is_typed: bool = False  # by the format; otherwise ``value`` is the text in the file
+    is_empty: bool = False  # null, or no value at all
 
 
 class ListNode(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class ListNode(msgspec.Struct, frozen=True):
 
 
 class MappingNode(msgspec.Struct, frozen=True):
-    """Pairs as they stand: a key may come twice."""
+    """Pairs as written: a key may occur twice."""
 
     line: int
     pairs: list[tuple[str, int, "Node"]]  # key, its line, value
@@ -51,7 +51,7 @@ TomlPath: TypeAlias = tuple[str | int, ...]  # keys, and numbers of list items
 
 
 def toml_file(path: Path, argument: str = "configuration file") -> "ConfigFile":
-    """``argument`` is how the user gave the file, for the message that it cannot be read."""
+    """``argument``: how the user gave the file, for the message that it cannot be read."""
     text = _text_of(path, argument, MAX_TOML_BYTES)
     try:
         values = tomllib.loads(text)
@@ -63,7 +63,7 @@ def toml_file(path: Path, argument: str = "configuration file") -> "ConfigFile":
 
 
 def yaml_file(path: Path, argument: str = "configuration file") -> "ConfigFile":
-    from sumi.settings.yaml_nodes import NotReadable, read_yaml  # a tenth of a second that TOML need not pay
+    from sumi.settings.yaml_nodes import NotReadable, read_yaml  # a tenth of a second that TOML does not need
 
     text = _text_of(path, argument, MAX_YAML_BYTES)
     try:
@@ -77,26 +77,26 @@ def yaml_file(path: Path, argument: str = "configuration file") -> "ConfigFile":
 
 
 class ConfigFile:
-    """What a file says, and what is wrong with it. Jobs add mistakes of their own, then call ``refuse``."""
+    """The content of a file and its mistakes. Jobs add mistakes of their own, then call ``refuse``."""
 
     def __init__(self, path: Path, root: MappingNode, *, bracketed: bool) -> None:
         self._path = path
         self._root = root
-        self._bracketed = bracketed  # sections are written [so]; otherwise keys are dotted
+        self._bracketed = bracketed  # sections are written [section]; otherwise keys are dotted
         self._mistakes: list[tuple[int, str]] = []
         self._lines: dict[str, int] = {}  # by dotted key, as written
         self._folder: Path | None = None
 
     def peek(self, section: str, key: str) -> object:
-        """What stands there, before anything is checked."""
+        """The value, before anything is checked."""
         inner = dict(_pairs(self._root)).get(section)
         node = dict(_pairs(inner)).get(key) if isinstance(inner, MappingNode) else None
         return node.value if isinstance(node, ScalarNode) else None
 
     def read(self, table: Iterable[Setting], under: str = "", folder: Path | None = None) -> Values:
-        """By field, after the section and a dot where the table has sections; a repeated section is a list.
+        """Values by field, or by ``section.field`` if the table has sections; a repeated section is a list.
 
-        ``under`` is the section for settings without one. Relative paths start at ``folder``, if it is given.
+        ``under``: the section of settings without one. Relative paths start at ``folder``, if it is given.
         """
         self._folder = folder
         sections: dict[str, dict[str, Setting]] = defaultdict(dict)
@@ -118,11 +118,11 @@ class ConfigFile:
         return values
 
     def complain(self, words: str, at: str = "") -> None:
-        """``at`` is a dotted key, for the line."""
+        """``at``: a dotted key, for the line."""
         self._complain(self._lines.get(at, 0), words)
 
     def refuse(self) -> None:
-        """Raises ConfigError if anything is wrong, with all of it."""
+        """Raises ConfigError with all mistakes, if there are any."""
         if self._mistakes:
             found = sorted(self._mistakes, key=lambda mistake: mistake[0])
             raise ConfigError([_sentence(self._path, line, words) for line, words in found])
@@ -180,7 +180,7 @@ class ConfigFile:
     # ── values ─────────────────────────────────────────────────────────────────────────────────────────
 
     def _value(self, setting: Setting, node: Node, where: str) -> Values:
-        """Empty if it cannot be used."""
+        """Empty if the value cannot be used."""
         before = len(self._mistakes)
         kind = setting.kind
         value = self._list(kind, node, where) if kind.many else self._scalar(kind, node, where)
@@ -190,7 +190,7 @@ class ConfigFile:
 
     def _list(self, kind: Kind, node: Node, where: str) -> tuple[object, ...]:
         if isinstance(node, ScalarNode) and node.is_empty:
-            return ()  # all of its items were taken out
+            return ()  # a list whose items were all removed
         if not isinstance(node, ListNode):
             shown = node.value if isinstance(node, ScalarNode) else "a section"
             self._complain(node.line, complaint(where, shown, f"a list, each item {kind.expects}"))
@@ -218,7 +218,7 @@ class ConfigFile:
     # ── words ──────────────────────────────────────────────────────────────────────────────────────────
 
     def _spelled(self, section: str, number: int = 0) -> str:
-        """What comes before the name of a setting in a message."""
+        """The prefix of a setting's name in a message."""
         if not self._bracketed:
             return f"{section}." if not number else f"{section} number {number}: "
         return f"[{section}] " if not number else f"[[{section}]] number {number}: "

@@ -1,6 +1,6 @@
 """Kinds of setting values: how to parse and check each, and the message when it is wrong.
 
-Modules about URLs and patterns are imported where a value is parsed: they take as long to load as everything
+Modules about URLs and patterns are imported when a value is parsed: they take as long to import as everything
 else that ``--help`` needs.
 """
 
@@ -299,7 +299,7 @@ def from_native(kind: Kind, value: object, where: str) -> object:
 
 
 def parsed(kind: Kind, text: str, where: str, shown: str | None = None) -> object:
-    """``shown`` is what the user wrote, if that is not the text."""
+    """``shown``: what the user wrote, if that is not the text."""
     try:
         return kind.parse(text)
     except ValueError:
@@ -320,7 +320,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def from_scalar(kind: Kind, value: object, where: str) -> object:
-    # type() and not isinstance(): True is an int to Python, but not to the author of the file.
+    # type() and not isinstance(): True is an int for Python, but not for the author of the file.
     if type(value) not in kind.natives:
         quotes = " in quotes" if kind.natives == (str,) else ""
         raise UsageError(complaint(where, value, kind.expects + quotes))

@@ -1,5 +1,5 @@
-"""What a setting is. Jobs declare tables of them; flags, variables, configuration keys and the reference are
-made from these. A default stands once, in the struct that the values go into.
+"""What a setting is. Jobs declare tables of them, from which flags, variables, configuration keys and the
+reference are made. A default is defined once, in the struct that the values go into.
 """
 
 from collections.abc import Iterable
@@ -19,13 +19,13 @@ class Setting(NamedTuple):
     kind: Kind
     help: str
     unit: str = ""
-    otherwise: str = ""  # what it means not to give it, where the default does not say so
+    otherwise: str = ""  # what happens without it, if the default does not say so
     short: str = ""
     group: str = ""  # its heading in help and reference
-    section: str = ""  # of the configuration file, where that has several
+    section: str = ""  # of the configuration file, if that has several
     default: object = None
     required: bool = False
-    repeated: bool = False  # the section may be there any number of times
+    repeated: bool = False  # the section may occur any number of times
 
     @property
     def field(self) -> str:
@@ -42,7 +42,7 @@ class Setting(NamedTuple):
 
     @property
     def flag(self) -> str:
-        """The spelling that a user would type: for a switch that is on, the one that turns it off."""
+        """As a user would type it: for a switch that is on, the flag that turns it off."""
         return f"--no-{self.name}" if self.default is True else f"--{self.name}"
 
     @property

@@ -46,7 +46,7 @@ HOME_PAGE: Final = "https://pypi.org/project/sumi/"
 
 
 class SharedSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """None: derived, see the properties."""
+    """None means derived: see the properties."""
 
     raw: bool = True
     durability: Durability = Durability.BATCH
@@ -439,5 +439,5 @@ _OUTPUT: Final = grouped(
     ),
 )
 
-# A job takes these with the defaults of its own struct.
+# A job uses these with the defaults of its own struct.
 SHARED: Final = (*_TAKE, *_PACE, *_NETWORK, *_RENDERING, *_LIMITS, *_OUTPUT)

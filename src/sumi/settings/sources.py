@@ -1,5 +1,5 @@
-"""Where settings come from: flags, then the environment, then a configuration file, then the defaults; or a
-program, as keyword arguments.
+"""Where settings come from: flags, then the environment, then a configuration file, then the defaults; or
+keyword arguments of a program.
 """
 
 import os
@@ -15,7 +15,7 @@ from sumi.settings.kinds import from_native, parsed, suggestion
 from sumi.settings.setting import Setting
 
 Given: TypeAlias = str | bool | list[str]
-# By field: never written down, nor repeated in a message.
+# Fields that are never stored, nor repeated in a message.
 SECRET: Final = ("auth", "header", "header_for", "proxy")
 
 
@@ -26,7 +26,7 @@ def gathered(
     table: Sequence[Setting],
     section: str,
 ) -> dict[str, object]:
-    """By field, what was given of a table of settings, wherever; ``section`` is the one of the file."""
+    """The given values of a table of settings, by field. ``section``: that of the configuration file."""
     values: dict[str, object] = {}
     if config is not None:
         file = toml_file(Path(config), "--config")
@@ -50,8 +50,8 @@ def _from_flag(setting: Setting, given: Given) -> object:
 
 
 def _from_environment(environ: Mapping[str, str], table: Sequence[Setting]) -> dict[str, object]:
-    """Several values of one variable are separated by white space, by line breaks where a value may contain
-    blanks. An empty variable is no variable."""
+    """Several values of one variable are separated by white space, or by line breaks if a value may contain
+    spaces. An empty variable counts as not set."""
     chosen = (setting for setting in table if environ.get(setting.variable, "").strip())
     return {setting.field: _from_variable(setting, environ[setting.variable]) for setting in chosen}
 
@@ -64,8 +64,8 @@ def _from_variable(setting: Setting, text: str) -> object:
 
 
 def from_keywords(values: Mapping[str, object], table: Sequence[Setting], job: str) -> dict[str, object]:
-    """By field; None stands for what is not given. Raises UsageError for what is no setting of the job, or
-    cannot be used."""
+    """By field; None counts as not given. Raises UsageError for unknown settings and for values that cannot
+    be used."""
     known = {setting.field: setting for setting in table}
     for field in values:
         if field not in known:
@@ -85,7 +85,7 @@ def _checked(setting: Setting, value: object) -> object:
 
 
 def _as_in_a_file(value: object) -> object:
-    """A program has more types than a file."""
+    """Enums, paths and tuples as the plain values of a file."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, PathLike):

@@ -1,8 +1,8 @@
-"""YAML as its author sees it: every value is the text that stands there, and knows its line.
+"""YAML as its author sees it: every value is the text in the file, and knows its line.
 
-What a text means is decided by the key it belongs to and not by YAML, so ``no`` is a word where a word is
-wanted and ``1:30`` is never a number. Only what a configuration needs is read: mappings, lists and scalars,
-a few levels deep. Anchors, aliases and tags are refused, which leaves nothing that could expand or construct.
+The key decides what a text means, and not YAML: ``no`` is a word where a word is expected, and ``1:30`` is
+never a number. Only what a configuration needs is read: mappings, lists and scalars, a few levels deep.
+Anchors, aliases and tags are refused, so nothing can be expanded or constructed.
 """
 
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ import yaml
 from sumi.settings.config_file import ListNode, MappingNode, Node, ScalarNode
 
 _DEEPEST: Final = 8
-_MOST_VALUES: Final = 20_000  # a second's work
+_MOST_VALUES: Final = 20_000  # takes a second to read
 _SHOWN: Final = 40
 _EMPTY: Final = frozenset({"", "~", "null", "Null", "NULL"})
 
 
 class NotReadable(Exception):
-    """The text is no YAML, or more of YAML than is read here."""
+    """The text is not YAML, or uses YAML features that are not supported here."""
 
     def __init__(self, line: int | None, what: str) -> None:
         self.line = line
@@ -28,7 +28,7 @@ class NotReadable(Exception):
 
 def read_yaml(text: str) -> Node:
     """The only document of a text; an empty one is an empty mapping. Raises NotReadable."""
-    # Event by event, so that whatever is refused is refused before anything is built upon it.
+    # Event by event, so that unsupported features are refused before anything is built from them.
     events = _plain_events(text)
     try:
         node = _document(events)

@@ -1,4 +1,4 @@
-"""Other addresses where a page may be: another spelling of its URL, or its source as Markdown."""
+"""Other addresses to try for a page: another spelling of its URL, or its source as Markdown."""
 
 import re
 from collections.abc import Callable
@@ -7,15 +7,15 @@ from typing import Final
 from sumi.urls.parts import origin, split
 from sumi.urls.rules import Rules
 
-# Spellings of one URL have the same identity. The other spelling is the identity itself; where that was the
-# one requested, it is the one with a slash at its end, or with ``www.`` before its name.
+# Spellings of one URL have the same identity. The other spelling is the identity itself; if that was
+# requested, it is the one with a slash at its end, or with ``www.`` before the host.
 _WWW: Final = "://www."
-# What is called like a file is no folder: that it is there with a slash at its end is not worth a request.
+# A path with a file extension is no folder: trying it with a slash at its end is not worth a request.
 _FILE: Final = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}\Z")
 
 
 def other_path(target: str, identity: str, rules: Rules) -> str | None:
-    """For a page that is not there: the same site, another path or query."""
+    """For a page that was not found: the same site, another path or query."""
     site = origin(target)
     other = site + identity[len(origin(identity)) :]
     if other != target:
@@ -27,7 +27,7 @@ def other_path(target: str, identity: str, rules: Rules) -> str | None:
 
 
 def other_name(target: str, identity: str, rules: Rules) -> str | None:
-    """For a host whose name is unknown: the same path under another name."""
+    """For a host that did not resolve: the same path under another host name."""
     site, bare = origin(target), origin(identity)
     if site != bare:
         return bare + target[len(site) :]
@@ -35,7 +35,7 @@ def other_name(target: str, identity: str, rules: Rules) -> str | None:
 
 
 def _takes_www(site: str) -> bool:
-    """A name of several labels; no address."""
+    """A name of several labels; not an IP address."""
     host = split(site).host
     return "." in host and not host.rpartition(".")[2].isdigit()
 
@@ -75,11 +75,11 @@ TWIN_FORMS: Final[dict[str, Callable[[str], str | None]]] = {
 
 
 def twin_of(url: str, form: str) -> str | None:
-    """None where the form does not fit the address. An address with a query has no twin."""
+    """None if the form does not fit the address. An address with a query has no twin."""
     make = TWIN_FORMS.get(form)
     return None if make is None or "?" in url else make(url)
 
 
 def form_between(url: str, twin: str) -> str | None:
-    """By which form a page's Markdown is where the page says; None if by none that we know."""
+    """The form that leads from a page to the Markdown that it announces; None if there is none."""
     return next((form for form in TWIN_FORMS if twin_of(url, form) == twin), None)

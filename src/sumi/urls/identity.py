@@ -1,9 +1,9 @@
 """The identity of a URL: two spellings with the same identity are one page.
 
-It is a name. What is requested is the spelling that was found, since a server may know only that one.
+It is only a name. The spelling that was found is what is requested, since a server may know only that one.
 
-Decided where the standard leaves room: a host's single trailing dot is dropped (the same server answers);
-host names that DNS cannot hold (empty labels, a label over 63 or a name over 253 characters) are malformed.
+Where the standard leaves room: a host's single trailing dot is dropped (the same server answers); host names
+that DNS cannot hold (empty labels, a label over 63 or a name over 253 characters) are malformed.
 """
 
 import re
@@ -22,10 +22,10 @@ _STRAY: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 def tidy_escapes(text: str) -> str:
-    """Unreserved characters decoded, the other escapes in upper case, a stray ``%`` escaped.
+    """Decodes unreserved characters, writes other escapes in upper case, and escapes a stray ``%``.
 
-    A stray one left as it is could become part of a new escape when its neighbours are decoded (``%%32%65``
-    would become ``%2e``), and the same URL would have two identities.
+    A stray one could become part of a new escape when its neighbours are decoded (``%%32%65`` would become
+    ``%2e``), and the same URL would have two identities.
     """
     if "%" not in text:
         return text
@@ -38,7 +38,7 @@ def _tidied(escape: re.Match[str]) -> str:
 
 
 def tidy_query(query: str, rules: Rules) -> str:
-    """Parameters dropped and sorted by the rules. Each keeps its spelling: ``a`` and ``a=`` stay apart."""
+    """Drops and sorts parameters by the rules. Each keeps its spelling: ``a`` and ``a=`` stay different."""
     named = [(_name(piece), piece) for piece in query.split("&") if piece]
     kept = [pair for pair in named if _is_kept(pair[0], rules)]
     if rules.sort_query:
@@ -69,10 +69,10 @@ _MAX_LABEL: Final = 63
 
 
 class Spelled(NamedTuple):
-    """A URL as somebody wrote it: the page that it names, and what to request."""
+    """A URL as it was written: the page that it names, and what to request."""
 
     identity: str
-    address: str  # "" where it is the identity
+    address: str  # "" if it is the identity
 
     @property
     def target(self) -> str:
@@ -88,7 +88,7 @@ def normalize(url: str, preset: Preset, base: str | None = None) -> str | None:
 
 
 def normalize_with(url: str, rules: Rules, base: str | None = None) -> str | None:
-    """``normalize`` under rules of one's own."""
+    """``normalize`` with explicit rules."""
     if base is None:
         return resolve(url, rules, None)
     encoded_base = encoded(base)
@@ -104,7 +104,7 @@ def resolve(url: str, rules: Rules, base: bytes | None) -> str | None:
 
 
 def spelled(url: str, rules: Rules, base: str | None = None) -> Spelled | None:
-    """``normalize_with``, and the request; None where that is None."""
+    """``normalize_with``, and what to request; None if that is None."""
     encoded_base = None if base is None else encoded(base)
     if len(url) > rules.max_length or (base is not None and encoded_base is None):
         return None
@@ -113,7 +113,7 @@ def spelled(url: str, rules: Rules, base: str | None = None) -> Spelled | None:
 
 
 def spelled_href(href: str, rules: Rules) -> Spelled | None:
-    """Of a URL as the standard writes it."""
+    """Of a URL that is already serialized."""
     identity = identity_of(href, rules)
     if identity is None:
         return None
@@ -124,7 +124,7 @@ def spelled_href(href: str, rules: Rules) -> Spelled | None:
 
 
 def identity_of(href: str, rules: Rules) -> str | None:
-    """Of a URL as the standard writes it."""
+    """Of a URL that is already serialized."""
     scheme, _, rest = href.partition("://")
     if scheme not in DEFAULT_PORTS:
         return None
@@ -154,7 +154,7 @@ def _tidy_path(path: str, rules: Rules) -> str:
     return path
 
 
-# A page's links go to a handful of sites, so most of the work on a host is done once.
+# A page links to a handful of sites, so most of the work on a host is done once.
 @lru_cache(maxsize=2048)
 def _site(scheme: str, authority: str, force_https: bool, strip_www: bool) -> str | None:
     host, port = split_authority(authority.rpartition("@")[2])

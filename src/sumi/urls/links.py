@@ -1,4 +1,4 @@
-"""The links of a page, fast: most hrefs of a site's pages are the same few hundred."""
+"""The links of a page as URLs, fast: most hrefs on the pages of a site are the same few hundred."""
 
 import re
 from collections.abc import Iterable
@@ -10,18 +10,18 @@ from sumi.urls.identity import Spelled, normalize, spelled_href
 from sumi.urls.parts import origin, serialized
 from sumi.urls.rules import Rules
 
-# Most links of a manual are letters and slashes, perhaps behind a few ``../``: the standard leaves them as
-# they are. Joining them here takes a quarter of what the parser takes, which reads the page's address each
-# time. Nothing that is escaped, dropped or has a meaning (``:``, ``?``, ``%2e``), and no segment that begins
-# with a dot, behind the root or some steps up.
+# Most links of a manual are letters and slashes, perhaps after a few ``../``, and the standard does not
+# change them. Joining them here takes a quarter of the parser's time, which parses the page's address again
+# for each. The pattern matches nothing that is escaped, dropped or special (``:``, ``?``, ``%2e``), and no
+# segment that begins with a dot.
 _SEGMENT: Final = r"[\w~+,=@-][\w.~+,=@-]*+"
 _PLAIN: Final = re.compile(rf"(/|(?:\.\./)*+)((?:{_SEGMENT}/)*+(?:{_SEGMENT})?)", re.ASCII)
 _STEP: Final = 3  # characters of ``../``
 
 
 def plain_join(href: str, folder: str, root: str) -> str | None:
-    """``href`` of a page in ``folder``, which ends with a slash, of the site ``root``, which does so too.
-    None for anything that takes a parser to be read."""
+    """``href`` resolved against a page in ``folder`` on the site ``root``, both with a slash at the end. None
+    if it needs a parser."""
     found = _PLAIN.fullmatch(href)
     if found is None or not href:
         return None
@@ -35,12 +35,12 @@ def plain_join(href: str, folder: str, root: str) -> str | None:
     return folder + rest
 
 
-# Nothing of these is ever requested; the parser would only find out more slowly.
+# These are never requested; the parser would only find out more slowly.
 _NOT_PAGES: Final = ("#", "javascript:", "mailto:", "tel:", "data:")
 _SITE_WIDE: Final = ("/", "http://", "https://")
 
-# The memos are bounded in number, in entries and in the size of an entry: about 20 MB when all are full of
-# ordinary hrefs, 70 MB of the most hostile ones. The entries leave room for sidebars of thousands of links.
+# The memos are bounded in number, entries and size of an entry: about 20 MB if all are full of ordinary
+# hrefs, 70 MB with the most hostile ones. They have room for sidebars of thousands of links.
 _MEMOS: Final = 16
 _MEMO_ENTRIES: Final = 4096
 _MEMO_HREF: Final = 128
@@ -49,22 +49,22 @@ _MEMO_URL: Final = 256
 
 @lru_cache(maxsize=_MEMOS)
 def _memo(rules: Rules, place: str) -> dict[str, str | Spelled]:
-    """Answers that hold for every page of a place (a site or a folder); "" for an href that is no link, and a
-    pair where what is to be requested is not the identity.
+    """Results for every page of a place (a site or a folder): "" for an href that is not a link, and a pair
+    if what is requested is not the identity.
 
-    Shared by all pages, which is safe because an answer depends on nothing but rules, place and href.
+    Shared by all pages, which is safe because a result depends only on rules, place and href.
     """
     return {}
 
 
 class LinkNormalizer:
-    """Makes the hrefs of one page into URLs.
+    """Turns the hrefs of one page into URLs.
 
-    ``base`` is the address the page was really served from, or its ``<base href>``: not its identity, which
-    may lack the trailing slash that relative links depend on.
+    ``base``: the address that the page was served from, or its ``<base href>``; not its identity, which may
+    lack the trailing slash that relative links depend on.
 
-    ``addresses``: how to request those of the URLs that were written otherwise than their identity is. Of
-    several spellings the first counts.
+    ``addresses``: what to request for URLs that are not written like their identity. The first spelling
+    counts.
     """
 
     __slots__ = (
@@ -83,9 +83,9 @@ class LinkNormalizer:
         self._rules = rules
         self.addresses: dict[str, str] = {}
         self._met: dict[str, None] = {}
-        self._edits_place = rules.edits_place  # worked out anew whenever it is asked for
+        self._edits_place = rules.edits_place  # a property that is computed on each access
         page = normalize(base, Preset.MIRROR)
-        # Without a usable base relative hrefs lead nowhere, but absolute ones still count.
+        # Without a usable base, relative hrefs are ignored, but absolute ones still count.
         self._base = None if page is None else page.encode()
         site = "" if page is None else origin(page)
         self._root = f"{site}/"
@@ -113,7 +113,7 @@ class LinkNormalizer:
                     self.addresses[url] = address
             if url:
                 found[url] = None
-        self._met = self._met | found if self._met else found  # a page asks once for nearly all of its links
+        self._met = self._met | found if self._met else found  # nearly all links come in the first call
         return list(found)
 
     def _look_up(self, href: str) -> str | Spelled:
@@ -133,13 +133,13 @@ class LinkNormalizer:
             return None if whole is None else spelled_href(whole, self._rules)
         if self._edits_place or len(joined) > self._rules.max_length:
             return spelled_href(joined, self._rules)
-        return Spelled(joined, "")  # of a page's own site, which is tidy, and without a query
+        return Spelled(joined, "")  # on the page's own site, which is normalized, and without a query
 
     def _memo_for(self, href: str) -> dict[str, str | Spelled] | None:
-        """Where an answer may be shared. None: it depends on the page's full address, or may do so.
+        """Where a result may be shared. None: it depends, or may depend, on the page's full address.
 
-        A colon can make a scheme of the first word, and ``http:?x`` is relative to an http page; a leading
-        blank or control character is stripped by the parser and hides what really comes first.
+        A colon can make the first word a scheme, and ``http:?x`` is relative to an http page; the parser
+        strips a leading space or control character, which hides what really comes first.
         """
         if href.startswith(_SITE_WIDE):
             return self._site
@@ -154,7 +154,7 @@ def _folder_of(page: str) -> str:
 
 def _without_fragment(href: str) -> str:
     bare, mark, _ = href.partition("#")
-    # The parser strips blanks and controls at the very end only; a cut must not move them there.
+    # The parser strips spaces and controls at the very end only; cutting must not move them there.
     return bare + mark if bare[-1:] <= " " else bare
 
 

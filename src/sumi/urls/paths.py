@@ -1,10 +1,10 @@
 """Where a page's Markdown goes: URL to relative path, readable, portable, and never two URLs in one file.
 
-``page_path`` is a pure rule: host folder, one folder per path segment, ``index.md``. Every page has a
-folder of its own and no folder is called ``index.md``, so a file never stands where a folder is needed.
-Different URLs may still ask for the same path (``/x`` and ``/x/``, ``/X`` on a disk that ignores case,
-``/a%20b`` and ``/a_b``): ``PathAllocator`` gives it to the first and a longer name to the others, and
-``rightful_paths`` says who has it when all of them are known.
+``page_path`` is a pure rule: host folder, one folder per path segment, ``index.md``. Every page has a folder
+of its own and no folder is called ``index.md``, so a file is never where a folder is needed. Different URLs
+may still want the same path (``/x`` and ``/x/``, ``/X`` on a disk that ignores case, ``/a%20b`` and
+``/a_b``): ``PathAllocator`` gives it to the first and a longer name to the others, and ``rightful_paths``
+decides when all of them are known.
 """
 
 import re
@@ -23,16 +23,16 @@ _LARGEST = 2**64 - 1
 
 
 def digest_of(text: str) -> int:
-    """Python's own, which is salted anew for every process: no site can choose names that have the same.
-    Never 0, which marks a free slot."""
+    """Python's own hash, which is salted per process, so that no site can choose names that collide. Never 0,
+    which marks a free slot."""
     return hash(text) & _LARGEST or 1
 
 
 class DigestMap:
-    """From digests to digests, for a million pages in memory: 24 to 48 bytes each, not 200.
+    """Maps digests to digests, for a million pages in memory: 24 to 48 bytes each instead of 200.
 
-    Eight bytes stand for a text. The chance that any two of a million texts share them is one in ten million.
-    Open addressing: what has no place of its own is in the next free one.
+    A text is represented by eight bytes. The chance that any two of a million texts collide is one in ten
+    million. Open addressing with linear probing.
     """
 
     __slots__ = ("_keys", "_mask", "_used", "_values")
@@ -113,16 +113,16 @@ def spare_path(url: str) -> str:
 
 
 def host_folder(url: str) -> str:
-    """The top folder of a URL's host: its name, and its port unless that goes without saying."""
+    """The top folder of a URL's host: its name, and its port if that is not the default."""
     parts = _split(url)
     return _host_folder(parts.scheme, parts.authority)
 
 
 class PathAllocator:
-    """Hands each path to one URL, for ever. Paths that differ only in case or normal form are one.
+    """Gives each path to one URL, permanently. Paths that differ only in case or normal form are the same.
 
-    Digests stand for URLs and paths: a full path is kept only for a URL that had to be moved. Should two
-    paths ever have the same digest, the second gets a longer name.
+    URLs and paths are kept as digests: a full path is kept only for a URL that got a longer one. If two paths
+    ever have the same digest, the second gets a longer name.
     """
 
     __slots__ = ("_holders", "_moved")
@@ -140,19 +140,20 @@ class PathAllocator:
         path = page_path(url)
         if self._take(path, holder):
             return path
-        # The first longer name is free unless a page of the site is called just so; then the next one is.
+        # The first longer name is free, unless a page of the site has exactly that name; then the next one
+        # is.
         path = next(longer for longer in _longer_paths(url) if self._take(longer, holder))
         self._moved[holder] = path
         return path
 
     def restore(self, url: str, path: str) -> None:
-        """Take a recorded path up again. One that another URL holds is not taken from it."""
+        """Register a recorded path, unless another URL has it."""
         holder = digest_of(url)
         if self._take(path, holder) and path != page_path(url):
             self._moved[holder] = path
 
     def is_anothers(self, path: str, url: str) -> bool:
-        """Whether another URL than this one has the path."""
+        """Whether another URL has the path."""
         holder = digest_of(url)
         return self._holders.get(digest_of(caseless(path)), holder) != holder
 
@@ -166,14 +167,14 @@ class PathAllocator:
 
 
 def rightful_paths(urls: Iterable[str]) -> dict[str, str]:
-    """The path of each of ``urls``, whatever order they came in. Of those that want the same one the shortest
-    has it, and of equally long ones the one in lower case."""
+    """The path of each of ``urls``, independent of their order. If several want the same one, the shortest
+    URL gets it, and of equally long ones the one in lower case."""
     allocator = PathAllocator()
     return {url: allocator.claim(url) for url in sorted(urls, key=lambda url: (len(url), url.swapcase()))}
 
 
 def caseless(path: str) -> str:
-    """Equal for paths that some disk takes for one: Unicode's canonical caseless match."""
+    """Equal for paths that some disk treats as one: Unicode's canonical caseless match."""
     if path.isascii():
         return path.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
@@ -235,9 +236,9 @@ def _split(url: str) -> _Parts:
     return _Parts(scheme.lower(), authority, path, query)
 
 
-@lru_cache(maxsize=4096)  # the folders of a site are met again with every page in them
+@lru_cache(maxsize=4096)  # the folders of a site come again with every page in them
 def _name(segment: str, *, top: bool) -> str:
-    """A segment as a folder name that any common file system takes, that hides nothing and is never ours."""
+    """A segment as a folder name that any common file system accepts, not hidden and never one of our own."""
     name = unicodedata.normalize("NFC", unquote(segment, errors="replace"))
     if not _PLAIN.fullmatch(name):
         name = "".join(map(_portable, name))
@@ -261,7 +262,7 @@ def _portable(character: str) -> str:
 
 
 def _fitted(name: str, source: str, suffix: str) -> str:
-    """Name and suffix within the limits; what is cut off lives on in a hash, so that names stay distinct."""
+    """Name and suffix within the limits; a hash replaces what is cut off, so that names stay distinct."""
     characters, room = NAME_CHARACTERS - len(suffix), NAME_BYTES - len(suffix)
     if len(name) <= characters and len(name.encode()) <= room:
         return name + suffix

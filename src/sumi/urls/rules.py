@@ -1,8 +1,8 @@
-"""Which differences between two URLs do not matter: one field per rule, four named sets of them.
+"""Which differences between two URLs do not matter: one field per rule, and a named set of rules per job.
 
-They tell pages apart and nothing else: a URL is requested as it was written (see ``spelling_of``).
+They only decide which pages are the same: a URL is requested as it was written (see ``spelling_of``).
 
-Under every set the fragment, userinfo, default port and a host's trailing dot are gone, the host is in
+Under every set the fragment, userinfo, default port and a host's trailing dot are removed, the host is in
 lower case (IDNA) and dot segments are resolved.
 """
 
@@ -29,7 +29,7 @@ class Rules(msgspec.Struct, frozen=True, cache_hash=True):
 
     @property
     def edits_place(self) -> bool:
-        """Whether anything before the query may be written in another way."""
+        """Whether the rules may change anything before the query."""
         return (
             self.force_https
             or self.strip_www
@@ -50,8 +50,8 @@ class Rules(msgspec.Struct, frozen=True, cache_hash=True):
 
 @lru_cache(maxsize=64)
 def spelling_of(rules: Rules) -> Rules:
-    """How a URL is written that is requested: as it was found, but for what the user decided about requests
-    themselves, which is to use no http and to send no parameters but these."""
+    """The rules for a URL that is requested: as it was found, except for what the user decided about requests
+    themselves: https only, and which parameters to send."""
     return Rules(
         force_https=rules.force_https,
         keep_params=rules.keep_params,
@@ -65,12 +65,12 @@ _TRACKING_PREFIXES = ("utm_",)
 
 
 def crawl_rules(keep_params: Iterable[str] = ()) -> Rules:
-    """The crawl preset, with the query parameters that tell pages apart on this site."""
+    """The crawl preset, with the query parameters that distinguish pages on this site."""
     return Rules(collapse_slashes=True, strip_trailing_slash=True, keep_params=frozenset(keep_params))
 
 
 def map_rules(*, allow_http: bool = False) -> Rules:
-    """The map preset; ``allow_http`` keeps http apart from https, for intranets without TLS."""
+    """The map preset; ``allow_http`` distinguishes http from https, for intranets without TLS."""
     return Rules(
         force_https=not allow_http,
         strip_www=True,
