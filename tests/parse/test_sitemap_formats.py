@@ -211,7 +211,7 @@ def test_lines_that_are_no_url_are_passed_over_and_counted() -> None:
     ]
     sitemap = read("\n".join(lines))
     assert [entry.url_raw for entry in sitemap.entries] == ["https://example.com/1"]
-    assert sitemap.problem == "lines that are no http(s) URL, left out: 7"
+    assert sitemap.problem == "lines that are not http(s) URLs, left out: 7"
 
 
 def test_lines_without_a_scheme_are_taken_where_they_can_mean_one_thing_only() -> None:

@@ -41,7 +41,7 @@ def test_packed_once_twice_or_in_parts_it_is_read(body: bytes) -> None:
 def test_junk_behind_it_is_left_out_and_reported(body: bytes) -> None:
     sitemap = read_sitemap(body, BASE)
     assert len(sitemap.entries) == 900
-    assert sitemap.problem == "bytes behind its gzip data were left out"
+    assert sitemap.problem == "bytes after its gzip data were left out"
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])

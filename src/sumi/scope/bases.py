@@ -1,7 +1,7 @@
-"""Base URLs: the parts of sites that a job is about, each a host and what lies below a path of it.
+"""Base URLs: the parts of sites that a job covers, each a host and a path.
 
-What is under a base is at depth 0, wherever it was found. Everything else is external: one step further from
-the bases than the page that led to it.
+What is under a base is at depth 0, wherever it was found. Everything else is external, and one step further
+away than the page that links to it.
 """
 
 import re
@@ -17,12 +17,12 @@ from sumi.urls.identity import tidy_escapes
 
 _WWW: Final = "www."
 _WEB_PORTS: Final = tuple(DEFAULT_PORTS.values())
-# What a page's own file is called. Not any dot: the folder of a release may be called v1.2.
+# The file name of a page. Not any dot: the folder of a release may be called v1.2.
 _FILE: Final = re.compile(r"/[^/]*\.(?:x?html?|php|aspx?|jsp|cgi|md)\Z", re.IGNORECASE)
 
 
 class BaseUrls:
-    """``loose``: a path takes all that begins with the same characters, and not only what lies below it."""
+    """``loose``: a path matches everything that begins with it, not only what is below it."""
 
     def __init__(self, bases: Sequence[str], *, loose: bool) -> None:
         self._loose = loose
@@ -34,7 +34,7 @@ class BaseUrls:
             prefixes.sort(key=lambda entry: (-len(entry[0]), entry[1]))
 
     def of(self, url: str) -> int | None:
-        """The number of the base that a URL is under, the most specific if there are several."""
+        """The number of the base that a URL is under, the most specific one if there are several."""
         parts = split(url)
         path = tidy_escapes(parts.path)
         for prefix, number in self._by_site.get((parts.host, parts.port), ()):
@@ -43,8 +43,8 @@ class BaseUrls:
         return None
 
     def charged(self, url: str) -> int:
-        """The base against whose limit a page counts: its own; for an external page one of the same site, and
-        the first where there is none."""
+        """The base against whose limit a page counts: its own; for an external page one of the same site, or
+        else the first."""
         own = self.of(url)
         if own is not None:
             return own
@@ -56,7 +56,7 @@ class BaseUrls:
         return (parts.host, parts.port) in self._by_site
 
     def placed(self, candidate: Candidate, hops: int) -> Candidate:
-        """The candidate at its depth as bases count it. That a sitemap lists an external page makes it no
+        """The candidate with its depth counted from the bases. A sitemap does not bring an external page
         closer: it is out of reach until a link leads there."""
         if candidate.kind is not Kind.PAGE:
             return candidate
@@ -75,7 +75,7 @@ class BaseUrls:
 
 
 def _sites(base: str) -> list[tuple[str, int]]:
-    """Host and port of a base: http and https are one site, and so are the names with and without www."""
+    """Host and port of a base. http and https are one site, and so are the names with and without www."""
     parts = split(base)
     hosts = [parts.host]
     bare = parts.host.removeprefix(_WWW)
@@ -86,5 +86,5 @@ def _sites(base: str) -> list[tuple[str, int]]:
 
 
 def _folder(base: str) -> str:
-    """Below which path a base's pages lie: that of a file is its folder. No slash at the end."""
+    """The path that a base's pages are below: for a file, its folder. Without a slash at the end."""
     return _FILE.sub("", tidy_escapes(split(base).path)).rstrip("/")

@@ -1,8 +1,8 @@
-"""How many pages of one repository a job takes: counted by distinct URL, exact whatever runs at once.
+"""Limits on the pages of one repository: counted by distinct URL, exact at any concurrency.
 
 The ledger is asked once for every URL that all other rules accept, and a URL that it admitted stays admitted.
-Nothing is ever given back, so a crash, a page that turns up twice or a settlement that is dropped cannot make
-it count too little. After a restart it is told again what the store holds.
+Nothing is ever given back, so a crash, a page that is found twice or a dropped settlement cannot make it
+count too little. After a restart, the URLs in the store are loaded again.
 """
 
 from typing import Final, NamedTuple
@@ -14,12 +14,12 @@ from sumi.scope.profiles import ProfileName, shapes_of
 from sumi.urls import split
 from sumi.urls.identity import tidy_escapes
 
-# URLs that ended in these were never asked for, so they take nobody's place.
+# URLs with these outcomes were never requested, so they do not count.
 NOT_ASKED_FOR: Final = BY_RULE | {Outcome.BAD_URL, Outcome.ROBOTS_DENIED}
 
 
 class CapPolicy(msgspec.Struct, frozen=True):
-    """Limits for one group of pages, which is a repository where the profile is GitHub's. 0: no limit."""
+    """Limits for one group of pages: with GitHub's profile, a repository. 0: no limit."""
 
     profile: ProfileName = ProfileName.GENERIC
     pages: int = 0  # of all types together
@@ -58,7 +58,7 @@ class CapLedger:
         return None if place is None else self._over(place, hash(url))
 
     def admits(self, url: str) -> Verdict | None:
-        """None if there is a place for the URL, which it now has for good; else the cap that is reached."""
+        """None if the URL is admitted, now and for good; otherwise the cap that is reached."""
         place = self._place_of(url)
         if place is None:
             return None
@@ -68,7 +68,7 @@ class CapLedger:
         return refusal
 
     def load(self, url: str) -> None:
-        """An earlier run asked for this URL: it has its place, even beyond a limit that is lower now."""
+        """An earlier run requested this URL: it is admitted, even beyond a limit that is lower now."""
         place = self._place_of(url)
         if place is not None:
             self._take(place, hash(url))

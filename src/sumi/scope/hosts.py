@@ -1,7 +1,7 @@
-"""Host patterns, and the classes of domains that a map tells apart: ``example.com``, ``*.example.com``.
+"""Host patterns, and the classes of domains that a map distinguishes: ``example.com``, ``*.example.com``.
 
-``*.example.com`` takes the bare domain and every name below it, at a dot only. A pattern without a port takes
-the web's own ports, 80 and 443: another port is another server, and must be asked for.
+``*.example.com`` matches the bare domain and every name below it, at a dot only. A pattern without a port
+matches the default ports, 80 and 443: another port is another server, and must be named.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ def canonical_host_pattern(text: str) -> str:
 
 
 class HostMatcher:
-    """Any of many patterns, in a time that depends on the host's labels only."""
+    """Matches any of many patterns, in a time that depends only on the number of the host's labels."""
 
     __slots__ = ("_below", "_exact")
 
@@ -68,13 +68,13 @@ def _ports(wanted: int | None) -> frozenset[int]:
 
 
 def _is_bare(name: str) -> bool:
-    """Whether there is only a name: a path, userinfo or second port would be parsed and silently dropped."""
+    """Whether it is only a name: a path, userinfo or second port would be parsed and silently dropped."""
     outside_brackets = "" if name.endswith("]") else name
     return not set("/\\?#@*") & set(name) and ":" not in outside_brackets
 
 
 def is_address(host: str) -> bool:
-    # The parser reads every name whose last label is a number as an IPv4 address, and brackets only IPv6.
+    # The parser reads a name whose last label is a number as IPv4, and puts only IPv6 in brackets.
     return host.startswith("[") or host.rpartition(".")[2].isdigit()
 
 
@@ -96,11 +96,11 @@ def canonical_domain_pattern(text: str) -> str:
 
 
 class DomainClasses:
-    """What a host is to a map: explored, only noted, never visited, or newly found.
+    """How a map treats a host: explored, only recorded, never visited, or newly found.
 
-    The first list with a match wins: blacklist, stub, quality. ``*.example.com`` takes the bare domain and
-    every name below it, at a dot only. Domains have no port: a server on another port of a host is the same
-    domain. Built once from canonical patterns; a lookup depends on the number of the host's labels only.
+    The first list with a match wins: blacklist, stub, quality. Domains have no port: a server on another port
+    of a host is the same domain. Built once from canonical patterns; the time of a lookup depends only on the
+    number of the host's labels.
     """
 
     __slots__ = ("_blacklist", "_quality", "_stub")
@@ -122,7 +122,7 @@ class DomainClasses:
         return DomainClass.DISCOVERED
 
     def origin_of(self, host: str) -> str | None:
-        """The quality pattern that a quality host belongs to, the closest one; None for any other host."""
+        """The most specific quality pattern that matches a quality host; None for any other host."""
         return self._quality.find(host) if self.classify(host) is DomainClass.QUALITY else None
 
 

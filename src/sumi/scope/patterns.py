@@ -1,6 +1,6 @@
-"""What users write as a pattern, compiled: a glob, or a regular expression after ``re:``.
+"""Users' patterns, compiled: a glob, or a regular expression after ``re:``.
 
-Both take a time linear in the URL, whoever wrote the URL and whatever the pattern: sites choose the URLs.
+Both match in time linear in the URL, for every pattern and every URL, because sites choose the URLs.
 """
 
 import re
@@ -16,13 +16,13 @@ _ONE: Final = "?"
 _ANYWHERE: Final = [_ANY, "/", _RUN]
 _TOKENS: Final = re.compile(r"\*\*|.", re.DOTALL)
 
-# All printable ASCII that the URL standard leaves alone in a path, and the glob's own characters.
+# All printable ASCII that the URL standard does not escape in a path, and the glob's own characters.
 _UNQUOTED: Final = "!$%&'()*+,-./:;=?@[]_|~"
 _MAX_TRANSITIONS: Final = 4096
 
 
 class _States(dict[str, "_States"]):
-    """A set of positions; the dictionary holds where each character leads."""
+    """A set of positions in the pattern; the dictionary holds the next set for each character."""
 
     __slots__ = ("accepting", "positions", "settled")
 
@@ -30,18 +30,18 @@ class _States(dict[str, "_States"]):
         super().__init__()
         self.positions = positions
         self.accepting = accepting
-        self.settled = settled  # whatever follows changes nothing
+        self.settled = settled  # the rest of the path changes nothing
 
 
 class Glob:
     """A pattern on paths, matched in time linear in the path.
 
-    ``*`` is any run of characters within a path segment, ``**`` any run at all, ``?`` one character that is
-    no slash. ``/**/`` is also a single slash, and a final ``/**`` also takes the folder itself. A glob that
-    starts with neither ``/`` nor ``**`` may begin after any slash: ``*.pdf`` is ``**/*.pdf``.
+    ``*`` matches any characters within a path segment, ``**`` any characters at all, ``?`` one character
+    other than a slash. ``/**/`` also matches a single slash, and a final ``/**`` also the folder itself. A
+    glob that starts with neither ``/`` nor ``**`` may match after any slash: ``*.pdf`` is ``**/*.pdf``.
 
-    It is an automaton whose set of states is one integer, a bit per position. Each set met is kept with its
-    transitions, so a character of a path costs one dictionary lookup; there is nothing to backtrack to.
+    It is an automaton whose set of states is one integer, with a bit per position. Each set is cached with
+    its transitions, so a character of a path costs one dictionary lookup. There is no backtracking.
     """
 
     __slots__ = (
@@ -77,12 +77,12 @@ class Glob:
             self._accepting |= 1 << len(tokens) - 2
         self._open_end = self._any & 1 << len(tokens) - 1
         self._tail = _literal_tail(tokens)
-        # "**/*.pdf", the commonest of globs, says no more than how the path ends.
+        # "**/*.pdf", the most common glob, only says how the path ends.
         self._tail_only = tokens[: len(tokens) - len(self._tail)] == _ANYWHERE and "/" not in self._tail
         self._forget()
 
     def matches(self, path: str) -> bool:
-        """Whether the whole path is what the pattern describes."""
+        """Whether the whole path matches."""
         if not path.endswith(self._tail):
             return False
         if self._tail_only and path.startswith("/"):
@@ -112,12 +112,12 @@ class Glob:
             moving |= self._one
             staying |= self._runs
         moved = (positions & moving) << 1
-        # Only on arrival by the first slash is "**/" as good as nothing: later, its slash is still owed.
+        # "**/" may match nothing only directly after the first slash; later, its own slash must still match.
         moved |= (moved & self._folders) << 2
         return self._past_runs(moved | positions & staying)
 
     def _past_runs(self, positions: int) -> int:
-        """Adds what an empty run leads to. Once over is enough: no two runs stand side by side."""
+        """Adds the positions after an empty run. Once is enough: no two runs are adjacent."""
         return positions | (positions & (self._any | self._runs)) << 1
 
     def _met_states(self, positions: int) -> _States:
@@ -129,7 +129,7 @@ class Glob:
         return states
 
     def _forget(self) -> None:
-        """A hostile mix of pattern and paths could meet ever new sets; they are only a memory of steps."""
+        """A hostile mix of pattern and paths could produce ever new sets, so the cache is bounded."""
         self._met: dict[int, _States] = {}
         self._transitions = 0
         self._start = self._met_states(self._past_runs(1))
@@ -145,7 +145,7 @@ def _literal_tail(tokens: list[str]) -> str:
 def _tokens(pattern: str) -> list[str]:
     if not pattern.startswith(("/", _ANY)):
         pattern = f"**/{pattern}"
-    # Paths are percent-encoded, so the pattern is spelled as they are.
+    # Paths are percent-encoded, so the pattern is encoded in the same way.
     pattern = tidy_escapes(quote(pattern, safe=_UNQUOTED))
     pattern = re.sub(r"\*{3,}", _ANY, pattern)
     pattern = re.sub(r"(?:/\*\*)+(?=/|$)", "/**", pattern)
@@ -162,15 +162,15 @@ class Pattern(Protocol):
 
 
 class Regex:
-    """Found anywhere in the text, unless anchored."""
+    """Matches anywhere in the text, unless anchored."""
 
     __slots__ = ("_search",)
 
     def __init__(self, source: str) -> None:
-        import re2  # here, because most runs have no regular expression and need not load an engine for them
+        import re2  # here, because most runs have no regular expression
 
         options = re2.Options()
-        options.log_errors = False  # it would write them to the terminal itself
+        options.log_errors = False  # it would print them to the terminal
         try:
             self._search = re2.compile(source, options).search
         except re2.error as error:
@@ -181,7 +181,7 @@ class Regex:
 
 
 def path_pattern(text: str) -> Pattern:
-    """A pattern on paths: a glob for the whole path, or ``re:`` and a regular expression."""
+    """A pattern for paths: a glob for the whole path, or ``re:`` and a regular expression."""
     _check_size(text)
     if text.startswith(_REGEX_MARK):
         return _regex(text.removeprefix(_REGEX_MARK), "--include and --exclude")
@@ -192,12 +192,12 @@ def path_pattern(text: str) -> Pattern:
 
 
 def url_pattern(text: str) -> Pattern:
-    """A regular expression on whole URLs."""
+    """A regular expression for whole URLs."""
     return _regex(text, "allow_patterns and deny_patterns")
 
 
 def _regex(text: str, settings: str) -> Pattern:
-    """``settings``: what together says what one expression cannot."""
+    """``settings``: what to combine if one expression is not enough."""
     _check_size(text)
     try:
         return Regex(text)
@@ -212,7 +212,7 @@ def _words_of(error: Any) -> str:
 
 
 def _advice(text: str, settings: str) -> str:
-    """For what other engines offer and a linear one cannot."""
+    """For features of other engines that one with linear time cannot have."""
     if not any(mark in text for mark in _BACKTRACKING):
         return ""
     return f" Look-around and back-references are not supported; combine {settings} instead."

@@ -1,4 +1,4 @@
-"""Kinds of pages on well-known sites, told from the path of a URL.
+"""Types of pages on well-known sites, recognized by the path of a URL.
 
 A profile knows the form of its site's URLs and nothing else.
 """
@@ -8,12 +8,12 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, Protocol
 
-# Names of accounts are letters, digits and hyphens, with an underscore before the name of a company that
-# manages them; those of repositories may have dots too, but are not "." or "..", which no URL keeps anyway.
+# Account names are letters, digits and hyphens, with an underscore before the name of a company that manages
+# them. Repository names may have dots, too, but are not "." or "..", which no URL keeps anyway.
 _OWNER: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.IGNORECASE | re.ASCII)
 _REPOSITORY: Final = re.compile(r"[a-z0-9._-]{1,100}", re.IGNORECASE | re.ASCII)
 _NUMBER: Final = re.compile(r"[0-9]+", re.ASCII)
-# First segments that are GitHub's own and never an account: below them, two segments are no repository.
+# First segments that belong to GitHub itself and are never an account: no repositories are below them.
 _RESERVED: Final = frozenset(
     {
         *("about", "account", "apps", "blog", "codespaces", "collections", "contact", "customer-stories"),
@@ -28,7 +28,7 @@ _RESERVED: Final = frozenset(
 
 
 class GithubShapes:
-    """The pages of GitHub that the profile names; owners, trees, commits, searches and settings are not.
+    """The pages of GitHub in the profile; owners, trees, commits, searches and settings are not.
 
     ===========  ==================================================================
     topic        ``/topics``, ``/topics/<topic>``
@@ -46,15 +46,15 @@ class GithubShapes:
         return _page_type(path)
 
     def group_of(self, path: str) -> str | None:
-        """``owner/repo`` in lower case: GitHub shows the same repository however it is spelled, with the
-        ``.git`` of its clone address too, and no repository's own name ends so."""
+        """``owner/repo`` in lower case, without ``.git``: GitHub shows the same repository for every
+        spelling, and no repository's own name ends in ``.git``."""
         segments = path.split("/", 3)[1:3]
         if len(segments) < 2 or not _is_repository(*segments):
             return None
         return "/".join(segments).lower().removesuffix(".git")
 
 
-# The scope, the caps and the archive each want to know what a page is, one after the other.
+# The scope, the caps and the archive each need the type of a page, one after the other.
 @lru_cache(maxsize=512)
 def _page_type(path: str) -> str | None:
     match path.split("/", 5)[1:]:
@@ -77,7 +77,7 @@ def _is_repository(owner: str, repo: str) -> bool:
 
 
 def _type_within(rest: list[str]) -> str | None:
-    """``rest`` is what follows the repository: at most three segments, the last one with all that is left."""
+    """``rest``: what follows the repository, in at most three parts."""
     match rest:
         case []:
             return "repo_root"
@@ -110,19 +110,19 @@ class ProfileName(StrEnum):
 
 
 class Shapes(Protocol):
-    """All paths are of normalized URLs, without needless escapes."""
+    """Paths are those of normalized URLs, without unnecessary escapes."""
 
     @property
     def page_types(self) -> tuple[str, ...]:
-        """The types that pages of the profile have."""
+        """The page types of the profile."""
         ...
 
     def page_type(self, path: str) -> str | None:
-        """The type of the page at a path; None for a path that is none of the profile's pages."""
+        """The type of the page at a path; None if it is not one of the profile's pages."""
         ...
 
     def group_of(self, path: str) -> str | None:
-        """What the page is counted with: on GitHub its repository; None for a page that stands alone."""
+        """The group that the page is counted in: on GitHub its repository; None if it is in none."""
         ...
 
 

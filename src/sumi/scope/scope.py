@@ -35,34 +35,34 @@ _LISTED_LENGTH: Final = 80
 
 
 class Scope(msgspec.Struct, frozen=True, dict=True):
-    """What a job covers. Empty means no restriction. Made from what a user wrote by ``build_scope``.
+    """What a job covers. Empty means no restriction. ``build_scope`` makes one from what a user wrote.
 
-    Paths are compared as written in URLs, percent-encoded, with needless escapes undone: ``/%61`` is ``/a``.
+    Paths are compared percent-encoded, without unnecessary escapes: ``/%61`` is ``/a``.
     """
 
     hosts: tuple[str, ...] = ()  # see sumi.scope.hosts
     paths: tuple[str, ...] = ()  # prefixes, of whole segments: /docs takes /docs/a, not /docs-old
     loose_paths: bool = False  # prefixes of characters: /docs takes /docs-old too
-    include: tuple[str, ...] = ()  # on the path: a glob, or "re:" and a regular expression; one must match
+    include: tuple[str, ...] = ()  # for the path: a glob, or "re:" and a regular expression; one must match
     exclude: tuple[str, ...] = ()  # likewise; none may match
-    allow: tuple[str, ...] = ()  # regular expressions on the whole URL; one must match
+    allow: tuple[str, ...] = ()  # regular expressions for the whole URL; one must match
     deny: tuple[str, ...] = ()  # likewise; none may match
     max_depth: int | None = None
-    denied_hosts: tuple[str, ...] = ()  # like hosts, with all below each; they win over hosts
-    profile: ProfileName | None = None  # only pages that this profile has a name for
+    denied_hosts: tuple[str, ...] = ()  # like hosts, with all names below each; they win over hosts
+    profile: ProfileName | None = None  # only page types of this profile
     blacklist: tuple[str, ...] = ()  # domain patterns, see sumi.scope.hosts: counted, never visited
-    stub: tuple[str, ...] = ()  # likewise: noted by address, never visited
-    # Base URLs, see sumi.scope.bases: only what is under one of them, or a few links away. Hosts and paths
-    # would not do: they take every path on every host.
+    stub: tuple[str, ...] = ()  # likewise: recorded by address, never visited
+    # Base URLs, see sumi.scope.bases: only what is under one of them, or a few links away. Not the same as
+    # hosts and paths, which combine every path with every host.
     bases: tuple[str, ...] = ()
     external_hops: int = 0  # links from what is under a base
 
     def judge(self, candidate: Candidate) -> Verdict | None:
-        """None if the candidate is taken, else the rule that refused it.
+        """None if the candidate is accepted, otherwise the rule that refused it.
 
-        A sitemap lies where its site put it, so rules that say which pages are wanted (path prefixes,
-        include, allow) do not bind it; the others do. An image belongs to the page that shows it, wherever
-        it lies: only what is expressly left out binds it.
+        A sitemap may be anywhere on its site, so rules that say which pages are wanted (path prefixes,
+        include, allow) do not apply to it; the others do. An image belongs to the page that shows it,
+        wherever it is: only rules that exclude apply to it.
         """
         parts = split(candidate.url)
         path = tidy_escapes(parts.path)
@@ -74,7 +74,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
         return None
 
     def allowed_by(self, url: str) -> str | None:
-        """The allow pattern that takes a URL, for people who ask; None if none does."""
+        """The allow pattern that accepts a URL, for a report; None if none does."""
         return next((text for text in self.allow if url_pattern(text).matches(url)), None)
 
     def _checks_of(self, kind: Kind) -> tuple[Check, ...]:
@@ -87,11 +87,11 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
         return BaseUrls(self.bases, loose=self.loose_paths)
 
     def wants_sitemaps_of(self, site: str) -> bool:
-        """Sites that are only linked to are not to be taken as a whole."""
+        """Not those of sites that are only linked to."""
         return not self.bases or self.base_urls.has_site_of(site)
 
-    # Kept with the instance rather than in a cache keyed by it: hashing hundreds of patterns costs more than
-    # judging a URL. These are no fields, so comparing, copying and encoding do not see them.
+    # Kept with the instance and not in a cache keyed by it: hashing hundreds of patterns costs more than
+    # judging a URL. These are not fields, so comparing, copying and encoding ignore them.
     @cached_property
     def _page_checks(self) -> tuple[Check, ...]:
         return tuple(_in_order(self, Kind.PAGE))
@@ -106,7 +106,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
 
 
 def _in_order(scope: Scope, kind: Kind) -> Iterator[Check]:
-    """Depth is last, so that a URL is called too deep only if on a shorter way it would be taken."""
+    """Depth is last, so that a URL is called too deep only if a shorter path would make it acceptable."""
     wanted = kind is Kind.PAGE
     if scope.blacklist or scope.stub:
         yield _domain_check(scope.blacklist, scope.stub)
@@ -162,7 +162,7 @@ def build_scope(
     denied_hosts: Iterable[str] = (),
     profile: ProfileName | None = None,
 ) -> Scope:
-    """A scope whose every pattern is known to work; UsageError names the first that does not."""
+    """A scope with valid patterns only; UsageError names the first invalid one."""
     if max_depth is not None and max_depth < 0:
         raise UsageError(f"The depth limit must not be negative, but is {max_depth}.")
     return Scope(
@@ -180,7 +180,7 @@ def build_scope(
 
 
 def default_hosts_for(seed_url: str) -> tuple[str, ...]:
-    """The seed's host, with its port if that is not the scheme's own, and its twin with or without www."""
+    """The seed's host, with its port if that is not the default, and its twin with or without www."""
     url = normalize(seed_url, Preset.MIRROR)
     if url is None:
         raise UsageError(f"{seed_url!r} is not an http or https URL.")
@@ -230,13 +230,13 @@ def _host_check(patterns: Sequence[str]) -> Check:
 
 
 def _denied_host_check(patterns: Sequence[str]) -> Check:
-    """A pattern takes the name and all below it and, unless it has a port of its own, on every port."""
+    """A pattern matches the name and all names below it, on every port unless it names one."""
     below = [pattern if pattern.startswith("*.") else f"*.{pattern}" for pattern in patterns]
     matcher = HostMatcher(below)
     refusal = Verdict(Outcome.OUT_OF_SCOPE, f"host is one of the denied {_listed(patterns)}")
 
     def check(subject: Subject) -> Verdict | None:
-        # A pattern without a port takes the web's own two, and no other pattern does.
+        # A pattern without a port matches both default ports, and no other pattern does.
         everywhere = all(matcher.matches(subject.host, port) for port in DEFAULT_PORTS.values())
         return refusal if everywhere or matcher.matches(subject.host, subject.port) else None
 
@@ -270,8 +270,8 @@ def _prefix_check(prefixes: Sequence[str], loose: bool) -> Check:
 
 
 def _base_check(bases: BaseUrls, named: Sequence[str], hops: int) -> Check:
-    """Under a base, or close enough by links. Too far by links is no property of the URL: a shorter way to it
-    may be found."""
+    """Under a base, or few enough links away. Too many links is not a property of the URL: a shorter path to
+    it may be found."""
     outside = Verdict(Outcome.OUT_OF_SCOPE, f"not under {_listed(named)}")
     too_far = Verdict(Outcome.TOO_DEEP, f"more than {hops} links away from {_listed(named)}")
 
@@ -351,7 +351,7 @@ def _depth_check(limit: int) -> Check:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    """A few of them: the rule is stored with every URL it refuses."""
+    """Only a few, because the rule is stored with every URL that it refuses."""
     named = ", ".join(_shortened(text) for text in texts[:_LISTED])
     return named if len(texts) <= _LISTED else f"{named} and {len(texts) - _LISTED} more"
 

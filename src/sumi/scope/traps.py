@@ -1,5 +1,5 @@
-"""URLs that betray a trap by their form alone: paths that eat their own tail, queries that grow, escapes of
-escapes. Nothing here is fetched, so nothing here needs to have been seen before."""
+"""URLs that look like a trap by their form alone: paths that repeat themselves, queries that grow, escapes of
+escapes. Nothing has to be fetched for this."""
 
 import re
 from collections import Counter
@@ -10,22 +10,22 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.policy import TrapPolicy
 from sumi.urls import split
 
-# What careless scripts leave in links, and what nobody ever typed.
+# What broken scripts leave in links.
 _ARTEFACTS: Final = (
-    # Twice is an address within an address. Three times is a page that escapes its own links again.
+    # Twice is an address within an address. Three times is a page that escapes its own links repeatedly.
     ("repeated escapes", re.compile(r"%(?:25){3}", re.ASCII)),
     ("ampersands escaped again and again", re.compile(r"amp(?:;|%3b)amp(?:;|%3b)", re.IGNORECASE)),
     ("a quotation mark from a script", re.compile(r"%5C%22|/%22(?:/|$)|\\\"", re.IGNORECASE)),
     ("a parent folder in disguise", re.compile(r"/\.\.(?:;|%3b)", re.IGNORECASE)),
 )
-# Any of these must be there for an artefact to be, and looking for them is cheap.
+# Every artefact contains one of these, and searching for them is cheap.
 _HINTS: Final = ("%25", "amp", "AMP", "%22", "..")
-# "/2024/01/01/01" is an hour, not a circle.
+# "/2024/01/01/01" is an hour, not a loop.
 _NUMBER_REPEATS: Final = 4
 
 
 def trap_shape(candidate: Candidate, policy: TrapPolicy) -> Verdict | None:
-    """None, or the verdict that names the rule. Sitemaps lie where they lie."""
+    """None, or the verdict that names the rule. Sitemaps are exempt."""
     if candidate.kind is not Kind.PAGE:
         return None
     url = candidate.url
@@ -71,7 +71,7 @@ def _artefact(url: str) -> str:
 
 
 def _far_away(depth: int, policy: TrapPolicy) -> Verdict | None:
-    """Not of the URL's form, but of the way to it: a shorter one lifts this verdict."""
+    """A matter of the path to the URL, not of its form: a shorter path lifts this verdict."""
     if not policy.hops or depth <= policy.hops:
         return None
     return Verdict(Outcome.TOO_DEEP, f"more than {policy.hops} links away from the start")

@@ -1,1 +1,1 @@
-"""Sitemaps in every form that sites publish."""
+"""Reads sitemaps in every format that sites publish."""

@@ -1,23 +1,23 @@
-"""Gzip as a stream: small bounded steps, any number of members, and whatever a broken file still gives."""
+"""Gzip as a stream: small bounded steps, any number of members, and what can be read of a broken file."""
 
 from collections.abc import Iterator
 
 from isal import igzip_lib
 
 MAGIC = b"\x1f\x8b"
-# Output that has not left the decompressor is lost when it meets damage, so both steps are small.
+# Output that is still in the decompressor when it finds damage is lost, so both steps are small.
 _STEP_IN = 4 * 1024
 _STEP_OUT = 64 * 1024
 _Damage: type[Exception] = igzip_lib.IsalError  # type: ignore[assignment]  # the stub takes it for an instance
 
 
 class Gunzip:
-    """One gzip file. ``problem`` says what was lost; "" if nothing was."""
+    """One gzip file. ``problem``: what was lost; "" if nothing was."""
 
     def __init__(self) -> None:
         self.problem = ""
         self._member = _new_member()
-        self._behind = b""  # what followed a member and is too short to be told from another one
+        self._behind = b""  # bytes after a member, too few to recognize another one
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         for start in range(0, len(data), _STEP_IN):
@@ -41,7 +41,7 @@ class Gunzip:
             data = self._member.unused_data if self._member.eof else b""
 
     def _drain(self, data: bytes) -> Iterator[bytes]:
-        """All that the member makes of ``data``, piece by piece."""
+        """The decompressed ``data``, piece by piece."""
         while data or not (self._member.eof or self._member.needs_input):
             piece = self._member.decompress(data, _STEP_OUT)
             data = b""
@@ -56,12 +56,12 @@ class Gunzip:
             self._member, self._behind = _new_member(), b""
             return data
         if len(data) >= len(MAGIC):
-            self.problem = "bytes behind its gzip data were left out"
+            self.problem = "bytes after its gzip data were left out"
         return b""
 
 
 class Unpacker:
-    """Content that may be packed: by its first bytes, never by its name; packed twice is taken too."""
+    """Content that may be gzipped, even twice; recognized by its first bytes, never by its name."""
 
     def __init__(self, layers: int = 2) -> None:
         self._layers = layers
@@ -90,7 +90,7 @@ class Unpacker:
             yield from inner.feed(piece)
 
     def close(self) -> Iterator[bytes]:
-        """The rest that was waiting for more."""
+        """What was held back until more came."""
         if self._head:
             yield self._head
         if self._packed is not None:

@@ -1,10 +1,10 @@
-"""What a sitemap lists, and what had to be left out; and the plainest sitemap, a URL per line."""
+"""What a sitemap lists, and what had to be left out; and the plain text format, a URL per line."""
 
 import re
 
 import ada_url
 
-MANY = 50_000  # the format's own limit per file; more is taken, and said
+MANY = 50_000  # the format's limit per file; more are taken, with a remark
 MAX_ADDRESS = 8192
 _MAX_DATE = 64
 _WEB = ("http://", "https://")
@@ -12,7 +12,7 @@ _INVISIBLE = str.maketrans("", "", "\t\r\n")
 
 
 class StopReading(Exception):
-    """Raised by a reader of one format with the reason, caught by the reader of them all."""
+    """Raised with the reason by the reader of a format, caught by ``SitemapReader``."""
 
 
 class Listing:
@@ -84,16 +84,16 @@ def clean_date(text: str) -> str | None:
     return text.strip()[:_MAX_DATE] or None
 
 
-# Not the beginnings of comments in scripts, which are sent in place of lists.
+# Not the start of a comment: some sites answer with a script.
 _ROOTED = re.compile(r"/(?:[^\s/*]\S*)?\Z")
 _WWW = "www."
 
 
 class LineSitemap:
-    """One URL per line. Anything else is passed over and counted.
+    """One URL per line. Anything else is skipped and counted.
 
-    The standard wants whole URLs. A path from the site's root, and a host of this site without a scheme, can
-    mean one thing only and are taken too. ``page.html`` could be a host.
+    The standard requires absolute URLs. A path from the site's root, and a host of this site without a
+    scheme, are unambiguous and accepted, too. ``page.html`` could be a host.
     """
 
     format = "text"
@@ -106,7 +106,7 @@ class LineSitemap:
 
     def feed(self, text: str) -> None:
         lines = (self._unfinished + text).replace("\r", "\n").split("\n")
-        # No line can count that is longer, so no more of it is kept.
+        # Longer lines do not count, so no more of them is kept.
         self._unfinished = lines.pop()[: MAX_ADDRESS + 1]
         for line in lines:
             self._take(line.strip())
@@ -119,7 +119,7 @@ class LineSitemap:
             return []
         if not self._listing.pages:
             return ["not a sitemap: neither XML nor a list of URLs"]
-        return [f"lines that are no http(s) URL, left out: {self._other_lines:,}"]
+        return [f"lines that are not http(s) URLs, left out: {self._other_lines:,}"]
 
     def _take(self, line: str) -> None:
         if is_web_address(line) or _ROOTED.match(line):

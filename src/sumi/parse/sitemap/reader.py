@@ -1,6 +1,6 @@
-"""Sitemaps in every form that sites publish: XML, index, plain text, RSS and Atom, packed or not.
+"""Sitemaps in every format that sites publish: XML, index, plain text, RSS and Atom, gzipped or not.
 
-Read as a stream in bounded memory; nothing raises. A broken file gives what could be read of it and a
+Read as a stream in bounded memory; nothing raises. A broken file yields what could be read of it, and a
 sentence about the rest.
 """
 
@@ -19,20 +19,20 @@ from sumi.policy import SITEMAP_BYTES
 from sumi.urls import LinkNormalizer
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
-# A day begins and ends at another time for everybody: the last moment that it is anywhere on Earth.
+# A day ends at different times around the world: this is the last moment that it is that day anywhere.
 _FURTHEST_WEST: Final = timedelta(hours=12)
 _DAY_ENDS: Final = timedelta(days=1) + _FURTHEST_WEST
-_HEAD = 1024  # enough to tell the forms apart
-# Only what an XML parser would not find out by itself: a page that is no XML.
+_HEAD = 1024  # enough to recognize the format
+# Only what an XML parser would not detect by itself: a page that is not XML.
 _HTML = re.compile(r"\s*(?:<!--(?:[^-]|-(?!->))*-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
-# Its version and encoding are settled by now, and a wrong one would end the reading.
+# Version and encoding are known by now, and a wrong declaration would stop the parser.
 _DECLARATION = re.compile(r"\s*<\?xml\s[^<>]*>")
-# Where the XML begins if a program printed a warning in front of it.
+# Where the XML begins if a program printed a warning before it.
 _XML_START = re.compile(r"<\?xml\s|<(?:[\w-]{1,40}:)?(?:urlset|sitemapindex|rss|feed)[\s>]")
 
 
 class SitemapContent:
-    """Unpacked bytes in, addresses into the listing. Tells the formats apart by their first bytes. Raises
+    """Decompressed bytes in, addresses into the listing. Recognizes the format by the first bytes. Raises
     StopReading where it has to give up."""
 
     def __init__(self, listing: Listing) -> None:
@@ -111,8 +111,8 @@ class SitemapEntry(msgspec.Struct, frozen=True, gc=False):
 class Sitemap(msgspec.Struct, frozen=True):
     entries: list[SitemapEntry]  # distinct, in the file's order
     children: list[str]  # the files that an index names
-    problem: str = ""  # what was lost and why, or is against the format; "" if all is well
-    format: str = ""  # urlset, sitemapindex, rss, atom, text, html; "" if it could not be told
+    problem: str = ""  # what was lost and why, or violates the format; "" if nothing
+    format: str = ""  # urlset, sitemapindex, rss, atom, text, html; "" if it was not recognized
     cut: bool = False  # there was more, or may have been, that could not be read
 
 
@@ -185,14 +185,14 @@ def read_sitemap(
     max_entries: int = DEFAULT_MAX_ENTRIES,
     max_bytes: int = SITEMAP_BYTES,
 ) -> Sitemap:
-    """Read a whole sitemap; ``base_url`` is where it came from. ``max_bytes`` counts what is unpacked."""
+    """Read a whole sitemap. ``base_url``: where it came from. ``max_bytes``: of the decompressed content."""
     reader = SitemapReader(base_url, max_entries=max_entries, max_bytes=max_bytes)
     reader.feed(body)
     return reader.close()
 
 
 def dated_pages(entries: list[SitemapEntry], pages: LinkNormalizer) -> tuple[list[str], dict[str, float]]:
-    """The pages, and when those were changed that the sitemap dates, with one date each."""
+    """The pages, and the dates of those that have exactly one date in the sitemap."""
     dates: dict[str, float | None] = {}
     for entry in entries:
         when = latest_moment(entry.lastmod) if entry.lastmod else None
@@ -202,9 +202,9 @@ def dated_pages(entries: list[SitemapEntry], pages: LinkNormalizer) -> tuple[lis
 
 
 def latest_moment(lastmod: str) -> float | None:
-    """The latest time, in seconds since the epoch, that a W3C date can mean; None if it is none.
+    """The latest time, in seconds since the epoch, that a W3C date can mean; None if it is not a date.
 
-    Less than a day (``2026-11``) says too little to go by.
+    A date without a day (``2026-11``) is too vague to use.
     """
     text = lastmod.strip()
     try:
@@ -219,11 +219,11 @@ def latest_moment(lastmod: str) -> float | None:
 
 
 def called_like_a_sitemap(path: str) -> bool:
-    """Whether a URL's path is one that sitemaps have, and pages hardly ever."""
+    """Whether a URL's path looks like a sitemap's, and hardly like a page's."""
     name = path.rpartition("/")[2].lower()
     return "sitemap" in name or name.endswith(_USUAL_SUFFIXES)
 
 
 def usual_places(origin: str) -> list[str]:
-    """Where sites keep a sitemap that they do not announce. Short on purpose: each guess is a request."""
+    """Where sites put a sitemap that they do not announce. Short on purpose: each guess is a request."""
     return [origin.rstrip("/") + place for place in _USUAL_PLACES]

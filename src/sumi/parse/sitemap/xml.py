@@ -1,12 +1,12 @@
-"""The XML of sitemaps, sitemap indexes, RSS and Atom, through a streaming parser that expands and opens
-nothing.
+"""The XML of sitemaps, sitemap indexes, RSS and Atom, through a streaming parser that expands no entities and
+opens no files.
 
-Such files come from programs written in an afternoon. The declared encoding may be wrong, there may be
-control characters, and very often a URL's ``&`` is not escaped. None of this is worth losing pages for.
+Such files are often broken. The declared encoding may be wrong, there may be control characters, and very
+often a URL's ``&`` is not escaped. None of this is worth losing pages for.
 
-Elements are known by the local part of their names, whatever the namespace: it is often missing or wrong. An
-address counts if it is a child of its entry and has its entry's prefix, which leaves ``image:loc`` out. An
-entry without one is taken at its word: the text that stands there instead, or a name that is an address.
+Elements are recognized by the local part of their names, whatever the namespace: it is often missing or
+wrong. An address counts if it is a child of its entry and has its entry's prefix, which excludes
+``image:loc``. For an entry without one, its own text counts, or a name that is an address.
 """
 
 import codecs
@@ -26,8 +26,8 @@ _MARKS = (
     (b"\0<", "utf-16-be"),
 )
 _DECLARED = re.compile(rb"\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9_.:-]{1,40})[\"']")
-# Charsets that keep ASCII where it is: the declaration itself could be read. A closed list, because the names
-# that Python knows include transformations which are no charsets.
+# Charsets that contain ASCII, since the declaration itself could be read. A closed list, because Python's
+# codecs include transformations that are not charsets.
 _CHARSETS = re.compile(
     r"(?:us-)?ascii|latin-?1|iso-?8859-\d{1,2}|(?:windows|cp)-?125\d|koi8-[ru]|shift_?jis|euc-(?:jp|kr)"
     r"|gb2312|gbk|gb18030|big5",
@@ -36,14 +36,14 @@ _CHARSETS = re.compile(
 
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _CDATA, _CDATA_END = "<![CDATA[", "]]>"
-# What the next piece may complete: the beginning of a reference, of a CDATA section, or of its end.
+# What the next piece may complete: a reference, the start of a CDATA section, or its end.
 _UNFINISHED = re.compile(r"(?:[<&][^<&>;\s]{0,10}|\]{1,2})\Z")
-_LONELY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});)")
+_STRAY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});)")
 _NUMBERED = re.compile(r"&#(?:x([0-9A-Fa-f]{1,6})|([0-9]{1,7}));")
 
 
 def sniff_encoding(head: bytes) -> str:
-    """A byte order mark decides, then the declaration if it can be believed, then UTF-8."""
+    """A byte order mark decides, then the declaration if it is plausible, then UTF-8."""
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             return encoding
@@ -57,10 +57,10 @@ def sniff_encoding(head: bytes) -> str:
         return "utf-8"
 
 
-class XmlMender:
-    """Text in, text out, piece by piece, without illegal characters and with lonely ampersands escaped.
+class XmlRepair:
+    """Text in, text out, piece by piece, without illegal characters and with stray ampersands escaped.
 
-    An unknown ``&name;`` becomes text like that, too: nothing is looked up, nothing expands.
+    An unknown ``&name;`` becomes plain text, too: no entity is ever expanded.
     """
 
     def __init__(self) -> None:
@@ -72,13 +72,13 @@ class XmlMender:
         unfinished = _UNFINISHED.search(text, max(len(text) - 11, 0))
         end = unfinished.start() if unfinished else len(text)
         self._waiting = text[end:]
-        return self._mended(text[:end])
+        return self._repaired(text[:end])
 
     def close(self) -> str:
         rest, self._waiting = self._waiting, ""
-        return self._mended(rest)
+        return self._repaired(rest)
 
-    def _mended(self, text: str) -> str:
+    def _repaired(self, text: str) -> str:
         if not self._in_cdata and _CDATA not in text:
             return _escaped(text)
         parts, at = [], 0
@@ -95,7 +95,7 @@ class XmlMender:
 def _escaped(text: str) -> str:
     if "&" not in text:
         return text
-    return _NUMBERED.sub(_legal_reference, _LONELY.sub("&amp;", text))
+    return _NUMBERED.sub(_legal_reference, _STRAY.sub("&amp;", text))
 
 
 def _legal_reference(reference: re.Match[str]) -> str:
@@ -106,7 +106,7 @@ def _legal_reference(reference: re.Match[str]) -> str:
 
 
 HTML_PROBLEM = "an HTML page, not a sitemap"
-# Generous to extensions and to XHTML in feeds; each open element costs the parser memory.
+# Leaves room for extensions and XHTML in feeds; each open element costs the parser memory.
 _MAX_DEPTH = 256
 
 
@@ -117,7 +117,7 @@ class _Vocabulary(NamedTuple):
     dates: tuple[str, ...]
     child: str = ""
     links: tuple[str, ...] = ()  # relations of <link> that count
-    name: str = ""  # what an entry is called, which may be its address
+    name: str = ""  # the name of an entry, which may be its address
 
 
 _SITEMAP = _Vocabulary("urlset", "url", "loc", ("lastmod",), "sitemap", ("alternate",))
@@ -143,8 +143,8 @@ class SitemapElements:
         self._entry_parts = ("", "")
         self._has_address = False  # the open entry
         self._name = ""  # of the open entry, which may be its address
-        self._bare = ""  # what stands in the open entry itself
-        self._pages: list[str] = []  # of the open entry, as long as they have no date
+        self._bare = ""  # the text of the open entry itself
+        self._pages: list[str] = []  # of the open entry, while they have no date
         self._date: str | None = None
         self._field = ""  # the child of the entry whose text is being collected
         self._text: list[str] = []
@@ -225,7 +225,7 @@ class SitemapElements:
 
     def _take_link(self, address: str) -> None:
         if self._words.address:
-            # The page for another language or device, whose own date stands elsewhere.
+            # The page for another language or device, whose date is in its own entry.
             self._listing.add_page(address, None)
         else:
             self._take_address(address)
@@ -240,7 +240,7 @@ class SitemapElements:
             self._pages.append(url)
 
     def _take_date(self, date: str | None) -> None:
-        """It may stand before or behind the address. A page is dated once, however many dates follow."""
+        """It may come before or after the address. Only the first date of a page counts."""
         if date is None:
             return
         self._date = date
@@ -251,14 +251,14 @@ class SitemapElements:
 
 @lru_cache(maxsize=1024)
 def _parts(name: str) -> tuple[str, str]:
-    """Prefix and local name, the latter in lower case: some write ``<urlSet>``."""
+    """Prefix and local name, the latter in lower case: some sites write ``<urlSet>``."""
     prefix, _, local = name.rpartition(":")
     return prefix, local.lower()
 
 
-# A tag or comment is kept, and scanned anew with each piece, until it is complete.
+# A tag or comment is kept, and scanned again with each piece, until it is complete.
 _MAX_TOKEN = 256 * 1024
-# Names are kept for good by the parser. All known extensions together have some hundreds.
+# The parser never frees names. All known extensions together have some hundreds.
 _MAX_NAMES = 10_000
 
 
@@ -267,7 +267,7 @@ class XmlSitemap:
 
     def __init__(self, listing: Listing) -> None:
         self._elements = SitemapElements(listing)
-        self._mender = XmlMender()
+        self._repair = XmlRepair()
         self._fed = 0
         self._parser = expat.ParserCreate("utf-8")
         self._parser.buffer_text = True
@@ -281,10 +281,10 @@ class XmlSitemap:
         return self._elements.format
 
     def feed(self, text: str) -> None:
-        self._parse(self._mender.feed(text).encode())
+        self._parse(self._repair.feed(text).encode())
 
     def close(self) -> None:
-        self._parse(self._mender.close().encode())
+        self._parse(self._repair.close().encode())
         self._parse(b"", final=True)
 
     def _parse(self, data: bytes, *, final: bool = False) -> None:
@@ -301,7 +301,7 @@ class XmlSitemap:
             raise StopReading(f"it uses more than {_MAX_NAMES:,} different names")
 
     def _refuse_doctype(self, name: str, *_identifiers: object) -> None:
-        """No sitemap needs one, and all that is dangerous in XML begins with one."""
+        """No sitemap needs one, and everything dangerous in XML begins with one."""
         if name.lower() == "html":
             self._elements.give_up_on_html()
         raise StopReading("it has a DOCTYPE, which is refused; nothing was read")
