@@ -1,4 +1,4 @@
-"""What was made of a body is used again for the same request, is the same, and goes with its page."""
+"""A stored digest is reused for the same request, equals a new one, and is deleted with its page."""
 
 import asyncio
 from collections.abc import Iterator
@@ -33,25 +33,25 @@ class CountingDigester(InProcessDigester):
         return await super().digest(request)
 
 
-class Memory:
-    """A digester with a memory in a database, and how often it had to work."""
+class Setup:
+    """A caching digester over a database, and how often it had to parse."""
 
     def __init__(self, path: Path, *, active: bool = True) -> None:
         self.database = CaptureDatabase(path)
         self.inner = CountingDigester()
-        asking = VaryKeys(NetworkPolicy(), self.database.salt, hidden_cookies=False)
-        cache = PageCache(self.database, asking, active=active, max_age=None, mode=RenderMode.NONE)
-        self.memory = DigestCache(self.database, cache)
-        self._digester = CachingDigester(self.inner, self.memory)
+        vary_keys = VaryKeys(NetworkPolicy(), self.database.salt, hidden_cookies=False)
+        pages = PageCache(self.database, vary_keys, active=active, max_age=None, mode=RenderMode.NONE)
+        self.cache = DigestCache(self.database, pages)
+        self._digester = CachingDigester(self.inner, self.cache)
 
     def digest(self, request: DigestRequest) -> PageDigest | Undigested:
         return asyncio.run(self._digester.digest(request))
 
     def learn(self, request: DigestRequest) -> PageDigest:
-        """Digest a page and keep it, as a capture does."""
+        """Digest a page and store it, as a capture does."""
         digest = self.digest(request)
         assert isinstance(digest, PageDigest)
-        digested = self.memory.take(request.url)
+        digested = self.cache.take(request.url)
         assert digested is not None
         assert digested.new is not None
         text = (digest.markdown or "").encode()
@@ -79,20 +79,20 @@ class Memory:
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    memory = Memory(tmp_path / "captures.sqlite")
-    yield memory
-    memory.database.close()
+def setup(tmp_path: Path) -> Iterator[Setup]:
+    setup = Setup(tmp_path / "captures.sqlite")
+    yield setup
+    setup.database.close()
 
 
 @pytest.mark.parametrize("vocabulary", [False, True])
-def test_the_same_request_is_answered_as_before_without_parsing(memory: Memory, vocabulary: bool) -> None:
+def test_the_same_request_is_answered_as_before_without_parsing(setup: Setup, vocabulary: bool) -> None:
     request = msgspec.structs.replace(REQUEST, vocabulary=vocabulary)
-    first = memory.learn(request)
-    again = memory.digest(request)
-    assert memory.inner.asked == 1
+    first = setup.learn(request)
+    again = setup.digest(request)
+    assert setup.inner.asked == 1
     assert again == msgspec.structs.replace(first, raw=b"")  # the packed body is in the store already
-    known = memory.memory.take(request.url)
+    known = setup.cache.take(request.url)
     assert known is not None
     assert (known.body_sha256, known.new) == (first.raw_sha256, None)
 
@@ -109,50 +109,50 @@ def test_the_same_request_is_answered_as_before_without_parsing(memory: Memory, 
         {"vocabulary": True},
     ],
 )
-def test_another_request_is_another_digest(memory: Memory, change: dict[str, object]) -> None:
-    memory.learn(REQUEST)
+def test_another_request_is_another_digest(setup: Setup, change: dict[str, object]) -> None:
+    setup.learn(REQUEST)
     other = msgspec.structs.replace(REQUEST, **change)
-    answer = memory.digest(other)
-    assert memory.inner.asked == 2
+    answer = setup.digest(other)
+    assert setup.inner.asked == 2
     assert answer == asyncio.run(InProcessDigester().digest(other))
 
 
-def test_another_version_digests_anew(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    memory.learn(REQUEST)
+def test_another_version_digests_again(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    setup.learn(REQUEST)
     monkeypatch.setattr("sumi.jobs.capture.digest_cache.__version__", "another")
-    memory.digest(REQUEST)
-    assert memory.inner.asked == 2
+    setup.digest(REQUEST)
+    assert setup.inner.asked == 2
 
 
-def test_words_that_nobody_asked_for_are_not_told(memory: Memory) -> None:
-    memory.learn(msgspec.structs.replace(REQUEST, vocabulary=True))
-    answer = memory.digest(REQUEST)
+def test_a_vocabulary_that_was_not_requested_is_left_out(setup: Setup) -> None:
+    setup.learn(msgspec.structs.replace(REQUEST, vocabulary=True))
+    answer = setup.digest(REQUEST)
     assert isinstance(answer, PageDigest)
-    assert (memory.inner.asked, answer.vocabulary) == (1, b"")
+    assert (setup.inner.asked, answer.vocabulary) == (1, b"")
 
 
-def test_a_digest_goes_with_the_last_page_that_needs_it(memory: Memory) -> None:
-    digest = memory.learn(REQUEST)
-    memory.database.delete_job("job")
-    memory.digest(REQUEST)
-    assert memory.inner.asked == 2
-    assert not memory.database.has_content(digest.raw_sha256 or "")
+def test_a_digest_is_deleted_with_the_last_page_that_needs_it(setup: Setup) -> None:
+    digest = setup.learn(REQUEST)
+    setup.database.delete_job("job")
+    setup.digest(REQUEST)
+    assert setup.inner.asked == 2
+    assert not setup.database.has_content(digest.raw_sha256 or "")
 
 
-def test_a_text_that_is_missing_is_made_again(memory: Memory) -> None:
-    memory.learn(REQUEST)
-    memory.database.put_page(
+def test_a_missing_text_is_made_again(setup: Setup) -> None:
+    setup.learn(REQUEST)
+    setup.database.put_page(
         "job",
-        msgspec.structs.replace(next(memory.database.pages("job")), text_sha256="0" * 64),
+        msgspec.structs.replace(next(setup.database.pages("job")), text_sha256="0" * 64),
     )
-    memory.database.delete_job("nothing")  # takes what no page names: the text
-    assert isinstance(memory.digest(REQUEST), PageDigest)
-    assert memory.inner.asked == 2
+    setup.database.delete_job("nothing")  # takes what no page names: the text
+    assert isinstance(setup.digest(REQUEST), PageDigest)
+    assert setup.inner.asked == 2
 
 
-def test_whoever_skips_the_cache_gets_nothing_from_it(tmp_path: Path) -> None:
-    memory = Memory(tmp_path / "captures.sqlite", active=False)
-    memory.learn(REQUEST)
-    memory.digest(REQUEST)
-    assert memory.inner.asked == 2
-    memory.database.close()
+def test_skipping_the_cache_uses_nothing_from_it(tmp_path: Path) -> None:
+    setup = Setup(tmp_path / "captures.sqlite", active=False)
+    setup.learn(REQUEST)
+    setup.digest(REQUEST)
+    assert setup.inner.asked == 2
+    setup.database.close()

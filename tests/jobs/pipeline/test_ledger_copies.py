@@ -1,4 +1,4 @@
-"""Files that follow the ledger tell of a page only once its record is surely on the disk."""
+"""Files that follow the ledger get a page only after its record is durable."""
 
 from sumi.engine.io import SystemClock
 from sumi.jobs.pipeline.ledger_copies import LedgerCopies
@@ -12,7 +12,7 @@ def record(url: str) -> UrlRecord:
 
 
 def test_a_page_waits_for_the_second_sync_after_it_was_settled() -> None:
-    """The first makes its record durable, and may have begun before that was written."""
+    """The first sync may have begun before the record was written."""
     copies = LedgerCopies([], SystemClock())
     first, second = record("https://a.test/1"), record("https://a.test/2")
     copies.settled(first)

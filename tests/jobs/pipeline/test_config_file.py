@@ -1,4 +1,4 @@
-"""A crawl configuration means what its file says, and all that is wrong in it is told at once, by line."""
+"""A crawl configuration means what its file says, and all its mistakes are reported at once, by line."""
 
 import re
 import tempfile
@@ -49,7 +49,7 @@ def violations(load: Load, text: str) -> list[str]:
 # ── what is read ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_name_to_be_reached_by_is_all_it_takes(load: Load, tmp_path: Path) -> None:
+def test_a_user_agent_with_contact_is_all_it_takes(load: Load, tmp_path: Path) -> None:
     config = load(AGENT)
     assert (config.profile, config.mode, config.run_id) == (ProfileName.GITHUB, CrawlMode.SEPARATED, RUN)
     assert config.scope.allowed_hosts == ("github.com",)
@@ -76,7 +76,7 @@ def test_a_name_to_be_reached_by_is_all_it_takes(load: Load, tmp_path: Path) -> 
         ({"processes": -1}, "between 0 and 256, not -1"),
     ],
 )
-def test_a_program_is_refused_what_the_command_line_refuses(
+def test_python_callers_get_the_checks_of_the_command_line(
     tmp_path: Path, job: Callable[..., object], options: dict[str, Any], words: str
 ) -> None:
     path = tmp_path / "crawl.yaml"
@@ -86,13 +86,13 @@ def test_a_program_is_refused_what_the_command_line_refuses(
     assert sorted(tmp_path.iterdir()) == [path]
 
 
-def test_bodies_in_flight_may_be_given_less_memory(load: Load) -> None:
+def test_the_memory_for_bodies_in_flight_can_be_lowered(load: Load) -> None:
     assert fetching_job(load(AGENT), "scraper").limits.flight_bytes == 64 << 20
     small = load(AGENT + "limits: {max_in_flight: 8MiB}")
     assert fetching_job(small, "scraper").limits.flight_bytes == 8 << 20
 
 
-def test_one_file_for_both_sides_or_one_for_each(load: Load) -> None:
+def test_crawler_and_scraper_share_a_file_or_have_one_each(load: Load) -> None:
     crawler = load(AGENT + "scope:\n  deny_patterns: ['/x/']\ncaps: {per_repo_max_issues: 5}\n")
     assert crawler.scope.deny_patterns == ("/x/",)
     assert crawler.caps.per_repo_max_issues == 5
@@ -102,7 +102,7 @@ def test_one_file_for_both_sides_or_one_for_each(load: Load) -> None:
 
 
 @pytest.mark.parametrize("backend", list(StateBackend))
-def test_a_backend_has_its_own_place_unless_one_is_given(load: Load, backend: str) -> None:
+def test_each_backend_has_its_own_default_path(load: Load, backend: str) -> None:
     name = "frontier" if backend == "files" else f"frontier.{backend}"
     assert load(AGENT + f"frontier: {{backend: {backend}}}").frontier.db_path.name == name
     given_place = load(AGENT + f"frontier: {{backend: {backend}, db_path: state/mine}}").frontier
@@ -120,7 +120,7 @@ def test_a_backend_has_its_own_place_unless_one_is_given(load: Load, backend: st
         ("ws", "{run_id}/a-{run_id}.csv", f"ws/{RUN}/a-{RUN}.csv"),
     ],
 )
-def test_paths_start_at_the_workspace_and_that_at_the_file(
+def test_paths_are_relative_to_the_workspace_and_that_to_the_file(
     load: Load, tmp_path: Path, workspace: str, path: str, place: str
 ) -> None:
     config = load(AGENT + f"workspace: {workspace}\npages_csv: {{path: '{path}'}}\n")
@@ -133,18 +133,18 @@ def test_an_absolute_path_is_fine_inside_an_absolute_workspace(load: Load, tmp_p
     assert config.store.root == home / "pages"
 
 
-def test_a_run_may_be_named_in_the_file(load: Load) -> None:
+def test_the_file_may_set_the_run_id(load: Load) -> None:
     assert load(AGENT + "run_id: first-try").pages_csv.path.name == "pages-first-try.csv"
     assert new_run_id(1736436650.0) == RUN
 
 
-def test_what_yaml_would_take_for_something_else_is_taken_as_written(load: Load) -> None:
+def test_values_that_yaml_would_convert_are_read_as_written(load: Load) -> None:
     config = load(AGENT + "run_id: 2024-01-01\nscope: {keep_query: [on, no, 1:30, null_, 0o7]}\n")
     assert config.run_id == "2024-01-01"
     assert config.scope.keep_query == ("on", "no", "1:30", "null_", "0o7")
 
 
-def test_a_section_or_a_list_whose_items_were_all_taken_out_is_no_mistake(load: Load) -> None:
+def test_an_empty_section_or_list_is_allowed(load: Load) -> None:
     config = load(AGENT + "caps:\n  # per_repo_max_pages: 9\nscope:\n  allow_patterns:\n  #  - x\n")
     assert (config.caps.per_repo_max_pages, config.scope.allow_patterns) == (0, ())
 
@@ -152,7 +152,7 @@ def test_a_section_or_a_list_whose_items_were_all_taken_out_is_no_mistake(load: 
 # ── what is refused ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_all_mistakes_at_once_each_with_its_line(load: Load) -> None:
+def test_all_mistakes_are_reported_at_once_with_their_lines(load: Load) -> None:
     text = (
         "profile: gitlab\n"
         "user_agent: nobody/1.0\n"
@@ -242,12 +242,12 @@ def test_a_mistake_is_a_sentence(load: Load, text: str, words: str) -> None:
         ("#" + "x" * MAX_YAML_BYTES, "larger than 256 KiB"),
     ],
 )
-def test_yaml_that_could_do_harm_or_makes_no_sense_is_refused(load: Load, text: str, words: str) -> None:
+def test_harmful_or_meaningless_yaml_is_refused(load: Load, text: str, words: str) -> None:
     (sentence,) = violations(load, text)
     assert words in sentence
 
 
-def test_a_file_that_is_not_there_or_not_text_is_a_sentence_too(tmp_path: Path) -> None:
+def test_a_missing_or_binary_file_is_a_sentence_too(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read: No such file"):
         load_crawl_config(tmp_path / "none.yaml", RUN)
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
@@ -256,7 +256,7 @@ def test_a_file_that_is_not_there_or_not_text_is_a_sentence_too(tmp_path: Path) 
 
 
 @given(st.text(alphabet="ab:-[]{}&*!|>'\"#?,% \n\t0.~", max_size=80))
-def test_no_text_at_all_gets_past_as_anything_but_a_configuration_or_a_sentence(text: str) -> None:
+def test_any_text_is_a_configuration_or_a_sentence(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "crawl.yaml"
         path.write_text(text, encoding="utf-8")
@@ -267,7 +267,7 @@ def test_no_text_at_all_gets_past_as_anything_but_a_configuration_or_a_sentence(
 # ── what it means ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_policy_is_the_configuration_s(load: Load) -> None:
+def test_the_policy_follows_the_configuration(load: Load) -> None:
     config = load(AGENT + "caps: {per_repo_max_pages: 9, per_repo_max_issues: 3, per_repo_max_prs: 2}")
     assert crawl_scope(config).profile is ProfileName.GITHUB
     assert crawl_caps(config) == CapPolicy(ProfileName.GITHUB, 9, (("issues", 3), ("pull", 2)))
@@ -277,7 +277,7 @@ def test_the_policy_is_the_configuration_s(load: Load) -> None:
     assert crawl_profile(own).gate("https://github.com/o/r/wiki").ok
 
 
-def test_the_banner_says_who_asks_and_what_to_read(load: Load) -> None:
+def test_the_banner_names_the_agent_and_the_terms_to_read(load: Load) -> None:
     words = "\n".join(compliance_banner(load(AGENT + "robots: {respect: false}")))
     for said in (
         "bot/1.0 (+https://example.org/bot)",
@@ -309,7 +309,7 @@ def test_the_example_for_github_shows_every_setting_with_its_default(load: Load)
         assert getattr(shown, section) == getattr(default, section)
 
 
-def test_every_setting_is_in_the_structures_and_in_no_other() -> None:
+def test_every_setting_has_a_field_and_every_field_a_setting() -> None:
     fields: set[str] = set()
     for top in msgspec.structs.fields(CrawlConfig):
         inner = getattr(top.type, "__struct_fields__", ())
@@ -324,7 +324,7 @@ def test_the_default_workspace_is_that_of_a_default_configuration(load: Load, tm
 # ── seeds ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_seeds_are_read_as_the_crawl_will_know_them(tmp_path: Path) -> None:
+def test_seeds_are_normalized_as_the_crawl_does(tmp_path: Path) -> None:
     path = tmp_path / "seeds.txt"
     path.write_text(
         "# first\n\nHTTPS://GitHub.com/a/b/?x=1#y\nhttps://github.com/a/b\nhttps://github.com/c?page=2\n"
@@ -335,7 +335,7 @@ def test_seeds_are_read_as_the_crawl_will_know_them(tmp_path: Path) -> None:
     assert load_seeds(path, ("page",))[1].target == "https://github.com/c?page=2"
 
 
-def test_bad_seeds_are_told_by_line(tmp_path: Path) -> None:
+def test_bad_seeds_are_reported_by_line(tmp_path: Path) -> None:
     path = tmp_path / "seeds.txt"
     path.write_text("https://github.com/a\nftp://x\nnonsense\n")
     with pytest.raises(ConfigError) as caught:
