@@ -1,4 +1,4 @@
-"""What the tests of the fetcher share: a loop to run on, a server to talk to, an exchange with it."""
+"""What the tests of the fetcher share: an event loop, a server, an exchange with it."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A small forward proxy: CONNECT, absolute-form requests and SOCKS5, with a record of what it was asked."""
+"""A small forward proxy: CONNECT, absolute-form requests and SOCKS5, with a record of its requests."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""A server on loopback that says exactly what it is told to, byte for byte, however wrong."""
+"""A server on loopback that sends exactly the given bytes, however wrong."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Whom the fetcher talks to is checked where it is dialled, and TLS is verified."""
+"""The address is checked on every connection, and TLS is verified."""
 
 import asyncio
 import ssl

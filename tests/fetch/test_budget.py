@@ -1,4 +1,4 @@
-"""All bodies in flight share one budget: it is exceeded by one body at most, and everybody gets through."""
+"""All bodies in flight share one budget: it is exceeded by one body at most, and all get through."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Large answers at once share one budget of memory: they take turns, all come, and no server is blamed."""
+"""Large responses at once share one memory budget: they take turns, all arrive, and no server is blamed."""
 
 import asyncio
 import gzip

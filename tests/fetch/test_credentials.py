@@ -1,4 +1,4 @@
-"""What is confided to one origin is never for another one, and is never shown."""
+"""Credentials for one origin are never sent to another, and never shown."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""A body comes back as it was before its codings, or with the reason why not, and never too large."""
+"""A body is decoded, or refused with the reason, and never grows too large."""
 
 import gzip
 import tracemalloc

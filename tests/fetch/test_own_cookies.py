@@ -1,4 +1,4 @@
-"""Which of a user's own cookies go along with those that a site has set itself."""
+"""Which of the user's own cookies are sent besides those that a site has set."""
 
 import pytest
 

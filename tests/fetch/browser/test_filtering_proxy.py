@@ -1,4 +1,4 @@
-"""The browser's proxy answers only those with a pass, asks only whom the crawler may ask, and counts."""
+"""The browser's proxy serves only pages with a pass, contacts only allowed addresses, and counts bytes."""
 
 import asyncio
 import ssl

@@ -1,4 +1,4 @@
-"""A page that a browser lost is shown to another one, and the browser is not trusted again."""
+"""A page that a browser lost goes to another browser, and the first is not used again."""
 
 import asyncio
 
