@@ -34,7 +34,7 @@ class Asked(NamedTuple):
 
 @dataclass
 class Web:
-    """``pages`` by "host/path" may be changed while it runs."""
+    """``pages`` are by "host/path", and may change while it runs."""
 
     pages: dict[str, Page]
     scheme: str
@@ -54,7 +54,7 @@ class Web:
         return [asked.method for asked in self.log if asked.address == address]
 
     def config(self, folder: Path, quality: Mapping[str, str], extra: str = "", **crawler: int) -> Path:
-        """``quality``: domains and the seed of each. Delays are as short as they may be."""
+        """``quality``: domains and the seed of each. Delays are as short as allowed."""
         hosts = sorted({address.partition("/")[0] for address in self.pages})
         values = {"max-depth": 2, "minimum-time-on-page": 100} | {
             name.replace("_", "-"): value for name, value in crawler.items()

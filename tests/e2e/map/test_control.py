@@ -1,4 +1,4 @@
-"""A running map can be held, stopped, and given other limits; `sumi status` says that it is a map."""
+"""A running map can be paused, stopped and given other limits; `sumi status` says that it is a map."""
 
 import json
 import signal
@@ -21,7 +21,7 @@ def wait_until(happened: Callable[[], bool]) -> None:
         time.sleep(0.02)  # waits for another process, which no injected clock can hurry
 
 
-def test_files_beside_the_database_hold_and_stop_a_run(
+def test_files_next_to_the_database_pause_and_stop_a_run(
     tmp_path: Path, run_sumi: RunSumi, spawn_sumi: SpawnSumi
 ) -> None:
     with running_web(dict(CHAIN), tmp_path, tls=False) as web:
@@ -46,9 +46,7 @@ def test_files_beside_the_database_hold_and_stop_a_run(
         assert "Queued" in states(tmp_path / "map.db").values()
 
 
-def test_a_larger_budget_read_on_sighup_lets_held_back_pages_go(
-    tmp_path: Path, spawn_sumi: SpawnSumi
-) -> None:
+def test_a_larger_request_limit_read_on_sighup_releases_pages(tmp_path: Path, spawn_sumi: SpawnSumi) -> None:
     pages = {
         "good.test/": Page(("/a", "/b", "/c")),
         **{f"good.test/{name}": Page() for name in "abc"},
@@ -71,7 +69,7 @@ def test_a_larger_budget_read_on_sighup_lets_held_back_pages_go(
         assert [event["event"] for event in running.events].count("retuned") == 1
 
 
-def test_a_host_that_is_left_alone_for_good_is_told_of_when_somebody_asks(
+def test_the_status_of_a_run_names_hosts_that_left_it(
     tmp_path: Path, run_sumi: RunSumi, spawn_sumi: SpawnSumi
 ) -> None:
     pages = dict(CHAIN) | {"good.test/": Page(("/1", "busy.test/1", "busy.test/2"))}

@@ -1,4 +1,4 @@
-"""What a map says of its quality domains is true, and the same wherever it says so."""
+"""The coverage of quality domains is true, and the same in every output."""
 
 import json
 import re
@@ -45,7 +45,7 @@ COVERAGE = {
 }
 
 
-def test_every_output_says_the_same_of_a_quality_domain(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_every_output_has_the_same_coverage(tmp_path: Path, run_sumi: RunSumi) -> None:
     with running_web(web_of_every_kind(), tmp_path, tls=False) as web:
         quality = {domain: f"{domain}/" for domain in COVERAGE}
         config = str(web.config(tmp_path, quality, max_domain_requests=LIMIT))
@@ -74,19 +74,19 @@ def test_status_counts_a_map_as_its_run_did(tmp_path: Path, run_sumi: RunSumi) -
     assert status["outcomes"] == summary["outcomes"] == {"captured": 7, "over_budget": 17, "rate_limited": 2}
 
 
-def test_a_redirect_is_no_page_that_was_crawled(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_a_redirect_does_not_count_as_a_crawled_page(tmp_path: Path, run_sumi: RunSumi) -> None:
     with running_web(web_of_every_kind(), tmp_path, tls=False) as web:
         config = str(web.config(tmp_path, {"good.test": "good.test/"}, max_depth=3))
         run_sumi("map", config)
     text = (tmp_path / "map-summary.md").read_text().splitlines()
-    # good.test/ and /a, near.test/ and /a; beside them a redirect on each
+    # good.test/ and /a, near.test/ and /a; and a redirect on each
     for line in ("| Pages Crawled | 4 |", "| 0 (Quality) | 2 | 1 |", "- near.test (2 pages, depth 1-3)"):
         assert line in text
     crawled = "SELECT count(*) FROM pages WHERE state = 'Processed' AND status_code < 300"
     assert tables(tmp_path / "map.db", crawled) == [(4,)]
 
 
-def test_only_what_is_a_robots_txt_is_kept_as_one(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_only_a_valid_robots_txt_is_stored(tmp_path: Path, run_sumi: RunSumi) -> None:
     page = "<!DOCTYPE html><title>Oops</title>\nUser-agent: *\nDisallow: /"
     rules = "User-agent: *\nDisallow: /private"
     pages = {
@@ -103,7 +103,7 @@ def test_only_what_is_a_robots_txt_is_kept_as_one(tmp_path: Path, run_sumi: RunS
     assert kept == {"plain.test": rules, "absent.test": None, "page.test": None}
 
 
-def test_the_pace_that_is_announced_counts_both_requests_of_a_page(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_the_announced_pace_counts_both_requests_of_a_page(tmp_path: Path, run_sumi: RunSumi) -> None:
     with running_web({"good.test/": Page()}, tmp_path, tls=False) as web:
         config = web.config(tmp_path, {"good.test": "good.test/"}, minimum_time_on_page=1000)
         started = run_sumi("map", str(config), "--json").events[0]

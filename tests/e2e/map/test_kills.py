@@ -1,4 +1,4 @@
-"""A map that is killed repeats no more requests than there were pages in flight, and a finished one none."""
+"""A killed map repeats only the requests of pages in flight, and a finished one none."""
 
 import os
 import signal
@@ -63,7 +63,7 @@ SMALL = {
 }
 
 
-def test_a_finished_run_says_so_and_asks_for_nothing(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_a_finished_run_says_so_and_requests_nothing(tmp_path: Path, run_sumi: RunSumi) -> None:
     with running_web(dict(SMALL), tmp_path, tls=False) as web:
         config = str(web.config(tmp_path, {"good.test": "good.test/"}, max_domain_requests=3))
         first = run_sumi("map", config, "--json")
@@ -86,7 +86,7 @@ def test_a_finished_run_says_so_and_asks_for_nothing(tmp_path: Path, run_sumi: R
         assert tables(tmp_path / "map.db", "SELECT count(*) FROM runs") == [(2,)]
 
 
-def test_killed_once_its_end_is_on_record_a_run_makes_up_for_the_rest(
+def test_a_run_killed_after_its_end_was_recorded_completes_the_rest(
     tmp_path: Path, run_sumi: RunSumi, spawn_sumi: SpawnSumi
 ) -> None:
     with running_web(dict(SMALL), tmp_path, tls=False) as web:
@@ -111,10 +111,10 @@ def test_killed_once_its_end_is_on_record_a_run_makes_up_for_the_rest(
 
 
 @pytest.mark.parametrize("before_the_end", [True, False])
-def test_killed_around_its_end_a_run_asks_for_nothing_again(
+def test_a_run_killed_around_its_end_repeats_no_request(
     before_the_end: bool, tmp_path: Path, run_sumi: RunSumi
 ) -> None:
-    """Its last transaction is there, or it is not."""
+    """Whether its last transaction was committed or not."""
     with running_web(dict(SMALL), tmp_path, tls=False) as web:
         config = str(web.config(tmp_path, {"good.test": "good.test/"}))
         run_sumi("map", config)
@@ -131,7 +131,7 @@ def test_killed_around_its_end_a_run_asks_for_nothing_again(
         assert tables(tmp_path / "map.db", "SELECT id, status FROM runs") == [(1, "completed")]
 
 
-def test_an_update_that_was_killed_goes_on_and_asks_for_nothing_twice(
+def test_a_killed_update_resumes_and_requests_nothing_twice(
     tmp_path: Path, run_sumi: RunSumi, spawn_sumi: SpawnSumi
 ) -> None:
     with running_web(many_hosts(), tmp_path, tls=False) as web:

@@ -23,7 +23,7 @@ WEB = {
 LISTS = '[[blacklist]]\ndomain = "ads.test"\n[[stub]]\ndomain = "*.wiki.test"\n'
 
 
-def test_from_a_crawl_to_files_figures_and_differences(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_a_crawl_can_be_exported_analyzed_and_compared(tmp_path: Path, run_sumi: RunSumi) -> None:
     with running_web(dict(WEB), tmp_path) as web:
         config = str(web.config(tmp_path, {"good.test": "good.test/"}, LISTS))
         assert run_sumi("map", config, "-q").returncode == 0
@@ -93,7 +93,7 @@ def test_measures_are_columns_of_an_export(tmp_path: Path, run_sumi: RunSumi) ->
     assert sum(row["pagerank"] for row in rows) == pytest.approx(1.0)
 
 
-def test_an_analysis_in_words_and_as_json(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_an_analysis_as_text_and_as_json(tmp_path: Path, run_sumi: RunSumi) -> None:
     small_map(tmp_path)
     words = run_sumi("map", "analyze", "map.db", "--top", "2")
     assert words.returncode == 0, words.stderr
@@ -132,7 +132,7 @@ def test_help_has_examples(run_sumi: RunSumi, command: str) -> None:
     assert f"sumi map {command}" in done.stdout.partition("examples:")[2]
 
 
-def test_a_bad_configuration_is_reported_whole(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_all_mistakes_of_a_configuration_are_reported(tmp_path: Path, run_sumi: RunSumi) -> None:
     (tmp_path / "bad.toml").write_text(
         '[crawler]\nmax-depth = -1\nmax_depht = 2\n[user-agent]\ncrawler-name = ""\n'
         '[[quality]]\ndomain = "a b"\n'

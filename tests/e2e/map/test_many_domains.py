@@ -1,4 +1,4 @@
-"""Thousands of domains over real sockets: each has its own pace, its own budget and its own bad day."""
+"""Thousands of domains over real sockets, each with its own pace, request limit and failures."""
 
 from collections import defaultdict
 from itertools import pairwise
@@ -34,7 +34,7 @@ def by_domain(log: list[Asked]) -> dict[str, list[Asked]]:
     return asked
 
 
-def test_many_domains_at_once_each_by_itself(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_many_domains_are_independent_of_each_other(tmp_path: Path, run_sumi: RunSumi) -> None:
     names = [f"d{number}.test" for number in range(DOMAINS)]
     with running_web(web_of(names), tmp_path, tls=False) as web:
         config = web.config(

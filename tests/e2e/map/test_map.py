@@ -1,4 +1,4 @@
-"""``sumi map`` makes the made around chosen domains, over TLS, in tables that anybody can query."""
+"""``sumi map`` maps the web around chosen domains, over TLS, in tables for queries."""
 
 import hashlib
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_a_map_over_tls_has_pages_links_depths_and_references(tmp_path: Path, ru
         assert "Pages Crawled" in (tmp_path / "map-summary.md").read_text()
 
 
-def test_contents_are_kept_and_the_end_is_told_where_asked_for(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_contents_are_kept_and_a_webhook_is_sent_if_configured(tmp_path: Path, run_sumi: RunSumi) -> None:
     pages = {
         "good.test/": Page(("/a",)),
         "good.test/a": Page(),
@@ -86,7 +86,7 @@ def test_contents_are_kept_and_the_end_is_told_where_asked_for(tmp_path: Path, r
         assert hashlib.sha256(content).hexdigest() == digest
 
 
-def test_a_page_that_is_only_there_without_tls_is_unreachable(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_a_page_that_exists_only_without_tls_is_unreachable(tmp_path: Path, run_sumi: RunSumi) -> None:
     pages = {"good.test/": Page(("/moved",)), "good.test/moved": Page(status=301)}
     with running_web(pages, tmp_path) as web:
         there = ("Location", f"http://good.test:{web.port}/moved")
@@ -95,7 +95,7 @@ def test_a_page_that_is_only_there_without_tls_is_unreachable(tmp_path: Path, ru
         assert states(tmp_path / "map.db")[web.url("good.test/moved")] == "Unreachable"
 
 
-def test_looking_changes_nothing(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_dry_run_and_stats_change_nothing(tmp_path: Path, run_sumi: RunSumi) -> None:
     with running_web({"good.test/": Page()}, tmp_path) as web:
         config = str(web.config(tmp_path, {"good.test": "good.test/"}))
         plan = run_sumi("map", config, "--dry-run")

@@ -1,4 +1,4 @@
-"""With `[render]`, links that only a script writes are on the map, read in a real Chromium."""
+"""With `[render]`, links that only a script writes are on the map, rendered by a real Chromium."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ link.href = "/behind"; link.textContent = "on"; document.getElementById("root").
 </script></body></html>"""
 
 
-def test_links_that_a_script_writes_are_followed(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_links_written_by_a_script_are_followed(tmp_path: Path, run_sumi: RunSumi) -> None:
     pages = {"good.test/": Page(body=SCRIPTED), "good.test/behind": Page()}
     with running_web(pages, tmp_path, tls=False) as web:
         quality = {"good.test": "good.test/"}

@@ -1,4 +1,4 @@
-"""Runs of a map: killed and gone on with, held back, repeated to find what changed, or refused."""
+"""Runs of a map: killed and resumed, limited, repeated to find changes, or refused."""
 
 import os
 import random
@@ -14,7 +14,7 @@ from tests.jobs.map.map_world import recorded_depths, recorded_links, states, ta
 
 
 def contents(database: Path) -> dict[str, Any]:
-    """What a map says, without dates and numbers of its own."""
+    """The content of a map without dates and ids."""
     references = "SELECT url, reference_count FROM stubbed_urls ORDER BY url"
     return {
         "states": states(database),
@@ -34,9 +34,7 @@ def random_web(seed: int) -> dict[str, Page]:
     return {name: Page(tuple(chance.sample(names, 4))) for name in names}
 
 
-def test_killed_again_and_again_it_ends_with_the_same_map(
-    tmp_path: Path, run_sumi: RunSumi, spawn_sumi: SpawnSumi
-) -> None:
+def test_many_kills_end_with_the_same_map(tmp_path: Path, run_sumi: RunSumi, spawn_sumi: SpawnSumi) -> None:
     with running_web(random_web(5), tmp_path) as web:
         stub = '[[stub]]\ndomain = "wiki.test"\n'
         config = web.config(tmp_path, {"good.test": "good.test/"}, stub)
@@ -52,7 +50,7 @@ def test_killed_again_and_again_it_ends_with_the_same_map(
         assert interrupted == contents(tmp_path / "map.db")
 
 
-def test_too_many_requests_suspend_one_domain_until_the_next_run(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_a_429_suspends_one_domain_until_the_next_run(tmp_path: Path, run_sumi: RunSumi) -> None:
     pages = {
         "good.test/": Page(("busy.test/1", "busy.test/2", "busy.test/3", "calm.test/")),
         "busy.test/1": Page(status=429),
@@ -82,9 +80,7 @@ def test_too_many_requests_suspend_one_domain_until_the_next_run(tmp_path: Path,
         ]
 
 
-def test_a_long_pause_that_was_asked_for_is_not_waited_for_by_the_next_run(
-    tmp_path: Path, run_sumi: RunSumi
-) -> None:
+def test_the_next_run_does_not_wait_for_a_long_retry_after(tmp_path: Path, run_sumi: RunSumi) -> None:
     busy = Page(status=429, headers=(("Retry-After", "3600"),))
     with running_web({"good.test/": Page(("busy.test/",)), "busy.test/": busy}, tmp_path, tls=False) as web:
         config = str(web.config(tmp_path, {"good.test": "good.test/"}))
@@ -95,7 +91,7 @@ def test_a_long_pause_that_was_asked_for_is_not_waited_for_by_the_next_run(
         assert "busy.test" in (tmp_path / "map-summary.md").read_text()
 
 
-def test_what_failed_is_final_for_a_run_that_is_gone_on_with(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_a_resumed_run_does_not_retry_failures(tmp_path: Path, run_sumi: RunSumi) -> None:
     pages = {"good.test/": Page(("sick.test/", "busy.test/"))}
     pages |= {"sick.test/": Page(status=500), "busy.test/": Page(status=429)}
     with running_web(pages, tmp_path, tls=False) as web:
@@ -109,7 +105,7 @@ def test_what_failed_is_final_for_a_run_that_is_gone_on_with(tmp_path: Path, run
         assert tables(tmp_path / "map.db", "SELECT count(*) FROM page_history WHERE at < '2000'") == [(0,)]
 
 
-def test_a_budget_bounds_a_run_and_the_next_one_goes_on(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_a_request_limit_ends_a_run_and_the_next_one_continues(tmp_path: Path, run_sumi: RunSumi) -> None:
     pages = {"good.test/": Page(("/a", "/b")), "good.test/a": Page(), "good.test/b": Page()}
     with running_web(pages, tmp_path) as web:
         config = str(web.config(tmp_path, {"good.test": "good.test/"}, max_domain_requests=5))
@@ -123,7 +119,7 @@ def test_a_budget_bounds_a_run_and_the_next_one_goes_on(tmp_path: Path, run_sumi
         assert len(web.log) <= 10
 
 
-def test_a_later_run_asks_for_changes_only_and_says_what_they_were(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_an_update_requests_changes_only_and_records_them(tmp_path: Path, run_sumi: RunSumi) -> None:
     def tagged(tag: str, *links: str) -> Page:
         return Page(links, headers=(("ETag", f'"{tag}"'),))
 
@@ -150,7 +146,7 @@ def test_a_later_run_asks_for_changes_only_and_says_what_they_were(tmp_path: Pat
         assert tables(database, "SELECT id, status FROM runs") == [(1, "completed"), (2, "completed")]
 
 
-def test_a_changed_configuration_is_noticed_and_can_be_gone_on_with(
+def test_a_changed_configuration_is_refused_unless_resumed(
     tmp_path: Path, run_sumi: RunSumi, spawn_sumi: SpawnSumi
 ) -> None:
     pages = {"good.test/": Page(("near.test/",)), "near.test/": Page(("far.test/",)), "far.test/": Page()}

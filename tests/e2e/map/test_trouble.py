@@ -1,4 +1,4 @@
-"""What goes wrong with a map is told to whoever asked, and refused with what to do about it."""
+"""Failures of a map are reported to handlers and webhooks, with what to do about them."""
 
 import os
 import sqlite3
@@ -18,7 +18,7 @@ from tests.jobs.map.map_world import states, tables
 
 
 class Recorder:
-    """An ``OutputHandler`` that takes down all it is told."""
+    """An ``OutputHandler`` that records all calls."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, ...]] = []
@@ -50,7 +50,7 @@ class FullDisk(Recorder):
         raise StorageFailed("the other disk is full")
 
 
-def test_a_handler_of_ones_own_is_told_of_everything(tmp_path: Path) -> None:
+def test_a_handler_is_called_with_everything(tmp_path: Path) -> None:
     pages = {"good.test/": Page(("/gone", "ads.test/x", "wiki.test/y"))}
     pages |= {"ads.test/x": Page(), "wiki.test/y": Page()}
     lists = '[[blacklist]]\ndomain = "ads.test"\n[[stub]]\ndomain = "wiki.test"\n'
@@ -73,7 +73,7 @@ def test_a_handler_of_ones_own_is_told_of_everything(tmp_path: Path) -> None:
     assert recorder.told[-2:] == [("summary",), ("end", "completed")]
 
 
-def test_a_run_that_breaks_is_told_to_the_webhook_for_errors(tmp_path: Path) -> None:
+def test_a_failed_run_sends_the_error_webhook(tmp_path: Path) -> None:
     pages = {"good.test/": Page(), "hooks.test/broken": Page(), "hooks.test/done": Page()}
     with running_web(pages, tmp_path, tls=False) as web:
         hooks = f'on-error = "{web.url("hooks.test/broken")}"\non-complete = "{web.url("hooks.test/done")}"\n'
@@ -91,13 +91,13 @@ def test_a_run_that_breaks_is_told_to_the_webhook_for_errors(tmp_path: Path) -> 
 
 
 def told_of_errors(web: Web) -> list[dict[str, object]]:
-    """What the webhook for errors got, in order."""
+    """The payloads of the error webhook, in order."""
     posts = [asked for asked in web.log if asked.method == "POST"]
     assert {asked.address for asked in posts} <= {"hooks.test/broken"}
     return [msgspec.json.decode(asked.body) for asked in posts]
 
 
-def test_the_command_tells_the_webhook_of_a_database_that_breaks_or_cannot_be_opened(
+def test_a_database_that_fails_or_cannot_be_opened_sends_the_error_webhook(
     tmp_path: Path, run_sumi: RunSumi
 ) -> None:
     pages = {"good.test/": Page(("/a",)), "good.test/a": Page(), "hooks.test/broken": Page()}
@@ -122,7 +122,9 @@ def test_the_command_tells_the_webhook_of_a_database_that_breaks_or_cannot_be_op
         assert "start over with --fresh" in str(second["error"])
 
 
-def test_a_summary_that_cannot_be_written_is_told_and_made_up_for(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_a_summary_that_cannot_be_written_is_reported_and_written_later(
+    tmp_path: Path, run_sumi: RunSumi
+) -> None:
     with running_web({"good.test/": Page(), "hooks.test/broken": Page()}, tmp_path, tls=False) as web:
         hooks = f'[webhooks]\non-error = "{web.url("hooks.test/broken")}"\n'
         config = web.config(tmp_path, {"good.test": "good.test/"}, hooks)
@@ -138,9 +140,7 @@ def test_a_summary_that_cannot_be_written_is_told_and_made_up_for(tmp_path: Path
         assert web.log == []
 
 
-def test_a_folder_where_a_file_should_be_is_refused_before_anybody_is_asked(
-    tmp_path: Path, run_sumi: RunSumi
-) -> None:
+def test_a_folder_instead_of_a_file_is_refused_before_any_request(tmp_path: Path, run_sumi: RunSumi) -> None:
     with running_web({"good.test/": Page()}, tmp_path, tls=False) as web:
         config = web.config(tmp_path, {"good.test": "good.test/"})
         for file in (load_map_config(config).output.summary_path, tmp_path / "map.db"):
@@ -152,7 +152,7 @@ def test_a_folder_where_a_file_should_be_is_refused_before_anybody_is_asked(
         assert web.log == []
 
 
-def test_damage_within_the_database_ends_the_run_with_what_to_do(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_a_damaged_database_ends_the_run_with_advice(tmp_path: Path, run_sumi: RunSumi) -> None:
     with running_web({"good.test/": Page(("/a",)), "good.test/a": Page()}, tmp_path, tls=False) as web:
         config = str(web.config(tmp_path, {"good.test": "good.test/"}))
         assert run_sumi("map", config).returncode == 0
@@ -188,7 +188,7 @@ def test_a_map_of_another_version_is_refused_and_can_be_started_over(
 
 
 def spoil(database: Path, table: str) -> None:
-    """Noise where the rows of a table are, as a failing disk leaves it."""
+    """Overwrites the rows of a table with noise, as a failing disk does."""
     connection = sqlite3.connect(database)
     (size,) = connection.execute("PRAGMA page_size").fetchone()
     (root,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
@@ -198,7 +198,7 @@ def spoil(database: Path, table: str) -> None:
         file.write(b"\xa5" * size)
 
 
-def test_a_domain_is_blacklisted_later_and_wanted_again(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_a_domain_is_blacklisted_and_then_visited_again(tmp_path: Path, run_sumi: RunSumi) -> None:
     pages = {"good.test/": Page(("near.test/", "wiki.test/")), "near.test/": Page(), "wiki.test/": Page()}
     with running_web(pages, tmp_path, tls=False) as web:
         quality = {"good.test": "good.test/"}
@@ -221,7 +221,7 @@ def test_a_domain_is_blacklisted_later_and_wanted_again(tmp_path: Path, run_sumi
         assert tables(database, "SELECT * FROM blacklisted_urls") == []
 
 
-def test_a_domain_that_moves_from_one_list_to_the_other_is_on_that(tmp_path: Path, run_sumi: RunSumi) -> None:
+def test_a_domain_may_move_from_one_list_to_the_other(tmp_path: Path, run_sumi: RunSumi) -> None:
     pages = {"good.test/": Page(("near.test/",)), "near.test/": Page(("far.test/",)), "far.test/": Page()}
     quality = {"good.test": "good.test/"}
     database = tmp_path / "map.db"

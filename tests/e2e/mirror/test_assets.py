@@ -1,4 +1,4 @@
-"""With --assets, images that pages show and files that they link to are kept, safely, and linked locally."""
+"""With --assets, images and linked files are stored safely, and pages link to them locally."""
 
 import hashlib
 import json
@@ -48,7 +48,7 @@ def manifest(tmp_path: Path, site: FolderSite) -> dict[str, Any]:
 
 
 def shown(page: Path) -> list[str]:
-    """Targets of images and links, as a Markdown viewer finds them."""
+    """Targets of images and links, as a Markdown viewer sees them."""
     found: list[str] = []
     for token in MarkdownIt("commonmark").enable("table").parse(page.read_text()):
         for child in token.children or ():
@@ -69,7 +69,7 @@ def outcomes(done: FinishedSumi) -> dict[str, str]:
     return {event["url"]: event["outcome"] for event in done.events if event["event"] == "page"}
 
 
-def test_images_and_files_are_kept_as_they_came_and_linked_locally(
+def test_images_and_files_are_stored_unchanged_and_linked_locally(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     done = mirror(run_sumi, site)
@@ -94,7 +94,7 @@ def test_the_same_content_is_on_the_disk_once(run_sumi: RunSumi, site: FolderSit
     assert len({file.stat().st_ino for file in images}) == 1
 
 
-def test_links_to_pages_stay_as_they_are_unless_they_are_wanted_local_too(
+def test_links_to_pages_stay_unless_rewriting_is_on(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     mirror(run_sumi, site)
@@ -107,7 +107,7 @@ def test_links_to_pages_stay_as_they_are_unless_they_are_wanted_local_too(
     assert run_sumi("state", "check", "--deep").returncode == 0
 
 
-def test_without_the_switch_nothing_of_it_is_asked_for(
+def test_without_the_option_no_asset_is_requested(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     run_sumi("mirror", site.url, "--rate-limit", "0", "--json")
@@ -115,7 +115,7 @@ def test_without_the_switch_nothing_of_it_is_asked_for(
     assert not (home(tmp_path, site) / "_assets").exists()
 
 
-def test_turned_on_later_it_takes_what_the_pages_here_show_and_asks_for_no_page_again(
+def test_turned_on_later_it_stores_assets_of_known_pages_and_requests_no_page_again(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     run_sumi("mirror", site.url, "--rate-limit", "0", "--json")
@@ -125,7 +125,7 @@ def test_turned_on_later_it_takes_what_the_pages_here_show_and_asks_for_no_page_
     assert len(local_files(home(tmp_path, site) / "index.md")) == 2
 
 
-def test_turned_on_again_it_takes_what_pages_got_while_it_was_off(
+def test_turned_on_again_it_stores_assets_added_while_it_was_off(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     mirror(run_sumi, site)
@@ -139,7 +139,7 @@ def test_turned_on_again_it_takes_what_pages_got_while_it_was_off(
     assert new.read_bytes() == PNG + b"new"
 
 
-def test_images_of_other_hosts_are_taken_but_not_their_files(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_images_of_other_hosts_are_stored_but_not_their_files(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "cdn") as cdn, folder_site(tmp_path / "site") as site:
         cdn.put("far.png", PNG)
         cdn.put("far.pdf", PDF)
@@ -158,7 +158,7 @@ def test_images_of_other_hosts_are_taken_but_not_their_files(run_sumi: RunSumi, 
         assert f"{cdn.url}denied/far.png" in shown(home(tmp_path, site) / "index.md")
 
 
-def test_files_that_no_sitemap_lists_are_taken_and_pages_are_not(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_unlisted_files_are_stored_and_unlisted_pages_are_not(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         xmlns = "http://www.sitemaps.org/schemas/sitemap/0.9"
         entry = f"<url><loc>{site.url}listed.html</loc></url>"
@@ -196,7 +196,7 @@ HOSTILE = [
 ]
 
 
-def test_no_name_promises_less_than_its_content_does(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_the_extension_of_an_asset_fits_its_content(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         links = "".join(f'<li><a href="{name}">{at}</a></li>' for at, (name, _, _) in enumerate(HOSTILE))
         images = "".join(f'<img src="{name}">' for name, _, _ in HOSTILE if name.endswith(".png"))
@@ -215,7 +215,7 @@ def test_no_name_promises_less_than_its_content_does(run_sumi: RunSumi, tmp_path
     assert not list(tmp_path.rglob("up.zip*"))[1:]
 
 
-def test_sizes_are_capped_by_name_and_larger_caps_take_the_rest(
+def test_larger_limits_store_what_was_over_the_former_ones(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     site.put("img/logo.png", PNG + bytes(5000))
@@ -231,7 +231,7 @@ def test_sizes_are_capped_by_name_and_larger_caps_take_the_rest(
     assert set(outcomes(roomy).values()) == {"stored"}
 
 
-def test_an_update_brings_changed_images_and_takes_gone_ones(
+def test_an_update_stores_changed_images_and_removes_gone_ones(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     mirror(run_sumi, site)
@@ -250,7 +250,7 @@ def test_an_update_brings_changed_images_and_takes_gone_ones(
     assert run_sumi("state", "check", "--deep").returncode == 0
 
 
-def test_a_lost_or_damaged_asset_is_found_and_made_again(
+def test_a_lost_or_damaged_asset_is_found_and_fetched_again(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     mirror(run_sumi, site)
@@ -261,7 +261,7 @@ def test_a_lost_or_damaged_asset_is_found_and_made_again(
     assert paper.read_bytes() == PDF
 
 
-def test_the_page_limit_is_on_pages_and_their_images_still_come(
+def test_images_do_not_count_against_the_page_limit(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     done = mirror(run_sumi, site, "--max-pages", "1")

@@ -1,4 +1,4 @@
-"""Whatever a site holds, a run keeps to its memory and to the files it may have open, and loses nothing."""
+"""Whatever a site contains, a run stays within its memory and its open files, and loses nothing."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ from tests.site import MakeSite
 from tests.thoroughness import usually
 
 MIB = 1024 * 1024
-# The peak of a run's largest process, from a parent that is small itself: a child's begins with its parent's.
+# The peak memory of a run's largest process. Its parent is small: a child starts with its parent's peak.
 MEASURED = """
 import resource, subprocess, sys
 code = subprocess.call(sys.argv[2:])
@@ -28,7 +28,7 @@ LINKS = "".join(f"<a href={letter}>{letter}</a>" for letter in "abcdefghijklmnop
 
 
 def measured(folder: Path, *words: str) -> tuple[FinishedSumi, int]:
-    """A finished run, and the bytes of its largest process."""
+    """A finished run, and the peak memory of its largest process."""
     peak = folder / "peak"
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", MEASURED, str(peak), *sumi_command((*words, "--json"))],
@@ -140,5 +140,5 @@ def test_a_mirror_does_not_grow_with_its_pages(make_site: MakeSite, spawn_sumi: 
         time.sleep(0.1)  # looks at another process
     assert running.events[-1]["outcomes"]["captured"] == len(site.truth.captured_by_sitemap)
     assert at_a_quarter > 0
-    # Known URLs are held in memory, some hundreds of bytes each; pages are not, which take ten times as much.
+    # Known URLs are in memory, some hundred bytes each; pages, ten times as large, are not.
     assert at_the_end < at_a_quarter + 16 * MIB

@@ -1,4 +1,4 @@
-"""A mirror goes on under changed rules: what is unwanted now is dropped, what is wanted now is fetched."""
+"""A mirror resumes under changed rules: pages out of scope are dropped, those in scope now are fetched."""
 
 import asyncio
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_what_was_dropped_comes_back_with_the_old_rules(
     assert check_mirror(tmp_path / "output", site.truth, site.requests()) == []
 
 
-def test_a_larger_depth_takes_what_was_too_deep(
+def test_a_larger_depth_fetches_what_was_too_deep(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=40, seed=5, sitemap=SitemapPreset.NONE)

@@ -1,4 +1,4 @@
-"""What the words at the end of a run promise (docs/concepts/outcomes.md), and that all who say them agree."""
+"""The promises of a run's status (docs/concepts/outcomes.md), which is the same wherever it is shown."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def page(number: object, *links: str) -> str:
 
 
 def write_linked(site: FolderSite, count: int) -> None:
-    """A start page that links to so many others."""
+    """A start page with that many links."""
     site.write("index.html", page("start", *(f"/p{n}.html" for n in range(count))))
     for number in range(count):
         site.write(f"p{number}.html", page(number))
@@ -43,7 +43,7 @@ def sitemap_of(site: FolderSite, *paths: str) -> str:
 def mirrored(
     run_sumi: RunSumi, site: FolderSite, *words: str, path: str = ""
 ) -> tuple[dict[str, Any], FinishedSumi]:
-    """The summary, of which ``sumi status`` and the exit code must say the same."""
+    """The summary, with which ``sumi status`` and the exit code must agree."""
     done = run_sumi("mirror", f"{site.url}{path}", *FAST, *words, "--json")
     summary = done.events[-1]
     assert done.returncode == {"complete": 0, "limited": 0, "partial": 1}[summary["status"]], done.stderr
@@ -59,16 +59,14 @@ def words_of(run_sumi: RunSumi, site: FolderSite, *words: str) -> str:
     return match[0]
 
 
-def test_complete_means_that_every_page_that_was_found_is_here(run_sumi: RunSumi, site: FolderSite) -> None:
+def test_complete_means_that_every_page_found_is_stored(run_sumi: RunSumi, site: FolderSite) -> None:
     write_linked(site, 3)
     summary, _ = mirrored(run_sumi, site)
     assert (summary["status"], summary["left_out"], summary["outcomes"]["captured"]) == ("complete", {}, 4)
     assert words_of(run_sumi, site) == "complete: every page found is here"
 
 
-def test_pages_that_only_links_lead_to_are_told_where_a_sitemap_decides(
-    run_sumi: RunSumi, site: FolderSite
-) -> None:
+def test_unlisted_linked_pages_are_counted_if_a_sitemap_decides(run_sumi: RunSumi, site: FolderSite) -> None:
     write_linked(site, 41)
     site.write("sitemap.xml", sitemap_of(site, "", "p0.html", "p1.html", "p2.html"))
     summary, _ = mirrored(run_sumi, site)
@@ -93,7 +91,7 @@ def test_pages_that_only_links_lead_to_are_told_where_a_sitemap_decides(
         (("--max-requests-per-host", "4"), {"over_budget": 5}, "--max-requests-per-host"),
     ],
 )
-def test_pages_beyond_a_limit_are_told_with_the_option_that_takes_them(
+def test_pages_over_a_limit_are_counted_with_the_option_that_raises_it(
     run_sumi: RunSumi, site: FolderSite, words: tuple[str, ...], left_out: dict[str, int], option: str
 ) -> None:
     write_linked(site, 5)
@@ -112,7 +110,7 @@ def test_links_that_were_dropped_are_remembered(run_sumi: RunSumi, site: FolderS
         assert (summary["status"], summary["left_out"]) == ("limited", {"links_dropped": 3})
 
 
-def test_one_page_without_a_link_that_is_followed_is_suspicious(run_sumi: RunSumi, site: FolderSite) -> None:
+def test_a_single_page_without_followed_links_is_suspicious(run_sumi: RunSumi, site: FolderSite) -> None:
     site.write("index.html", page("start", "https://elsewhere.example/"))
     summary, _ = mirrored(run_sumi, site)
     assert (summary["status"], summary["alone"]) == ("limited", True)
@@ -122,7 +120,7 @@ def test_one_page_without_a_link_that_is_followed_is_suspicious(run_sumi: RunSum
     )
 
 
-def test_pages_that_robots_txt_denies_are_told_and_make_nothing_incomplete(
+def test_pages_denied_by_robots_txt_are_counted_and_do_not_matter(
     run_sumi: RunSumi, site: FolderSite
 ) -> None:
     write_linked(site, 3)
@@ -135,7 +133,7 @@ def test_pages_that_robots_txt_denies_are_told_and_make_nothing_incomplete(
 
 
 @pytest.mark.parametrize("robots", ["User-agent: *\nDisallow: /\n", ""])
-def test_a_typed_url_that_is_no_page_is_never_complete(
+def test_a_given_url_that_is_no_page_is_never_complete(
     run_sumi: RunSumi, site: FolderSite, robots: str
 ) -> None:
     site.write("robots.txt", robots)
@@ -145,7 +143,7 @@ def test_a_typed_url_that_is_no_page_is_never_complete(
     assert summary["amiss"] == [f"{site.url}none.html: {outcome}"]
 
 
-def test_a_typed_url_that_is_gone_since_is_not_complete(run_sumi: RunSumi, site: FolderSite) -> None:
+def test_a_given_url_that_is_gone_is_not_complete(run_sumi: RunSumi, site: FolderSite) -> None:
     write_linked(site, 3)
     (site.folder / "index.html").rename(site.folder / "start.html")
     assert mirrored(run_sumi, site, path="start.html")[0]["status"] == "complete"

@@ -1,4 +1,4 @@
-"""The table of contents leads to every page once, in a reader's order, and stays readable at any size."""
+"""The table of contents lists every page once, sorted for readers, and stays readable at any size."""
 
 import os
 from pathlib import Path
@@ -28,7 +28,7 @@ def write_sitemap(site: FolderSite, names: list[str]) -> None:
     site.write("sitemap.xml", f'<?xml version="1.0"?><urlset xmlns="{xmlns}">{urls}</urlset>')
 
 
-def test_titles_stand_in_a_readers_order_without_the_sites_name(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_titles_are_sorted_for_readers_without_the_sites_name(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         names = [f"guide/step-{number}" for number in (10, 9, 2, 1, 100)] + ["Api", "about", "guide/Zoo", "b"]
         for name in names:
@@ -42,7 +42,7 @@ def test_titles_stand_in_a_readers_order_without_the_sites_name(run_sumi: RunSum
         assert labels == ["Start", "about", "Api", "b", "guide/ (6 pages)", *steps, "guide/Zoo"]
 
 
-def test_thousands_of_pages_are_split_into_files_that_lead_to_each_page_once(
+def test_thousands_of_pages_are_split_into_files_that_list_each_page_once(
     run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     with folder_site(tmp_path / "site") as site:

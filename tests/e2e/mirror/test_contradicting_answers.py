@@ -1,4 +1,4 @@
-"""A server whose answers contradict themselves costs those pages, by name, and none of the others."""
+"""Contradicting answers of a server fail those pages, with a reason, and no others."""
 
 import socketserver
 import threading
@@ -50,9 +50,7 @@ def contradicting_site() -> Iterator[str]:
             thread.join()
 
 
-def test_they_are_failures_with_a_name_and_the_pages_beside_them_are_whole(
-    run_sumi: RunSumi, tmp_path: Path
-) -> None:
+def test_they_fail_with_a_reason_and_other_pages_are_whole(run_sumi: RunSumi, tmp_path: Path) -> None:
     with contradicting_site() as url:
         finished = run_sumi("mirror", url, "-o", "out", "--rate-limit", "0", "--retries", "0", "--json")
     assert finished.returncode == 1, finished.stderr

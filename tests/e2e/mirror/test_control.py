@@ -1,4 +1,4 @@
-"""A running mirror can be paused, stopped, retuned and asked from outside, and loses nothing by it."""
+"""A running mirror can be paused, stopped, retuned and queried, and loses nothing."""
 
 import signal
 import time
@@ -77,7 +77,7 @@ def test_a_reload_changes_the_limits_of_a_running_mirror(
     assert running.events[-1]["outcomes"]["captured"] == 12
 
 
-def test_a_running_mirror_says_how_it_stands(make_site: MakeSite, spawn_sumi: SpawnSumi) -> None:
+def test_a_running_mirror_reports_its_status(make_site: MakeSite, spawn_sumi: SpawnSumi) -> None:
     site = make_site(pages=30, seed=6)
     running = spawn_sumi("mirror", site.url, "--rate-limit", "4", "--json")
     wait_for_requests(site, running, 5)
@@ -103,7 +103,7 @@ def test_the_status_goes_to_stderr_for_people_even_when_quiet(
     assert running.stdout.read_text() == ""
 
 
-def test_a_file_pauses_a_run_and_its_removal_lets_it_go_on(
+def test_a_file_pauses_a_run_until_it_is_removed(
     make_site: MakeSite, spawn_sumi: SpawnSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=30, seed=6)
@@ -123,7 +123,7 @@ def test_a_file_pauses_a_run_and_its_removal_lets_it_go_on(
     assert check_mirror(tmp_path / "output", site.truth, site.requests()) == []
 
 
-def test_a_file_stops_a_run_which_then_goes_on(
+def test_a_run_stopped_by_a_file_can_be_resumed(
     make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=30, seed=6)
@@ -138,7 +138,7 @@ def test_a_file_stops_a_run_which_then_goes_on(
     assert check_mirror(tmp_path / "output", site.truth, site.requests()) == []
 
 
-def test_signals_in_their_hundreds_disturb_no_exchange(
+def test_hundreds_of_signals_disturb_no_exchange(
     make_site: MakeSite, spawn_sumi: SpawnSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=60, seed=6, delay_ms=20)

@@ -1,4 +1,4 @@
-"""A host is reached by the address that answers, without waiting for those that swallow what is sent."""
+"""A host is reached by the address that answers, without waiting for those that drop packets."""
 
 import errno
 import socket
@@ -11,14 +11,14 @@ from tests.commands import FinishedSumi, RunSumi
 from tests.site import RunningSite
 
 HOST = "two-ways.test"
-# Far beyond the time that a test may take: whoever waits for it is noticed.
+# Longer than a test may take, so that waiting for it is noticed.
 NEVER = ("--connect-timeout", "3600", "--timeout", "3600")
 ONCE = ("--rate-limit", "0", "--max-pages", "1", "--retries", "0", "--json")
 
 
 @contextmanager
 def black_hole(address: str, port: int) -> Iterator[None]:
-    """A listener with no room left: the system drops whatever asks to be let in, as a dead route does."""
+    """A listener with a full backlog: the system drops new connections, as a dead route does."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with ExitStack() as open_sockets:
         listener = open_sockets.enter_context(socket.socket(family))
@@ -48,7 +48,7 @@ def mirror(run_sumi: RunSumi, port: int, addresses: list[str], *flags: str) -> F
     return run_sumi("mirror", f"http://{HOST}:{port}/", *pins, *ONCE, *flags)
 
 
-def test_an_ipv6_address_that_swallows_everything_holds_nobody_up(
+def test_an_ipv6_address_that_drops_packets_causes_no_delay(
     small_site: RunningSite, run_sumi: RunSumi
 ) -> None:
     with black_hole("::1", small_site.port):
@@ -59,7 +59,7 @@ def test_an_ipv6_address_that_swallows_everything_holds_nobody_up(
 
 
 @pytest.mark.parametrize("order", [["[::1]", "127.0.0.1"], ["127.0.0.1", "[::1]"]])
-def test_an_address_where_nobody_listens_is_passed_over(
+def test_an_address_without_a_listener_is_skipped(
     small_site: RunningSite, run_sumi: RunSumi, order: list[str]
 ) -> None:
     run = mirror(run_sumi, small_site.port, order, *NEVER)

@@ -1,4 +1,4 @@
-"""A Doxygen site is found from its start page, whose links scripts make, in every job that follows any."""
+"""All pages of a Doxygen site, whose links are made by scripts, are found in every job that follows links."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ PAGES = ("index.html", "annotated.html", "classA.html", "classB.html", "deep/fil
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[FolderSite]:
-    """Files as Doxygen 1.9 writes them, of which the start page shows no link."""
+    """Files as Doxygen 1.9 writes them; the start page has no links."""
     with folder_site(tmp_path / "site") as running:
         for name in PAGES:
             way = "../" * name.count("/")
@@ -56,7 +56,7 @@ def test_a_mirror_has_every_page(run_sumi: RunSumi, site: FolderSite) -> None:
     ]
 
 
-def test_robots_txt_holds_for_the_data_too(run_sumi: RunSumi, site: FolderSite) -> None:
+def test_robots_txt_applies_to_the_data_too(run_sumi: RunSumi, site: FolderSite) -> None:
     (site.folder / "robots.txt").write_text("User-agent: *\nDisallow: /navtree\n")
     done = run_sumi("mirror", site.url, *FAST, "--json")
     assert not any(path.startswith("navtree") for path in asked(site))
@@ -95,7 +95,7 @@ def test_a_crawl_by_policy_has_every_page(run_sumi: RunSumi, site: FolderSite, t
 
 @pytest.mark.skipif(shutil.which("doxygen") is None, reason="doxygen is not installed")
 @pytest.mark.parametrize("tree", ["YES", "NO"])
-def test_of_a_real_one_every_file_is_a_page(run_sumi: RunSumi, tmp_path: Path, tree: str) -> None:
+def test_every_file_of_a_real_one_is_a_page(run_sumi: RunSumi, tmp_path: Path, tree: str) -> None:
     source = tmp_path / "source"
     source.mkdir()
     for number in range(12):

@@ -24,7 +24,7 @@ NOT_FOUND: Answer = (404, [], "no")
 
 
 class Site:
-    """Pages by path, and what was asked for them."""
+    """Pages by path, and the requests for them."""
 
     def __init__(self, pages: Pages, tls: ssl.SSLContext | None) -> None:
         self.pages = pages
@@ -83,7 +83,7 @@ NUMBERS = itertools.count(1)
 
 
 def page(*hrefs: str, head: str = "") -> Answer:
-    """No two alike, so that none is taken for a copy of another."""
+    """Each different, so that none counts as a duplicate."""
     title = f"Page {next(NUMBERS)}"
     links = "".join(f'<a href="{href}">{number}</a> ' for number, href in enumerate(hrefs))
     return (
@@ -143,7 +143,7 @@ def test_redirects_of_every_kind(run_sumi: RunSumi) -> None:
     assert all("referer" not in headers for _, headers in running.asked)
 
 
-def test_a_cookie_wall_opens_for_who_keeps_cookies(run_sumi: RunSumi) -> None:
+def test_a_cookie_wall_opens_for_a_client_with_cookies(run_sumi: RunSumi) -> None:
     def wall(headers: dict[str, str]) -> Answer:
         return page() if "pass=1" in headers.get("cookie", "") else to("/wall", 302, ("Set-Cookie", "pass=1"))
 
@@ -165,7 +165,7 @@ def tls_by(authority: trustme.CA) -> ssl.SSLContext:
     return context
 
 
-def test_a_circle_over_two_schemes_is_cut(run_sumi: RunSumi) -> None:
+def test_a_redirect_loop_over_two_schemes_ends(run_sumi: RunSumi) -> None:
     authority = trustme.CA()
     with (
         authority.cert_pem.tempfile() as ca_file,
@@ -192,7 +192,9 @@ def test_a_circle_over_two_schemes_is_cut(run_sumi: RunSumi) -> None:
     assert outcomes[f"{secure.url}/flop"] == "redirect_loop"
 
 
-def test_an_authority_of_ones_own_is_trusted_beside_the_systems(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_a_private_certificate_authority_is_trusted_besides_the_systems(
+    run_sumi: RunSumi, tmp_path: Path
+) -> None:
     systems, own, nobodys = trustme.CA(), trustme.CA(), trustme.CA()
     systems.cert_pem.write_to_path(str(tmp_path / "system.pem"))
     own.cert_pem.write_to_path(str(tmp_path / "own.pem"))
@@ -234,9 +236,7 @@ def test_a_kill_leaves_no_certificates_behind(spawn_sumi: SpawnSumi, tmp_path: P
     assert list(temporary.glob("*.pem")) == []
 
 
-def test_a_file_without_certificates_is_refused_before_anybody_is_asked(
-    run_sumi: RunSumi, tmp_path: Path
-) -> None:
+def test_a_file_without_certificates_is_refused_before_any_request(run_sumi: RunSumi, tmp_path: Path) -> None:
     (tmp_path / "empty.pem").write_text("this is no certificate\n")
     run = run_sumi("mirror", "https://127.0.0.1:9/", "--ca-file", "empty.pem")
     assert run.returncode == 2
@@ -250,7 +250,7 @@ METADATA = "http://169.254.169.254"
 
 
 def entry_points(victim: str) -> Pages:
-    """A site that tries to lead us to ``victim`` from everywhere."""
+    """A site that tries to lead the crawler to ``victim`` in every way."""
     return {
         "/": page(f"{victim}/link", "/hop/1", "/canonical", "/base", "/refresh", "/control"),
         "/robots.txt": (
@@ -272,8 +272,8 @@ def entry_points(victim: str) -> Pages:
     }
 
 
-def test_no_way_in_leads_to_a_forbidden_address(run_sumi: RunSumi) -> None:
-    """The other server is up and would be seen to be asked: with its door opened, it is."""
+def test_nothing_leads_to_a_forbidden_address(run_sumi: RunSumi) -> None:
+    """The other server is up and counts requests: if its address is allowed, there are some."""
     with site({}) as victim, site({}) as attacker:
         for path in ("/link", "/hop", "/canonical", "/based", "/refreshed", "/listed"):
             victim.pages[path] = page()
@@ -291,7 +291,7 @@ def test_no_way_in_leads_to_a_forbidden_address(run_sumi: RunSumi) -> None:
         assert {"/link", "/hop", "/canonical", "/based", "/refreshed", "/listed"} <= set(victim.paths())
 
 
-def test_metadata_is_out_of_reach_whatever_is_allowed(run_sumi: RunSumi) -> None:
+def test_cloud_metadata_is_unreachable_whatever_is_allowed(run_sumi: RunSumi) -> None:
     with site(entry_points(METADATA)) as attacker:
         run = run_sumi(
             "mirror",
@@ -374,7 +374,7 @@ def test_a_proxys_password_is_shown_nowhere_even_when_the_proxy_is_dead(
         (("--max-links", "2"), "/small", "captured", None),
     ],
 )
-def test_a_limit_that_is_changed_is_felt(
+def test_changed_limits_take_effect(
     run_sumi: RunSumi, flags: tuple[str, str], path: str, default: str, changed: str | None
 ) -> None:
     pages: Pages = {

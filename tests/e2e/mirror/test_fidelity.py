@@ -44,7 +44,7 @@ def pages_of(tmp_path: Path) -> dict[str, dict[str, Any]]:
     return {page["title"]: page for page in msgspec.json.decode(manifest.read_bytes())["pages"]}
 
 
-def test_pages_below_the_bar_are_kept_and_named(run_sumi: RunSumi, site: str, tmp_path: Path) -> None:
+def test_pages_below_the_minimum_are_kept_and_named(run_sumi: RunSumi, site: str, tmp_path: Path) -> None:
     run = mirror(run_sumi, site, "0.5")
     summary = run.events[-1]
     assert (run.returncode, summary["status"], summary["below_fidelity"]) == (1, "partial", 1)
@@ -57,19 +57,19 @@ def test_pages_below_the_bar_are_kept_and_named(run_sumi: RunSumi, site: str, tm
     assert "Words." in next(tmp_path.glob("output/*/deep*/index.md")).read_text()
 
 
-def test_without_a_bar_the_worst_pages_are_named_all_the_same(run_sumi: RunSumi, site: str) -> None:
+def test_without_a_minimum_the_worst_pages_are_still_named(run_sumi: RunSumi, site: str) -> None:
     run = mirror(run_sumi, site, "0")
     summary = run.events[-1]
     assert (run.returncode, summary["status"], summary["below_fidelity"]) == (0, "complete", 0)
     assert any("deep.html" in note for note in summary["notes"])
 
 
-def test_another_bar_is_judged_without_fetching_again(run_sumi: RunSumi, site: str) -> None:
+def test_another_minimum_needs_no_new_fetch(run_sumi: RunSumi, site: str) -> None:
     assert mirror(run_sumi, site, "0").returncode == 0
     assert mirror(run_sumi, site, "0.5").returncode == 1
 
 
-def test_status_holds_the_same_bar(run_sumi: RunSumi, site: str) -> None:
+def test_status_applies_the_same_minimum(run_sumi: RunSumi, site: str) -> None:
     mirror(run_sumi, site, "0.5")
     assert run_sumi("status", "--json").events[-1]["state"] == "partial"
     mirror(run_sumi, site, "0")
@@ -77,7 +77,7 @@ def test_status_holds_the_same_bar(run_sumi: RunSumi, site: str) -> None:
 
 
 @pytest.mark.parametrize("bar", ["1.01", "-0.1", "nan", "high"])
-def test_a_bar_that_is_no_share_is_refused(run_sumi: RunSumi, bar: str) -> None:
+def test_a_minimum_that_is_no_share_is_refused(run_sumi: RunSumi, bar: str) -> None:
     run = run_sumi("mirror", "https://example.org/", f"--min-fidelity={bar}")
     assert run.returncode == 2
     assert "min-fidelity" in run.stderr

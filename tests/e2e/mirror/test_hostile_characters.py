@@ -1,4 +1,4 @@
-"""Nothing that a site writes steers the terminal, or shows text in another order than it has, in any file."""
+"""Nothing from a site controls the terminal or reverses the text direction, in any file."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ EVIL = "\x1b]0;owned\x07 \x9b2J \u202ereversed\u202c \u2066isolated\u2069 \U000e
 TEXTS = (".md", ".json", ".jsonl", ".csv", ".txt")
 
 
-def test_they_are_in_no_output_of_a_mirror(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_no_output_of_a_mirror_has_control_characters(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         body = f"<p>A paragraph {EVIL}.</p><pre>code {EVIL}</pre><a href='other.html'>more {EVIL}</a>"
         site.write("index.html", f"<meta charset=utf-8>{body}", title=f"Title {EVIL}")

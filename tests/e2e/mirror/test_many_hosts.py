@@ -1,4 +1,4 @@
-"""From the sites' own logs: many hosts at once, each at its promised distance."""
+"""Many hosts at once, each at its promised pace, by the sites' own logs."""
 
 from collections import defaultdict
 from itertools import pairwise
@@ -18,11 +18,11 @@ def arrivals(site: RunningSite) -> dict[str, list[float]]:
 
 
 def pinned(names: list[str], port: int) -> list[str]:
-    """The flags that send these names to the test site."""
+    """The options that resolve these names to the test site."""
     return [word for name in names for word in ("--resolve", f"{name}:{port}:127.0.0.1")]
 
 
-def test_150_hosts_are_each_asked_at_their_own_pace(make_site: MakeSite, run_sumi: RunSumi) -> None:
+def test_150_hosts_each_at_their_own_pace(make_site: MakeSite, run_sumi: RunSumi) -> None:
     site = make_site(pages=1, seed=1, body_size=512)
     hub = f"hub-{HOSTS}.test"
     done = run_sumi(
@@ -46,7 +46,9 @@ def test_150_hosts_are_each_asked_at_their_own_pace(make_site: MakeSite, run_sum
     assert min(b - a for each in times.values() for a, b in pairwise(each)) >= DISTANCE
 
 
-def test_a_budget_ends_a_run_early_and_the_next_run_goes_on(make_site: MakeSite, run_sumi: RunSumi) -> None:
+def test_a_request_limit_ends_a_run_early_and_the_next_run_continues(
+    make_site: MakeSite, run_sumi: RunSumi
+) -> None:
     site = make_site(pages=10, seed=3)
     first = run_sumi("mirror", site.url, "--rate-limit", "0", "--max-requests-per-host", "8", "--json")
     summary = first.events[-1]

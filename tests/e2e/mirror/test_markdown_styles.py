@@ -1,4 +1,4 @@
-"""`sumi mirror` writes exactly this Markdown of pages as the usual generators make them, and nothing else."""
+"""`sumi mirror` writes exactly this Markdown for pages of the common generators."""
 
 import shutil
 import subprocess
@@ -17,13 +17,13 @@ SITE = "https://site.example/"  # what the expected Markdown calls the site
 
 @pytest.fixture(scope="module")
 def mirrored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The Markdown of each page, by its name, of one run over all of them."""
+    """The Markdown of each page by name, from one run over all of them."""
     workplace = tmp_path_factory.mktemp("styles")
     with folder_site(workplace / "site") as site:
         site.write("index.html", "".join(f"<p><a href={name}.html>{name}</a></p>" for name in NAMES))
         for name in NAMES:
             shutil.copy(PAGES / f"{name}.html", site.folder)
-        # Not deeper: where the pages link to there is nothing.
+        # Not deeper: the links of the pages are dead.
         command = sumi_command(("mirror", site.url, "--rate-limit", "0", "--max-depth", "1"))
         run = subprocess.run(
             command, cwd=workplace, env=sumi_environment(None), capture_output=True, text=True, timeout=300

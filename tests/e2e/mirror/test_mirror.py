@@ -1,4 +1,4 @@
-"""`sumi mirror` against the hostile site: what the site's own truth says is there, is there, exactly once."""
+"""`sumi mirror` against the hostile site: every page that the site knows of is stored, exactly once."""
 
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def test_robots_rules_are_obeyed(make_site: MakeSite, run_sumi: RunSumi, tmp_pat
     assert not asked & set(site.truth.disallowed)
 
 
-def test_the_page_limit_is_exact_and_a_larger_one_goes_on(make_site: MakeSite, run_sumi: RunSumi) -> None:
+def test_the_page_limit_is_exact_and_a_larger_one_continues(make_site: MakeSite, run_sumi: RunSumi) -> None:
     site = make_site(pages=60, seed=2)
     run = run_sumi("mirror", site.url, *UNLIMITED, "--max-pages", "17")
     summary = summary_of(run)
@@ -76,7 +76,7 @@ def test_depth_counts_links_from_the_seed(make_site: MakeSite, run_sumi: RunSumi
     assert 1 < summary["outcomes"]["captured"] < len(site.truth.captured_by_links)
 
 
-def test_only_what_lies_below_the_given_path(make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_only_pages_below_the_given_path(make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path) -> None:
     site = make_site(pages=60, seed=2)
     section = next(p.rpartition("/")[0] for p in sorted(site.truth.captured_by_sitemap) if p.count("/") > 1)
     run = run_sumi("mirror", f"{site.url}{section}/", *UNLIMITED)
@@ -85,7 +85,7 @@ def test_only_what_lies_below_the_given_path(make_site: MakeSite, run_sumi: RunS
     assert all(url.removeprefix(site.url).startswith(section) for url in captured)
 
 
-def test_over_tls_with_a_certificate_authority_of_ones_own(make_site: MakeSite, run_sumi: RunSumi) -> None:
+def test_over_tls_with_a_private_certificate_authority(make_site: MakeSite, run_sumi: RunSumi) -> None:
     site = make_site(pages=8, seed=1)
     trusted = run_sumi("mirror", site.tls_url, *UNLIMITED, "--ca-file", str(site.ca_file))
     assert summary_of(trusted)["outcomes"]["captured"] > 3
@@ -134,7 +134,7 @@ def test_every_misbehaviour_has_its_outcome(
     assert summary_of(run)["status"] in {"complete", "limited", "partial"}
 
 
-def test_a_redirect_circle_is_named(small_site: RunningSite, run_sumi: RunSumi) -> None:
+def test_a_redirect_loop_is_named(small_site: RunningSite, run_sumi: RunSumi) -> None:
     run = run_sumi("mirror", f"{small_site.url}/bad/redirect-loop-a", *UNLIMITED)
     outcomes = {event["outcome"] for event in page_events(run).values() if "redirect-loop" in event["url"]}
     assert outcomes == {"redirected", "redirect_loop"}
@@ -187,7 +187,7 @@ def test_an_address_that_cannot_be_mirrored(
     assert not (tmp_path / "output").exists()
 
 
-def test_a_name_that_leads_to_this_machine_is_refused_with_the_way_out(
+def test_a_name_that_resolves_to_this_machine_is_refused_with_advice(
     small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     port = small_site.port

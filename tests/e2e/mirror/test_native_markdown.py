@@ -1,4 +1,4 @@
-"""A site's own Markdown is used where it is as good as its HTML, never instead of something better."""
+"""A site's own Markdown is used if it is as good as its HTML, never instead of something better."""
 
 import json
 from pathlib import Path
@@ -84,7 +84,7 @@ def test_markdown_as_good_as_the_pages_is_used_for_all_of_them(
     assert "0 changed" in run_sumi("rebuild").stderr
 
 
-def test_an_update_asks_for_the_markdown_again_and_it_alone(
+def test_an_update_requests_only_the_markdown_again(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     build(site)
@@ -99,7 +99,7 @@ def test_an_update_asks_for_the_markdown_again_and_it_alone(
     assert "at some length" in (tmp_path / "output" / site.home / "p6.html" / "index.md").read_text()
 
 
-def test_a_site_without_markdown_is_not_asked_for_it(
+def test_no_markdown_is_requested_from_a_site_without_it(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     build(site, twins=False, head="")
@@ -146,7 +146,7 @@ def test_pages_without_their_markdown_are_made_from_html(
     assert sum(source is not None for source in found.values()) == PAGES - 2
 
 
-def test_html_is_used_where_it_is_asked_for_and_where_links_are_followed(
+def test_html_is_used_if_requested_and_if_links_are_followed(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     build(site)
@@ -156,7 +156,7 @@ def test_html_is_used_where_it_is_asked_for_and_where_links_are_followed(
     assert asked(site, ".md") == 0
 
 
-def test_markdown_is_found_without_a_sign_where_it_is_asked_for(
+def test_markdown_is_found_without_an_announcement_if_requested(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     build(site, head="")
@@ -164,7 +164,7 @@ def test_markdown_is_found_without_a_sign_where_it_is_asked_for(
     assert sum(source is not None for source in sources(tmp_path, site).values()) == PAGES
 
 
-def test_markdown_is_negotiated_where_answers_vary_with_what_is_accepted(
+def test_markdown_is_negotiated_if_answers_vary_by_accept(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     build(site, twins=False, head="")
@@ -204,7 +204,7 @@ def full_text(site: FolderSite, numbers: range, way: str = "# Page {0}\nSource: 
     ["# Page {0}\nSource: {1}\n", "---\nurl: {1}\n---\n\n# Page {0}\n", "# Page {0} ({1})\n"],
     ids=["a line below", "front matter", "in the heading"],
 )
-def test_the_sites_full_text_is_parted_by_the_pages_that_it_names(
+def test_the_sites_full_text_is_split_by_the_pages_that_it_names(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path, way: str
 ) -> None:
     build(site, twins=False, head=FULL_TEXT_LINK)
@@ -232,7 +232,7 @@ def test_pages_that_the_full_text_lacks_are_made_from_html(
     assert "0 changed" in run_sumi("rebuild").stderr, "the parts were kept as pages are"
 
 
-def test_a_full_text_that_names_no_pages_is_not_used_and_that_is_said(
+def test_a_full_text_that_names_no_pages_is_not_used_and_reported(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     build(site, twins=False, head=FULL_TEXT_LINK)
@@ -246,7 +246,7 @@ def test_a_full_text_that_names_no_pages_is_not_used_and_that_is_said(
     assert warnings.count(said) == 1
 
 
-def test_an_update_asks_for_the_full_text_once(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
+def test_an_update_requests_the_full_text_once(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
     build(site, twins=False, head=FULL_TEXT_LINK)
     site.put("llms-full.txt", full_text(site, range(PAGES)))
     mirror(run_sumi, site)

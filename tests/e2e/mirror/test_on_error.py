@@ -1,4 +1,4 @@
-"""--on-error decides what a failed page means: passed over, tried again at the end, or the run's end."""
+"""--on-error decides what happens to a failed page: skip it, retry it at the end, or abort the run."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +21,7 @@ def site(tmp_path: Path) -> Iterator[FolderSite]:
         yield site
 
 
-def test_skip_goes_on_and_leaves_a_word_about_the_page(
-    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
-) -> None:
+def test_skip_continues_and_leaves_a_placeholder(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
     done = run_sumi("mirror", site.url, *FAST)
     assert done.returncode == 1
     assert done.events[-1]["outcomes"]["captured"] == 7
@@ -32,7 +30,7 @@ def test_skip_goes_on_and_leaves_a_word_about_the_page(
     assert len(list((home / "_failed").iterdir())) == 1
 
 
-def test_abort_ends_at_once_and_the_next_run_goes_on(
+def test_abort_ends_at_once_and_the_next_run_resumes(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     done = run_sumi("mirror", site.url, *FAST, "--on-error", "abort")
@@ -46,9 +44,7 @@ def test_abort_ends_at_once_and_the_next_run_goes_on(
     assert again.events[-1]["outcomes"]["captured"] == 7
 
 
-def test_retry_asks_for_passing_failures_once_everything_else_is_done(
-    run_sumi: RunSumi, site: FolderSite
-) -> None:
+def test_retry_repeats_temporary_failures_after_everything_else(run_sumi: RunSumi, site: FolderSite) -> None:
     site.moved["/p2.html"] = ""  # a redirect to nowhere, which may pass
     run_sumi("mirror", site.url, *FAST, "--on-error", "retry")
     asked = [answer.path for answer in site.answers if answer.path.startswith("/p")]

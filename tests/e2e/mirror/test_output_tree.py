@@ -1,4 +1,4 @@
-"""What a mirror writes: where each page is, what is in it and what is not, and what is told beside it."""
+"""What a mirror writes: the place and content of each page, and the files about the whole mirror."""
 
 import json
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ def mirrored(
     return done, home, json.loads((home / "_manifest.json").read_text())
 
 
-def test_no_two_urls_share_a_file_and_the_manifest_leads_back(
+def test_no_two_urls_share_a_file_and_the_manifest_lists_them(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     _, home, manifest = mirrored(run_sumi, site, tmp_path)
@@ -74,7 +74,7 @@ def test_no_two_urls_share_a_file_and_the_manifest_leads_back(
         assert front["url"] == site.url[:-1] + url
 
 
-def test_furniture_goes_structure_stays_and_links_are_absolute(
+def test_navigation_is_removed_structure_stays_and_links_are_absolute(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     _, home, manifest = mirrored(run_sumi, site, tmp_path)
@@ -91,9 +91,7 @@ def test_furniture_goes_structure_stays_and_links_are_absolute(
     assert "  - inner" in body or "  * inner" in body
 
 
-def test_what_is_not_here_is_told_beside_the_pages(
-    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
-) -> None:
+def test_missing_pages_are_listed_with_reasons(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
     done, home, manifest = mirrored(run_sumi, site, tmp_path)
     assert done.returncode == 1
     assert (manifest["version"], manifest["source_url"]) == ("2.0.0", site.url)
@@ -133,7 +131,7 @@ def test_a_killed_run_with_assets_ends_with_the_same_files(
 
 
 def linking_to(site: FolderSite, *names: str) -> None:
-    """Two pages that link to ``names``, which are all that leads to them."""
+    """Two pages with the only links to ``names``."""
     for page in ("/", "/other"):
         links = "".join(f'<a href="{name}">{name}</a> ' for name in names)
         site.bodies[page] = f"<title>{page}</title><p>{page} leads to {links} /other</p>".encode()
@@ -141,7 +139,7 @@ def linking_to(site: FolderSite, *names: str) -> None:
 
 
 @pytest.mark.parametrize("state", ["files", "sqlite"])
-def test_a_name_that_several_want_does_not_depend_on_who_came_first(
+def test_a_contested_name_does_not_depend_on_the_order_of_arrival(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path, state: str
 ) -> None:
     options = (*FAST, "--rewrite-links", "--state", state)
@@ -156,7 +154,7 @@ def test_a_name_that_several_want_does_not_depend_on_who_came_first(
     assert run_sumi("state", "check", "--deep", "grown").returncode == 0
 
 
-def test_a_page_in_the_place_of_one_that_is_gone_stays_there(
+def test_a_page_with_the_path_of_a_removed_one_stays(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     linking_to(site, "/a")
@@ -176,7 +174,7 @@ def test_a_page_in_the_place_of_one_that_is_gone_stays_there(
 
 
 def tree(root: Path) -> dict[str, bytes]:
-    """Pages and assets, the time of fetching aside."""
+    """Pages and assets without the times of their fetches."""
     files = [*root.rglob("index.md"), *root.rglob("_assets/*/*")]
     return {
         str(file.relative_to(root)): b"".join(

@@ -1,4 +1,4 @@
-"""A pattern is obeyed, one that cannot be is refused with a sentence, and none can be made to take long."""
+"""Patterns are applied, invalid ones are refused with a sentence, and none can be made slow."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ ONE = ("--rate-limit", "0", "--max-pages", "1", "--retries", "0", "--json")
 
 
 @pytest.mark.parametrize("pattern", ["re:^/(a+)+$", "re:^/(a|aa)+$", "/" + "*a" * 40 + "c"])
-def test_a_link_made_to_hold_up_its_pattern_does_not(
+def test_a_link_made_to_slow_down_its_pattern_does_not(
     small_site: RunningSite, run_sumi: RunSumi, pattern: str
 ) -> None:
     run = run_sumi("mirror", f"{small_site.url}/{'a' * 4000}b", *ONE, "--exclude", pattern)
@@ -30,7 +30,7 @@ def test_a_link_made_to_hold_up_its_pattern_does_not(
         (r"re:(a)\1", "back-references are not supported"),
     ],
 )
-def test_what_cannot_be_matched_is_said_before_anybody_is_asked(
+def test_an_invalid_pattern_is_refused_before_any_request(
     small_site: RunningSite, run_sumi: RunSumi, pattern: str, words: str
 ) -> None:
     run = run_sumi("mirror", f"{small_site.url}/", "--exclude", pattern)
@@ -40,9 +40,7 @@ def test_what_cannot_be_matched_is_said_before_anybody_is_asked(
     assert run.stderr.count("\n") <= 2
 
 
-def test_the_url_that_was_given_is_read_though_only_others_are_wanted(
-    run_sumi: RunSumi, tmp_path: Path
-) -> None:
+def test_the_given_url_is_fetched_even_if_no_pattern_includes_it(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         site.write("index.html", '<a href="api/one.html">one</a> <a href="blog.html">blog</a>')
         site.write("api/one.html", "<p>One.</p>")
@@ -54,7 +52,7 @@ def test_the_url_that_was_given_is_read_though_only_others_are_wanted(
 
 
 @pytest.mark.parametrize("job", ["mirror", "capture"])
-def test_a_url_that_is_excluded_itself_is_refused_before_anybody_is_asked(
+def test_an_excluded_start_url_is_refused_before_any_request(
     run_sumi: RunSumi, tmp_path: Path, job: str
 ) -> None:
     with folder_site(tmp_path / "site") as site:

@@ -1,4 +1,4 @@
-"""Before a mirror, a user can see what it would take: the pages, how long, how large, what to expect."""
+"""Before a mirror, users can see its pages, its time, its size and its problems."""
 
 import json
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def pages_asked(site: FolderSite) -> set[str]:
     return {answer.path for answer in site.answers if answer.path.endswith(".html")}
 
 
-def test_the_listed_pages_in_three_forms_without_fetching_one(
+def test_listed_pages_in_three_formats_without_fetching_them(
     run_sumi: RunSumi, make_site: MakeSite, tmp_path: Path
 ) -> None:
     site = make_site(pages=30, seed=5)
@@ -50,7 +50,7 @@ def json_urls(run_sumi: RunSumi, url: str) -> list[str]:
     return [page["url"] for page in listing["pages"]]
 
 
-def test_the_page_to_start_from_is_listed_if_a_sitemap_lists_it(run_sumi: RunSumi, site: FolderSite) -> None:
+def test_the_start_page_is_listed_if_a_sitemap_lists_it(run_sumi: RunSumi, site: FolderSite) -> None:
     start = f"{site.url}p3.html"
     assert start in json_urls(run_sumi, start)
     assert site.url not in json_urls(run_sumi, site.url)
@@ -86,7 +86,7 @@ def test_the_page_limit_and_the_sites_own_delay_count(run_sumi: RunSumi, site: F
     assert "one request every 0.05 s" in done.stdout
 
 
-def test_pages_that_need_javascript_and_their_maker_are_named(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_pages_that_need_javascript_and_the_generator_are_named(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         shell = '<html><body><div id="root"></div><script src="/_next/static/app.js"></script>'
         (site.folder / "index.html").write_text(shell)

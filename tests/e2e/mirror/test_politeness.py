@@ -1,4 +1,4 @@
-"""From the site's own log: the gaps between requests are as promised, whatever a request was for."""
+"""The pauses between requests of any kind are as promised, by the site's own log."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +13,7 @@ def gaps(site: RunningSite) -> list[float]:
     return [later - earlier for earlier, later in pairwise(times)]
 
 
-def test_robots_sitemaps_pages_redirects_and_retries_keep_their_distance(
+def test_robots_sitemaps_pages_redirects_and_retries_keep_the_pace(
     make_site: MakeSite, run_sumi: RunSumi
 ) -> None:
     site = make_site(pages=12, seed=2)
@@ -22,7 +22,7 @@ def test_robots_sitemaps_pages_redirects_and_retries_keep_their_distance(
     assert min(gaps(site)) >= 0.05
 
 
-def test_the_distance_holds_over_a_kill_and_a_restart(
+def test_the_pace_holds_across_a_kill_and_a_restart(
     make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi
 ) -> None:
     site = make_site(pages=10, seed=2)
@@ -39,7 +39,7 @@ def test_crawl_delay_is_obeyed(make_site: MakeSite, run_sumi: RunSumi, tmp_path:
     assert min(gaps(site)[1:]) >= 1.0
 
 
-def test_pages_may_have_a_pace_of_their_own(make_site: MakeSite, run_sumi: RunSumi) -> None:
+def test_pages_may_have_their_own_pace(make_site: MakeSite, run_sumi: RunSumi) -> None:
     site = make_site(pages=8, seed=2)
     run_sumi("mirror", site.url, "--rate-limit", "100", "--content-rate-limit", "5")
     pages = [r.monotonic for r in site.requests() if r.path in site.truth.captured_by_sitemap]

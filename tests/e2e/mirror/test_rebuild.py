@@ -1,4 +1,4 @@
-"""``sumi rebuild`` makes the whole mirror again from the pages as they came, without the network."""
+"""``sumi rebuild`` makes the whole mirror again from the stored bodies, without the network."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def pages(tmp_path: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in (tmp_path / "output").rglob("index.md")}
 
 
-def test_a_rebuild_gives_the_same_files_and_asks_nobody(
+def test_a_rebuild_makes_the_same_files_without_requests(
     mirrored: RunningSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     before, asked = pages(tmp_path), len(mirrored.requests())
@@ -74,7 +74,7 @@ def test_without_stored_pages_it_says_so_and_leaves_the_files(
     assert pages(tmp_path) == before
 
 
-def test_a_damaged_stored_page_costs_only_itself(
+def test_a_damaged_stored_page_affects_only_itself(
     mirrored: RunningSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     pack = next((tmp_path / "output").rglob(".sumi/raw/pack-*.zst"))

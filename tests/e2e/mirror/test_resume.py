@@ -1,4 +1,4 @@
-"""Stopped any way at any moment, a mirror run again goes on: nothing lost, nothing recorded twice."""
+"""A mirror stopped in any way at any moment resumes: nothing is lost, nothing recorded twice."""
 
 import os
 import random
@@ -31,7 +31,7 @@ def kill(running: SpawnedSumi) -> None:
 
 
 @pytest.mark.parametrize("state", ["files", "lmdb", "sqlite"])
-def test_killed_again_and_again_it_still_gets_everything_once(
+def test_many_kills_still_store_everything_once(
     make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path, state: str
 ) -> None:
     site = make_site(pages=250, seed=11)
@@ -54,7 +54,7 @@ def test_killed_again_and_again_it_still_gets_everything_once(
     assert len(processed) == len(set(processed))
 
 
-def test_the_journal_torn_anywhere_near_its_end_is_mended(
+def test_a_journal_torn_anywhere_near_its_end_is_repaired(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=25, seed=4)
@@ -89,7 +89,7 @@ def test_a_damaged_journal_is_refused_not_ignored(
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_says_so_and_goes_on(
+def test_an_interrupted_run_says_so_and_resumes(
     make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path, signal_number: int
 ) -> None:
     site = make_site(pages=60, seed=6, delay_ms=5)
@@ -118,7 +118,7 @@ def test_two_runs_at_once_are_refused_by_name(
     assert run_sumi("mirror", site.url, *FAST).returncode == 1  # a lock dies with its process
 
 
-def test_passing_failures_are_tried_again_by_the_next_run(make_site: MakeSite, run_sumi: RunSumi) -> None:
+def test_the_next_run_retries_temporary_failures(make_site: MakeSite, run_sumi: RunSumi) -> None:
     site = make_site(pages=5, seed=1)
     url = f"{site.url}/bad/flaky-500-then-ok"
     first = run_sumi("mirror", url, *FAST, "--retries", "0")

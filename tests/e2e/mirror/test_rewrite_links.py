@@ -1,4 +1,4 @@
-"""With --rewrite-links the tree works offline: every local link leads to a file, every other to the web."""
+"""With --rewrite-links the tree works offline: local links point at files, all others at the web."""
 
 import os
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ FAST = ("--rate-limit", "0", "--json", "--retries", "0", "--rewrite-links")
 
 
 def links_of(file: Path) -> list[str]:
-    """As a Markdown viewer finds them."""
+    """As a Markdown viewer sees them."""
     found: list[str] = []
     for token in MarkdownIt("commonmark").enable("table").parse(file.read_text()):
         for child in token.children or ():
@@ -26,7 +26,7 @@ def links_of(file: Path) -> list[str]:
 
 
 def local_links(root: Path) -> list[tuple[Path, str]]:
-    """Every local link of every page, each of which must lead to a file."""
+    """The local links of every page, all of which must point at files."""
     found = []
     for file in root.rglob("index.md"):
         for target in links_of(file):
@@ -38,7 +38,7 @@ def local_links(root: Path) -> list[tuple[Path, str]]:
     return found
 
 
-def test_every_local_link_of_a_whole_site_leads_to_a_file(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_every_local_link_of_a_whole_site_points_at_a_file(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         names = [f"part{number % 3}/section {number % 5}/p{number}.html" for number in range(30)]
         for at, name in enumerate(names):
@@ -66,7 +66,7 @@ def small(tmp_path: Path) -> Iterator[FolderSite]:
         yield site
 
 
-def test_fragments_stay_and_what_is_not_here_points_to_the_web(
+def test_fragments_stay_and_links_to_missing_pages_point_at_the_web(
     small: FolderSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     run_sumi("mirror", small.url, *FAST)
@@ -81,9 +81,7 @@ def test_fragments_stay_and_what_is_not_here_points_to_the_web(
     assert "[not](a.html)" in (home / "index.md").read_text()
 
 
-def test_links_follow_what_an_update_brings_and_takes(
-    small: FolderSite, run_sumi: RunSumi, tmp_path: Path
-) -> None:
+def test_links_follow_the_changes_of_an_update(small: FolderSite, run_sumi: RunSumi, tmp_path: Path) -> None:
     run_sumi("mirror", small.url, *FAST)
     small.remove("a.html")
     small.write("missing.html", "<p>It was missing, and is here now for all to see.</p>")

@@ -1,19 +1,19 @@
-"""Whatever a host answers for robots.txt, it is asked once and its pages only if the answer permits."""
+"""robots.txt is requested once per host, and pages only if the answer permits, whatever it is."""
 
 import pytest
 
 from tests.commands import FinishedSumi, RunSumi
 from tests.site import RunningSite
 
-# 429, 503 and Crawl-delay are matters of time and stand with the engine's tests, where time is free; what
-# the other statuses mean stands with the verdict's.
+# 429, 503 and Crawl-delay take time, so their tests are with the engine's, where time is free; the other
+# statuses are tested with the verdicts.
 ALLOWED = ("403", "redirect-loop", "html", "empty", "huge")
 DENIED = ("deny", "redirect", "endless", "bom", "gzipped")
 UNREACHABLE = ("500", "reset", "redirect-private", "never")
 
 
 def mirror(site: RunningSite, run_sumi: RunSumi, name: str) -> tuple[FinishedSumi, list[str]]:
-    """The run, and the paths that the host was asked for."""
+    """The run, and the requested paths."""
     host = f"robots-{name}.test"
     run = run_sumi(
         "mirror",
@@ -42,14 +42,16 @@ def test_a_denial_is_obeyed_however_it_arrives(small_site: RunningSite, run_sumi
 
 
 @pytest.mark.parametrize("name", UNREACHABLE)
-def test_rules_that_cannot_be_had_deny_for_now(small_site: RunningSite, run_sumi: RunSumi, name: str) -> None:
+def test_rules_that_cannot_be_fetched_deny_for_now(
+    small_site: RunningSite, run_sumi: RunSumi, name: str
+) -> None:
     run, paths = mirror(small_site, run_sumi, name)
     assert paths == ["/robots.txt"]
     assert run.returncode in (1, 2)
     assert "Traceback" not in run.stderr
 
 
-def test_who_insists_may_go_on_without(small_site: RunningSite, run_sumi: RunSumi) -> None:
+def test_robots_txt_can_be_ignored_on_request(small_site: RunningSite, run_sumi: RunSumi) -> None:
     host = "robots-500.test"
     run = run_sumi(
         "mirror",

@@ -1,4 +1,4 @@
-"""Several sites in one command: each its own home and summary, an overview of all, the worst exit code."""
+"""Several sites in one command: each has its home and summary; an overview, and the worst exit code."""
 
 import json
 import signal
@@ -59,7 +59,7 @@ def test_one_site_has_no_overview_until_there_are_two(
     assert (tmp_path / "output" / "_index.md").read_text().startswith("# 2 sites")
 
 
-def test_a_site_that_cannot_be_reached_costs_only_itself_and_the_exit_code(
+def test_an_unreachable_site_affects_only_itself_and_the_exit_code(
     run_sumi: RunSumi, two: tuple[FolderSite, FolderSite], tmp_path: Path
 ) -> None:
     two[0].stop()
@@ -70,7 +70,7 @@ def test_a_site_that_cannot_be_reached_costs_only_itself_and_the_exit_code(
     assert not (tmp_path / "output" / two[0].home).exists()
 
 
-def test_a_stop_ends_all_of_it_and_the_same_command_goes_on(
+def test_a_stop_ends_all_sites_and_the_same_command_resumes(
     run_sumi: RunSumi, spawn_sumi: SpawnSumi, two: tuple[FolderSite, FolderSite]
 ) -> None:
     running = spawn_sumi("mirror", two[0].url, two[1].url, "--json", "--rate-limit", "5")
@@ -85,7 +85,7 @@ def test_a_stop_ends_all_of_it_and_the_same_command_goes_on(
     assert len([answer for answer in two[0].answers if answer.path == "/"]) == 1
 
 
-def test_parts_of_one_site_are_refused_with_what_to_do(
+def test_parts_of_one_site_are_refused_with_advice(
     run_sumi: RunSumi, two: tuple[FolderSite, FolderSite]
 ) -> None:
     done = run_sumi("mirror", f"{two[0].url}a/", f"{two[0].url}b/", *FAST)
@@ -99,7 +99,7 @@ def test_parts_of_one_site_are_refused_with_what_to_do(
     assert not two[0].answers
 
 
-def test_the_sites_may_stand_in_a_file(
+def test_sites_may_be_given_in_a_file(
     run_sumi: RunSumi, two: tuple[FolderSite, FolderSite], tmp_path: Path
 ) -> None:
     config = tmp_path / "sites.toml"

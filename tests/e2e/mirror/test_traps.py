@@ -1,4 +1,4 @@
-"""A mirror of a site full of traps ends by itself, says what it passed over, and keeps no bot check."""
+"""A mirror of a site full of traps ends, says what it skipped, and stores no bot check."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("trap", ["calendar", "session-id", "growing-path", "facets"])
-def test_a_trap_costs_less_than_two_hundred_pages_and_is_named(
+def test_a_trap_takes_less_than_two_hundred_pages_and_is_named(
     small_site: RunningSite, run_sumi: RunSumi, trap: str
 ) -> None:
     run = run_sumi("mirror", f"{small_site.url}/bad/{trap}", *UNLIMITED)
@@ -42,13 +42,13 @@ def test_a_bot_check_is_not_kept(small_site: RunningSite, run_sumi: RunSumi, tmp
 def test_a_page_that_does_not_exist_is_not_kept(
     small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
-    # Only what lies under /bad/soft-404 answers so; at the root and in /bad/ a probe meets an honest 404.
+    # Only URLs under /bad/soft-404 answer so; at the root and in /bad/ a probe gets a real 404.
     run = run_sumi("mirror", f"{small_site.url}/bad/soft-404", *UNLIMITED)
     assert run.events[-1]["outcomes"]["probed"] == 2
     assert [page["outcome"] for page in manifest_of(tmp_path)["pages"]] == ["captured"]
 
 
-def test_what_a_page_asks_of_its_readers_is_in_the_manifest(
+def test_the_robots_directives_of_a_page_are_in_the_manifest(
     small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     run = run_sumi("mirror", f"{small_site.url}/bad/noindex", *UNLIMITED)

@@ -1,4 +1,4 @@
-"""Trouble belongs to whom it belongs, as a user meets it: whose page, which host, until when."""
+"""Failures are attributed to the right page or host, and users see until when."""
 
 import re
 import socket
@@ -34,7 +34,7 @@ def test_a_page_that_always_answers_503_comes_after_all_others_and_ends_as_faile
 
 
 @pytest.mark.parametrize("flags", [(), ("--json",)], ids=["lines", "json"])
-def test_a_pause_that_a_server_asks_for_is_told_with_its_end(
+def test_a_retry_after_is_reported_with_its_end(
     flags: tuple[str, ...], tmp_path: Path, spawn_sumi: SpawnSumi
 ) -> None:
     with folder_site(tmp_path / "site") as site:
@@ -60,7 +60,7 @@ def test_a_pause_that_a_server_asks_for_is_told_with_its_end(
     [(("--allow-private",), "connect_failed"), ((), "address_refused")],
     ids=["refused", "private"],
 )
-def test_a_host_that_cannot_be_had_is_told_by_its_cause(
+def test_an_unreachable_host_is_reported_with_the_cause(
     flags: tuple[str, ...], outcome: str, tmp_path: Path, run_sumi: RunSumi
 ) -> None:
     with socket.socket() as nobody, folder_site(tmp_path / "site") as site:

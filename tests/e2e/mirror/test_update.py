@@ -1,4 +1,4 @@
-"""A mirror brought up to date: only what changed is fetched and rewritten, and nothing is ever lost to it."""
+"""An update fetches and rewrites only what changed, and never loses anything."""
 
 import json
 import re
@@ -82,7 +82,7 @@ def test_added_changed_moved_and_removed_pages_are_told_apart(
     assert any(note.startswith("update: 1 added") for note in again.events[-1]["notes"])
 
 
-def test_a_page_that_went_stays_gone_and_may_come_back(
+def test_a_removed_page_stays_gone_and_may_come_back(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     mirror(run_sumi, site)
@@ -142,7 +142,7 @@ def asked_again(run_sumi: RunSumi, site: FolderSite, *words: str) -> set[str]:
 
 
 @pytest.mark.parametrize("store", ["files", "sqlite", "lmdb"])
-def test_only_pages_that_the_sitemap_dates_as_before_are_not_asked_for(
+def test_only_pages_with_unchanged_dates_in_the_sitemap_are_skipped(
     run_sumi: RunSumi, site: FolderSite, store: str
 ) -> None:
     at = ("--state", store)
@@ -150,18 +150,16 @@ def test_only_pages_that_the_sitemap_dates_as_before_are_not_asked_for(
     mirror(run_sumi, site, *at)
     moved = ["2020-01-02", "2020-01-02T03:04:05Z", "2999-01-01", "2020-06-08", "2019-01-01", "2020-01-02"]
     write_dates(site, moved)
-    # Of the future, moved forward though still before our copy, moved back, dated for the first time.
+    # In the future, moved forward but before our copy, moved back, dated for the first time.
     assert asked_again(run_sumi, site, *at) == {f"/p{number}.html" for number in (2, 3, 4, 5)}
-    # Those dates were heard, and the server asked; that of the future may still come.
+    # Those dates were used, and the server was asked; the one in the future may still come.
     assert asked_again(run_sumi, site, *at) == {"/p2.html"}
     write_dates(site, ["", *moved[1:]])
     assert asked_again(run_sumi, site, *at) == {"/p0.html", "/p2.html"}
     assert asked_again(run_sumi, site, *at, "--no-trust-lastmod") == {f"/p{n}.html" for n in range(6)}
 
 
-def test_a_state_of_before_dates_were_kept_asks_once(
-    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
-) -> None:
+def test_a_state_without_dates_requests_once(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
     write_dates(site, ["2020-01-02"] * 3)
     mirror(run_sumi, site, "--state", "sqlite")
     (database,) = tmp_path.rglob("*.sqlite")
@@ -187,7 +185,7 @@ def _other_words_of_the_same_length(page: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [_removed, _cut_short, _other_words_of_the_same_length])
-def test_a_file_that_is_not_as_it_was_written_is_made_again(
+def test_a_changed_file_is_fetched_again(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path, harm: Callable[[Path], None]
 ) -> None:
     mirror(run_sumi, site)
@@ -209,10 +207,10 @@ def test_a_page_whose_raw_pack_was_lost_is_fetched_again(
     assert rebuilt.returncode == 0, rebuilt.stderr
 
 
-def test_an_update_that_broke_over_its_last_files_does_not_begin_anew(
+def test_an_update_that_failed_at_its_last_files_does_not_start_over(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
-    """As one does that is killed there: all was asked for, and nothing of it is again."""
+    """As after a kill there: everything was requested, and nothing is requested again."""
     assert mirror(run_sumi, site).returncode == 0
     listed = tmp_path / "output" / site.home / "_manifest.json"
     listed.unlink()

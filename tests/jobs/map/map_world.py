@@ -24,7 +24,7 @@ Depths = dict[str, dict[str, int]]  # of each URL, by origin
 
 @dataclass(frozen=True)
 class MapWorld:
-    """What is on the web, and which of it is wanted."""
+    """The pages of a web, and what a map of it should include."""
 
     links: dict[str, tuple[str, ...]]
     quality: tuple[str, ...]
@@ -73,7 +73,7 @@ def _fields(recipe: Recipe) -> dict[str, Any]:
 
 
 def tables(path: Path, query: str, *values: object) -> list[tuple[Any, ...]]:
-    """A query as any other program would put it."""
+    """Runs a query as another program would."""
     database = sqlite3.connect(path)
     try:
         return database.execute(query, values).fetchall()

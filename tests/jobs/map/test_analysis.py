@@ -1,4 +1,4 @@
-"""Measures of a map are those that another graph library finds, and the same every time."""
+"""Measures of a map agree with another graph library, and are the same every time."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A map's configuration is taken whole or refused with every mistake in it, each by file and key."""
+"""A map's configuration is valid, or refused with every mistake in it, each by file and key."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def test_the_example_is_a_valid_configuration() -> None:
     assert config.output.database_path == ROOT / "examples" / "map.db"
 
 
-def test_little_is_needed_and_the_rest_has_defaults(tmp_path: Path) -> None:
+def test_a_minimal_configuration_has_defaults_for_the_rest(tmp_path: Path) -> None:
     config = load(tmp_path, LEAST)
     assert config.user_agent.header == "Mapper/1.0"
     assert "contact" in config.advice[0]
@@ -54,7 +54,7 @@ def test_little_is_needed_and_the_rest_has_defaults(tmp_path: Path) -> None:
     assert config.output.summary_path.parent == tmp_path
 
 
-def test_every_rule_broken_at_once_is_reported_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_together(tmp_path: Path) -> None:
     text = """
         colour = "blue"
         [crawler]
@@ -137,18 +137,18 @@ def test_every_rule_broken_at_once_is_reported_at_once(tmp_path: Path) -> None:
         ("[[quality", "not valid TOML"),
     ],
 )
-def test_what_cannot_work_is_refused_with_a_reason(tmp_path: Path, text: str, words: str) -> None:
+def test_contradictions_are_refused_with_a_reason(tmp_path: Path, text: str, words: str) -> None:
     assert any(words in one for one in violations(tmp_path, text))
 
 
-def test_bodies_in_flight_may_be_given_less_memory_without_another_map(tmp_path: Path) -> None:
+def test_the_memory_for_bodies_does_not_change_the_hash(tmp_path: Path) -> None:
     usual, small = load(tmp_path, LEAST), load(tmp_path, LEAST + '[http]\nmax-in-flight = "8MiB"')
     assert (usual.http.max_in_flight, small.http.max_in_flight) == (64 << 20, 8 << 20)
     assert map_job(small).limits.flight_bytes == 8 << 20
     assert small.config_hash == usual.config_hash
 
 
-def test_http_is_taken_where_it_is_allowed(tmp_path: Path) -> None:
+def test_http_seeds_are_valid_if_allowed(tmp_path: Path) -> None:
     text = LEAST.replace("https:", "http:")
     assert any("http needs allow-http" in one for one in violations(tmp_path, text))
     assert load(tmp_path, text + "[http]\nallow-http = true").quality[0].seeds == ("http://example.com/",)
@@ -162,12 +162,12 @@ def test_a_seed_is_requested_as_it_is_written_and_on_its_domain_with_www_too(tmp
     assert same.config_hash == plain.config_hash != written.config_hash
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"configuration file .*none\.toml' cannot be read"):
         load_map_config(tmp_path / "none.toml")
 
 
-def test_the_hash_is_of_the_meaning(tmp_path: Path) -> None:
+def test_only_what_decides_about_pages_changes_the_hash(tmp_path: Path) -> None:
     lists = '[[stub]]\ndomain = "a.org"\n[[stub]]\ndomain = "b.org"\n'
     first = load(tmp_path, LEAST + lists).config_hash
     other = '# a comment\n[[stub]]\ndomain = "B.org"\n[[stub]]\ndomain = "a.org"\n[crawler]\nmax-depth = 3\n'
@@ -179,7 +179,7 @@ def test_the_hash_is_of_the_meaning(tmp_path: Path) -> None:
 @given(
     st.text(max_size=40), st.sampled_from(["crawler-name", "contact-url", "contact-email", "crawler-version"])
 )
-def test_any_text_for_the_agent_is_refused_or_can_be_sent(
+def test_any_user_agent_is_refused_or_can_be_sent(
     tmp_path_factory: pytest.TempPathFactory, text: str, key: str
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "agent.toml"

@@ -1,4 +1,4 @@
-"""A domain is called explored only where every address of it has answered for good."""
+"""A domain is explored only if every URL of it has a final answer."""
 
 from pathlib import Path
 
@@ -37,13 +37,13 @@ def page(state: str, outcome: str, path: str = "x") -> Page:
         (page("Unreachable", "connect_failed"), "1 of 2 pages, 1 unreachable"),
     ],
 )
-def test_each_state_of_one_page_beside_one_that_was_read(other: Page, words: str, tmp_path: Path) -> None:
+def test_one_page_in_each_state_next_to_one_that_was_read(other: Page, words: str, tmp_path: Path) -> None:
     coverage = read_coverage(make_map(tmp_path / "map.db", [HOME, other]))
     assert {domain: one.description for domain, one in coverage.items()} == {"good.test": words}
 
 
 @given(st.builds(Coverage, *(st.integers(0, 3) for _ in range(9))))
-def test_explored_and_dead_are_said_only_where_it_is_so(coverage: Coverage) -> None:
+def test_explored_and_dead_agree_with_the_counts(coverage: Coverage) -> None:
     missing = sum(getattr(coverage, name) for name in MISSING)
     assert coverage.explored == (coverage.read > 0 and missing == 0)
     assert coverage.description.startswith("explored") == coverage.explored
@@ -51,7 +51,7 @@ def test_explored_and_dead_are_said_only_where_it_is_so(coverage: Coverage) -> N
     assert coverage.description.startswith("dead") == (coverage.unreachable > 0 and answered == 0)
 
 
-def test_of_many_domains_those_are_named_that_are_not_explored() -> None:
+def test_of_many_domains_only_unexplored_ones_are_named() -> None:
     many = {f"{n}.test": Coverage(read=1, waiting=n % 2) for n in range(MOST_NAMED + 2)}
     assert coverage_notes(many) == (
         *(f"{n}.test: 1 of 2 pages, 1 waiting" for n in range(1, MOST_NAMED + 2, 2)),
@@ -59,7 +59,7 @@ def test_of_many_domains_those_are_named_that_are_not_explored() -> None:
     )
 
 
-def test_a_redirect_is_no_crawled_page_of_its_domain_in_exports(tmp_path: Path) -> None:
+def test_exports_do_not_count_redirects_as_crawled_pages(tmp_path: Path) -> None:
     moved = Page("https://good.test/old", depth=0, outcome="redirected", status=301)
     with open_database(make_map(tmp_path / "map.db", [HOME, moved])) as db:
         assert [row[2:4] for row in domain_graph(db).nodes()] == [(2, 1)]

@@ -1,4 +1,4 @@
-"""Whenever a map's process dies, its tables agree with each other: a page is settled with all it brought."""
+"""The tables of a map agree after a kill at any moment: a page is settled together with its links."""
 
 import random
 import shutil
@@ -32,7 +32,7 @@ def small_web(seed: int) -> MapWorld:
 
 @contextmanager
 def copying_at_statements(database: Path, into: Path) -> Iterator[list[Path]]:
-    """Leaves what a kill would leave: the files as they are when a statement begins, in transactions too."""
+    """Copies the files at the start of every statement, as a kill would leave them."""
     copies: list[Path] = []
     chance = random.Random(1)
     begun = 0
@@ -104,7 +104,7 @@ def test_a_kill_at_any_statement_leaves_tables_that_agree(seed: int, tmp_path: P
     assert recorded_depths(last) == recorded_depths(database)
 
 
-def test_so_does_a_power_cut_that_takes_any_part_of_the_log(tmp_path: Path) -> None:
+def test_a_power_cut_that_loses_any_part_of_the_log_does_too(tmp_path: Path) -> None:
     made, database, chance = small_web(3), tmp_path / "map.db", random.Random(3)
     with copying_at_statements(database, tmp_path) as copies:
         crawled(

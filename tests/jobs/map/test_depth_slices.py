@@ -1,4 +1,4 @@
-"""A late shortcut brings many pages closer: this is told on in slices, and a kill amid them loses nothing."""
+"""A late shortcut lowers the depth of many pages, in slices; a kill between them loses nothing."""
 
 from pathlib import Path
 
@@ -30,8 +30,8 @@ def tree(pages: list[str]) -> dict[str, tuple[str, ...]]:
 
 
 def made() -> MapWorld:
-    """A large site is reached by a detour. Its last page leads to one of a quality domain that has a direct
-    link to where the site begins, and to a few pages more, so that the crawl goes on."""
+    """A large site is reached by a detour. Its last page links to a page of a quality domain, which links to
+    the start of the site, and to a few more pages, so that the crawl continues."""
     detour = [DETOUR, *(f"{DETOUR}{number}" for number in range(5)), LARGE_SITE[0]]
     links = chain(detour) | tree(LARGE_SITE) | chain(AFTERWARDS)
     links |= {HOME: (DETOUR,), LARGE_SITE[-1]: (SHORTCUT,), SHORTCUT: (LARGE_SITE[0], AFTERWARDS[0])}
@@ -44,7 +44,7 @@ def work_left(database: Path) -> int:
 
 
 class Killed(Exception):
-    """What a crawl dies of here: everything that was committed stays, and nothing else."""
+    """Ends a crawl as a kill does: only what was committed stays."""
 
 
 async def one_life(database: Path, web: Web, whole: MapWorld) -> None:
@@ -58,7 +58,7 @@ async def one_life(database: Path, web: Web, whole: MapWorld) -> None:
         raise
 
 
-def test_the_work_is_kept_and_gone_on_with_by_whoever_comes_next(tmp_path: Path) -> None:
+def test_the_next_run_continues_the_stored_work(tmp_path: Path) -> None:
     whole, database = made(), tmp_path / "map.db"
 
     def dying_web(url: str, now: float) -> Answer:
@@ -69,7 +69,7 @@ def test_the_work_is_kept_and_gone_on_with_by_whoever_comes_next(tmp_path: Path)
     with pytest.raises(Killed):
         in_free_time(one_life(database, dying_web, whole))
     assert work_left(database)
-    assert recorded_depths(database)[LARGE_SITE[-1]] == {"q.test": 11}, "nobody told the farthest page yet"
+    assert recorded_depths(database)[LARGE_SITE[-1]] == {"q.test": 11}, "the farthest page is not updated yet"
     in_free_time(one_life(database, whole.web, whole))
     assert work_left(database) == 0
     assert recorded_depths(database)[LARGE_SITE[-1]] == {"q.test": 5}

@@ -46,7 +46,7 @@ def check_depths(path: Path, made: MapWorld) -> None:
 
 @given(made_worlds())
 @settings(max_examples=25)
-def test_depths_are_those_of_a_search_in_whatever_order_pages_come(made: MapWorld) -> None:
+def test_depths_do_not_depend_on_the_order_of_fetching(made: MapWorld) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "map.db"
         crawled(
@@ -59,7 +59,7 @@ def test_depths_are_those_of_a_search_in_whatever_order_pages_come(made: MapWorl
 
 @given(made_worlds())
 @settings(max_examples=15)
-def test_and_with_no_more_at_a_time_than_one_link_and_a_page_in_memory(made: MapWorld) -> None:
+def test_nor_on_how_much_is_done_at_once_and_kept_in_memory(made: MapWorld) -> None:
     bounds = DepthBounds(links_at_once=1, vector_bytes=1)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "map.db"
@@ -73,12 +73,12 @@ def test_and_with_no_more_at_a_time_than_one_link_and_a_page_in_memory(made: Map
 
 
 class Killed(Exception):
-    """What a crawl dies of here: everything that was committed stays, and nothing else."""
+    """Ends a crawl as a kill does: only what was committed stays."""
 
 
 @given(made_worlds(), st.lists(st.integers(1, 12), min_size=1, max_size=3))
 @settings(max_examples=10)
-def test_and_so_they_are_after_crashes(made: MapWorld, lives: list[int]) -> None:
+def test_nor_on_kills(made: MapWorld, lives: list[int]) -> None:
     def dying_web(requests: int) -> Web:
         left = iter(range(requests))
 

@@ -1,4 +1,4 @@
-"""A diff names each page, link and domain that came, went or changed between two runs, and nothing else."""
+"""A diff lists each page, link and domain added, removed or changed between two runs, and nothing else."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def diff(folder: Path, old: int, new: int) -> list[tuple[str, str, str, str]]:
         ]
 
 
-def test_all_that_is_different_between_two_runs(tmp_path: Path) -> None:
+def test_all_differences_between_two_runs(tmp_path: Path) -> None:
     assert diff(tmp_path, 1, 2) == [
         ("page", "went", "https://good.test/a", "Processed>DeadLink"),
         ("page", "changed", "https://good.test/b", "content>other content"),
@@ -70,6 +70,6 @@ def test_runs_may_be_far_apart(tmp_path: Path) -> None:
         (2, 2, "not before"),
     ],
 )
-def test_runs_that_cannot_be_compared_are_said_so(tmp_path: Path, old: int, new: int, words: str) -> None:
+def test_runs_that_cannot_be_compared_are_refused(tmp_path: Path, old: int, new: int, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         diff(tmp_path, old, new)

@@ -1,4 +1,4 @@
-"""Exports of a map are read back by other programs as what the map holds, whatever its pages are called."""
+"""Other programs read the exports of a map correctly, whatever its titles and URLs contain."""
 
 import io
 from collections.abc import Callable
@@ -118,13 +118,13 @@ def _one_page(title: str) -> Graph:
     )
 
 
-def test_a_link_that_vanished_is_no_part_of_the_map_as_it_stands(tmp_path: Path) -> None:
+def test_a_vanished_link_is_not_exported(tmp_path: Path) -> None:
     path = make_map(tmp_path / "map.db", SMALL, SMALL_LINKS, runs=2, vanished=[(0, 2, 2)])
     with open_database(path) as db:
         assert sorted(link[:2] for link in page_graph(db).links()) == sorted(set(SMALL_LINKS) - {(0, 2)})
 
 
-def test_urls_that_are_only_referred_to_are_nodes_too(tmp_path: Path) -> None:
+def test_urls_that_are_only_references_are_nodes_too(tmp_path: Path) -> None:
     path = make_map(tmp_path / "map.db", [Page("https://good.test/", depth=0)])
     import apsw
 
@@ -145,7 +145,7 @@ def test_an_empty_map_is_exported_too(tmp_path: Path) -> None:
             assert len(read_back(write_graphml, nx.read_graphml, graph)) == 0
 
 
-def test_what_is_no_map_is_refused_with_a_sentence(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_map_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.db"
     import apsw
 

@@ -1,4 +1,4 @@
-"""The picture of a map is one file that asks nobody, in which no foreign script runs and nothing overlaps."""
+"""The picture of a map is one file without requests or foreign scripts, and nothing in it overlaps."""
 
 import base64
 import hashlib
@@ -58,10 +58,10 @@ def test_every_domain_page_and_link_is_in_it(tmp_path: Path) -> None:
     assert domains_only["roads"]
 
 
-def test_the_file_asks_nobody_and_runs_only_its_own_script(tmp_path: Path) -> None:
+def test_the_file_makes_no_requests_and_runs_only_its_own_script(tmp_path: Path) -> None:
     pages = [Page("https://good.test/" + EVIL, title=EVIL, depth=0)]
     html = picture(make_map(tmp_path / "map.db", pages))
-    # One element that holds data, one that holds the script, whatever a title says.
+    # One element has the data, one the script, whatever a title contains.
     assert len(re.findall("<script", html)) == len(re.findall("</script", html)) == 2
     assert "<img" not in html
     script = html.rpartition("<script>")[2].partition("</script>")[0]
@@ -96,7 +96,7 @@ def _assert_apart(circles: list[Circle]) -> None:
 
 
 @given(st.lists(st.integers(0, 6), max_size=80), st.integers(1, 40))
-def test_of_a_large_map_every_domain_shows_its_most_linked_pages(domain_of: list[int], most: int) -> None:
+def test_every_domain_of_a_large_map_shows_its_most_linked_pages(domain_of: list[int], most: int) -> None:
     linked = [number * 7 % 11 for number in range(len(domain_of))]
     count = max(domain_of, default=-1) + 1
     chosen = select(domain_of, count, linked, most)

@@ -1,4 +1,4 @@
-"""Whatever joins a queue of a map, leaves it or moves up in it: the next page is the nearest that waits."""
+"""Whatever joins, leaves or moves up in a queue of a map, the next page is the nearest that waits."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteRows]:
 
 @dataclass
 class Queue:
-    """One host's, as the store has it, and as it should be."""
+    """The queue of one host, as stored and as expected."""
 
     rows: SqliteRows
     ahead: QueueAhead
@@ -83,7 +83,7 @@ class Queue:
             self._enter(row._replace(depth=depth))
 
     def _put_back(self, which: int) -> None:
-        """For another try: delayed, which is written, and soon due."""
+        """For a retry: delayed, written, and soon due."""
         if self.held:
             number = sorted(self.held)[which % len(self.held)]
             self.write()

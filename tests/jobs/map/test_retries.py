@@ -1,4 +1,4 @@
-"""What a map does when a page cannot be had: how often it is asked for, how far apart, and its state."""
+"""How a map retries failed pages: how often, how far apart, and with which state in the end."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -29,7 +29,7 @@ RETRY = RetryPolicy(RETRIES, RETRY_SECONDS, steady=True, only=RETRIED)
         (Answer(trouble=Outcome.TLS_FAILED), "Unreachable", 1),
     ],
 )
-def test_a_page_that_cannot_be_had(answer: Answer, state: str, requests: int, tmp_path: Path) -> None:
+def test_a_page_that_fails(answer: Answer, state: str, requests: int, tmp_path: Path) -> None:
     made = MapWorld({HOME: (PAGE,)}, quality=("q.test",))
     asked: list[float] = []
 
@@ -60,7 +60,7 @@ def chain(length: int) -> dict[str, str]:
         (chain(14), "a.test/10"),
     ],
 )
-def test_redirects_in_a_circle_or_without_end_fail(
+def test_redirect_loops_and_endless_redirects_fail(
     redirects: dict[str, str], failing: str, tmp_path: Path
 ) -> None:
     made = MapWorld({HOME: ("https://a.test/0",)}, ("q.test",), max_depth=99, redirects=redirects)
@@ -69,7 +69,7 @@ def test_redirects_in_a_circle_or_without_end_fail(
     assert states(database)[f"https://{failing}"] == "Failed"
 
 
-def test_a_circle_of_redirects_whose_pages_were_all_found_otherwise_fails_too(tmp_path: Path) -> None:
+def test_a_redirect_loop_of_pages_found_by_links_fails_too(tmp_path: Path) -> None:
     circle = [f"https://a.test/{n}" for n in range(3)]
     redirects = dict(zip(circle, [*circle[1:], circle[0]], strict=True))
     made = MapWorld({HOME: tuple(circle)}, ("q.test",), redirects=redirects)
@@ -78,7 +78,7 @@ def test_a_circle_of_redirects_whose_pages_were_all_found_otherwise_fails_too(tm
     assert sorted(states(database)[url] for url in circle) == ["Failed", "Processed", "Processed"]
 
 
-def test_a_redirect_to_a_listed_domain_is_noted_and_not_followed(tmp_path: Path) -> None:
+def test_a_redirect_to_a_listed_domain_is_recorded_and_not_followed(tmp_path: Path) -> None:
     black, stub = "https://ads.test/x", "https://wiki.test/y"
     made = MapWorld(
         {HOME: ("https://a.test/0", "https://a.test/1", f"{HOME}out"), black: (), stub: ()},

@@ -1,4 +1,4 @@
-"""A map asks robots.txt first; where that fails, its configuration says what becomes of the pages."""
+"""A map fetches robots.txt first; if that fails, the configuration decides about the pages."""
 
 from pathlib import Path
 
@@ -40,7 +40,7 @@ def test_a_robots_txt_that_fails(on_error: RobotsOnError, shown: set[str], tmp_p
         assert tables(database, "SELECT DISTINCT error_message FROM pages") != [(None,)]
 
 
-def test_a_robots_txt_that_is_asked_for_too_often_suspends_its_domain_at_once(tmp_path: Path) -> None:
+def test_a_429_for_robots_txt_suspends_its_domain_at_once(tmp_path: Path) -> None:
     made = MapWorld({"https://q.test/": ("https://busy.test/1", "https://busy.test/2")}, quality=("q.test",))
     asked: list[str] = []
 

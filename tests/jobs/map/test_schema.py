@@ -1,4 +1,4 @@
-"""What a map's crawl asks again and again walks through no table; a finished map has all its indexes."""
+"""The frequent statements of a map scan no table; a finished map has all its indexes."""
 
 import re
 from array import array
@@ -23,21 +23,21 @@ def plan(statement: str, first: object) -> list[str]:
 
 
 def scans(steps: list[str]) -> list[str]:
-    # What is delayed is little, and has no index by host.
+    # Delayed URLs are few, and have no index by host.
     return [step for step in steps if step.startswith("SCAN") and not re.search("carray|INDEX delayed", step)]
 
 
 @pytest.mark.parametrize("name", BY_NUMBER)
-def test_by_an_array_of_numbers(name: str) -> None:
+def test_statements_over_arrays_scan_no_table(name: str) -> None:
     assert scans(plan(getattr(statements, name), apsw.carray(array("q", [1])))) == []
 
 
 @pytest.mark.parametrize("name", BY_VALUE)
-def test_by_one_value(name: str) -> None:
+def test_statements_over_single_values_scan_no_table(name: str) -> None:
     assert scans(plan(getattr(statements, name), None)) == []
 
 
-def test_addresses_are_found_by_the_index_of_keys_alone() -> None:
+def test_urls_are_found_by_the_index_of_keys_alone() -> None:
     steps = plan(statements.FIND_IDS, apsw.carray((b"key",)))
     assert [step for step in steps if "urls" in step] == ["SEARCH urls USING COVERING INDEX by_key (key=?)"]
 

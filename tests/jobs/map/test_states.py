@@ -1,4 +1,4 @@
-"""A page on a map moves only as its table of states allows, and every outcome has a state."""
+"""The state of a page changes only as the table of transitions allows, and every outcome has a state."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The summary of a map has every section, with the numbers that the database has."""
+"""The summary of a map has every section, with the numbers of the database."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def summary_of(path: Path, run: int | None = None) -> MapSummary:
         db.close()
 
 
-def test_all_sections_with_the_databases_numbers(tmp_path: Path) -> None:
+def test_all_sections_have_the_numbers_of_the_database(tmp_path: Path) -> None:
     text = summary_markdown(summary_of(small_map(tmp_path)))
     for line in (
         "**Run ID:** 1  ",
@@ -110,7 +110,7 @@ def test_a_hostile_url_stays_in_its_cell(tmp_path: Path) -> None:
     assert "\u202e" not in text
 
 
-def test_a_run_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
+def test_a_missing_run_is_a_usage_error(tmp_path: Path) -> None:
     path = small_map(tmp_path)
     assert summary_of(path, 1).run_id == 1
     with pytest.raises(UsageError, match="no run 7"):

@@ -1,4 +1,4 @@
-"""Renaming at the end of a run may end at any step: no page is lost, and the next run ends what was begun."""
+"""Renaming at the end of a run can be killed at any step: no page is lost, and the next run completes it."""
 
 import shutil
 from collections.abc import Awaitable, Callable, Iterator
@@ -24,7 +24,7 @@ class Killed(Exception):
 
 
 class FailingFrom:
-    """Does what the real part does, until so many calls have been made of all parts together."""
+    """Passes calls on to the real part, until so many were made to all parts together."""
 
     def __init__(self, real: Any, calls: Iterator[int]) -> None:
         self._real = real
@@ -67,7 +67,7 @@ def link_to(site: FolderSite, *names: str) -> None:
 
 
 def tree(root: Path) -> dict[str, bytes]:
-    """Every page, the time of fetching aside."""
+    """Every page without the time of its fetch."""
     return {
         str(file.relative_to(root)): b"".join(
             line for line in file.read_bytes().splitlines(keepends=True) if not line.startswith(b"fetched_at")
@@ -76,7 +76,7 @@ def tree(root: Path) -> dict[str, bytes]:
     }
 
 
-def test_it_may_end_at_any_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_renaming_can_be_killed_at_any_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with folder_site(tmp_path / "site") as site:
         for name in NAMES:
             site.bodies[name] = f"<title>{name}</title><p>The page of the name {name}.</p>".encode()
@@ -102,7 +102,7 @@ def test_it_may_end_at_any_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert len(ended) < STEPS
 
 
-def test_what_a_killed_run_wrote_under_another_name_does_not_stay(tmp_path: Path) -> None:
+def test_files_of_a_killed_run_under_other_names_are_removed(tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         for name in NAMES:
             site.bodies[name] = f"<title>{name}</title><p>The page of the name {name}.</p>".encode()

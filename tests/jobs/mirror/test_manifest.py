@@ -7,7 +7,7 @@ from sumi.outcomes import Outcome
 from tests.jobs.mirror.stored_mirror import SITE, StoredMirror, split_page
 
 
-def test_the_manifest_lists_what_is_here_and_what_is_not(mirror: StoredMirror) -> None:
+def test_the_manifest_lists_stored_and_missing_pages(mirror: StoredMirror) -> None:
     mirror.settle(f"{SITE}sitemap.xml", Outcome.READ, kind=Kind.SITEMAP)
     mirror.settle(f"{SITE}sitemap2.xml", Outcome.READ, kind=Kind.SITEMAP)
     mirror.capture(f"{SITE}a", title="A")
@@ -44,12 +44,12 @@ def test_the_manifest_lists_what_is_here_and_what_is_not(mirror: StoredMirror) -
         assert page["fetched_at"] == "2026-01-03T12:00:00Z"
 
 
-def test_the_manifest_of_nothing_is_valid(mirror: StoredMirror) -> None:
+def test_an_empty_manifest_is_valid(mirror: StoredMirror) -> None:
     manifest = mirror.finish()
     assert (manifest["total_pages"], manifest["pages"], manifest["sitemap_url"]) == (0, [], None)
 
 
-def test_a_job_with_work_left_is_not_called_complete(mirror: StoredMirror) -> None:
+def test_a_job_with_pending_pages_is_not_complete(mirror: StoredMirror) -> None:
     mirror.capture(f"{SITE}a")
     for name in ("b", "c", "d"):
         mirror.discover(SITE + name)

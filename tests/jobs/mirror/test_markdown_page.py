@@ -1,4 +1,4 @@
-"""A page's file is taken for the one that was recorded only if it is: not if short, zeroed or changed."""
+"""A page's file is whole only if it is as recorded: not if it is short, zeroed or changed."""
 
 from hashlib import sha256
 
@@ -22,13 +22,13 @@ def composed(body: bytes) -> tuple[bytes, PageFacts]:
 
 
 @given(BODIES)
-def test_a_file_as_it_was_written(body: bytes) -> None:
+def test_an_unchanged_file_is_whole(body: bytes) -> None:
     data, facts = composed(body)
     assert is_whole(data, facts)
 
 
 @given(BODIES, st.data())
-def test_a_file_that_lost_something(body: bytes, data: st.DataObject) -> None:
+def test_a_short_or_zeroed_file_is_not(body: bytes, data: st.DataObject) -> None:
     whole, facts = composed(body)
     kept = data.draw(st.integers(0, len(whole) - 1))
     assert not is_whole(whole[:kept], facts)
@@ -37,7 +37,7 @@ def test_a_file_that_lost_something(body: bytes, data: st.DataObject) -> None:
 
 
 @given(BODIES, st.data())
-def test_a_body_that_changed(body: bytes, data: st.DataObject) -> None:
+def test_a_changed_body_is_not(body: bytes, data: st.DataObject) -> None:
     whole, facts = composed(body)
     place = data.draw(st.integers(len(whole) - len(body), len(whole) - 1))
     changed = bytearray(whole)

@@ -1,4 +1,4 @@
-"""Every raw page is found again where its record says, over packs, runs and damage."""
+"""Every original body is found at its recorded place, across packs, runs and damage."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -25,9 +25,7 @@ def packs(root: Path) -> list[Path]:
     return sorted(root.glob("home/.sumi/raw/*"))
 
 
-def test_a_full_pack_is_followed_by_the_next_and_all_pages_are_found(
-    files: SafeFolder, tmp_path: Path
-) -> None:
+def test_pages_are_found_in_full_packs_and_the_next(files: SafeFolder, tmp_path: Path) -> None:
     raw = RawPages(files, "home", pack_bytes=300)
     places = [raw.add(packed(body)[1]) for body in BODIES]
     assert len(packs(tmp_path)) > 2
@@ -39,7 +37,7 @@ def test_a_full_pack_is_followed_by_the_next_and_all_pages_are_found(
     )
 
 
-def test_a_later_run_adds_to_the_newest_pack(files: SafeFolder, tmp_path: Path) -> None:
+def test_a_later_run_appends_to_the_newest_pack(files: SafeFolder, tmp_path: Path) -> None:
     RawPages(files, "home").add(b"what a killed run never recorded")
     place = RawPages(files, "home").add(packed(BODIES[0])[1])
     assert len(packs(tmp_path)) == 1
@@ -64,8 +62,8 @@ def test_a_pack_cut_within_its_last_frame_lacks_that_page_only(files: SafeFolder
     assert raw.read(places[-1]) is None
 
 
-def test_another_page_at_the_same_place_is_not_taken_for_it(files: SafeFolder, tmp_path: Path) -> None:
-    """As after a power cut that took the end of a pack, and pages that came after it."""
+def test_another_page_at_the_same_place_is_recognized(files: SafeFolder, tmp_path: Path) -> None:
+    """As after a power cut that lost the end of a pack, and pages written since."""
     raw = RawPages(files, "home")
     frame, other = packed(BODIES[0])[1], packed(BODIES[1])[1]
     assert len(frame) == len(other)
@@ -77,7 +75,7 @@ def test_another_page_at_the_same_place_is_not_taken_for_it(files: SafeFolder, t
 
 
 @pytest.mark.parametrize("damage", [b"", b"\0" * 40])
-def test_what_a_power_cut_left_short_or_of_zeros_is_not_there(
+def test_a_page_cut_or_zeroed_by_a_power_cut_is_missing(
     files: SafeFolder, tmp_path: Path, damage: bytes
 ) -> None:
     raw = RawPages(files, "home")
@@ -86,6 +84,6 @@ def test_what_a_power_cut_left_short_or_of_zeros_is_not_there(
     assert not raw.has_whole(place, sha256(BODIES[0]).hexdigest())
 
 
-def test_a_place_outside_of_the_packs_is_no_place(files: SafeFolder) -> None:
+def test_a_place_outside_of_the_packs_is_missing(files: SafeFolder) -> None:
     files.write_atomic("secret", b"secret")
     assert RawPages(files, "home").read(("../../../secret", 0, 6)) is None

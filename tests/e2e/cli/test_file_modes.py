@@ -1,4 +1,4 @@
-"""Whatever the umask is, nobody else may change a file that Sumi made."""
+"""Whatever the umask, only the owner can change files that Sumi wrote."""
 
 import os
 import stat
@@ -21,7 +21,9 @@ def site() -> Iterator[HeldSite]:
         yield running
 
 
-def test_files_of_every_job_are_the_owners(site: HeldSite, run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_files_of_every_job_are_writable_only_by_the_owner(
+    site: HeldSite, run_sumi: RunSumi, tmp_path: Path
+) -> None:
     crawl, mapping = str(crawl_config(tmp_path, site)), str(map_config(tmp_path, site))
     given = set(tmp_path.rglob("*"))
     former = os.umask(0)
