@@ -25,8 +25,8 @@ from sumi.engine.crawl import Crawl
 from sumi.engine.io import Io, SystemClock
 from sumi.events import Event, Progress
 from sumi.jobs.map.output import MapOutput
+from sumi.jobs.map.store.map_store import MapStore
 from sumi.jobs.map.store.runs import COMPLETED, MapRun
-from sumi.jobs.map.store.store import MapStore
 from sumi.jobs.map.summary import read_summary, summary_markdown
 from sumi.model import Candidate, Hop, Request, Response, Timing
 from sumi.parse.page.digest import DigestRequest, PageDigest

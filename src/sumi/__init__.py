@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from sumi.jobs.map.diff import diff_map as diff_map
     from sumi.jobs.map.exports.export import export_map as export_map
     from sumi.jobs.map.run import map as map  # noqa: A004 - as the command is called
-    from sumi.jobs.mirror.listing import Listing as Listing
-    from sumi.jobs.mirror.listing import sitemap as sitemap
     from sumi.jobs.mirror.plan import Plan as Plan
     from sumi.jobs.mirror.plan import plan as plan
     from sumi.jobs.mirror.rebuild import rebuild as rebuild
     from sumi.jobs.mirror.run import mirror as mirror
     from sumi.jobs.mirror.settings import MirrorSettings as MirrorSettings
+    from sumi.jobs.mirror.sitemap_listing import Listing as Listing
+    from sumi.jobs.mirror.sitemap_listing import sitemap as sitemap
     from sumi.jobs.pipeline.crawl import crawl as crawl
     from sumi.jobs.pipeline.replay import replay as replay
     from sumi.jobs.pipeline.run import run as run
@@ -54,7 +54,7 @@ _HOMES = {
     "Difference": "jobs.map.diff",
     "Explanation": "inspection.explain",
     "JobStatus": "inspection.status",
-    "Listing": "jobs.mirror.listing",
+    "Listing": "jobs.mirror.sitemap_listing",
     "MirrorSettings": "jobs.mirror.settings",
     "Plan": "jobs.mirror.plan",
     "SumiError": "errors",
@@ -75,7 +75,7 @@ _HOMES = {
     "replay": "jobs.pipeline.replay",
     "run": "jobs.pipeline.run",
     "scrape": "jobs.pipeline.scrape",
-    "sitemap": "jobs.mirror.listing",
+    "sitemap": "jobs.mirror.sitemap_listing",
     "status": "inspection.status",
 }
 __all__ = [  # noqa: PLE0604 - the keys are strings

@@ -15,10 +15,10 @@ from sumi.inspection.state import repair_state as _repair_state
 from sumi.inspection.status import status as _status
 from sumi.jobs.capture.run import capture as _capture
 from sumi.jobs.map.run import map as _map
-from sumi.jobs.mirror.listing import sitemap as _sitemap
 from sumi.jobs.mirror.plan import plan as _plan
 from sumi.jobs.mirror.rebuild import rebuild as _rebuild
 from sumi.jobs.mirror.run import mirror as _mirror
+from sumi.jobs.mirror.sitemap_listing import sitemap as _sitemap
 from sumi.jobs.pipeline.crawl import crawl as _crawl
 from sumi.jobs.pipeline.replay import replay as _replay
 from sumi.jobs.pipeline.run import run as _run

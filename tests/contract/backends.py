@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Protocol
 
 from sumi.assembly.parts import open_store
+from sumi.jobs.map.store.map_store import MapStore
 from sumi.jobs.map.store.runs import MapRun
-from sumi.jobs.map.store.store import MapStore
 from sumi.model import Lease
 from sumi.policy import Durability, FrontierPolicy, StateBackend
 from sumi.ports import Frontier, Ledger

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sumi.jobs.map.store.store import MapStore, MapView
+from sumi.jobs.map.store.map_store import MapStore, MapView
 from sumi.state.growing import GrowingStore
 from sumi.state.journal.store import FilesSnapshot, FilesStore
 from sumi.state.lmdb import LmdbStore

@@ -15,7 +15,7 @@ from sumi.engine.summary import FidelityScores, balanced
 from sumi.events import WaitingHost
 from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED, USUAL_WAITS
 from sumi.jobs.map.coverage import coverage_notes, read_coverage
-from sumi.jobs.map.store.store import MapView
+from sumi.jobs.map.store.map_store import MapView
 from sumi.jobs.mirror.settings import MirrorSettings, load_saved_settings
 from sumi.jobs.pipeline.state import Role, load_role
 from sumi.outcomes import BY_ENDING, UP_TO_DATE, Ending

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sumi.jobs.map.store.depths import USUAL_BOUNDS, DepthBounds
+from sumi.jobs.map.store.map_store import MapStore
 from sumi.jobs.map.store.runs import MapRun
-from sumi.jobs.map.store.store import MapStore
 from sumi.model import Candidate, Hop
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.recipe import Recipe

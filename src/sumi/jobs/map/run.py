@@ -19,10 +19,10 @@ from sumi.files.safe_files import SafeFolder
 from sumi.jobs.map.config import MapConfig, load_map_config
 from sumi.jobs.map.output import MapOutput, write_text
 from sumi.jobs.map.recipe import map_job
+from sumi.jobs.map.store.map_store import MapStore, map_lock
 from sumi.jobs.map.store.rows import MapRows
 from sumi.jobs.map.store.runs import COMPLETED, INTERRUPTED, Beginning, MapRun
 from sumi.jobs.map.store.schema import APPLICATION_ID
-from sumi.jobs.map.store.store import MapStore, map_lock
 from sumi.jobs.map.summary import MapSummary, read_summary, summary_markdown
 from sumi.model import Request
 from sumi.outcomes import Trouble

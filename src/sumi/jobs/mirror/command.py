@@ -93,7 +93,7 @@ def run_reported(
 def _run_several(
     sites: list[MirrorSettings], reporter: Reporter, read_sites: Callable[[], list[MirrorSettings]]
 ) -> int:
-    from sumi.jobs.mirror.sites import run_sites
+    from sumi.jobs.mirror.several_sites import run_sites
 
     ignore_questions()
     try:
@@ -158,7 +158,7 @@ def run_sitemap(arguments: Sequence[str]) -> int:
 
 def _print_listing(settings: MirrorSettings, form: str, *, quiet: bool) -> int:
     from sumi.assembly.parts import run_loop
-    from sumi.jobs.mirror.listing import ListFormat, format_listing, sitemap
+    from sumi.jobs.mirror.sitemap_listing import ListFormat, format_listing, sitemap
 
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=0, quiet=quiet)

@@ -9,9 +9,16 @@ import msgspec
 
 from sumi.engine.control import Control, RunState
 from sumi.events import Listener
-from sumi.jobs.mirror.listing import ListedPage, Listing, NoOutput, ReadSitemap, run_in_memory, sitemap
 from sumi.jobs.mirror.recipe import mirror_job
 from sumi.jobs.mirror.settings import MirrorSettings, given_settings
+from sumi.jobs.mirror.sitemap_listing import (
+    ListedPage,
+    Listing,
+    NoOutput,
+    ReadSitemap,
+    run_in_memory,
+    sitemap,
+)
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import BY_ENDING, Ending, Outcome
 from sumi.parse.page.digest import PageDigest

@@ -12,7 +12,7 @@ from sumi.assembly.parts import new_digester
 from sumi.console.open_job import only_job, refuse_captures, stored_jobs
 from sumi.engine.io import SystemClock
 from sumi.engine.revisit import revision_of
-from sumi.jobs.mirror.links import LocalLinks, local_links
+from sumi.jobs.mirror.local_links import LocalLinks, local_links
 from sumi.jobs.mirror.markdown_page import recompose_page
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.settings import load_saved_settings

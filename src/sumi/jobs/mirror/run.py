@@ -25,7 +25,7 @@ from sumi.files.disk_errors import explained
 from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_skipped
 from sumi.jobs.mirror.contents import write_overview
 from sumi.jobs.mirror.file_names import misnamed, remove_old_names, remove_strays, rename_pages
-from sumi.jobs.mirror.links import link_pages
+from sumi.jobs.mirror.local_links import link_pages
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.recipe import mirror_home, mirror_job
 from sumi.jobs.mirror.settings import MirrorSettings, given_settings, load_saved_settings, save_settings
