@@ -64,8 +64,11 @@ _TEXT_TAGS: Final = frozenset({"p", "blockquote"})
 # Of tables and lists that pages are laid out in; elsewhere they hold a part of the text and not all of it.
 _CELL_TAGS: Final = frozenset({"li", "td"})
 _ASIDE_TAGS: Final = frozenset({"aside", "footer", "form", "noscript"})
+_PARTS_OF_WHOLES: Final = frozenset({"tbody", "thead", "tr", "table", "ul", "ol", "dl"})
 _LISTS: Final = frozenset({"ul", "ol"})
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_FEWEST_ROWS: Final = 3
+_LAID_OUT: Final = ("div", "form", "h2", "h3", "h4", "img", "input", "p", "table", "ul")
 _STRUCTURES: Final = frozenset({"table", "ol", "dl", "pre", "figure"})  # of which a chapter may consist
 _FIGURES: Final = ("img", "picture", "video", "audio", "table")
 # What comments and offers consist of. Not <span>: highlighted code has comments of another kind.
@@ -76,6 +79,10 @@ _BOX_NAMES: Final = re.compile(
     r"signup|sign-up|promo|sponsored|recommend(?:ed|ations?)?|outbrain|taboola|advert(?:isement)?|ad|ads|"
     r"paywall|teasers?)(?=$|[-_\s])"
 )
+
+
+# Of those, what a story or its lead is called as well: it is a box only without a text of its own.
+_MILD_NAMES: Final = re.compile(r"(?:^|[-_\s])(?:share|sharing|social|paywall|teasers?)(?=$|[-_\s])")
 
 
 class Claim(IntEnum):
@@ -302,6 +309,8 @@ def _part(root: Element, prose: Prose) -> Element:
     part = root
     while (inner := _heir(part, prose, _NEARLY_ALL * prose.total)) is not None:
         part = inner
+    while part.tag in _PARTS_OF_WHOLES and part is not root and isinstance(part.parent, Element):
+        part = part.parent
     return part
 
 
@@ -415,9 +424,21 @@ def _is_plain_box(element: Element) -> bool:
         return False
     if element.tag == "form":
         return True
-    if element.tag in _LISTS or (element.tag == "table" and element.find("th") is not None):
+    if element.tag in _LISTS:
+        return False
+    if element.tag == "table" and (element.find("th") is not None or is_data_table(element)):
         return False
     return link_share(element) > _MOSTLY and not _is_chapter_of_manual(element)
+
+
+def is_data_table(table: Element) -> bool:
+    """Its columns have names, or its rows have cells of plain text and are all of one length."""
+    if next(table.iter_elements(_LAID_OUT), None) is not None:
+        return False
+    if table.find("th") is not None:
+        return True
+    lengths = [sum(1 for _ in element_children(row)) for row in table.iter_elements("tr")]
+    return len(lengths) >= _FEWEST_ROWS and len(set(lengths)) == 1 and lengths[0] > 1
 
 
 def _stands_apart(element: Element) -> bool:
@@ -427,13 +448,22 @@ def _stands_apart(element: Element) -> bool:
 def _is_called_box(element: Element) -> bool:
     if element.tag not in _BOX_TAGS:
         return False
-    if _says_box(element.attr("class")):
-        return True
+    classes = element.attr("class")
+    if _says_box(classes):
+        return not (_says_mildly(classes or "") and _has_text(element))
     return _says_box(element.attr("id")) and not _is_chapter_of_manual(element)
 
 
 def _says_box(names: str | None) -> bool:
     return names is not None and len(names) < MAX_CLASSES and _BOX_NAMES.search(names.lower()) is not None
+
+
+def _says_mildly(names: str) -> bool:
+    return _BOX_NAMES.search(_MILD_NAMES.sub(" ", names.lower())) is None
+
+
+def _has_text(element: Element) -> bool:
+    return any(link_share(each) <= _FEW_LINKS for each in elements_with_text(element, _RUN))
 
 
 def _is_section(element: Element) -> bool:

@@ -30,7 +30,6 @@ CHROME_TAGS: Final = (
     "svg",
     "select",
     "textarea",
-    "dialog",
 )
 
 # Of the generators and themes that documentation is made with. Plain words like "sidebar" or "menu" are not

@@ -6,9 +6,10 @@ candidate: it must hold at least half of the page's text, or the next wider one 
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
-from sumi.parse.html import Document, Element, new_element, select_each
+from sumi.parse.html import Document, Element, elements_with_text, new_element, select_each
 from sumi.parse.markdown.article import (
     Claim,
     Signs,
@@ -205,10 +206,15 @@ def _meaning_of_classes(classes: str) -> _Meaning:
 
 
 _ENOUGH: Final = 0.5
-# Beside a document there may be a bar, a notice of copyright or a slogan: less text than this is not looked
-# at, and paragraphs of fewer words are not prose.
-_FRAME: Final = 400
+# Beside a document there may be a bar, a notice of copyright or a slogan: paragraphs of fewer words are not
+# prose.
 _PROSE: Final = 25
+_SHORT: Final = 100
+_LEAD: Final = 80
+_NEARLY_ALL: Final = 0.7
+_FEW_LINKS: Final = 0.3
+_STRUCTURES: Final = ("table", "ul", "ol")
+_LEAST_STRUCTURE: Final = 2  # rows or items
 _FRAMES: Final = "footer, header, aside, form, nav, [role=contentinfo], [role=banner], [role=navigation]"
 
 
@@ -288,14 +294,20 @@ def _widest(body: Element, names: Names, soft: SoftChrome) -> Bulk:
     for landmark in landmarks:
         weight = _weight(landmark)
         weight_beside, words_beside = _beside(landmark, body)
-        if weight >= weight_beside:
+        if weight >= weight_beside and not (weight < _SHORT and _is_part_of_more(landmark, body)):
             return Bulk(landmark, weight, words_beside)
     remove_soft_chrome(body, names, soft)
-    total = _unlinked_weight(body)
+    total = unlinked_weight(body)
     for landmark in landmarks:
-        if _unlinked_weight(landmark) >= _ENOUGH * total:
+        weight = unlinked_weight(landmark)
+        if weight >= _ENOUGH * total and (weight >= _SHORT or weight > _NEARLY_ALL * total):
             return Bulk(landmark, words_beside=_beside(landmark, body)[1])
     return Bulk(body)
+
+
+def _is_part_of_more(landmark: Element, body: Element) -> bool:
+    """Whether text beside a short one is no list of links, and hardly shorter."""
+    return unlinked_weight(landmark) < _NEARLY_ALL * unlinked_weight(body)
 
 
 def _may_be_article(root: Element, claim: Claim) -> bool:
@@ -319,22 +331,48 @@ def _beside(landmark: Element, body: Element) -> tuple[int, int]:
     gap = new_element("div")
     landmark.replace_with(gap)
     weight = _weight(body)
-    words = _words_of_prose(body) if weight > _FRAME else 0
+    words = _words_of_content(body) if weight else 0
     gap.replace_with(landmark)
     return weight, words
 
 
-def _words_of_prose(body: Element) -> int:
-    return sum(
-        words
-        for paragraph in body.iter_elements(("p", "pre"))
-        if (words := _unlinked_words(paragraph)) >= _PROSE and paragraph.closest(_FRAMES) is None
-    )
+def _words_of_content(body: Element) -> int:
+    """Of prose, code, tables and lists that nothing sets apart from the document."""
+    words = 0
+    outermost: Element | None = None
+    for element in body.iter_elements(("p", "pre", *_STRUCTURES)):
+        if outermost is not None and outermost in element.ancestors:
+            continue
+        if (found := _words_of(element)) and element.closest(_FRAMES) is None:
+            words += found
+            outermost = element
+    return words
 
 
-def _unlinked_words(paragraph: Element) -> int:
-    words = len(paragraph.text.split())
-    return words - sum(len(link.text.split()) for link in paragraph.iter_elements("a")) if words else 0
+def _words_of(element: Element) -> int:
+    words = _unlinked_words(element)
+    if element.tag == "p":
+        return words if words >= _PROSE else 0
+    if element.tag == "pre" or not words:
+        return words
+    parts = ("tr",) if element.tag == "table" else ("li",)
+    is_structure = sum(1 for _ in islice(element.iter_elements(parts), _LEAST_STRUCTURE)) == _LEAST_STRUCTURE
+    return words if is_structure and link_share(element) < _FEW_LINKS and not _is_layout(element) else 0
+
+
+def _is_layout(element: Element) -> bool:
+    """Of fields to fill in, or of blocks that are looked at one by one."""
+    return next(element.iter_elements(("p", "pre", "form", "input", "table", "div")), None) is not None
+
+
+def _unlinked_words(element: Element) -> int:
+    words = _number_of_words(element)
+    return words - sum(map(_number_of_words, element.iter_elements("a"))) if words else 0
+
+
+def _number_of_words(element: Element) -> int:
+    """Cells and items that stand beside each other have no blank between them."""
+    return sum(len(text.split()) for text in element.stripped_strings)
 
 
 def is_hard_chrome(element: Element) -> bool:
@@ -365,8 +403,15 @@ def _bars(names: Names, soft: SoftChrome) -> Iterator[Element]:
     yield from soft.named
     yield from soft.footers
     yield from filter(is_chrome_aside, soft.asides)
-    yield from (header for header in soft.headers if header.select_one("h1") is None)
+    yield from (header for header in soft.headers if not _begins_text(header))
     yield from filter(_is_mostly_links, soft.header_lists)
+
+
+def _begins_text(header: Element) -> bool:
+    """With the title, or with a lead: what the site is called says less."""
+    if header.find("h1") is not None:
+        return True
+    return any(link_share(each) < _FEW_LINKS for each in elements_with_text(header, _LEAD))
 
 
 def _is_mostly_links(element: Element) -> bool:
@@ -377,6 +422,6 @@ def _weight(element: Element) -> int:
     return len(element.text)
 
 
-def _unlinked_weight(element: Element) -> int:
+def unlinked_weight(element: Element) -> int:
     linked = sum(len(link.text) for link in element.iter_elements("a"))
     return max(0, len(element.text) - linked)

@@ -36,6 +36,7 @@ from sumi.parse.markdown.content import (
     find_soft_chrome,
     is_hard_chrome,
     read_names,
+    unlinked_weight,
 )
 from sumi.parse.markdown.fidelity import Expected, Inventory, inventory_of_tree
 from sumi.parse.markdown.inline import (
@@ -54,6 +55,8 @@ _SMALL_PARTS: Final = (
     "span:is(.math, .arithmatex, .mw-editsection, .mw-cite-backlink, .sr-only, .visually-hidden, "
     ".screen-reader-text, [class*=MathJax])"
 )
+_SHOWN_AT_TIMES: Final = ("noscript", "dialog")
+_A_LINE_OR_TWO: Final = 200
 _FORMULA_BLOCKS: Final = ("div.math", "div.arithmatex")
 _TITLES: Final = (
     "h1:is(#firstHeading, .entry-title, .title, main h1, article h1)",
@@ -86,7 +89,7 @@ class _Findings(NamedTuple):
 def _look_through(document: Document) -> _Findings:
     return _Findings(
         hard_chrome=find_each(document, CHROME_TAGS),
-        fallbacks=document.find_all("noscript"),
+        fallbacks=find_each(document, _SHOWN_AT_TIMES),
         names=read_names(document),
         soft_chrome=find_soft_chrome(document),
         signs=find_signs(document),
@@ -109,7 +112,7 @@ def page_markdown(document: Document, base: str) -> Conversion:
     for element in filter(is_hard_chrome, found.hard_chrome):
         element.decompose()
     if found.fallbacks:
-        _settle_noscript(found.fallbacks, body)
+        _settle_fallbacks(found.fallbacks, body)
     bulk = content_root(body, found.names, found.soft_chrome, found.signs)
     root = bulk.root
     title = _title_outside(document, root)
@@ -138,13 +141,16 @@ def _converted(root: Element) -> str:
     return to_markdown(root, {**(renderers or {}), **emphasis_renderers()})
 
 
-def _settle_noscript(fallbacks: list[Element], body: Element) -> None:
-    """What browsers without scripts see is a reproach or a copy, unless it is all there is."""
+def _settle_fallbacks(fallbacks: list[Element], body: Element) -> None:
+    """What browsers without scripts see is a reproach or a copy, and a dialog is a notice, unless it is all
+    there is, or a text of some length beside a line or two."""
     gaps = [Text("") for _ in fallbacks]
     for fallback, gap in zip(fallbacks, gaps, strict=True):
         fallback.replace_with(gap)
-    if next(body.stripped_strings, None) is None:
-        for fallback, gap in zip(fallbacks, gaps, strict=True):
+    rest = unlinked_weight(body)
+    is_alone = not rest and next(body.stripped_strings, None) is None
+    for fallback, gap in zip(fallbacks, gaps, strict=True):
+        if is_alone or (rest < _A_LINE_OR_TWO < unlinked_weight(fallback)):
             fallback.tag = "div"
             gap.replace_with(fallback)
 
@@ -276,6 +282,7 @@ _NAMED_BY_BUTTON: Final = frozenset({*_HEADINGS, "summary", "dt"})
 _WRITTEN_APART: Final = ("q", *formulas.RENDERED)
 _FORMULA_CLASSES: Final = frozenset({"math", "arithmatex"})
 _SETTLERS: Final[dict[str, Callable[[Element], None]]] = {
+    "audio": inline.link_to_media,
     "button": _settle_button,
     "footer": _settle_footer,
     "img": inline.choose_image_source,
@@ -284,6 +291,7 @@ _SETTLERS: Final[dict[str, Callable[[Element], None]]] = {
     "sub": formulas.set_script_position,
     "summary": _settle_summary,
     "sup": formulas.set_script_position,
+    "video": inline.link_to_media,
     **dict.fromkeys(_HEADINGS, inline.tidy_heading),
 }
 _SETTLED: Final = tuple(_SETTLERS)

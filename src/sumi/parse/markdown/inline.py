@@ -340,3 +340,24 @@ def _text_of(node: object) -> str:
     if isinstance(node, Text):
         return node.data
     return node.text if isinstance(node, Element) else ""
+
+
+def link_to_media(media: Element) -> None:
+    """Markdown shows no films: what is left is the picture in front of one, or a word, with its address."""
+    source = media if media.attr("src") else media.select_one("source[src]")
+    address = None if source is None else source.attr("src")
+    if not address or (isinstance(media.parent, Element) and media.closest("a") is not None):
+        media.decompose()
+        return
+    link = new_element("a")
+    link.attrs["href"] = address
+    name = media.attr("title") or media.attr("aria-label") or media.tag.capitalize()
+    poster = media.attr("poster")
+    if poster:
+        picture = new_element("img")
+        picture.attrs["src"] = poster
+        picture.attrs["alt"] = name
+        link.append(picture)
+    else:
+        link.append(Text(name))
+    media.replace_with(link)

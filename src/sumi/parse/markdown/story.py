@@ -10,7 +10,7 @@ from itertools import compress
 from typing import Final, NamedTuple
 
 from sumi.parse.html import Element
-from sumi.parse.markdown.article import goes_on
+from sumi.parse.markdown.article import goes_on, is_data_table
 from sumi.parse.markdown.run_model import likelihoods, model
 from sumi.parse.markdown.text_runs import Block, PageText, Run, blocks_within, densest, read_text
 
@@ -54,6 +54,7 @@ def _settled(text: PageText, likely: list[float]) -> list[bool]:
     """By the threshold, but lists and tables as a whole."""
     threshold = model().threshold
     wholes = _wholes(text)
+    inside = blocks_within(text, densest(text))
     held: dict[Block, float] = {}
     for run, likelihood in zip(text.runs, likely, strict=True):
         whole = wholes[run.block]
@@ -68,7 +69,8 @@ def _settled(text: PageText, likely: list[float]) -> list[bool]:
         if whole is None:
             kept.append(is_title or likelihood > threshold)
         else:
-            kept.append(held[whole] > threshold * whole.letters or _is_reference(whole))
+            is_likely = held[whole] > threshold * whole.letters
+            kept.append(is_likely or (whole in inside and _is_reference(whole)))
     return kept
 
 
@@ -78,16 +80,20 @@ def _wholes(text: PageText) -> dict[Block, Block | None]:
     wholes: dict[Block, Block | None] = {}
     for block in text.blocks:  # parents come first
         outer = None if block.parent is None else wholes[block.parent]
-        if outer is None and block.tag in _WHOLE_TAGS and block.prose < most:
+        if outer is None and block.tag in _WHOLE_TAGS and (block.prose < most or _is_grid(block)):
             outer = block
         wholes[block] = outer
     return wholes
 
 
+def _is_grid(block: Block) -> bool:
+    return block.tag == "table" and is_data_table(block.element)
+
+
 def _is_reference(whole: Block) -> bool:
     if whole.tag == "dl":
         return whole.linked <= _MOST * whole.letters
-    return whole.tag == "pre" or (whole.tag == "table" and whole.element.find("th") is not None)
+    return whole.tag == "pre" or _is_grid(whole)
 
 
 def _is_clear(text: PageText, kept: list[bool]) -> bool:
