@@ -1,4 +1,4 @@
-"""How many workers there are is right by itself: both of two cores are used, and there is always one."""
+"""The default number of workers: both of two cores are used, and there is always one."""
 
 import pytest
 

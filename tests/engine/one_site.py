@@ -1,4 +1,4 @@
-"""Crawls of one site whose pages are digested as the product does it, and what they left in the store."""
+"""Crawls of one site whose pages are really digested, and what they leave in the store."""
 
 import asyncio
 from collections import Counter

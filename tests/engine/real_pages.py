@@ -1,4 +1,4 @@
-"""Crawls whose pages are digested as the product does it, links included."""
+"""Crawls whose pages are really digested, links included."""
 
 import dataclasses
 

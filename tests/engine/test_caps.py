@@ -1,4 +1,4 @@
-"""A policy's page types and caps hold in a crawl: exactly, whatever is in flight, over stops and changes."""
+"""A policy's page types and caps hold exactly, whatever is in flight, across stops and changes."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace

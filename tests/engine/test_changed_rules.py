@@ -1,4 +1,4 @@
-"""Rules that change between runs are noticed; what is no rule about URLs is not."""
+"""Rules that change between runs are noticed; other settings are not rules."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""A run obeys whoever asks: it pauses, goes on, stops, reloads and tells, and makes no illegal move."""
+"""A run can be paused, resumed, stopped and reloaded, reports its status, and makes no illegal transition."""
 
 import asyncio
 from collections.abc import Callable, Iterable

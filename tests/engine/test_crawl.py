@@ -1,4 +1,4 @@
-"""Many hosts at once: each at its own pace, none in another's way, nothing piled up in between."""
+"""Many hosts at once: each at its own pace, none blocks another, nothing piles up."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Too little room is refused before a run starts and stops one in good order, with the figures."""
+"""Too little disk space is refused before a run and stops one cleanly, with the figures."""
 
 import asyncio
 from pathlib import Path

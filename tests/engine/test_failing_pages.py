@@ -1,4 +1,4 @@
-"""What failed pages mean for a run: passed over, tried once more at the end, or its end; and it does end."""
+"""What failed pages mean for a run: skipped, retried once at the end, or its end; and it does end."""
 
 from itertools import count
 

@@ -1,4 +1,4 @@
-"""A run's time goes forward at the pace of the world, whatever is done to the computer's clock meanwhile."""
+"""A run's clock goes forward at the pace of real time, even if the computer's clock is set meanwhile."""
 
 from sumi.engine.io import SystemClock
 

@@ -1,4 +1,4 @@
-"""New limits hold everywhere from the moment that they are given: no part of a run keeps the old ones."""
+"""New limits apply everywhere at once: no part of a run keeps the old ones."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""No host is asked sooner than our own spacing, its robots.txt and its own requests for a pause allow."""
+"""No host is requested sooner than our delay, its robots.txt and its own pauses allow."""
 
 import random
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Trouble belongs to whom it belongs: ``docs/concepts/politeness.md``, over random webs and all stores."""
+"""The rules of ``docs/concepts/politeness.md``, over random webs and all stores."""
 
 import random
 import tempfile

@@ -1,4 +1,4 @@
-"""Redirects, meta refreshes and cookie walls come to an end, and a circle is called one."""
+"""Redirects, meta refreshes and cookie walls end, and circles are named."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a host asked for outlives a restart, and a clock that was set back makes nobody wait for ever."""
+"""A pause that a host asked for survives a restart; a clock that was set back causes no long wait."""
 
 from functools import partial
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""What is recorded of a page that is asked for again is read once for each visit, and anew after each."""
+"""The record of a page that is requested again is read once per visit, and is up to date."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""robots.txt is asked for once, as gently as anything else, and what cannot be had holds up nobody else."""
+"""robots.txt is requested once, paced like anything else, and an unreachable one blocks no other host."""
 
 import msgspec
 import pytest

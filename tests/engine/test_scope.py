@@ -1,4 +1,4 @@
-"""No page, redirect, canonical, base, refresh or sitemap talks a crawl into leaving its scope."""
+"""No page, redirect, canonical, base, refresh or sitemap leads a crawl out of its scope."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Pages that end together are written together; very many findings neither hold up the crawl nor get lost."""
+"""Pages that end together are written together; large findings neither block the crawl nor get lost."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Sitemaps that lead in circles, downwards without end or off the site: each is read once, and it ends."""
+"""Sitemaps that lead in circles, ever deeper or off the site: each is read once, and it ends."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""That a site has no sitemap where we look for one is no failure, and not what its robots.txt said."""
+"""A guessed sitemap that does not exist is no failure, and does not count as named by robots.txt."""
 
 import pytest
 

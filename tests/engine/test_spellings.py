@@ -1,4 +1,4 @@
-"""A page that is not there as it was written is asked for once more, spelled otherwise, and no oftener."""
+"""A page that is not found is requested once more in its other spelling, and not again."""
 
 from pathlib import Path
 

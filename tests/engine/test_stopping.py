@@ -1,4 +1,4 @@
-"""A stop ends within its deadline, and no write that has begun is left to a store that is being closed."""
+"""A stop ends within its deadline, and the store is never closed during a write."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,4 +1,4 @@
-"""A small internet in which time is free: hours of politeness pass in milliseconds, and all is logged."""
+"""A small internet with simulated time: hours of politeness pass in milliseconds, and all is logged."""
 
 import asyncio
 import math

@@ -1,4 +1,4 @@
-"""Validators go back as they came, malformed ones not at all; "not modified" answers only who asked."""
+"""Validators are sent back unchanged, malformed ones not at all; 304 counts only after such a request."""
 
 import pytest
 from hypothesis import given

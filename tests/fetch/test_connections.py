@@ -1,4 +1,4 @@
-"""Connections are reused, shared by nobody who should not, and closed in the end."""
+"""Connections are reused, never shared across origins, and closed in the end."""
 
 import asyncio
 import resource

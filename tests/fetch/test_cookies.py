@@ -1,4 +1,4 @@
-"""Cookies go back to where they came from, by the rules, in bounds, and only while the run lasts."""
+"""Cookies go back to where they came from, by the rules, within limits, and only during the run."""
 
 import re
 from collections.abc import Callable

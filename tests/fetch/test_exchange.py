@@ -1,4 +1,4 @@
-"""What is sent is what was asked for; what comes back is what the server said."""
+"""The request is sent as given; the response is returned as received."""
 
 import asyncio
 

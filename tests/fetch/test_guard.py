@@ -1,4 +1,4 @@
-"""The crawler dials public web servers only; every exception is one that the user wrote down."""
+"""The crawler contacts only public web servers, unless the user names another."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address
 

@@ -1,4 +1,4 @@
-"""A connection that breaks while TLS is being set up is trouble that passes; a bad certificate is not."""
+"""A connection that breaks during the TLS handshake is transient; a bad certificate is not."""
 
 import asyncio
 import socket

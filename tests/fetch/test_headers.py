@@ -1,4 +1,4 @@
-"""Nothing is smuggled in headers: what is sent is what was meant, what came in is harmless text."""
+"""No header injection: requests contain what was meant, responses become harmless text."""
 
 import pytest
 from hypothesis import given

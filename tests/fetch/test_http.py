@@ -1,4 +1,4 @@
-"""One exchange per call: a complete answer, or the reason why there is none, whatever the server does."""
+"""One exchange per call: a complete response, or why there is none, whatever the server does."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""HTTP/2: a burst shares one connection; what a server did not process is asked again, unseen by anybody."""
+"""HTTP/2: a burst shares one connection; a request that a server did not process is repeated."""
 
 import asyncio
 from collections import Counter

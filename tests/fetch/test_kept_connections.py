@@ -1,4 +1,4 @@
-"""An answer that is longer than it says is refused, and never becomes the next page on its connection."""
+"""A response that is longer than declared is refused, and never becomes the next page of its connection."""
 
 import asyncio
 import ssl

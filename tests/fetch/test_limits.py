@@ -1,4 +1,4 @@
-"""No server can hold the fetcher for longer, or give it more, than the limits say."""
+"""No server can hold the fetcher for longer, or send it more, than the limits allow."""
 
 import asyncio
 import gzip

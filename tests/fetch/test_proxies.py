@@ -1,4 +1,4 @@
-"""Hosts are spread over the proxies that work and stay with theirs; one that fails is rested."""
+"""Hosts are spread over the working proxies and stay with theirs; one that fails is rested."""
 
 from hypothesis import given
 from hypothesis import strategies as st

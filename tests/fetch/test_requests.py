@@ -1,4 +1,4 @@
-"""One request on the wire is one request, whatever stands in a link, a Location or a setting."""
+"""One request on the wire is one request, whatever a link, a Location or a setting contains."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A name is resolved once, all its addresses are checked, only those are dialled; DNS never holds us up."""
+"""A name is resolved once, all its addresses are checked, only those are used; DNS never blocks."""
 
 import asyncio
 import socket

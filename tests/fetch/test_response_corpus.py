@@ -1,4 +1,4 @@
-"""Whatever a server puts on the wire is taken for what it says or failed by name, and never crashes us."""
+"""Whatever a server sends is read as it says or fails with a name, and never crashes us."""
 
 import asyncio
 

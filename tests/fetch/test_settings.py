@@ -1,4 +1,4 @@
-"""Every limit is a setting, has the documented default, and changing it changes what happens."""
+"""Every limit is a setting with the documented default, and changing it has an effect."""
 
 import asyncio
 import gzip

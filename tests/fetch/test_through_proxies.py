@@ -1,4 +1,4 @@
-"""Through a proxy: the same checks, addresses of our own finding, and no secret in the wrong hands."""
+"""Through a proxy: the same checks, our own resolution, and no secret in the wrong hands."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""What a server says about keeping its answer is one number of seconds, whatever it writes."""
+"""Whatever a server says about caching becomes one number of seconds."""
 
 import pytest
 from hypothesis import given

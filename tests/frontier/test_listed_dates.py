@@ -1,4 +1,4 @@
-"""What sitemaps say of a page's date is kept as they said it; where they contradict each other, none is."""
+"""The dates in sitemaps are kept; where they contradict each other, there is none."""
 
 from hypothesis import given
 from hypothesis import strategies as st

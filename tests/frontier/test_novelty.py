@@ -1,4 +1,4 @@
-"""A URL template is given up once it brings nothing new, and never while it does."""
+"""A URL template is cut once it brings nothing new, and never while it does."""
 
 import random
 from array import array

@@ -1,4 +1,4 @@
-"""A host is never asked sooner than its spacing, its Crawl-delay and its own requests for a pause allow."""
+"""A host is never requested sooner than its delay, its Crawl-delay and its own pauses allow."""
 
 import msgspec
 from hypothesis import given

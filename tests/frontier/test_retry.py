@@ -1,4 +1,4 @@
-"""Passing trouble is tried again a bounded number of times, later and later; an answer is not."""
+"""Transient failures are retried a bounded number of times, later and later; other outcomes are final."""
 
 import pytest
 from hypothesis import given

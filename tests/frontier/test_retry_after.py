@@ -1,4 +1,4 @@
-"""Retry-After is read as the standard has it: whole seconds or one of three date forms, and nothing else."""
+"""Retry-After is read by the standard: whole seconds or one of three date forms, and nothing else."""
 
 from datetime import UTC, datetime
 

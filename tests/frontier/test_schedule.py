@@ -1,4 +1,4 @@
-"""The host that has been free for longest is asked next; a host that may not be asked is never handed out."""
+"""The host that is overdue for longest is next; a host that is not due is never returned."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""robots.txt as the standard, the search engines and careless owners write it, and as attackers do."""
+"""robots.txt as the standard, search engines, careless owners and attackers write it."""
 
 import sys
 from collections.abc import Callable

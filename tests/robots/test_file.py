@@ -1,4 +1,4 @@
-"""Any bytes can be read as robots.txt, and what a site's owner evidently meant is obeyed."""
+"""Any bytes can be parsed as robots.txt, and what a site's owner evidently meant is obeyed."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The longest matching rule decides, in linear time, and the decision quotes the line that made it."""
+"""The longest matching rule decides, in linear time, and the decision quotes its line."""
 
 import re
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""What the answer to the request for robots.txt means, for every kind of answer and every policy."""
+"""What each kind of response for robots.txt means under every policy."""
 
 import pytest
 

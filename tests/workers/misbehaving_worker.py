@@ -1,4 +1,4 @@
-"""A digest worker whose pages say what goes wrong: the last segment of the URL names the misbehaviour."""
+"""A digest worker that misbehaves on request: the last segment of the URL names the misbehaviour."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Messages between crawler and workers come out as they went in, however the stream cut them up."""
+"""Messages between crawler and workers arrive unchanged, however the stream is split."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Whatever a page is made of, digesting it ends within its limits, and the next page is fine."""
+"""Whatever a page contains, digesting it ends within its limits, and the next page is fine."""
 
 import asyncio
 import os

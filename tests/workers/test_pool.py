@@ -1,4 +1,4 @@
-"""Pages are digested in processes that may die: only the page at fault is blamed, and the crawl goes on."""
+"""Pages are digested in processes that may die: only the page at fault is blamed, and the crawl continues."""
 
 import asyncio
 import os

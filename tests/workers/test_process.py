@@ -1,4 +1,4 @@
-"""A worker that starts before the rest of the program is loaded is used, or gone: never one too many."""
+"""A worker that is started early is used or killed: there is never one too many."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Scripts are kept for the run where their server allows it, within bounds."""
+"""Scripts are cached for the run if their server allows it, within limits."""
 
 import pytest
 
