@@ -68,7 +68,7 @@ def repository(url: str) -> str:
 
 
 def asked_by_repository(urls: list[str]) -> dict[str, Counter[str]]:
-    """Of each repository: how many distinct URLs were asked for, by the form of their paths, and in all."""
+    """For each repository: how many different URLs were requested, by the form of their paths and in all."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for url in set(urls):
         parts = url.removeprefix(SITE).split("/")[1:]
@@ -112,7 +112,7 @@ def test_caps_are_exact_whatever_is_in_flight(seed: int, issues: int, pulls: int
     world, records = crawl(caps(issues=issues, pulls=pulls), seed, concurrency=concurrency)
     for name, counts in asked_by_repository([each.url for each in world.log]).items():
         there = available(PAGES, name)
-        # A number that is sent on is asked for too, as the issue that it was taken for.
+        # A number that redirects was requested too, as the issue that it seemed to be.
         assert counts["issues"] <= issues
         assert counts["pull"] <= pulls
         assert counts["blob"] == there["blob"]

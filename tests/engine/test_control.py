@@ -69,7 +69,7 @@ def test_no_order_of_requests_breaks_a_run_and_stopping_is_final(requests: list[
     assert control.state is RunState.ENDED
 
 
-def test_whoever_watches_hears_who_asked() -> None:
+def test_the_watcher_gets_every_change_with_its_reason() -> None:
     control, heard = Control(), list[tuple[str, str]]()
     control.watch(lambda state, why: heard.append((state, why)))
     control.pause("a file")
@@ -189,7 +189,7 @@ async def answers(
     return told
 
 
-def test_new_limits_are_taken_over_and_told() -> None:
+def test_new_limits_are_applied_and_reported() -> None:
     limits = Limits(3, FrontierPolicy(PacingPolicy(delay=0.5, per_host=2), max_pages=7))
     crawl = Crawling()
     told = asyncio.run(answers(crawl, lambda: limits, Control.reload))

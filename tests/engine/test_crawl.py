@@ -46,7 +46,7 @@ def test_thousands_of_hosts_are_asked_as_often_as_is_polite() -> None:
 
 
 class Asked(MemoryStore):
-    """Counts how often it is asked for work."""
+    """Counts its calls of ``lease``."""
 
     times = 0
 

@@ -64,7 +64,7 @@ def test_pages_that_break_their_server_are_not_held_against_the_host_at_every_tr
     assert world.warnings == []
 
 
-def test_a_host_that_only_fails_is_left_alone_and_that_is_told_with_the_reason() -> None:
+def test_a_host_that_only_fails_is_held_and_that_is_reported_with_the_reason() -> None:
     failing = tuple(f"https://sick.test/{number}" for number in range(8))
     pages = {SEED: Answer(links=failing)} | {page: Answer(500) for page in failing}
     pacing = PacingPolicy(0.1, 0.1, circuit_failures=5, circuit_hold=900.0)

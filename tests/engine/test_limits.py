@@ -94,7 +94,7 @@ def test_a_base_may_have_as_many_pages_as_the_limit_of_today_says() -> None:
     assert quota.claim(visit_of(Candidate("https://d.org/a/3")))
 
 
-def test_nobody_in_the_engine_reads_a_limit_from_the_recipe() -> None:
+def test_no_part_of_the_engine_reads_a_limit_from_the_recipe() -> None:
     """The recipe is what the run began with."""
     # A run hands new limits on and keeps its job up to date; its summary is made from the job as it then is.
     own = {"limits.py", "run.py", "summary.py"}

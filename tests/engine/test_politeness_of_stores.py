@@ -122,7 +122,7 @@ def test_a_page_that_was_never_asked_comes_before_any_retry_of_its_host(
 
 @usual
 @given(stores, seeds, st.floats(0.0, 1.0))
-def test_a_page_that_fails_for_ever_ends_within_its_own_tries_whatever_its_neighbours_do(
+def test_a_page_that_always_fails_ends_within_its_own_tries_whatever_its_neighbours_do(
     store: str, seed: int, share: float
 ) -> None:
     web = FaultyWeb(seed, hosts=2, pages=14, share=share)
@@ -151,7 +151,7 @@ def test_twenty_good_pages_beside_one_that_always_fails_take_the_time_of_twenty(
     assert world.warnings == []
 
 
-def test_four_links_whose_connection_is_reset_hold_nobody() -> None:
+def test_four_links_whose_connection_is_reset_cause_no_hold() -> None:
     resets = [f"https://a.test/reset/{number}" for number in range(4)]
     web = web_of(dict.fromkeys(resets, Answer(trouble=Outcome.CONNECTION_LOST)), Answer())
     world = crawled(web, recipe_for([*resets, *GOOD]))
@@ -269,7 +269,7 @@ async def stopped_after_one(web: Web, recipe: Recipe, open_store: OpenStore) -> 
     return await world.crawl()
 
 
-# ── nobody waits for another ─────────────────────────────────────────────────────────────────────────────
+# ── no host waits for another ────────────────────────────────────────────────────────────────────────────
 
 
 def with_sitemaps(seeds: tuple[str, ...], **changes: Any) -> Recipe:
@@ -313,7 +313,9 @@ TROUBLES = {
     "a robots.txt that asks for a pause": {
         "https://b.test/robots.txt": Answer(503, headers=(("retry-after", "1000"),))
     },
-    "nobody": {"https://b.test/robots.txt": Answer(trouble=Outcome.TIMED_OUT, latency=30.0)},
+    "a host that does not answer": {
+        "https://b.test/robots.txt": Answer(trouble=Outcome.TIMED_OUT, latency=30.0)
+    },
 }
 
 
@@ -373,7 +375,7 @@ def test_with_two_rates_every_gap_is_at_least_the_one_that_applies(
 
 @usual
 @given(seeds, st.floats(0.0, 0.6), st.lists(st.integers(1, 200), max_size=3))
-def test_every_wait_of_more_than_ten_seconds_is_told_with_host_reason_and_end(
+def test_every_wait_of_more_than_ten_seconds_is_reported_with_host_reason_and_end(
     seed: int, share: float, pauses: list[int]
 ) -> None:
     faulty = FaultyWeb(seed, hosts=3, pages=8, share=share)

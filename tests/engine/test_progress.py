@@ -57,14 +57,14 @@ def test_a_long_wait_is_announced() -> None:
     )
 
 
-def test_where_little_is_known_yet_the_pace_is_told() -> None:
+def test_while_little_is_known_the_pace_is_reported() -> None:
     for little in (waits({"a.test": 50}), []):
         assert pace_notes(little, PacingPolicy()) == (
             "one request every 1 s per host: 3,600 pages an hour at most",
         )
 
 
-def test_nothing_is_told_of_a_pace_that_nobody_has_to_wait_for() -> None:
+def test_a_pace_without_waits_is_not_reported() -> None:
     assert pace_notes(waits({"a.test": 50_000}), PacingPolicy(delay=0.0)) == ()
     assert pace_notes([], PacingPolicy(delay=0.05)) == ()
 
@@ -81,8 +81,8 @@ def test_a_page_that_takes_two_requests_takes_two_turns() -> None:
 HELD = "answered 429"
 
 
-def told(*looks: tuple[float, str]) -> list[float]:
-    """Of one host, looked at several times: until when it is left alone, and why."""
+def reported(*looks: tuple[float, str]) -> list[float]:
+    """Ends of the holds that were reported for one host, looked at several times."""
     events: list[Event] = []
     news = HoldNews(events.append)
     for until, why in looks:
@@ -90,18 +90,18 @@ def told(*looks: tuple[float, str]) -> list[float]:
     return [event.until for event in events if isinstance(event, HostWaits)]
 
 
-def test_a_pause_is_told_once_and_a_longer_one_again() -> None:
+def test_a_hold_is_reported_once_and_a_longer_one_again() -> None:
     looks = [(NOW + 900, HELD), (NOW + 900, HELD), (NOW + 1800, HELD)]
-    assert told(*looks) == [NOW + 900, NOW + 1800]
+    assert reported(*looks) == [NOW + 900, NOW + 1800]
 
 
-@pytest.mark.parametrize(("seconds", "is_told"), [(9.9, False), (10.1, True), (3600.0, True)])
-def test_it_is_told_from_ten_seconds_on(seconds: float, is_told: bool) -> None:
-    assert bool(told((NOW + seconds, HELD))) is is_told
+@pytest.mark.parametrize(("seconds", "is_reported"), [(9.9, False), (10.1, True), (3600.0, True)])
+def test_a_hold_is_reported_from_ten_seconds_on(seconds: float, is_reported: bool) -> None:
+    assert bool(reported((NOW + seconds, HELD))) is is_reported
 
 
-def test_what_is_usual_or_without_an_end_is_not_told() -> None:
-    assert told((NOW + 900, "spacing"), (float("inf"), BUDGET_SPENT)) == []
+def test_usual_and_endless_waits_are_not_reported() -> None:
+    assert reported((NOW + 900, "spacing"), (float("inf"), BUDGET_SPENT)) == []
 
 
 def test_of_thousands_of_hosts_only_the_first_are_named() -> None:
@@ -112,7 +112,7 @@ def test_of_thousands_of_hosts_only_the_first_are_named() -> None:
     assert events[-1] == Warned(MORE)
 
 
-def test_a_run_in_which_everybody_is_left_alone_says_whom_it_asks_first() -> None:
+def test_a_run_whose_hosts_all_wait_reports_the_first_to_be_due() -> None:
     waits = [
         HostWait("a.test", 5, 0, NOW + 900, HELD),
         HostWait("b.test", 1, 0, NOW + 60, "retry"),

@@ -92,7 +92,7 @@ def test_a_robots_file_from_the_future_is_read_again(tmp_path: Path) -> None:
     assert len(second.asked(robots)) == 1
 
 
-def test_a_robots_file_that_could_not_be_had_is_asked_for_again_by_the_next_run(tmp_path: Path) -> None:
+def test_an_unreachable_robots_txt_is_requested_again_by_the_next_run(tmp_path: Path) -> None:
     robots = "https://a.test/robots.txt"
     recipe = recipe_for(PAGES, robots=RobotsPolicy())
     down = web_of({robots: Answer(500)}, Answer())

@@ -120,7 +120,7 @@ def test_a_sitemap_given_as_a_page_leads_nowhere() -> None:
 
 @pytest.mark.parametrize("target", ["https://a.test/private", "https://a.test/", "https://evil.test/docs/"])
 def test_a_moved_sitemap_is_no_way_out(target: str) -> None:
-    """A seed may redirect within its site, because it was asked for by name; a sitemap was not."""
+    """A seed may redirect within its site, because the user named it; a sitemap may not."""
     scope = build_scope(hosts=("a.test",), paths=("/docs",))
     recipe = recipe_for([SEED], pacing=UNPACED, find_sitemaps=True)
     pages = {SEED: html("x"), "https://a.test/sitemap.xml": moved(target), target: html("private")}

@@ -129,7 +129,7 @@ def test_pages_that_end_shortly_after_each_other_are_written_at_once_and_the_fir
     )
 
 
-def test_who_is_alone_in_flight_waits_for_nobody() -> None:
+def test_the_only_page_in_flight_does_not_wait() -> None:
     async def scenario() -> float:
         world = a_world()
         settler = Settler(world.io, Durability.BATCH, in_flight=lambda: 1)

@@ -33,6 +33,6 @@ def test_what_a_page_links_to_fails_all_the_same() -> None:
 
 
 @pytest.mark.parametrize(("text", "named"), [("", 0), ("Sitemap: https://a.test/s.xml\n", 1)])
-def test_only_sitemaps_that_robots_txt_names_are_told_of_it(text: str, named: int) -> None:
+def test_only_sitemaps_that_robots_txt_names_are_reported_with_it(text: str, named: int) -> None:
     done = looked(Answer(200, text=text or "User-agent: *\n"), Answer(404), Answer(404))
     assert [event.sitemaps for event in done.events if isinstance(event, RobotsRead)] == [named]

@@ -88,7 +88,7 @@ def test_a_host_of_endless_folders_is_probed_in_a_few_only() -> None:
     assert counts(done)[Outcome.PENDING] == 0
 
 
-def test_a_probe_that_is_never_answered_holds_nobody_up() -> None:
+def test_a_probe_that_is_never_answered_delays_no_page() -> None:
     def silent(url: str, now: float) -> Answer:
         return Answer(trouble=Outcome.TIMED_OUT) if "probe" in url else regrets(url, now)
 
@@ -131,7 +131,7 @@ def test_a_bot_check_is_no_content_and_slows_the_crawl_down(check: Answer) -> No
     assert len(done.log) == 4  # no page is requested twice
 
 
-def test_bot_checks_with_good_pages_in_between_hold_nobody() -> None:
+def test_bot_checks_with_good_pages_in_between_cause_no_hold() -> None:
     def guarded(url: str, _now: float) -> Answer:
         if path_of(url) in ("/a", "/c"):
             return Answer(200, headers=HTML, text=CHECK)

@@ -61,7 +61,7 @@ def test_spellings_that_redirect_to_each_other_end() -> None:
     assert len(world.log) == recipe.urls.redirects + 1
 
 
-def test_a_redirect_to_a_spelling_that_is_gone_is_not_followed_for_ever() -> None:
+def test_a_redirect_to_a_spelling_that_is_gone_is_not_followed_endlessly() -> None:
     pages = {"https://a.test/x": Answer(301, headers=(("location", "/x/"),))}
     world = crawled(web_of(pages), capture_of("https://a.test/x", "https://a.test/x/"))
     assert world.outcomes == {"https://a.test/x": "not_found"}
@@ -109,7 +109,7 @@ WORLD = MapWorld({}, quality=("q.test",))
 def test_a_name_that_is_unknown_may_be_known_with_or_without_www(
     named: str, known: str, tmp_path: Path
 ) -> None:
-    """Pages and robots.txt alike; the domain stays the one that was asked for."""
+    """Pages and robots.txt alike; the domain stays the requested one."""
 
     def web(url: str, _now: float) -> Answer:
         if not url.startswith(f"https://{known}/"):
@@ -130,7 +130,7 @@ def test_a_name_that_is_unknown_may_be_known_with_or_without_www(
     assert told == [("q.test", "User-agent: *\nAllow: /\n")]
 
 
-def test_a_name_that_nobody_knows_is_told_by_that(tmp_path: Path) -> None:
+def test_an_unknown_name_ends_as_dns_failed(tmp_path: Path) -> None:
     recipe = WORLD.recipe(robots=RobotsPolicy())
     recipe = msgspec.structs.replace(recipe, preset=Preset.MAP)
     database = tmp_path / "map.db"

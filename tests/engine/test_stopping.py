@@ -51,7 +51,7 @@ def test_asked_twice_it_does_not_wait_at_all() -> None:
 
 
 class SlowlyWritten(MemoryStore):
-    """As a disk on which every sync takes long: what is being written is nobody's to close."""
+    """Like a disk on which every sync takes long: the store must not be closed meanwhile."""
 
     def __init__(self, policy: FrontierPolicy, opened_at: float) -> None:
         super().__init__(policy, opened_at)

@@ -19,7 +19,7 @@ async def visits() -> Visits:
     return Visits(MemoryStore(FrontierPolicy(UNPACED), 0.0), free_clock())
 
 
-def test_the_next_turn_goes_on_where_the_last_one_ended() -> None:
+def test_the_next_turn_continues_where_the_last_one_ended() -> None:
     async def scenario() -> None:
         all_visits = await visits()
         with all_visits.of(lease()) as first:
@@ -29,7 +29,7 @@ def test_the_next_turn_goes_on_where_the_last_one_ended() -> None:
             assert not other.tried.head
             assert second.tried.head
             assert all_visits.urls() == (URL, "https://a.test/y")
-        # The second turn settled the page: a later visit begins anew.
+        # The second turn settled the page: a later visit starts afresh.
         with all_visits.of(lease(token=4)) as later:
             assert not later.tried.head
         assert all_visits.urls() == ()
@@ -37,7 +37,7 @@ def test_the_next_turn_goes_on_where_the_last_one_ended() -> None:
     in_free_time(scenario())
 
 
-def test_the_body_is_let_go_of_once() -> None:
+def test_the_body_is_released_once() -> None:
     class Hold:
         released = 0
 

@@ -57,7 +57,7 @@ class _Jumping(selectors.SelectSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is None or (self.threads and timeout > 0.0):  # only a thread can make something happen
             ready = super().select(STUCK_SECONDS)
-            assert ready, "everybody waits for something that will never happen"
+            assert ready, "every task waits for something that will never happen"
             return ready
         self.elapsed += max(timeout, 0.0)
         return super().select(0)
@@ -218,7 +218,7 @@ UNPACED = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=1000)
 
 
 def recipe_for(seeds: Iterable[str], **changes: Any) -> Recipe:
-    """Everything under .test belongs to the job; robots.txt is not asked for unless the test wants it."""
+    """Everything under .test belongs to the job; robots.txt is not requested unless the test wants it."""
     usual: dict[str, Any] = {
         "robots": RobotsPolicy(respect=False),
         "retry": RetryPolicy(),

@@ -26,7 +26,7 @@ from tests.fetch.raw_server import Writer, serving
 pytestmark = on_both_loops
 
 
-def test_nobody_listening_is_connect_failed(loop: Loop) -> None:
+def test_a_port_without_a_server_is_connect_failed(loop: Loop) -> None:
     async def main() -> Result:
         async with serving(silence) as server:
             asked = Request(server.url())

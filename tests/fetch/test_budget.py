@@ -57,7 +57,7 @@ transfers = st.tuples(sizes, st.one_of(st.just(0), sizes), st.one_of(st.none(), 
 
 
 @given(st.lists(transfers, min_size=1, max_size=12), st.randoms(use_true_random=False))
-def test_what_is_held_is_bounded_and_everybody_gets_through(
+def test_held_bytes_are_bounded_and_every_body_gets_through(
     plan: list[tuple[int, int, int | None]], chance: random.Random
 ) -> None:
     budget = BodyBudget(MOST)
@@ -83,7 +83,7 @@ def test_small_bodies_never_wait_and_are_not_counted() -> None:
     assert budget.held == MOST
 
 
-def test_what_nobody_has_any_more_is_not_held() -> None:
+def test_a_dropped_body_is_not_held() -> None:
     budget = BodyBudget(MOST)
     claim = budget.claim()
     assert claim.take(MOST, _never)
@@ -104,4 +104,4 @@ def test_who_gave_up_waiting_is_not_woken() -> None:
 
 
 def _never() -> None:
-    raise AssertionError("nobody waits here")
+    raise AssertionError("nothing waits here")

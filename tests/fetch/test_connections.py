@@ -77,7 +77,7 @@ def test_a_server_that_closes_every_connection_is_still_asked_several_things_at_
             asked.append(head)
             if len(asked) == 4:
                 together.set()
-            await together.wait()  # nobody is answered until four have asked
+            await together.wait()  # no response before four requests have come
             writer.write(b"HTTP/1.0 200 OK\r\n\r\nhere")
 
         async with serving(in_company) as server:

@@ -76,7 +76,7 @@ RULES: list[tuple[str, str, bool]] = [
     ("a=1; Path=/; Max-Age=600", "www.example.com/b", True),
     ("a=1; Path=/; Expires=Wed, 09 Jun 1999 10:18:14 GMT", "www.example.com/b", False),
     ("a=1; Path=/; Expires=nonsense", "www.example.com/b", True),
-    ("a=1; Path=/; Secure", "www.example.com/b", False),  # set and asked for without TLS
+    ("a=1; Path=/; Secure", "www.example.com/b", False),  # set and requested without TLS
     ("__Secure-a=1; Path=/", "www.example.com/b", False),
     ("__Secure-a=1; Path=/; Secure", "www.example.com/b", False),
     ("__Host-a=1; Path=/; Secure; Domain=example.com", "www.example.com/b", False),
@@ -105,7 +105,7 @@ def test_where_a_cookie_goes(value: str, visit: str, sent: bool, loop: Loop) -> 
         ("localhost", "localhost", "a.localhost/"),
     ],
 )
-def test_nobody_sets_cookies_for_a_public_suffix_or_part_of_an_address(
+def test_no_site_sets_cookies_for_a_public_suffix_or_part_of_an_address(
     host: str, domain: str, visit: str, loop: Loop
 ) -> None:
     sent = run(

@@ -159,7 +159,7 @@ def test_a_hostile_server_costs_its_own_pages_only(
     results, server = run(loop, burst(HOSTILE[name], authority, network))
     assert all(isinstance(result, Trouble) for result in results), results
     assert {result.verdict.outcome for result in results} <= PASSING
-    assert len(server.paths) <= 6 * BURST  # what was never processed is tried again, but not for ever
+    assert len(server.paths) <= 6 * BURST  # unprocessed requests are repeated, but not endlessly
 
 
 def test_a_stream_that_was_begun_is_not_asked_for_twice(

@@ -18,10 +18,10 @@ class StoppedClock:
         return self.time
 
     async def sleep_until(self, when: float) -> None:
-        raise AssertionError("nobody waits for a proxy")
+        raise AssertionError("a proxy is never waited for")
 
     async def wait(self, event: object, until: float) -> None:
-        raise AssertionError("nobody waits for a proxy")
+        raise AssertionError("a proxy is never waited for")
 
 
 def test_hosts_take_turns_and_stay() -> None:

@@ -24,7 +24,7 @@ PUBLIC = "93.184.215.14"
 
 
 class Answers:
-    """A name server that gives these answers one after another, and then the last one for ever."""
+    """A name server that gives these answers one after another, and then always the last one."""
 
     def __init__(self, *answers: Resolution) -> None:
         self._answers = list(answers)
@@ -106,7 +106,7 @@ def test_an_address_that_refuses_is_followed_by_the_next_one(loop: Loop) -> None
     assert result.peer == "127.0.0.1"
 
 
-def test_a_name_that_changes_its_mind_reaches_nobody_inside(loop: Loop) -> None:
+def test_a_name_whose_answers_change_reaches_no_private_address(loop: Loop) -> None:
     """Rebinding: a public address when it is checked, this machine when it is used."""
 
     async def main() -> tuple[list[Result], int, list[str]]:
@@ -119,7 +119,7 @@ def test_a_name_that_changes_its_mind_reaches_nobody_inside(loop: Loop) -> None:
                 first = asyncio.create_task(fetcher.fetch(Request(url)))
                 while not names.asked:
                     await asyncio.sleep(0)
-                first.cancel()  # nobody answers at a public address here
+                first.cancel()  # no public address answers here
                 within_a_minute = asyncio.create_task(fetcher.fetch(Request(url)))
                 await asyncio.sleep(0.01)
                 assert names.asked == ["rebound.example"]

@@ -215,7 +215,7 @@ def test_a_dead_proxy_costs_a_page_nothing_while_another_one_lives(loop: Loop) -
     assert len(proxy.targets) == 5
 
 
-def test_without_a_living_proxy_nobody_is_asked_directly(loop: Loop) -> None:
+def test_without_a_working_proxy_no_host_is_contacted_directly(loop: Loop) -> None:
     async def main() -> tuple[list[Result], RawServer]:
         async with serving(CLOSING) as server:
             proxies = tuple(Proxy("http", "127.0.0.1", dead_port()) for _ in range(2))

@@ -167,7 +167,7 @@ def test_a_limit_of_zero_never_cuts() -> None:
         ("https://e.org/(S(abc123def456))/a", "https://e.org/a"),
     ],
 )
-def test_a_session_is_told_from_its_page(url: str, page: str) -> None:
+def test_a_session_is_separated_from_its_page(url: str, page: str) -> None:
     session = session_of(url)
     assert session is not None
     assert session.page == page

@@ -73,7 +73,7 @@ def test_retry_after_is_obeyed_and_clamped() -> None:
     assert pace.ready_at(POLICY) == 100.0 + POLICY.max_hold
 
 
-def test_a_pause_nobody_dated_doubles_until_the_host_recovers() -> None:
+def test_a_pause_without_a_date_doubles_until_the_host_recovers() -> None:
     pace = HostPace(0.0, POLICY)
     pace.throttled(0.0, 429, None, POLICY)
     first = pace.hold_until
@@ -86,14 +86,14 @@ def test_a_pause_nobody_dated_doubles_until_the_host_recovers() -> None:
     assert pace.hold_until == first
 
 
-def test_what_was_on_its_way_when_a_pause_began_does_not_double_it() -> None:
+def test_responses_already_under_way_do_not_double_a_pause() -> None:
     pace = HostPace(0.0, POLICY)
     for moment in (0.0, 0.1, 0.2):
         pace.throttled(moment, 429, None, POLICY)
     assert pace.hold_until == POLICY.rate_limited_hold
 
 
-def test_a_pause_nobody_dated_doubles_to_its_cap() -> None:
+def test_a_pause_without_a_date_doubles_up_to_its_cap() -> None:
     policy = PacingPolicy(rate_limited_hold=0.5, longest_rate_limited_hold=8.0)
     pace, pauses = HostPace(0.0, policy), []
     for _ in range(7):
@@ -123,14 +123,14 @@ def test_the_circuit_opens_after_different_urls_failed_in_a_row_and_closes_on_on
 
 
 @given(st.integers(1, 50))
-def test_one_url_that_fails_for_ever_never_opens_the_circuit(tries: int) -> None:
+def test_one_url_that_always_fails_never_opens_the_circuit(tries: int) -> None:
     pace = HostPace(0.0, POLICY)
     for number in range(tries):
         pace.failed("https://a.test/", float(number), POLICY)
     assert pace.circuit_until == 0.0
 
 
-def test_our_own_pause_is_not_waited_out_by_what_failed_before_once_nothing_else_is_left() -> None:
+def test_retries_do_not_wait_for_the_circuit_once_nothing_else_is_left() -> None:
     pace = HostPace(0.0, POLICY)
     failing(pace, POLICY.circuit_failures)
     assert pace.retry_at(POLICY, unasked_left=True) == POLICY.circuit_hold

@@ -44,7 +44,7 @@ def test_a_denial_is_understood_however_it_is_spelled(body: str) -> None:
 BODIES_THAT_ALLOW = [
     "",
     "foo: FooBot\nbar: /\n",
-    "disallow: /\n",  # speaks to nobody
+    "disallow: /\n",  # applies to no crawler
     "disallow: /\nuser-agent: FooBot\n",
     "user-agent: FooBot\ndisallow:\n",
     "user-agent: FooBot\ndisallow\n",
@@ -92,7 +92,7 @@ INVISIBLE = [
 
 
 @pytest.mark.parametrize("blank", INVISIBLE)
-def test_blanks_that_nobody_sees_are_no_part_of_names_and_values(blank: str) -> None:
+def test_invisible_blanks_are_not_part_of_names_and_values(blank: str) -> None:
     lines = ["User-agent", "FooBot"], ["Disallow", "/x$"], ["Crawl-delay", "7"], ["Sitemap", "/map.xml"]
     body = "\n".join(f"{blank}{name}{blank}:{blank}{value}{blank}" for name, value in lines)
     file = parse_robots(body.encode())
@@ -311,7 +311,7 @@ def test_content_signals_are_kept_for_the_group_they_stand_in() -> None:
     assert file.rules_for("x").content_signals == ()
 
 
-def test_the_rules_say_whom_they_name() -> None:
+def test_the_rules_name_their_agent() -> None:
     file = parse_robots(b"User-agent: FooBot\nUser-agent: *\nDisallow: /\n")
     assert file.rules_for("FOOBOT").agent == "foobot"
     assert file.rules_for("other").agent == "*"

@@ -26,7 +26,7 @@ STANDARD = [
 
 
 @pytest.mark.parametrize(("status", "access", "meaning"), STANDARD)
-def test_the_standard_decides_unless_told_otherwise(status: int, access: RobotsAccess, meaning: str) -> None:
+def test_the_standard_decides_by_default(status: int, access: RobotsAccess, meaning: str) -> None:
     verdict = robots_verdict(status, RobotsPolicy())
     assert (verdict.access, verdict.meaning) == (access, meaning)
 
@@ -45,7 +45,7 @@ def test_an_answer_is_obeyed_whatever_failures_would_mean(on_error: RobotsOnErro
 
 
 @pytest.mark.parametrize("status", [0, 200, 503])
-def test_who_does_not_respect_robots_is_told_so(status: int) -> None:
+def test_without_respect_for_robots_everything_is_allowed_and_says_so(status: int) -> None:
     verdict = robots_verdict(status, RobotsPolicy(respect=False))
     assert verdict.access is ALLOW
     assert "not respected" in verdict.meaning

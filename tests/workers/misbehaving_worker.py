@@ -59,7 +59,7 @@ MISBEHAVIOURS: dict[str, Callable[[], None]] = {
 def digest(request: DigestRequest) -> PageDigest | Undigested:
     name = request.url.rsplit("/", 1)[-1]
     if name == "meet":
-        # A named pipe opens only when somebody opens its other end.
+        # Opening a named pipe blocks until its other end is opened.
         path, mode = request.body.decode().split("\n")
         open(path, mode).close()
     if name == "environment":

@@ -278,7 +278,7 @@ def test_closing_twice_or_unused_is_fine(run: Run) -> None:
     ],
     ids=["missing", "exits", "garbage"],
 )
-def test_workers_that_cannot_start_are_reported_not_respawned_for_ever(
+def test_workers_that_cannot_start_are_reported_not_respawned_endlessly(
     run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], words: str
 ) -> None:
     monkeypatch.setattr("sumi.workers.pool._FIRST_PAUSE", 0.001)

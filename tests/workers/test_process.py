@@ -48,7 +48,7 @@ def test_the_pool_takes_over_the_worker_that_was_started_for_it() -> None:
     assert children() == before
 
 
-def test_one_that_nobody_wanted_is_gone_afterwards() -> None:
+def test_an_unused_one_is_killed() -> None:
     before = children()
     with worker_started_early(2, LIMITS.cpu_seconds, LIMITS.memory_bytes):
         assert len(children() - before) == 1

@@ -122,7 +122,7 @@ class Crawl:
             await self._wake_if_due()
 
     async def _acquired(self, visit: Visit) -> Acquired:
-        """Acquire, then let the host go: it may be asked for its next page while this one is digested."""
+        """Acquire, then let the host go: it may get its next request while this one is digested."""
         acquired = await self._acquisition.acquire(visit)
         await self._io.frontier.release_host(visit.lease, visit.report)
         self._robots.in_use.leave(visit.lease.host, self._io.clock.now())

@@ -175,8 +175,8 @@ class NativeMarkdown:
         variants = [NEGOTIATED] if "accept" in varies else []
         if self._choice is SourceChoice.MARKDOWN:
             variants = [NEGOTIATED, *(form for form in TWIN_FORMS if twin_of(url, form))]
-        told = self._choice is SourceChoice.MARKDOWN or place_of_full_text(url) in sample.digest.links
-        return [*variants, FULL_TEXT] if told and self._fits(url, FULL_TEXT) else variants
+        is_likely = self._choice is SourceChoice.MARKDOWN or place_of_full_text(url) in sample.digest.links
+        return [*variants, FULL_TEXT] if is_likely and self._fits(url, FULL_TEXT) else variants
 
     def _fits(self, url: str, variant: str) -> bool:
         if variant == FULL_TEXT:

@@ -212,15 +212,15 @@ class HoldNews:
 
     def __init__(self, tell: Listener) -> None:
         self._tell = tell
-        self._told: dict[str, float] = {}  # host -> until when, as reported
+        self._reported: dict[str, float] = {}  # host -> until when, as reported
         self._said_more = False
 
     def look(self, waits: Iterable[HostWait], now: float) -> None:
         for wait in waits:
             if wait.ready_at == INFINITY or not self._is_news(wait, now):
                 continue
-            if len(self._told) < MAX_NAMED or wait.host in self._told:
-                self._told[wait.host] = wait.ready_at
+            if len(self._reported) < MAX_NAMED or wait.host in self._reported:
+                self._reported[wait.host] = wait.ready_at
                 self._tell(_host_waits(wait))
             elif not self._said_more:
                 self._said_more = True
@@ -231,7 +231,7 @@ class HoldNews:
         return (
             is_pause
             and wait.ready_at - now > WORTH_TELLING_SECONDS
-            and wait.ready_at > self._told.get(wait.host, 0.0)
+            and wait.ready_at > self._reported.get(wait.host, 0.0)
         )
 
 

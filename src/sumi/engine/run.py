@@ -172,9 +172,9 @@ class Run:
         found, stats = NOTHING_FOUND, await self._store.stats()
         if not aborted:  # after an abort the disk may have failed, and records cannot be read
             fidelity = FidelityScores(self._job.recipe.min_fidelity)
-            told, dropped = await findings(self._store, fidelity)
+            remarks, dropped = await findings(self._store, fidelity)
             found = Findings(fidelity.below, dropped, *await failed_seeds(self._store))
-            notes = (*notes, *self._output.remarks(), *told, *fidelity.notes())
+            notes = (*notes, *self._output.remarks(), *remarks, *fidelity.notes())
         return summarize(
             self._job.recipe,
             stats,

@@ -1,4 +1,4 @@
-"""Soft errors: bot checks, and error pages with status 200, are told apart from content.
+"""Soft errors: bot checks, and error pages with status 200, are distinguished from content.
 
 To learn how a host answers for a missing page, a URL that cannot exist (the probe) is requested once, and
 only if a page gives cause. Its record is in the ledger, so a restart loses only the count of bot checks in a

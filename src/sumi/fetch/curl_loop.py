@@ -102,7 +102,7 @@ class CurlLoop:
         if self._waiting.pop(handle, None) is not None:
             self._multi.remove_handle(handle)
 
-    # What curl asks for
+    # Called by curl.
 
     def _watch_socket(self, what: int, fd: int, _multi: Any, _data: Any) -> None:
         wanted = 0 if what == pycurl.POLL_REMOVE else what
@@ -136,7 +136,7 @@ class CurlLoop:
             self._timer.cancel()
             self._timer = None
 
-    # What the loop reports
+    # Called by the event loop.
 
     def _ready(self) -> None:
         for key, events in self._selector.select(0):

@@ -88,7 +88,7 @@ class Exchanges:
         try:
             server = (route.target.host, route.target.port)
             ended = self._look(route).ended
-            transfer.prepare(route, request, lines, incoming, anew=ended or server in self._unreliable)
+            transfer.prepare(route, request, lines, incoming, fresh=ended or server in self._unreliable)
             ending = await self._perform(transfer, incoming)
             timing = self._timing(transfer, started)
             if self._jar is not None and incoming.fields and not self._closed:

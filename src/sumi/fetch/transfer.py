@@ -79,9 +79,9 @@ class Transfer:
         self.handle.setopt(pycurl.OPENSOCKETFUNCTION, self._open_socket)
 
     def prepare(
-        self, route: Route, request: Request, lines: list[bytes], incoming: Incoming, *, anew: bool = False
+        self, route: Route, request: Request, lines: list[bytes], incoming: Incoming, *, fresh: bool = False
     ) -> None:
-        """``anew``: on a new connection."""
+        """``fresh``: on a new connection."""
         self.refusal = None
         self._incoming = incoming
         self.no_socket = 0
@@ -99,7 +99,7 @@ class Transfer:
             self._lines = lines
             self._take_lines(lines, route.target)
         self._take(route)
-        self.handle.setopt(pycurl.FRESH_CONNECT, anew)
+        self.handle.setopt(pycurl.FRESH_CONNECT, fresh)
         self.handle.setopt(pycurl.HEADERFUNCTION, incoming.on_header)
         self.handle.setopt(pycurl.WRITEFUNCTION, incoming.on_body)
         self.handle.setopt(pycurl.DEBUGFUNCTION, incoming.on_words)

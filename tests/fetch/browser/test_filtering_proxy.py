@@ -191,7 +191,7 @@ SPELLINGS = [
 ]
 
 
-def test_whom_the_guard_refuses_nobody_reaches() -> None:
+def test_no_page_reaches_an_address_that_the_guard_refuses() -> None:
     """Every special address and its spellings, in plain requests and within tunnels."""
 
     async def run() -> None:
@@ -204,7 +204,7 @@ def test_whom_the_guard_refuses_nobody_reaches() -> None:
             for target in literals:
                 authority = target[7:-1] + ":443"
                 assert await say_in_tunnel(proxy, proxy.issue(MIB), authority, asked) == b"", target
-            # The same requests for whom the user named do get an answer.
+            # The same requests to hosts that the user named do get a response.
             assert (await say(proxy, get(origin.url, proxy.issue(MIB)))).endswith(b"hello")
 
     asyncio.run(run())
@@ -233,7 +233,7 @@ def test_a_tunnel_carries_checked_requests_over_tls_or_nothing() -> None:
             elsewhere = b"GET http://169.254.169.254/ HTTP/1.1\r\n\r\n"
             assert await say_in_tunnel(proxy, held, authority, elsewhere) == b""
             assert origin.heard == []
-            # It does not speak TLS, so that its certificate is nobody's; but it is asked.
+            # It has no TLS and so no certificate, but it is contacted.
             assert await say_in_tunnel(proxy, held, authority, get("/", None)) == b""
             assert [sent[:1] for sent in origin.heard] == [b"\x16"]
 

@@ -41,7 +41,7 @@ class FakeProxy(FilteringProxy):
 
 
 class FakeTab(Tab):
-    """Its browser goes on running, whatever becomes of the page."""
+    """Its browser keeps running, whatever happens to the page."""
 
     def __init__(self, seen: Lost | Verdict) -> None:
         self._seen = seen

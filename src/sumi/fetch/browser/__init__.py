@@ -1,1 +1,1 @@
-"""Rendering in a real Chromium. Nothing here is imported unless a job asks for it: see ``wiring``."""
+"""Rendering in a real Chromium. Only ``rendering`` is imported unless a job renders pages."""
