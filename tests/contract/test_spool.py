@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from sumi.jobs.pipeline.spool import Bookmark, SpoolWriter, in_order, look_into, read_bookmark, segments
+from sumi.jobs.pipeline.spool import Bookmark, SpoolWriter, list_spool, natural_order, read_bookmark, segments
 from sumi.jobs.pipeline.spool_reader import SpoolLine, SpoolPlace, SpoolReader, unread_bytes
 from tests.thoroughness import usually
 
@@ -154,7 +154,7 @@ def test_files_are_read_in_the_order_of_their_names_with_numbers_as_numbers(tmp_
 
 @given(st.lists(st.text("0123456789ab-²", min_size=1, max_size=8), unique=True))
 def test_any_names_have_one_order(names: list[str]) -> None:
-    assert sorted(names, key=in_order) == sorted(sorted(names), key=in_order)
+    assert sorted(names, key=natural_order) == sorted(sorted(names), key=natural_order)
 
 
 def test_a_file_that_comes_or_grows_later_is_read_wherever_its_name_puts_it(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_what_is_not_read_is_known_by_name(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "discoveries-pipe.jsonl")
     reader = SpoolReader(tmp_path, tmp_path / ".bookmark.json")
     assert taken_from(reader) == []
-    assert sorted(reader.rest().strangers) == [
+    assert sorted(reader.rest().ignored) == [
         "discoveries-1.json",
         "discoveries-1.jsonl.gz",
         "discoveries-folder.jsonl",
@@ -234,4 +234,4 @@ def test_a_torn_last_line_of_the_crawler_is_cut_off_by_it(tmp_path: Path) -> Non
     (tmp_path / NAME).write_bytes(b'{"a":1}\n{"b":')
     SpoolWriter(tmp_path, SEGMENT_BYTES, NOW).close()
     assert (tmp_path / NAME).read_bytes() == b'{"a":1}\n'
-    assert look_into(tmp_path).sizes == {NAME: 8}
+    assert list_spool(tmp_path).sizes == {NAME: 8}

@@ -12,7 +12,7 @@ import sumi
 from sumi.errors import StateLocked, UsageError
 from sumi.events import CaptureProgress, Event
 from sumi.jobs.capture.rows import JobStatus
-from sumi.jobs.capture.settings import CaptureSettings, given_settings
+from sumi.jobs.capture.settings import CaptureSettings, keyword_settings
 from sumi.policy import RenderMode, RobotsOnError
 from tests.e2e.capture.captures import write_section
 from tests.folder_site import folder_site
@@ -149,7 +149,7 @@ def test_a_browser_that_is_not_there_is_said_by_start(tmp_path: Path) -> None:
 
 
 def given(url: str | list[str] = "https://example.org", **settings: Any) -> CaptureSettings:
-    return given_settings(url, settings)
+    return keyword_settings(url, settings)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from sumi.jobs.capture.database import CaptureDatabase
 from sumi.jobs.capture.export import DEFAULT_FORMAT, EXPORT_FORMATS, exported_pages
 from sumi.jobs.capture.folder import CaptureFolder
 from sumi.jobs.capture.rows import CapturedPage, CaptureJob, FailedPage
-from sumi.jobs.capture.settings import DEFAULT_STORE, given_anew, given_settings
+from sumi.jobs.capture.settings import DEFAULT_STORE, keyword_settings, resumed_keyword_settings
 from sumi.state.folder import refuse_to_replace
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Captures:
         in the folder."""
         from sumi.jobs.capture.run import CaptureRun  # here, since it imports the engine
 
-        chosen = given_settings(urls, {**settings, "store": self._folder.path})
+        chosen = keyword_settings(urls, {**settings, "store": self._folder.path})
         return await CaptureRun.begun(chosen, listeners)
 
     async def resume(
@@ -95,7 +95,7 @@ class Captures:
         job = self.job(job_id)
         if self.unpause(job):
             return None
-        chosen = given_anew(job.settings, {**settings, "store": self._folder.path})
+        chosen = resumed_keyword_settings(job.settings, {**settings, "store": self._folder.path})
         return await CaptureRun.begun(chosen, listeners, job.id)
 
     def pause(self, job_id: str | None = None) -> CaptureJob:

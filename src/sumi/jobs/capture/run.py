@@ -30,7 +30,7 @@ from sumi.jobs.capture.folder import CaptureFolder, new_job_id
 from sumi.jobs.capture.output import CaptureOutput
 from sumi.jobs.capture.recipe import capture_job
 from sumi.jobs.capture.rows import CaptureJob, JobStatus
-from sumi.jobs.capture.settings import CaptureSettings, given_settings, storable
+from sumi.jobs.capture.settings import CaptureSettings, keyword_settings, storable
 from sumi.outcomes import Outcome
 from sumi.policy import RenderMode
 from sumi.ports import JobStore
@@ -65,7 +65,7 @@ async def capture(
     called with the job once it is recorded and everything it needs is open. A run that cannot start leaves
     nothing behind.
     """
-    chosen = urls if isinstance(urls, CaptureSettings) else given_settings(urls, settings)
+    chosen = urls if isinstance(urls, CaptureSettings) else keyword_settings(urls, settings)
     return await _captured(chosen, listeners, control or Control(), job_id, begun)
 
 

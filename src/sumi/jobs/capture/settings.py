@@ -146,13 +146,13 @@ def resumed_settings(stored: str, flags: Mapping[str, Given], environ: Mapping[s
     return capture_settings(values | gathered(flags, given, None, RESUME_SETTINGS, "capture"))
 
 
-def given_settings(urls: str | Sequence[str], settings: Mapping[str, object]) -> CaptureSettings:
+def keyword_settings(urls: str | Sequence[str], settings: Mapping[str, object]) -> CaptureSettings:
     """From keyword arguments. Raises UsageError for unknown names and unusable values."""
     bases = [urls] if isinstance(urls, str) else list(urls)
     return capture_settings(from_keywords({"url": bases, **settings}, CAPTURE_SETTINGS, "capture"))
 
 
-def given_anew(stored: str, settings: Mapping[str, object]) -> CaptureSettings:
+def resumed_keyword_settings(stored: str, settings: Mapping[str, object]) -> CaptureSettings:
     """The settings of a stored job, with those given as keyword arguments."""
     values: dict[str, object] = msgspec.json.decode(stored)
     return capture_settings(values | from_keywords(settings, RESUME_SETTINGS, "capture that is resumed"))

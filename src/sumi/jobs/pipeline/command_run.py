@@ -84,11 +84,11 @@ def _banner(config: "CrawlConfig") -> tuple[str, ...]:
 def _run_reported(options: argparse.Namespace, config: "CrawlConfig", report: "JointReport") -> int:
     # Imported here because the engine brings the network and the parser, which --help does not need.
     from sumi.jobs.pipeline.crawl import CrawlOptions
-    from sumi.jobs.pipeline.run import Both
+    from sumi.jobs.pipeline.run import JointRun
 
     chosen = CrawlOptions(again=options.again, **msgspec.structs.asdict(run_options(options)))
     ignore_questions()  # which the crawler's process inherits
-    both = Both(
+    joint = JointRun(
         config,
         options.config,
         chosen,
@@ -96,7 +96,7 @@ def _run_reported(options: argparse.Namespace, config: "CrawlConfig", report: "J
         report.scraper,
         lambda: read_config(options, config.run_id),
     )
-    verdict = both.run()
+    verdict = joint.run()
     report.verdict(verdict)
     return verdict.code
 
@@ -124,7 +124,7 @@ class JointReport:
         self._as_json = as_json
         self._quiet = verbosity is Verbosity.QUIET
         self._palette = Palette.for_sink(err, environ)
-        self._voices = _Voices(verbosity, self._palette)
+        self._voices = _ProcessNarrators(verbosity, self._palette)
         self._people: Reporter = reporter_for_people(self._voices, verbosity, err, environ)
         self._one_at_a_time = threading.RLock()
 
@@ -141,7 +141,7 @@ class JointReport:
         elif event is not None:
             self._person(CRAWL, event)
 
-    def remark(self, line: str) -> None:
+    def stderr_line(self, line: str) -> None:
         with self._one_at_a_time:
             self._people.close()
             self._err.line(f"{CRAWL}: {printable(line)}")
@@ -170,7 +170,7 @@ class JointReport:
             self._people(event)
 
 
-class _Voices(Narrator):
+class _ProcessNarrators(Narrator):
     """One narrator per process; ``speaking`` is set before each call."""
 
     def __init__(self, verbosity: Verbosity, palette: Palette) -> None:

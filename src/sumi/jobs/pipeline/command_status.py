@@ -20,9 +20,9 @@ from sumi.errors import UsageError
 from sumi.events import Summary
 from sumi.jobs.pipeline.archive_files import indexed
 from sumi.jobs.pipeline.options import add_config, read_config
-from sumi.jobs.pipeline.spool import look_into, read_bookmark
-from sumi.jobs.pipeline.spool_reader import PASSED_OVER_NOTE, lines_passed_over, unread_bytes
-from sumi.jobs.pipeline.state import CRAWLER, SCRAPER, holds_state, refuse_another_frontier, scraper_state
+from sumi.jobs.pipeline.spool import list_spool, read_bookmark
+from sumi.jobs.pipeline.spool_reader import SKIPPED_NOTE, lines_skipped, unread_bytes
+from sumi.jobs.pipeline.state import CRAWLER, SCRAPER, holds_state, require_configured_frontier, scraper_state
 from sumi.outcomes import Ending, Outcome
 from sumi.ports import FrontierStats
 from sumi.state.lock import lock_owner
@@ -45,7 +45,7 @@ class UnreadSpool(msgspec.Struct, frozen=True):
     """What the scraper has not read of the spool."""
 
     size: int = 0  # bytes
-    strangers: int = 0  # files that are not read
+    ignored: int = 0  # files that are not read
 
 
 # ── sumi crawl status ────────────────────────────────────────────────────────────────────────────────────
@@ -58,9 +58,9 @@ def crawl_parser() -> SentenceParser:
 def run_crawl(arguments: Sequence[str]) -> int:
     options = crawl_parser().parse_all(arguments)
     config = read_config(options)
-    refuse_another_frontier(config)
+    require_configured_frontier(config)
     spool = config.spool.dir
-    sizes = look_into(spool).sizes
+    sizes = list_spool(spool).sizes
     files: dict[str, str | int] = {
         "spool": str(spool),
         "segments": len(sizes),
@@ -91,10 +91,10 @@ def run_scrape(arguments: Sequence[str]) -> int:
     }
     if config.index.db_path.exists():
         files["indexed"] = sum(1 for _ in indexed(config))
-    strangers = look_into(config.spool.dir).strangers
-    if strangers:
-        files["not read"] = ", ".join(sorted(strangers)[:10])
-    spool = UnreadSpool(unread, len(strangers))
+    ignored = list_spool(config.spool.dir).ignored
+    if ignored:
+        files["not read"] = ", ".join(sorted(ignored)[:10])
+    spool = UnreadSpool(unread, len(ignored))
     status = asyncio.run(_look(SCRAPER, scraper_state(config), config.workspace, files, spool))
     return _show(status, as_json=options.json)
 
@@ -135,12 +135,12 @@ async def _look(
     process = lock_owner(folder)
     async with looking_at(folder) as store:
         stats = await store.stats()
-        passed = 0 if spool is None else lines_passed_over(await store.get_note(PASSED_OVER_NOTE))
+        passed = 0 if spool is None else lines_skipped(await store.get_note(SKIPPED_NOTE))
         told = await noted_standing(store, stats) if process is None else None
     if passed:
         files = {**files, "passed over": f"{passed:,} lines of the spool that are not discoveries"}
     state = _state(job, process, workspace, stats) if told is None else told.status
-    if state == "complete" and spool is not None and (spool.size or spool.strangers or passed):
+    if state == "complete" and spool is not None and (spool.size or spool.ignored or passed):
         state = "stopped" if spool.size else "partial"
     pending = {Outcome.PENDING.value: stats.pending} if stats.pending else {}
     return StoredStatus(

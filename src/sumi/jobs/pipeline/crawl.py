@@ -31,10 +31,10 @@ from sumi.jobs.pipeline.state import (
     Role,
     load_role,
     note_role,
-    refuse_another_frontier,
-    refuse_another_index,
+    require_configured_frontier,
+    require_configured_index,
 )
-from sumi.jobs.pipeline.workspace import adopt, layout_of, refuse_half_emptied
+from sumi.jobs.pipeline.workspace import adopt, layout_of, refuse_half_reset
 from sumi.model import Candidate, Hop
 from sumi.outcomes import UP_TO_DATE
 from sumi.policy import Durability
@@ -96,12 +96,12 @@ async def _crawl(
 ) -> Summary:
     raise_limit()
     job = _job_for(config, options)
-    refuse_another_frontier(config)
+    require_configured_frontier(config)
     if options.unified:
-        refuse_another_index(config)
+        require_configured_index(config)
     adopt(config.workspace, layout_of(config).owned)
     with Claim(config.frontier.db_path, f"sumi {options.command}") as claim:
-        refuse_half_emptied(config.workspace)
+        refuse_half_reset(config.workspace)
         require_disk_space(config.workspace, options.min_free)
         async with _opened(config, options, job, listeners, control, claim.lock) as (io, store, archive):
             await _begin_as(Role(options.job, config.workspace), store, config.frontier.db_path)

@@ -27,19 +27,19 @@ STOP_SECONDS = 60.0
 _LAST_OUTPUT_SECONDS = 5.0
 
 
-class Hearer(Protocol):
+class CrawlerListener(Protocol):
     def event(self, line: str, event: Event | None) -> None:
         """A line of JSON; ``event`` is None if it is not an event of a run, for example an error."""
         ...
 
-    def remark(self, line: str) -> None:
+    def stderr_line(self, line: str) -> None:
         """A line of its standard error."""
         ...
 
 
 class CrawlerProcess:
-    def __init__(self, words: Sequence[str], hearer: Hearer) -> None:
-        self._hearer = hearer
+    def __init__(self, words: Sequence[str], listener: CrawlerListener) -> None:
+        self._listener = listener
         self._listening = False
         self._requests: deque[signal.Signals] = deque()
         self._paused = False
@@ -60,7 +60,7 @@ class CrawlerProcess:
         )
         self._relays = [
             _relay(self._process.stdout, self._hear_line),
-            _relay(self._process.stderr, hearer.remark),
+            _relay(self._process.stderr, listener.stderr_line),
         ]
 
     @property
@@ -107,11 +107,11 @@ class CrawlerProcess:
     def _hear_line(self, line: str) -> None:
         said = _object_of(line)
         if said is None:  # printed by some library
-            self._hearer.remark(line)
+            self._listener.stderr_line(line)
             return
         event = _event_of(said)
         self._note(said, event)
-        self._hearer.event(line, event)
+        self._listener.event(line, event)
 
     def _note(self, said: dict[str, object], event: Event | None) -> None:
         match event:
@@ -166,7 +166,7 @@ _STOPPING: Final = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
 
 class JointControl(Control):
-    hears_signals = True  # see ``signals_heard``
+    hears_signals = True  # see ``forwarding_signals``
 
     def __init__(self, crawler: CrawlerProcess) -> None:
         super().__init__()
@@ -196,7 +196,7 @@ class JointControl(Control):
 
 
 @contextmanager
-def signals_heard(control: JointControl) -> Iterator[None]:
+def forwarding_signals(control: JointControl) -> Iterator[None]:
     """Handle signals while either process runs. Not with the scraper's event loop, as other jobs do: a signal
     that reaches a loop which is about to end is lost, and the crawler would never get it. Only the main
     thread can handle signals."""

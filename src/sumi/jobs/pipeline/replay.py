@@ -17,7 +17,12 @@ from sumi.jobs.pipeline.config_file import load_crawl_config
 from sumi.jobs.pipeline.page_index import IndexRecord
 from sumi.jobs.pipeline.pages_csv import HEADER, PageRow, csv_line, page_row
 from sumi.jobs.pipeline.policy import page_type_of
-from sumi.jobs.pipeline.state import holds_state, refuse_another_frontier, refuse_another_index, scraper_state
+from sumi.jobs.pipeline.state import (
+    holds_state,
+    require_configured_frontier,
+    require_configured_index,
+    scraper_state,
+)
 from sumi.ports import Snapshot
 from sumi.state.folder import open_snapshot
 from sumi.state.lock import FolderLock
@@ -39,7 +44,7 @@ async def replay(
 
     Raises UsageError if there is no index."""
     chosen = load_crawl_config(config, run_id)
-    refuse_another_index(chosen)
+    require_configured_index(chosen)
     if not chosen.index.db_path.exists():
         raise UsageError(f"there is no page index at {chosen.index.db_path}: run sumi scrape run first")
     return await _replay(chosen, listeners, time.time())
@@ -90,7 +95,7 @@ def _ledger(config: CrawlConfig, now: float) -> Snapshot | None:
     for state in (scraper_state(config), config.frontier.db_path):
         if holds_state(state):
             return open_snapshot(state, now)
-    refuse_another_frontier(config)
+    require_configured_frontier(config)
     return None
 
 

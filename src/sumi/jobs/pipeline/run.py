@@ -30,10 +30,10 @@ from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.config_file import load_crawl_config
 from sumi.jobs.pipeline.crawl import CrawlOptions, crawl
 from sumi.jobs.pipeline.crawler_process import (
+    CrawlerListener,
     CrawlerProcess,
-    Hearer,
     JointControl,
-    signals_heard,
+    forwarding_signals,
     take_turns,
 )
 from sumi.jobs.pipeline.scrape import scrape
@@ -81,22 +81,22 @@ async def run(
         min_free=min_free,
         durability=Durability(durability),
     )
-    both = Both(chosen, fspath(config), options, heard, heard.tell)
+    joint = JointRun(chosen, fspath(config), options, heard, heard.tell)
     # In a thread, where the scraper has its own event loop and may block until the crawler has ended.
-    work = asyncio.ensure_future(asyncio.to_thread(both.run))
+    work = asyncio.ensure_future(asyncio.to_thread(joint.run))
     try:
         while not work.done():
             await asyncio.wait([work], timeout=_LOOK_SECONDS)
             if control.stopping:
-                both.stop()
+                joint.stop()
     except asyncio.CancelledError:
-        both.stop()
+        joint.stop()
         await work
         raise
     return work.result().summary
 
 
-class Both:
+class JointRun:
     """Crawler and scraper of one run. However the scraper ends, the crawler ends too. ``file``: the
     configuration's, for the crawler's process."""
 
@@ -105,14 +105,14 @@ class Both:
         config: CrawlConfig,
         file: str,
         options: CrawlOptions,
-        hearer: Hearer,
+        crawler_listener: CrawlerListener,
         listener: Listener,
         read_config: Callable[[], CrawlConfig] | None = None,
     ) -> None:
         self._config = config
         self._file = file
         self._options = options
-        self._hearer = hearer
+        self._crawler_listener = crawler_listener
         self._listener = listener
         self._read_config = read_config
         self._begun = threading.Event()
@@ -144,9 +144,9 @@ class Both:
         words += ["--again"] if options.again else []
         words += ["--processes", str(options.processes)] if options.processes is not None else []
         words += ["--min-free", str(options.min_free)] if options.min_free is not None else []
-        crawler = CrawlerProcess(words, self._hearer)
+        crawler = CrawlerProcess(words, self._crawler_listener)
         control = JointControl(crawler)
-        with signals_heard(control):
+        with forwarding_signals(control):
             try:
                 yield crawler, control
             finally:
@@ -178,7 +178,7 @@ class Both:
 
 
 class _EventsOnly:
-    """Implements ``Hearer``: passes events on to listeners."""
+    """Implements ``CrawlerListener``: passes events on to listeners."""
 
     def __init__(self, tell: Callable[[Event], object]) -> None:
         self._tell = tell
@@ -190,7 +190,7 @@ class _EventsOnly:
         if event is not None:
             self._tell(event)
 
-    def remark(self, line: str) -> None:
+    def stderr_line(self, line: str) -> None:
         """Ignored: the summary says it too."""
 
 

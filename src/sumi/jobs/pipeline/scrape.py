@@ -38,10 +38,10 @@ from sumi.jobs.pipeline.state import (
     Role,
     holds_state,
     note_role,
-    refuse_another_index,
+    require_configured_index,
     scraper_state,
 )
-from sumi.jobs.pipeline.workspace import refuse_half_emptied
+from sumi.jobs.pipeline.workspace import refuse_half_reset
 from sumi.policy import Durability, Preset, StateBackend
 from sumi.ports import JobStore
 from sumi.recipe import Job
@@ -113,10 +113,10 @@ async def _scrape(
 ) -> Summary:
     raise_limit()
     job = affordable(fetching_job(config, SCRAPER), options.processes)
-    refuse_another_index(config)
+    require_configured_index(config)
     at_work = crawler_at_work or _by_lock(config, follow=options.follow)
     with Claim(scraper_state(config), "sumi scrape run") as claim:
-        refuse_half_emptied(config.workspace)
+        refuse_half_reset(config.workspace)
         require_disk_space(config.workspace, options.min_free)
         async with _opened(config, options, job, listeners, at_work, claim.lock) as (io, store, archive):
             await note_role(store, Role(SCRAPER, config.workspace), scraper_state(config))

@@ -29,30 +29,30 @@ _NUMBERS: Final = re.compile(r"(\d+)", re.ASCII)
 
 class SpoolFolder(msgspec.Struct, frozen=True):
     sizes: dict[str, int]  # bytes by file name, in reading order
-    strangers: dict[str, str]  # files that are not read, and why
+    ignored: dict[str, str]  # files that are not read, and why
 
 
-def look_into(folder: Path) -> SpoolFolder:
+def list_spool(folder: Path) -> SpoolFolder:
     entries: list[os.DirEntry[str]] = []
     sizes: dict[str, int] = {}
-    strangers: dict[str, str] = {}
+    ignored: dict[str, str] = {}
     with explained(folder), suppress(FileNotFoundError):
         entries += os.scandir(folder)
     for entry in entries:
         why = _why_not(entry)
         if why:
-            strangers[entry.name] = why
+            ignored[entry.name] = why
         elif not entry.name.startswith("."):
             sizes[entry.name] = _size(entry)
-    return SpoolFolder({name: sizes[name] for name in sorted(sizes, key=in_order)}, strangers)
+    return SpoolFolder({name: sizes[name] for name in sorted(sizes, key=natural_order)}, ignored)
 
 
 def segments(folder: Path) -> list[str]:
     """Names of the crawler's own files, in the order in which they were written."""
-    return [name for name in look_into(folder).sizes if SEGMENT_NAME.match(name)]
+    return [name for name in list_spool(folder).sizes if SEGMENT_NAME.match(name)]
 
 
-def in_order(name: str) -> tuple[list[str | int], str]:
+def natural_order(name: str) -> tuple[list[str | int], str]:
     """A natural sort key. Text and numbers alternate, so text is never compared with a number."""
     parts = _NUMBERS.split(name)
     return [int(part) if number % 2 else part for number, part in enumerate(parts)], name
@@ -127,7 +127,7 @@ class SpoolWriter:
             known = segments(folder)
             self._name = known[-1] if known else _segment_name(int(now))
             self._file = self._open()
-            self._size = _mended(self._file)
+            self._size = _repaired_size(self._file)
 
     @property
     def segment(self) -> str:
@@ -174,7 +174,7 @@ def is_whole_object(text: bytes) -> bool:
         return False
 
 
-def _mended(file: int) -> int:
+def _repaired_size(file: int) -> int:
     """End the last line if it is complete, else cut it off; returns the size."""
     size, end = os.fstat(file).st_size, end_of_whole_lines(file)
     if 0 < size - end <= MOST_LINE_BYTES and is_whole_object(os.pread(file, size - end, end)):
@@ -203,7 +203,7 @@ class SpoolCopy:
         known: set[int] = set()
         for name in segments(self._folder):
             if name >= mark:
-                with (self._folder / name).open("rb") as lines:  # the writer has mended the last of them
+                with (self._folder / name).open("rb") as lines:  # the writer has repaired the last one
                     known.update(self._form.identities(lines))
         return known
 

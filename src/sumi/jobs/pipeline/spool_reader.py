@@ -17,9 +17,9 @@ from sumi.jobs.pipeline.spool import (
     SEGMENT_NAME,
     Bookmark,
     SpoolFolder,
-    in_order,
     is_whole_object,
-    look_into,
+    list_spool,
+    natural_order,
     read_bookmark,
     write_bookmark,
 )
@@ -32,7 +32,7 @@ _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 def unread_bytes(folder: Path, bookmark: Path) -> int:
     """The size of the spool after the bookmark, or of all of it if the bookmark cannot be read."""
-    sizes = look_into(folder).sizes
+    sizes = list_spool(folder).sizes
     read = (read_bookmark(bookmark) or Bookmark()).offsets(sizes)
     return sum(max(0, size - read.get(name, 0)) for name, size in sizes.items())
 
@@ -54,7 +54,7 @@ class SpoolLine(msgspec.Struct, frozen=True):
 class SpoolRest(msgspec.Struct, frozen=True):
     """What was not read."""
 
-    strangers: dict[str, str]  # files that are not read, and why
+    ignored: dict[str, str]  # files that are not read, and why
     unfinished: tuple[SpoolPlace, ...]  # incomplete last lines
     behind: bool  # complete lines are left
 
@@ -79,7 +79,7 @@ class SpoolReader:
         """The next complete lines, at most ``limit``; none if there are no new ones."""
         lines = self._lines_of(self._current, limit) if self._current else []
         if not lines:
-            for name, size in look_into(self._folder).sizes.items():
+            for name, size in list_spool(self._folder).sizes.items():
                 if size > self._taken.get(name, 0) and (lines := self._lines_of(name, limit)):
                     self._current = name
                     break
@@ -91,7 +91,7 @@ class SpoolReader:
         return self._noted([line for _, line in self._last_lines() if line is not None])
 
     def rest(self) -> SpoolRest:
-        listing = look_into(self._folder)
+        listing = list_spool(self._folder)
         last = dict(self._last_lines())
         unfinished = tuple(place for place, line in last.items() if line is None)
         waiting = {place.file for place in last}
@@ -99,7 +99,7 @@ class SpoolReader:
             size > self._taken.get(name, 0) and name not in waiting and name not in self._unreadable
             for name, size in listing.sizes.items()
         )
-        return SpoolRest(listing.strangers | self._unreadable, unfinished, behind)
+        return SpoolRest(listing.ignored | self._unreadable, unfinished, behind)
 
     def ack(self, place: SpoolPlace) -> None:
         """Everything before ``place`` in its file is done. ``save`` writes it to the bookmark."""
@@ -121,7 +121,7 @@ class SpoolReader:
         if known.file == place.file:
             return known.offset >= place.offset
         own = SEGMENT_NAME.match(known.file) and SEGMENT_NAME.match(place.file)
-        return bool(own or not self._trusted) and in_order(known.file) > in_order(place.file)
+        return bool(own or not self._trusted) and natural_order(known.file) > natural_order(place.file)
 
     def line_number(self, place: SpoolPlace) -> int:
         """From 1. Counts on from the previous call, so that many bad lines cost no more than one."""
@@ -166,7 +166,7 @@ class SpoolReader:
 
     def _last_lines(self) -> Iterator[tuple[SpoolPlace, SpoolLine | None]]:
         """What follows the last line end of each file and was not read; with the line, if it is complete."""
-        for name, size in look_into(self._folder).sizes.items():
+        for name, size in list_spool(self._folder).sizes.items():
             place = SpoolPlace(name, self._taken.get(name, 0))
             if size <= place.offset:
                 continue
@@ -201,7 +201,7 @@ class SpoolReader:
         if mark is None:
             self._distrust(f"{self._bookmark} cannot be read, so the spool is read from its start")
             return {}
-        listing = look_into(self._folder)
+        listing = list_spool(self._folder)
         if mark.file is not None and mark.file not in listing.sizes:
             self.problems.append(
                 f"{self._bookmark} names {mark.file}, which is gone: continuing with the other files"
@@ -248,7 +248,7 @@ def _text(line: bytes, place: SpoolPlace) -> bytes:
 # ── lines that are not discoveries: each is reported with file and line number, and counted in the ledger ─
 
 
-PASSED_OVER_NOTE: Final = "spool.passed_over"
+SKIPPED_NOTE: Final = "spool.passed_over"
 # After so many in one run they are only counted.
 MOST_WARNINGS: Final = 1000
 _MOST_NAMED: Final = 10  # in a summary
@@ -259,7 +259,7 @@ class _Passed(msgspec.Struct, frozen=True):
     up_to: int  # the offset of the last one
 
 
-class PassedOver:
+class SkippedLines:
     def __init__(self, spool: SpoolReader, ledger: Ledger, tell: Listener) -> None:
         self._spool = spool
         self._ledger = ledger
@@ -269,22 +269,22 @@ class PassedOver:
         self._warnings = 0
 
     async def load(self) -> None:
-        self._by_file = _by_file(await self._ledger.get_note(PASSED_OVER_NOTE))
+        self._by_file = _by_file(await self._ledger.get_note(SKIPPED_NOTE))
         for name in [name for name in self._by_file if self._spool.is_gone(name)]:
             del self._by_file[name]
             self._is_noted = False
-        for name, why in self._spool.rest().strangers.items():
+        for name, why in self._spool.rest().ignored.items():
             self._tell(Warned(f"{name} in the spool is not read: {why}"))
 
-    def pass_over(self, line: SpoolLine, why: str) -> None:
+    def skip(self, line: SpoolLine, why: str) -> None:
         place = line.place
         before = self._by_file.get(place.file, _Passed(0, -1))
         if place.offset > before.up_to:
             self._by_file[place.file] = _Passed(before.lines + 1, place.offset)
             self._is_noted = False
-        self.remark(place, f"passed over, {why}")
+        self.warn(place, f"passed over, {why}")
 
-    def remark(self, place: SpoolPlace, words: str) -> None:
+    def warn(self, place: SpoolPlace, words: str) -> None:
         self._warnings += 1
         if self._warnings <= MOST_WARNINGS:
             self._tell(Warned(f"{place.file}:{self._spool.line_number(place)}: {words}"))
@@ -296,7 +296,7 @@ class PassedOver:
     async def note(self) -> None:
         if not self._is_noted:
             self._is_noted = True
-            await self._ledger.put_note(PASSED_OVER_NOTE, msgspec.json.encode(self._by_file).decode())
+            await self._ledger.put_note(SKIPPED_NOTE, msgspec.json.encode(self._by_file).decode())
 
     def remains(self) -> Remains:
         rest = self._spool.rest()
@@ -304,8 +304,8 @@ class PassedOver:
         unfinished = [f"{place.file}:{self._spool.line_number(place)}" for place in rest.unfinished]
         notes = [*self._bad_lines(lines)]
         notes += [f"{where}: the line is incomplete, so it was not read" for where in _few(unfinished)]
-        notes += [f"{name} in the spool is not read: {rest.strangers[name]}" for name in _few(rest.strangers)]
-        return Remains(rest.behind, lines + len(unfinished) + len(rest.strangers), tuple(notes))
+        notes += [f"{name} in the spool is not read: {rest.ignored[name]}" for name in _few(rest.ignored)]
+        return Remains(rest.behind, lines + len(unfinished) + len(rest.ignored), tuple(notes))
 
     def _bad_lines(self, lines: int) -> list[str]:
         if not lines:
@@ -317,7 +317,7 @@ class PassedOver:
         ]
 
 
-def lines_passed_over(note: str | None) -> int:
+def lines_skipped(note: str | None) -> int:
     """The total in a ledger's note."""
     return _lines(_by_file(note))
 

@@ -21,7 +21,7 @@ from sumi.frontier.freshness import NOT_MODIFIED
 from sumi.jobs.pipeline.discoveries import Discovery, DiscoveryMetadata, Listing, merged, read_listing
 from sumi.jobs.pipeline.ledger_copies import NOT_MODIFIED_VERDICT
 from sumi.jobs.pipeline.spool import MOST_LINE_BYTES
-from sumi.jobs.pipeline.spool_reader import PassedOver, SpoolLine, SpoolPlace, SpoolReader
+from sumi.jobs.pipeline.spool_reader import SkippedLines, SpoolLine, SpoolPlace, SpoolReader
 from sumi.model import Candidate, Hop, Lease, PageFacts, Response, Timing
 from sumi.outcomes import Outcome
 from sumi.ports import Blobs, Clock, Enqueue, Ledger, Remains, Settlement, UrlRecord
@@ -81,7 +81,7 @@ class SpoolSource:
         self._crawler_at_work = crawler_at_work
         self._resumed = resumed
         self._tell = tell
-        self._passed_over = PassedOver(spool, ledger, tell)
+        self._skipped = SkippedLines(spool, ledger, tell)
         self._items: deque[_Item] = deque()  # in the order of the spool
         self._waiting: dict[str, _Item] = {}  # by URL
         self._by_place: dict[SpoolPlace, _Item] = {}  # settled
@@ -97,7 +97,7 @@ class SpoolSource:
         """Match the pages that wait in the frontier with their lines, which are among the next ones."""
         for problem in self._spool.problems:
             self._tell(Warned(problem))
-        await self._passed_over.load()
+        await self._skipped.load()
         while not self._held_back and (lines := self._next_lines()):
             await self._offer(lines, enqueue)
 
@@ -113,7 +113,7 @@ class SpoolSource:
                 await self._clock.sleep_until(self._clock.now() + POLL_SECONDS)
 
     def remains(self) -> Remains:
-        remains = self._passed_over.remains()
+        remains = self._skipped.remains()
         left = self._is_offering or bool(self._held_back)
         return msgspec.structs.replace(remains, behind=remains.behind or left)
 
@@ -139,7 +139,7 @@ class SpoolSource:
                 break
             self._items.append(item)
             for words in item.listing.remarks if item.listing is not None else ():
-                self._passed_over.remark(line.place, words)
+                self._skipped.warn(line.place, words)
             if waiting is not None:
                 waiting.further.append(item)
             elif candidate is not None:
@@ -147,7 +147,7 @@ class SpoolSource:
                 batch.append(candidate)
             else:
                 item.copied = not item.amends
-        await self._passed_over.note()
+        await self._skipped.note()
         await self._queue(batch, enqueue)
         self._is_offering = False
 
@@ -179,11 +179,11 @@ class SpoolSource:
             return None
         found = TOO_LONG if line.too_long else read_listing(line.data)
         if isinstance(found, str):
-            self._passed_over.pass_over(line, found)
+            self._skipped.skip(line, found)
             return None
         url = self._identify(found.discovery.url)
         if url is None:
-            self._passed_over.pass_over(line, "its url cannot be requested as written")
+            self._skipped.skip(line, "its url cannot be requested as written")
             return None
         item.listing = found
         return url

@@ -74,7 +74,7 @@ def scraper_state(config: CrawlConfig) -> Path:
     return next(filter(holds_state, places), places[0])
 
 
-def refuse_another_frontier(config: CrawlConfig) -> None:
+def require_configured_frontier(config: CrawlConfig) -> None:
     """Raises StateError if the crawl's state is elsewhere or in another backend than the configuration
     says."""
     place, backend = config.frontier.db_path, config.frontier.backend
@@ -97,7 +97,7 @@ def refuse_another_frontier(config: CrawlConfig) -> None:
             )
 
 
-def refuse_another_index(config: CrawlConfig) -> None:
+def require_configured_index(config: CrawlConfig) -> None:
     """Raises StateError if the page index is elsewhere than the configuration says."""
     place, backend = config.index.db_path, config.index.backend
     if place.exists():

@@ -24,7 +24,7 @@ from sumi.scope.profiles import ProfileName
 MARKER: Final = ".sumi-workspace"
 _VERSION: Final = 1
 _LOCK: Final = "lock"
-_BEING_EMPTIED: Final = ".sumi-emptying"
+_RESETTING: Final = ".sumi-emptying"
 
 
 class OwnedPaths(msgspec.Struct, frozen=True):
@@ -50,7 +50,7 @@ def configure(place: Path, owned: OwnedPaths, files: Mapping[str, str]) -> list[
     known = _marker_of(place)
     if known is None and _is_taken(place):
         raise UsageError(f"{place} is not a workspace, and not empty; give an empty or a new folder")
-    return _establish(place, known, owned, files)
+    return _create(place, known, owned, files)
 
 
 def adopt(place: Path, owned: OwnedPaths) -> None:
@@ -61,12 +61,10 @@ def adopt(place: Path, owned: OwnedPaths) -> None:
     known = _marker_of(place)
     tops = {PurePosixPath(folder).parts[0] for folder in owned.folders}
     if known is not None or not any(_is_taken(place / top) for top in tops):
-        _establish(place, known, owned, {})
+        _create(place, known, owned, {})
 
 
-def _establish(
-    place: Path, known: "_Marker | None", owned: OwnedPaths, files: Mapping[str, str]
-) -> list[str]:
+def _create(place: Path, known: "_Marker | None", owned: OwnedPaths, files: Mapping[str, str]) -> list[str]:
     wanted = _with(known or _Marker(_VERSION), owned)
     new = [folder for folder in wanted.folders if not (place / folder).is_dir()]
     root = SafeFolder(place)
@@ -144,7 +142,7 @@ def empty(place: Path, owned: OwnedPaths) -> int:
     for folder in marker.folders:
         stay.update((place / folder, *(place / folder).parents))
     count = 0
-    mark = place / _BEING_EMPTIED
+    mark = place / _RESETTING
     try:
         mark.touch(mode=0o644)
         left: set[Path] = set()
@@ -160,9 +158,9 @@ def empty(place: Path, owned: OwnedPaths) -> int:
     return count
 
 
-def refuse_half_emptied(place: Path) -> None:
+def refuse_half_reset(place: Path) -> None:
     """A job must not run on the remains of a reset that was killed."""
-    if (place / _BEING_EMPTIED).exists():
+    if (place / _RESETTING).exists():
         raise UsageError(
             f"a sumi workspace reset was interrupted in {place}, which is half empty: reset it again first"
         )
