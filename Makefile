@@ -70,7 +70,7 @@ fuzz: $(VENV)/.fuzzer ## look for inputs that break a promise: TARGET=html_page 
 	$(PY) -m fuzz.run $(TARGET) $(SECONDS)
 
 urls: $(VENV)/.developer ## the properties of a URL's identity, on 100,000 URLs each; a quarter of an hour
-	$(PY) -m pytest --hypothesis-profile=many tests/urls/test_urls_identity.py -k "again or raises or sorting"
+	$(PY) -m pytest --hypothesis-profile=many tests/urls/test_identity.py -k "again or raises or sorting"
 
 site: $(VENV)/.generator docs ## the documentation as a site in build/site; SITE=mkdocs builds it with mkdocs-material
 	$(VENV)/bin/$(SITE) build --strict --clean
