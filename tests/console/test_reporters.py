@@ -1,9 +1,8 @@
-"""What people and programs are shown of a run, and that nothing a site says can steer a terminal."""
+"""What users and programs are shown of a run, on a terminal, in a log and as JSON."""
 
 import io
 import json
 import time
-import unicodedata
 from collections.abc import Callable
 
 import pytest
@@ -12,8 +11,8 @@ from hypothesis import strategies as st
 
 from sumi.console.narration import MOST_FAILURES, Narrator, Verbosity, progress_line, waiting_words
 from sumi.console.reporters import JsonLines, LiveLine, PlainLines, QuietEnd, choose_reporter
-from sumi.console.summary import exit_code, summary_lines, worst_of
-from sumi.console.terminal import Palette, Sink, duration, fit, printable
+from sumi.console.summary import summary_lines
+from sumi.console.terminal import Palette, Sink
 from sumi.events import (
     Busy,
     Event,
@@ -29,7 +28,6 @@ from sumi.events import (
     Warned,
 )
 from sumi.inspection.status import waiting_host
-from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.ports import HostWait
 
 PLAIN = Palette(colours=False)
@@ -119,13 +117,6 @@ def test_quiet_says_nothing_of_a_run_that_went_well() -> None:
 # --- hostile text
 
 
-@given(st.text())
-def test_printed_text_is_printable(text: str) -> None:
-    shown = printable(text)
-    assert shown.isprintable()
-    assert not any(unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for char in shown)
-
-
 @pytest.mark.parametrize(
     "evil",
     ["\x1b[2J", "\x1b]0;title\x07", "a\r\nfailed: b", "\u202egnp", "\u2028", "\x9b2J", "\ud800", "\x00"],
@@ -145,17 +136,6 @@ def test_no_event_smuggles_control_characters_or_lines(evil: str, verbosity: Ver
     assert progress_line(progress(hosts=(evil,))).isprintable()
     ended = Summary("mirror", evil, 0, {evil: 1}, evil, 1.0, (evil,))
     assert all(line.isprintable() for line in summary_lines(ended, PLAIN, 50))
-
-
-@given(st.text(), st.integers(0, 200))
-def test_a_fitted_line_never_exceeds_its_width(text: str, width: int) -> None:
-    wide = sum(
-        2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in fit(text, width)
-        if not unicodedata.combining(c)
-    )
-    assert wide <= width
-    assert text.startswith(fit(text, width))
 
 
 # --- the live line
@@ -279,22 +259,6 @@ def test_the_reporter_suits_where_its_words_go(
     assert type(choose_reporter(verbosity, out, err, environ, as_json=as_json)) is kind
 
 
-@pytest.mark.parametrize(
-    ("stream", "environ", "coloured"),
-    [
-        (Terminal(), {}, True),
-        (Terminal(), {"NO_COLOR": "1"}, False),
-        (Terminal(), {"NO_COLOR": ""}, True),
-        (Terminal(), {"TERM": "dumb"}, False),
-        (io.StringIO(), {}, False),
-    ],
-)
-def test_colour_is_for_terminals_that_want_it(
-    stream: io.StringIO, environ: dict[str, str], coloured: bool
-) -> None:
-    assert ("\x1b" in Palette.for_sink(Sink(stream), environ).bad("x")) is coloured
-
-
 class Failing(io.StringIO):
     def __init__(self, error: OSError) -> None:
         super().__init__()
@@ -312,104 +276,9 @@ def test_a_reader_that_leaves_does_not_stop_a_run() -> None:
     assert isinstance(sink.failure, BrokenPipeError)
 
 
-def test_a_closed_stream_is_no_stream() -> None:
-    sink = Sink(None)
-    sink.line("x")
-    assert not sink.is_terminal
-    assert sink.failure is None
-
-
-# --- the end
-
-
-@pytest.mark.parametrize(
-    ("ended", "code"),
-    [
-        (summary("complete", captured=3), 0),
-        (summary("limited", captured=3, over_cap=2), 0),
-        (summary("partial", captured=3, not_found=1), 1),
-        (summary("partial", captured=3, pending=1), 1),
-        (summary("interrupted", captured=3, pending=2, not_found=1), 3),
-        (summary("aborted", captured=3), 4),
-        (summary("something new"), 4),
-    ],
-)
-def test_the_exit_code_says_how_it_ended(ended: Summary, code: int) -> None:
-    assert exit_code(ended) == code
-
-
-@given(st.sampled_from([one for one in Outcome if MEANINGS[one].ending is Ending.FAILED]))
-def test_every_failure_makes_a_partial_run_exit_with_one(outcome: Outcome) -> None:
-    assert exit_code(summary("partial", None, **{outcome.value: 1})) == 1
-
-
-@pytest.mark.parametrize(
-    ("ended", "first"),
-    [
-        (summary("complete", captured=1), "complete: every page found is here"),
-        (summary("interrupted", pending=1), "interrupted: run the same command again to continue"),
-        (
-            summary("complete", captured=1, robots_denied=1),
-            "complete: every page found is here, except one page that robots.txt disallows",
-        ),
-        (
-            summary("limited", {"over_cap": 1}, over_cap=1),
-            "limited: one page left out: the page limit was reached (--max-pages)",
-        ),
-        (
-            summary("limited", {"too_deep": 38, "links_dropped": 2}),
-            (
-                "limited: 38 pages left out: deeper than the limit (--max-depth); "
-                "2 links left out: beyond the limit for one page (--max-links)"
-            ),
-        ),
-        (summary("partial", pending=1), "partial: some pages are pending"),
-        (summary("partial", not_found=1200), "partial: 1,200 pages failed"),
-    ],
-)
-def test_the_status_is_put_in_words(ended: Summary, first: str) -> None:
-    assert summary_lines(ended, PLAIN, 50)[0] == first
-
-
-def test_the_summary_counts_by_ending_and_says_what_to_do() -> None:
-    ended = summary("partial", captured=1200, redirected=34, robots_denied=5, not_found=2, timed_out=1)
-    assert summary_lines(ended, PLAIN, 50) == [
-        "partial: 3 pages failed",
-        "",
-        "  done                    1,234",
-        "    captured              1,200",
-        "    redirected               34",
-        "  passed over                 5",
-        "    robots_denied             5",
-        "  failed                      3",
-        "    not_found                 2  404 or 410: the page does not exist. A dead link of the site.",
-        "    timed_out                 1  Exceeded a time limit. Try later.",
-        "",
-        "  discovered  1,242",
-        "  output      output",
-        "  time        10s, 5.0 pages/s",
-    ]
-
-
 def test_the_speed_is_that_of_this_run_and_not_of_the_runs_before() -> None:
     text = told(Verbosity.NORMAL, CAPTURED, FAILED, CAPTURED, summary("partial", captured=1000, not_found=1))
     assert text.endswith("time        10s, 0.2 pages/s")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0.84, "0.8s"),
-        (-1, "0.0s"),
-        (42, "42s"),
-        (200, "3m 20s"),
-        (59.7, "1m 00s"),
-        (50_400, "14h 00m"),
-        (273_600, "3d 04h"),
-    ],
-)
-def test_durations_are_short(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
 
 
 @pytest.mark.parametrize(
@@ -446,10 +315,3 @@ def test_status_says_what_a_host_waits_for_in_one_sentence(why: str, told: str) 
     wait = HostWait("docs.example.org", 12, 0, 220.0, why)
     words = waiting_words(waiting_host(wait, process=None), 100.0)
     assert words == f"docs.example.org: 12 pending, {told}"
-
-
-@pytest.mark.parametrize(
-    ("codes", "worst"), [((0, 1, 0), 1), ((1, 3), 3), ((3, 2, 1), 2), ((0, 4, 2), 4), ((0, 0), 0), ((), 0)]
-)
-def test_several_runs_exit_as_the_worst_of_them(codes: tuple[int, ...], worst: int) -> None:
-    assert worst_of(codes) == worst
