@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from sumi.fetch.browser.process_tree import argument_of, has_argument, tree
+from sumi.fetch.browser.chromium import argument_of, has_argument, tree
 from tests.commands import parse_events, sumi_command, sumi_environment
 from tests.site import RunningSite, SitemapPreset, running_site
 from tests.site.apps import ARTICLES

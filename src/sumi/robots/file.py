@@ -307,16 +307,14 @@ class Ruling(msgspec.Struct, frozen=True):
             return None
         if self.access is RobotsAccess.DENY_ALL:
             return Verdict(self.denies_as, self.words)
-        decision = self.rules.decide(_path_and_query(url))
+        parts = split(url)  # not a function of its own: this runs for every link
+        decision = self.rules.decide(f"{parts.path}?{parts.query}" if parts.query else parts.path)
         return None if decision.allowed else Verdict(Outcome.ROBOTS_DENIED, f"robots.txt: {decision.rule}")
 
     def allowance(self, url: str) -> str:
         """Why a page may be fetched: the line that allows it, or that no line applies."""
         if self.access is not RobotsAccess.RULES:
             return self.words
-        return self.rules.decide(_path_and_query(url)).rule or "no rule applies"
-
-
-def _path_and_query(url: str) -> str:
-    parts = split(url)
-    return f"{parts.path}?{parts.query}" if parts.query else parts.path
+        parts = split(url)
+        decision = self.rules.decide(f"{parts.path}?{parts.query}" if parts.query else parts.path)
+        return decision.rule or "no rule applies"

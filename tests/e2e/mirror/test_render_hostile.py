@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from sumi.fetch.browser.process_tree import argument_of, tree
+from sumi.fetch.browser.chromium import argument_of, tree
 from tests.browsers import needs_browser
 from tests.commands import RunSumi, SpawnedSumi, SpawnSumi
 from tests.e2e.mirror.test_render import QUICK, pages, text_of
