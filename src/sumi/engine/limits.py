@@ -1,6 +1,6 @@
-"""The limits in force: one object, read by every part whenever it needs a limit.
+"""The limits in force, and the quota of pages of each base URL.
 
-No part keeps a copy, so a reload takes effect everywhere at once.
+Every part reads a limit when it needs it and keeps no copy, so a reload takes effect everywhere at once.
 """
 
 import asyncio
