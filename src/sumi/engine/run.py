@@ -38,6 +38,7 @@ class Place(msgspec.Struct, frozen=True):
     min_free: int | None = None
     durability: Durability = Durability.BATCH
     state_setting: str = "--state"  # what names the backend of the state
+    max_time: float | None = None  # seconds
 
 
 class Run:
@@ -122,12 +123,21 @@ class Run:
         """Run the crawl; beside it, listen for commands and watch the disk."""
         flags = FlagFiles(self._place.home, self._job.recipe.job, self._control)
         control_loop = ControlLoop(crawl, self._io, self._control, self._read_limits)
-        beside = asyncio.gather(control_loop.run(flags), self._disk.watch(self._io.clock))
+        beside = asyncio.gather(
+            control_loop.run(flags), self._disk.watch(self._io.clock), self._stop_in_time()
+        )
         try:
             await crawl.run()
         finally:
             beside.cancel()
             await asyncio.gather(beside, return_exceptions=True)
+
+    async def _stop_in_time(self) -> None:
+        if self._place.max_time is None:
+            return
+        await self._io.clock.sleep_until(self._started + self._place.max_time)
+        if not self._control.stopping:
+            self._control.stop("--max-time is over")
 
     async def _read_limits(self) -> Limits:
         if self._read_job is not None:

@@ -34,6 +34,11 @@ _NOT_OURS = frozenset(
         *("proxy-authorization", "proxy-connection", "transfer-encoding", "user-agent"),
     }
 )
+_DURATION = re.compile(
+    r"(?:([0-9.]{1,9})d)?(?:([0-9.]{1,9})h)?(?:([0-9.]{1,9})m)?(?:([0-9.]{1,12})s?)?", re.ASCII
+)
+_DURATION_UNITS = (86_400, 3600, 60, 1)
+_LONGEST_DURATION = 366 * 86_400
 _PROXY = re.compile(
     r"(https?|socks5h)://(?:([^/?#@:\s]*)(?::([^/?#@\s]*))?@)?(\[[0-9a-f:.]+\]|[a-z0-9_.-]{1,253}):([0-9]{1,5})/?",
     re.IGNORECASE | re.ASCII,
@@ -250,6 +255,31 @@ def size(least: int, most: int) -> Kind:
     return Kind(expects, parse, "SIZE", (int, str))
 
 
+def _parse_duration(text: str) -> float:
+    match = _DURATION.fullmatch(text.strip().lower())
+    if match is None or not any(match.groups()):
+        raise ValueError(text)
+    seconds = sum(
+        float(number or 0) * unit for number, unit in zip(match.groups(), _DURATION_UNITS, strict=True)
+    )
+    if not 0 < seconds <= _LONGEST_DURATION:
+        raise ValueError(text)
+    return seconds
+
+
+def _parse_address(text: str) -> str:
+    """As it is written, since its query may mean something to its server."""
+    if _normalized(text) is None or not re.fullmatch(r"[\x21-\x7e]+", text):
+        raise UsageError("must be an http or https address")  # which may contain a secret
+    return text
+
+
+def _parse_secret(text: str) -> str:
+    if not text.strip():
+        raise UsageError("must not be empty")
+    return text
+
+
 def choice(words: type[StrEnum]) -> Kind:
     names = [word.value for word in words]
     return Kind(f"{', '.join(names[:-1])} or {names[-1]}", words, "|".join(names))
@@ -278,6 +308,15 @@ AGENT = Kind("printable ASCII that starts with a name, such as mybot/1.0", _pars
 CONTACT = Kind("a web address or an e-mail address", _parse_contact, "URL|EMAIL")
 FOLDER = Kind("a folder", _parse_folder, "DIR")
 FILE = Kind("an existing file", _parse_file, "FILE", is_path=True)
+NEW_FILE = Kind("a file", _parse_folder, "FILE")
+DURATION = Kind(
+    "a time such as 90s, 45m, 8h, 1d or 1h30m; a number alone means seconds",
+    _parse_duration,
+    "DURATION",
+    (int, float, str),
+)
+ADDRESS = Kind("an http or https address", _parse_address, "URL")
+SECRET_TEXT = Kind("a text that only the two sides know", _parse_secret, "TEXT")
 PROGRAM = Kind("a program, by name or path", _parse_folder, "PATH")
 SELECTOR = Kind("a CSS selector such as main .content", _parse_selector, "SELECTOR")
 

@@ -10,8 +10,8 @@ import msgspec
 from sumi.settings.kinds import Kind, size_text
 
 TAKE, PACE, NETWORK, LIMITS = "What to take", "Politeness", "Network", "Limits"
-RENDERING, OUTPUT = "Rendering", "Output and state"
-GROUPS = (TAKE, PACE, NETWORK, RENDERING, LIMITS, OUTPUT)
+RENDERING, OUTPUT, OPERATING = "Rendering", "Output and state", "Unattended runs"
+GROUPS = (TAKE, PACE, NETWORK, RENDERING, LIMITS, OUTPUT, OPERATING)
 
 
 class Setting(NamedTuple):

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-import msgspec
-
 from sumi import __version__
 from sumi.policy import Durability, RenderMode, RobotsOnError
 from sumi.settings.kinds import (
@@ -31,6 +29,7 @@ from sumi.settings.kinds import (
     split_resolve,
     whole,
 )
+from sumi.settings.operating import OPERATING, Operating
 from sumi.settings.setting import (
     LIMITS,
     NETWORK,
@@ -45,7 +44,7 @@ from sumi.settings.setting import (
 HOME_PAGE: Final = "https://pypi.org/project/sumi/"
 
 
-class SharedSettings(msgspec.Struct, frozen=True, kw_only=True):
+class SharedSettings(Operating, frozen=True, kw_only=True):
     """None means derived: see the properties."""
 
     raw: bool = True
@@ -440,4 +439,4 @@ _OUTPUT: Final = grouped(
 )
 
 # A job uses these with the defaults of its own struct.
-SHARED: Final = (*_TAKE, *_PACE, *_NETWORK, *_RENDERING, *_LIMITS, *_OUTPUT)
+SHARED: Final = (*_TAKE, *_PACE, *_NETWORK, *_RENDERING, *_LIMITS, *_OUTPUT, *OPERATING)

@@ -16,7 +16,7 @@ from sumi.settings.setting import Setting
 
 Given: TypeAlias = str | bool | list[str]
 # Fields that are never stored, nor repeated in a message.
-SECRET: Final = ("auth", "header", "header_for", "proxy")
+SECRET: Final = ("auth", "header", "header_for", "proxy", "notify", "notify_secret")
 
 
 def gathered(

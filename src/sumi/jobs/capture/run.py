@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from sumi.assembly.operating import operated
 from sumi.assembly.parts import (
     STATE_FOLDER,
     affordable,
@@ -66,18 +67,20 @@ async def capture(
     nothing behind.
     """
     chosen = urls if isinstance(urls, CaptureSettings) else keyword_settings(urls, settings)
-    return await _captured(chosen, listeners, control or Control(), job_id, begun)
+    raise_limit()
+    job = affordable(capture_job(chosen), chosen.processes)
+    async with operated(chosen, job, listeners) as heard:
+        return await _captured(chosen, job, heard, control or Control(), job_id, begun)
 
 
 async def _captured(
     settings: CaptureSettings,
+    job: Job,
     listeners: Sequence[Listener],
     control: Control,
     job_id: str | None,
     begun: Callable[[CaptureJob], None],
 ) -> Captured:
-    raise_limit()
-    job = affordable(capture_job(settings), settings.processes)
     folder = CaptureFolder(Path(settings.store))
     with folder.writing("sumi capture") as database:
         require_disk_space(folder.path, settings.min_free)
@@ -184,7 +187,14 @@ async def _run(
     home = folder.job_folder(row.id)
     async with _opened(settings, job, folder, database, row, listeners) as (io, store, output):
         begun(row)
-        place = Place(", ".join(settings.urls), str(home), home, settings.min_free, settings.durability)
+        place = Place(
+            ", ".join(settings.urls),
+            str(home),
+            home,
+            settings.min_free,
+            settings.durability,
+            max_time=settings.max_time,
+        )
         with obeying_signals(control):
             summary = await Run(job, place, io, store, output, control).run()
         return Captured(output.mark(_status(summary, output.job), io.clock.now()), summary)

@@ -9,6 +9,7 @@ import msgspec
 from sumi.errors import UsageError
 from sumi.policy import Preset
 from sumi.settings.kinds import FOLDER, SWITCH, URL, decimal, many, split_userinfo, whole
+from sumi.settings.operating import OPERATING
 from sumi.settings.setting import OUTPUT, PACE, TAKE, Setting, grouped, with_defaults
 from sumi.settings.shared import SHARED, SharedSettings
 from sumi.settings.sources import SECRET, Given, from_keywords, gathered
@@ -127,6 +128,10 @@ _FIXED: Final = frozenset(
 RESUME_SETTINGS: Final = tuple(setting for setting in CAPTURE_SETTINGS if setting.name not in _FIXED)
 
 
+# Never stored with the job.
+_OF_ONE_RUN: Final = (*SECRET, *(setting.field for setting in OPERATING))
+
+
 def load_capture_settings(
     flags: Mapping[str, Given], environ: Mapping[str, str], config: str | None = None
 ) -> CaptureSettings:
@@ -210,14 +215,14 @@ def storable(settings: CaptureSettings) -> str:
     kept = {
         setting.field: getattr(settings, setting.field)
         for setting in CAPTURE_SETTINGS
-        if setting.field not in (*SECRET, "url", "store")
+        if setting.field not in (*_OF_ONE_RUN, "url", "store")
     }
     return msgspec.json.encode(kept | {"url": settings.written}).decode()
 
 
 # On resume, the environment only supplies what is not stored with the job.
 _RESUME_VARIABLES = frozenset(
-    setting.variable for setting in RESUME_SETTINGS if setting.field in (*SECRET, STORE.field)
+    setting.variable for setting in RESUME_SETTINGS if setting.field in (*_OF_ONE_RUN, STORE.field)
 )
 
 

@@ -13,7 +13,7 @@ from sumi.console.summary import INTERRUPTED, exit_code, worst_of
 from sumi.console.terminal import Sink
 from sumi.errors import StorageFailed
 from sumi.events import Summary
-from sumi.jobs.mirror.settings import SETTINGS, URLS, MirrorSettings, load_settings, load_sites
+from sumi.jobs.mirror.settings import LOOKING, SETTINGS, URLS, MirrorSettings, load_settings, load_sites
 
 _EXAMPLES = """\
 examples:
@@ -132,7 +132,7 @@ def sitemap_parser() -> SentenceParser:
         ),
         epilog=_SITEMAP_EXAMPLES,
     )
-    add_settings(parser, SETTINGS)
+    add_settings(parser, LOOKING)
     report = parser.add_argument_group("reporting")
     report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
     _add_format(report)
@@ -152,7 +152,7 @@ def _add_format(group: argparse._ArgumentGroup) -> None:
 
 def run_sitemap(arguments: Sequence[str]) -> int:
     options = sitemap_parser().parse_all(arguments)
-    settings = load_settings(given_flags(options, SETTINGS), os.environ, options.config)
+    settings = load_settings(given_flags(options, LOOKING), os.environ, options.config)
     return _print_listing(settings, options.format, quiet=options.quiet)
 
 

@@ -13,7 +13,7 @@ from sumi.console.options import add_settings, given_flags
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import choose_reporter
 from sumi.console.terminal import Sink, duration, printable
-from sumi.jobs.mirror.settings import SETTINGS, load_settings
+from sumi.jobs.mirror.settings import LOOKING, load_settings
 
 if TYPE_CHECKING:
     from sumi.jobs.mirror.plan import Plan
@@ -39,7 +39,7 @@ def build_parser() -> SentenceParser:
         ),
         epilog=_EXAMPLES,
     )
-    add_settings(parser, SETTINGS)
+    add_settings(parser, LOOKING)
     report = parser.add_argument_group("reporting")
     report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
     report.add_argument(
@@ -55,7 +55,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parser.parse_all(arguments)
     if not 1 <= options.sample <= 1000:
         parser.error("--sample takes a number from 1 to 1000")
-    settings = load_settings(given_flags(options, SETTINGS), os.environ, options.config)
+    settings = load_settings(given_flags(options, LOOKING), os.environ, options.config)
     from sumi.assembly.parts import run_loop
     from sumi.jobs.mirror.plan import plan
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from sumi.assembly.operating import operated
 from sumi.assembly.parts import (
     STATE_FOLDER,
     affordable,
@@ -59,17 +60,20 @@ async def mirror(
     ``settings`` are those of the command, with ``_`` for ``-``. ``read_settings`` is called when the run is
     asked to reload, which applies the limits it returns.
     """
-    return await _mirror(given_settings(url, settings), listeners, control or Control(), read_settings)
+    raise_limit()
+    chosen = given_settings(url, settings)
+    job = _job_for(chosen)
+    async with operated(chosen, job, listeners) as heard:
+        return await _mirror(chosen, job, heard, control or Control(), read_settings)
 
 
 async def _mirror(
     settings: MirrorSettings,
+    job: Job,
     listeners: Sequence[Listener],
     control: Control,
     read_settings: Callable[[], MirrorSettings] | None,
 ) -> Summary:
-    raise_limit()
-    job = _job_for(settings)
     home = Path(settings.output) / mirror_home(settings)
     if settings.fresh:
         _refuse_to_empty(home)
@@ -105,7 +109,14 @@ async def _run(
     async def complete() -> None:
         await _complete(settings, store, tree, linked=linked)
 
-    place = Place(settings.url, settings.output, home, settings.min_free, settings.durability)
+    place = Place(
+        settings.url,
+        settings.output,
+        home,
+        settings.min_free,
+        settings.durability,
+        max_time=settings.max_time,
+    )
     with obeying_signals(control):
         return await Run(job, place, io, store, tree, control, read_job, complete).run()
 

@@ -26,6 +26,7 @@ from sumi.settings.kinds import (
 )
 from sumi.settings.setting import (
     NETWORK,
+    OPERATING,
     OUTPUT,
     PACE,
     TAKE,
@@ -216,6 +217,9 @@ _PACE: Final = grouped(
 
 # Flags, variables, configuration keys and the reference page are made from this table.
 SETTINGS: Final = with_defaults((*_TAKE, *_OUTPUT, *SHARED, *_PACE, *_NETWORK), MirrorSettings)
+
+# For sumi plan and sumi sitemap, which do not run unattended.
+LOOKING: Final = tuple(setting for setting in SETTINGS if setting.group != OPERATING)
 
 # The command takes several sites, each the ``url`` of its own settings.
 URLS = Setting("urls", many(URL), "Sites, or parts of them under a path, mirrored in turn.", group=TAKE)

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from sumi.assembly.parts import run_loop, teller
 from sumi.engine.completeness import STATUSES
 from sumi.engine.control import Controls, obeying_signals
@@ -76,6 +78,7 @@ async def _run(
                 continue
             try:
                 again = None if read_sites is None else _reader(read_sites, number)
+                site = _in_the_time_left(site, clock.now() - started)  # noqa: PLW2901 - the same, with less time
                 ends.append(
                     SiteEnd(
                         site.url,
@@ -89,6 +92,13 @@ async def _run(
                 ends.append(SiteEnd(site.url, None, error))
         tell(total_of(ends, sites[0].output, clock.now() - started))
     return ends
+
+
+def _in_the_time_left(site: MirrorSettings, seconds: float) -> MirrorSettings:
+    """``--max-time`` is for all sites together."""
+    if site.max_time is None:
+        return site
+    return msgspec.structs.replace(site, max_time=max(0.0, site.max_time - seconds))
 
 
 def _was_stopped(end: SiteEnd) -> bool:

@@ -1,0 +1,58 @@
+"""How a run is operated: how long it may take, where it logs, and what it notifies. Every job has these."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from sumi.settings.kinds import ADDRESS, DURATION, NEW_FILE, SECRET_TEXT
+from sumi.settings.setting import OPERATING as GROUP
+from sumi.settings.setting import Setting, grouped, with_defaults
+from sumi.settings.sources import from_keywords
+
+
+class Operating(msgspec.Struct, frozen=True, kw_only=True):
+    max_time: float | None = None  # seconds
+    log_file: str | None = None
+    notify: str | None = None
+    notify_secret: str | None = None
+
+
+OPERATING: Final = with_defaults(
+    grouped(
+        GROUP,
+        Setting(
+            "max-time",
+            DURATION,
+            "Stop after this time as after one Ctrl-C: pages in flight finish, and the same command "
+            "continues.",
+            "seconds",
+            otherwise="no limit",
+        ),
+        Setting(
+            "log-file",
+            NEW_FILE,
+            "Append all events to this file as JSON lines, each with its time.",
+            otherwise="no log",
+        ),
+        Setting(
+            "notify",
+            ADDRESS,
+            "At the end, send the summary as JSON to this address by POST, with up to three attempts.",
+            otherwise="nobody",
+        ),
+        Setting(
+            "notify-secret",
+            SECRET_TEXT,
+            "Sign the notification: its header X-Sumi-Signature is sha256= and the HMAC of the body. Prefer "
+            "the environment variable: other users of the machine can see flags.",
+            otherwise="no signature",
+        ),
+    ),
+    Operating,
+)
+
+
+def checked_operating(values: Mapping[str, object], job: str) -> dict[str, Any]:
+    """Of keyword arguments, by field. Raises UsageError for what is none of these settings."""
+    return from_keywords(values, OPERATING, job)
