@@ -1,4 +1,4 @@
-"""What tests of captures share: a small documentation site, and what a store says of its jobs."""
+"""What tests of captures share: a small documentation site, and readers of a store's jobs."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from tests.e2e.capture.captures import FAST, jobs, linked, page_requests, shown,
 from tests.folder_site import folder_site
 
 
-def test_external_links_are_followed_as_far_as_they_are_wanted(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_external_links_are_followed_for_the_given_hops(run_sumi: RunSumi, tmp_path: Path) -> None:
     with sites(tmp_path, 3) as (docs, sdk, other):
         docs.write("api/index.html", f"<p>Start</p>{linked('/api/users.html', sdk.url + 'install.html')}")
         docs.write("api/users.html", "<p>Users</p>")
@@ -136,7 +136,7 @@ def test_options_may_stand_between_urls(run_sumi: RunSumi, tmp_path: Path) -> No
         assert sorted(page["base"] for page in shown(run_sumi, "page")) == [0, 0, 1, 1]
 
 
-def test_pages_that_are_nearly_the_same_are_kept_and_told(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_near_duplicates_are_kept_and_reported(run_sumi: RunSumi, tmp_path: Path) -> None:
     text = " ".join(f"{word}{end}" for word in ("ink", "brush", "paper", "stone") for end in "abcdefghijklmn")
     with folder_site(tmp_path / "site") as site:
         site.write("index.html", f"<p>Start</p>{linked('/a.html', '/b.html', '/c.html')}")
@@ -152,7 +152,7 @@ def test_pages_that_are_nearly_the_same_are_kept_and_told(run_sumi: RunSumi, tmp
         assert {line.strip() for line in told} == twins
 
 
-def test_what_failed_is_tried_again_when_the_job_is_taken_up(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_failed_pages_are_retried_when_the_job_is_resumed(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         site.write("index.html", f"<p>Start</p>{linked('/busy.html', '/gone.html')}")
         site.write("busy.html", f"<p>Busy at first</p>{linked('/behind.html')}")
@@ -200,7 +200,7 @@ def test_nothing_secret_is_stored(run_sumi: RunSumi, tmp_path: Path) -> None:
         assert "pa55word" not in done.stdout + done.stderr
 
 
-def test_what_cannot_be_captured_is_said_in_a_sentence(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_bad_usage_is_a_sentence(run_sumi: RunSumi, tmp_path: Path) -> None:
     for words, sentence in (
         ((), "no URL given"),
         (("ftp://example.org",), "URL is 'ftp://example.org'"),
@@ -214,7 +214,7 @@ def test_what_cannot_be_captured_is_said_in_a_sentence(run_sumi: RunSumi, tmp_pa
     assert not (tmp_path / "captures").exists()
 
 
-def test_a_command_that_cannot_be_obeyed_leaves_no_job_behind(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_a_refused_command_leaves_no_job_behind(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         site.write("index.html", f"<p>Start</p>{linked('/gone.html')}")
         impossible = ("--render", "fast", "--browser", "/nope")
@@ -231,18 +231,14 @@ def test_a_command_that_cannot_be_obeyed_leaves_no_job_behind(run_sumi: RunSumi,
         assert "1 page is in pages.jsonl" in done.stderr
 
 
-def test_a_store_that_is_a_file_is_said_with_the_option_that_names_it(
-    run_sumi: RunSumi, tmp_path: Path
-) -> None:
+def test_a_store_that_is_a_file_is_refused_naming_the_option(run_sumi: RunSumi, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = run_sumi("capture", "http://127.0.0.1:9/", "--store", "file")
     assert done.returncode == 2
     assert "choose another one with --store" in done.stderr
 
 
-def test_what_is_for_mirrors_refuses_a_capture_and_says_what_to_use(
-    run_sumi: RunSumi, tmp_path: Path
-) -> None:
+def test_commands_for_mirrors_refuse_a_capture_and_say_what_to_use(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         site.write("index.html", "<p>Start</p>")
         assert run_sumi("capture", site.url, *FAST).returncode == 0

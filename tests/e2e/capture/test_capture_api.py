@@ -32,7 +32,7 @@ def run(main: Callable[[], Awaitable[T]]) -> T:
     return asyncio.run(bounded())
 
 
-def test_progress_is_told_after_every_page(tmp_path: Path) -> None:
+def test_progress_is_reported_after_every_page(tmp_path: Path) -> None:
     told: list[CaptureProgress] = []
     with folder_site(tmp_path / "site") as site:
         write_section(site, "docs", 7)
@@ -56,7 +56,7 @@ def test_progress_is_told_after_every_page(tmp_path: Path) -> None:
         assert (shown.job.id, len(list(shown.pages()))) == (job_id, 8)
 
 
-def test_a_capture_can_be_had_without_an_event_loop_exported_and_deleted(tmp_path: Path) -> None:
+def test_a_capture_without_an_event_loop_is_exported_and_deleted(tmp_path: Path) -> None:
     store = tmp_path / "captures"
     with folder_site(tmp_path / "site") as site:
         write_section(site, "docs", 2)
@@ -74,7 +74,7 @@ def test_a_capture_can_be_had_without_an_event_loop_exported_and_deleted(tmp_pat
     assert captures.jobs() == []
 
 
-def test_one_capture_runs_and_can_be_cancelled_with_a_full_queue_and_taken_up_again(tmp_path: Path) -> None:
+def test_a_capture_can_be_cancelled_with_a_full_queue_and_resumed(tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         write_section(site, "docs", 40)
         captures = sumi.Captures(tmp_path / "captures")
@@ -104,7 +104,7 @@ def test_one_capture_runs_and_can_be_cancelled_with_a_full_queue_and_taken_up_ag
         run(main)
 
 
-def test_a_paused_job_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_paused_job_continues_where_it_was(tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         write_section(site, "docs", 12)
         captures = sumi.Captures(tmp_path / "captures")
@@ -128,7 +128,7 @@ def test_a_paused_job_goes_on_where_it_was(tmp_path: Path) -> None:
         run(main)
 
 
-def test_a_store_that_cannot_be_used_is_said_by_start(tmp_path: Path) -> None:
+def test_start_raises_for_an_unusable_store(tmp_path: Path) -> None:
     (tmp_path / "captures").write_text("a file")
 
     async def main() -> None:
@@ -138,7 +138,7 @@ def test_a_store_that_cannot_be_used_is_said_by_start(tmp_path: Path) -> None:
     run(main)
 
 
-def test_a_browser_that_is_not_there_is_said_by_start(tmp_path: Path) -> None:
+def test_start_raises_for_a_missing_browser(tmp_path: Path) -> None:
     async def main() -> None:
         captures = sumi.Captures(tmp_path / "captures")
         with pytest.raises(UsageError, match="/nope"):
@@ -165,7 +165,7 @@ def test_external_hops_are_at_most_five(asked: int, granted: int) -> None:
 
 
 @pytest.mark.parametrize(("asked", "granted"), [(None, 0), (0, 0), (-5, 0), (3, 3)])
-def test_a_page_limit_of_nothing_is_none(asked: int | None, granted: int) -> None:
+def test_a_page_limit_of_zero_is_no_limit(asked: int | None, granted: int) -> None:
     assert given(limit=asked).limit == granted
 
 
@@ -177,7 +177,7 @@ def test_settings_reach_the_job() -> None:
 
 
 @pytest.mark.parametrize("bad", ["", "no url", "ftp://example.org", []])
-def test_what_is_no_url_is_refused_at_once(bad: str | list[str]) -> None:
+def test_invalid_urls_are_refused_at_once(bad: str | list[str]) -> None:
     with pytest.raises(UsageError):
         given(bad)
 
@@ -198,13 +198,13 @@ def test_what_is_no_url_is_refused_at_once(bad: str | list[str]) -> None:
         ({"robots_on_error": "sometimes"}, "robots_on_error is 'sometimes', but must be"),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_said_in_a_sentence(settings: dict[str, Any], sentence: str) -> None:
+def test_an_unusable_setting_is_a_sentence(settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError, match=re.escape(sentence)):
         given(**settings)
 
 
 @pytest.mark.parametrize("secret", [{"auth": ("u", "s3cret")}, {"header": 53}, {"header": "X-Key s3cret"}])
-def test_a_secret_that_cannot_be_used_is_not_repeated(secret: dict[str, Any]) -> None:
+def test_an_unusable_secret_is_not_repeated(secret: dict[str, Any]) -> None:
     with pytest.raises(UsageError) as refused:
         given(**secret)
     assert not {"s3cret", "53"} & set(re.findall(r"\w+", str(refused.value)))

@@ -1,4 +1,4 @@
-"""What earlier captures have is not fetched again, and every job has its own complete set of pages."""
+"""Pages of earlier captures are not fetched again, and every job has its own complete set of pages."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def captured(run_sumi: RunSumi, site: FolderSite, *words: str) -> tuple[str, lis
     return cache_note(done), page_requests(site, before)
 
 
-def test_a_second_capture_asks_only_for_its_base(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_a_second_capture_requests_only_its_base_url(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         write_section(site, "docs", 9)
         site.write("docs/copy.html", "<p>About docs, part 0: </p>", title="docs/p0.html")
@@ -46,7 +46,7 @@ def test_skipping_the_cache_fetches_every_page(run_sumi: RunSumi, tmp_path: Path
         assert len([status for _, status in asked if status == 200]) == 6
 
 
-def test_an_old_copy_is_asked_for_and_a_changed_page_is_taken(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_an_old_copy_is_revalidated_and_a_changed_page_replaced(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         write_section(site, "docs", 5)
         captured(run_sumi, site)
@@ -58,7 +58,7 @@ def test_an_old_copy_is_asked_for_and_a_changed_page_is_taken(run_sumi: RunSumi,
         assert "Something else by now" in (tmp_path / "all.md").read_text()
 
 
-def test_a_page_is_asked_for_again_when_its_server_wants_it(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_a_page_is_requested_again_if_its_server_wants_it(run_sumi: RunSumi, tmp_path: Path) -> None:
     said = {
         "nothing": {},
         "for-an-hour": {"Cache-Control": "max-age=3600"},

@@ -48,7 +48,7 @@ def test_a_cancelled_capture_is_interrupted_however_much_waits(
         assert len(jobs(run_sumi)) == 1
 
 
-def test_a_paused_capture_says_so_and_goes_on(
+def test_a_paused_capture_says_so_and_continues(
     spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     with folder_site(tmp_path / "site") as site:
@@ -98,7 +98,7 @@ def test_limits_are_exact_after_kills(spawn_sumi: SpawnSumi, run_sumi: RunSumi, 
         assert jobs(run_sumi)[-1]["pages_processed"] == 40
 
 
-def test_who_interrupts_a_capture_is_told_how_to_go_on_with_it(
+def test_an_interrupted_capture_says_how_to_resume_it(
     spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     with folder_site(tmp_path / "site") as site:

@@ -1,4 +1,5 @@
-"""A password goes to the base URL that it stands in, and what was fetched with one is nobody else's."""
+"""A password is sent only to the site of its base URL, and pages fetched with it are not reused without
+it."""
 
 import base64
 import sqlite3
@@ -49,9 +50,7 @@ def test_a_password_in_a_later_base_of_the_same_site_counts(run_sumi: RunSumi) -
         assert sent(one, "authorization") == {basic("u:p")}
 
 
-def test_what_does_not_say_for_which_of_several_sites_it_is_goes_to_none(
-    run_sumi: RunSumi, tmp_path: Path
-) -> None:
+def test_secrets_without_a_site_are_refused_for_several_sites(run_sumi: RunSumi, tmp_path: Path) -> None:
     with site({"/": a_page}) as one, site({"/": a_page}) as two:
         bases = (f"{one.url}/", f"{two.url}/")
         for words, instead in (
@@ -74,7 +73,7 @@ def test_what_does_not_say_for_which_of_several_sites_it_is_goes_to_none(
         assert (sent(one, "x-key"), sent(two, "x-key")) == ({""}, {"abc"})
 
 
-def test_of_one_site_every_base_has_what_was_given(run_sumi: RunSumi) -> None:
+def test_every_base_url_of_one_site_gets_the_secrets(run_sumi: RunSumi) -> None:
     with site({"/a": a_page, "/b": a_page}) as one:
         words = ("--auth", "u:p", "--header", "X-Key: abc")
         done = run_sumi("capture", f"{one.url}/a", f"{one.url}/b", *FAST, *words)
@@ -142,7 +141,7 @@ def test_a_page_in_another_language_is_another_page(run_sumi: RunSumi, tmp_path:
         assert taken(run_sumi, one, "/p", *german, "--cache-age", "0") == ("full", 1)
 
 
-def test_what_a_password_opened_stays_closed_without_it(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_pages_behind_a_password_are_not_reused_without_it(run_sumi: RunSumi, tmp_path: Path) -> None:
     with site({"/": linking_to("/p"), "/p": for_members}) as one:
         assert taken(run_sumi, one, "/p", "--auth", "u:p") == ("miss", 1)
         assert taken(run_sumi, one, "/p") == (None, 1)
@@ -152,13 +151,13 @@ def test_what_a_password_opened_stays_closed_without_it(run_sumi: RunSumi, tmp_p
         assert "Among ourselves." in exported_text(run_sumi, tmp_path)
 
 
-def test_a_page_that_varies_by_who_asks_is_asked_for_under_another_name(run_sumi: RunSumi) -> None:
+def test_a_page_that_varies_by_user_agent_is_requested_for_another_agent(run_sumi: RunSumi) -> None:
     with site({"/": linking_to("/p"), "/p": by_agent}) as one:
         for name, level in (("one/1", "miss"), ("two/1", "miss"), ("two/1", "full"), ("one/1", "full")):
             assert taken(run_sumi, one, "/p", "--user-agent", name)[0] == level, name
 
 
-def test_a_page_that_varies_by_cookies_is_kept_only_where_there_are_none(run_sumi: RunSumi) -> None:
+def test_a_page_that_varies_by_cookies_is_reused_only_without_cookies(run_sumi: RunSumi) -> None:
     with site({"/": linking_to("/p"), "/p": by_cookie}) as one:
         assert taken(run_sumi, one, "/p") == ("miss", 1)
         assert taken(run_sumi, one, "/p") == ("full", 0)
@@ -168,7 +167,7 @@ def test_a_page_that_varies_by_cookies_is_kept_only_where_there_are_none(run_sum
         assert taken(run_sumi, one, "/p", "--no-cookies") == ("full", 0)
 
 
-def test_a_folder_of_the_version_before_is_taken_over(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_a_folder_of_the_previous_version_is_upgraded(run_sumi: RunSumi, tmp_path: Path) -> None:
     """What its pages were asked for with is not known, so they are asked for once more."""
     with site({"/": linking_to("/p"), "/p": by_language}) as one:
         assert taken(run_sumi, one, "/p") == ("miss", 1)

@@ -1,4 +1,4 @@
-"""A captured job can be taken elsewhere: as Markdown files, one Markdown file, JSON lines and a ZIP."""
+"""A captured job can be exported as Markdown files, one Markdown file, JSON lines and a ZIP."""
 
 import json
 import re
@@ -70,7 +70,7 @@ def test_a_folder_and_a_zip_hold_the_same_files(run_sumi: RunSumi, site: FolderS
 
 
 @pytest.mark.parametrize("form", [name for name in EXPORT_FORMATS if name != "folder"])
-def test_a_folder_is_no_place_for_one_file(
+def test_a_format_of_one_file_refuses_a_folder(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path, form: str
 ) -> None:
     (tmp_path / "there").mkdir()
@@ -80,7 +80,7 @@ def test_a_folder_is_no_place_for_one_file(
     assert list((tmp_path / "there").iterdir()) == []
 
 
-def test_an_export_is_of_one_moment_of_a_job_that_goes_on(
+def test_an_export_of_a_running_job_is_a_snapshot(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path
 ) -> None:
     """Pages that come between the contents and the texts are in neither."""
@@ -101,7 +101,7 @@ def test_an_export_is_of_one_moment_of_a_job_that_goes_on(
     assert len(re.findall(r"^\d+\. \[", text, re.MULTILINE)) == text.count("<a id=") == 2
 
 
-def test_what_is_said_to_be_exported_was(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
+def test_the_number_of_exported_pages_is_true(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
     """A running job's row may be behind its pages."""
     folder = CaptureFolder(tmp_path / "captures")
     with folder.writing("a test") as writer:

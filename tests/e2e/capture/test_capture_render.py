@@ -70,7 +70,7 @@ def test_lazy_content_comes_with_scrolling_only(
     assert f"Row {BATCHES - 1}.9 of" in scrolled["endless"]
 
 
-def test_auto_renders_what_says_nothing_by_itself_and_nothing_else(
+def test_auto_renders_only_pages_that_are_empty_without_javascript(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=1, sitemap=SitemapPreset.NONE)
@@ -82,7 +82,7 @@ def test_auto_renders_what_says_nothing_by_itself_and_nothing_else(
     assert "Before. **Slotted in.** After." in found["shadow"]
 
 
-def test_a_selector_is_waited_for_and_missed_aloud(
+def test_a_selector_is_waited_for_and_reported_if_missing(
     small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     waits = ("--wait-for", ".late", "--wait-for", ".never", "--render-timeout", "12")
@@ -107,7 +107,7 @@ def test_a_rendered_page_is_rendered_once_while_it_is_fresh(
     assert len(site.requests_to("/app/data/paper")) == asked + 1
 
 
-def test_a_selector_that_is_none_leaves_no_job_behind(
+def test_an_invalid_selector_leaves_no_job_behind(
     small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     words = ("--render", "fast", "--wait-for", "main[", *FREELY)
@@ -117,7 +117,7 @@ def test_a_selector_that_is_none_leaves_no_job_behind(
     assert not (tmp_path / "captures").exists()
 
 
-def test_a_job_that_cannot_go_on_stays_as_it_was(small_site: RunningSite, run_sumi: RunSumi) -> None:
+def test_a_job_that_cannot_be_resumed_stays_unchanged(small_site: RunningSite, run_sumi: RunSumi) -> None:
     captured(run_sumi, f"{small_site.url}/app/late", "--render", "fast")
     before = jobs(run_sumi)
     done = run_sumi("capture", "resume", "--browser", "/nope")

@@ -1,4 +1,4 @@
-"""A plain site on loopback for ``sumi run``: an index, pages and dead links, and who asked when."""
+"""A plain site on loopback for ``sumi run``: an index, pages, dead links, and a log of requests."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""A quick state check finds an archived body that is not as long as it was, packed or not, and reads none."""
+"""A quick state check finds an archived body of the wrong size, packed or not, without reading any."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

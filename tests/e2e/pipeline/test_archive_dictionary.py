@@ -1,4 +1,4 @@
-"""An archive may be packed with a dictionary of its own; kills leave it whole, and everybody can open it."""
+"""An archive may be packed with its own dictionary; it survives kills and opens with standard tools."""
 
 import random
 import shutil
@@ -33,7 +33,7 @@ def packed_with(workspace: Workspace) -> dict[str, int]:
     }
 
 
-def test_it_is_trained_once_used_from_then_on_and_read_by_every_command(
+def test_a_dictionary_is_trained_once_and_read_by_every_command(
     workspace: Workspace, run_sumi: RunSumi
 ) -> None:
     done = run_sumi(*UNIFIED)
@@ -60,9 +60,7 @@ def test_it_is_trained_once_used_from_then_on_and_read_by_every_command(
 
 
 @pytest.mark.skipif(shutil.which("zstdcat") is None, reason="zstdcat is not installed")
-def test_zstdcat_opens_it_with_the_dictionary_that_lies_beside(
-    workspace: Workspace, run_sumi: RunSumi
-) -> None:
+def test_zstdcat_opens_a_body_with_the_dictionary(workspace: Workspace, run_sumi: RunSumi) -> None:
     run_sumi(*UNIFIED)
     (dictionary,) = workspace.dictionaries()
     path = next(path for path, number in packed_with(workspace).items() if number)
@@ -71,7 +69,7 @@ def test_zstdcat_opens_it_with_the_dictionary_that_lies_beside(
     assert opened == workspace.body(path)
 
 
-def test_crawler_and_scraper_share_it(workspace: Workspace, run_sumi: RunSumi) -> None:
+def test_crawler_and_scraper_share_the_dictionary(workspace: Workspace, run_sumi: RunSumi) -> None:
     for side in ("crawl", "scrape"):
         done = run_sumi(side, "run", "--config", "crawl.yaml", "-q")
         assert done.returncode == 0, done.stderr
@@ -80,7 +78,7 @@ def test_crawler_and_scraper_share_it(workspace: Workspace, run_sumi: RunSumi) -
     assert set(workspace.page_requests().values()) == {1}
 
 
-def test_killed_around_its_making_nothing_is_lost(
+def test_a_kill_during_training_loses_nothing(
     make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=1, github=REPOSITORIES, delay_ms=2)

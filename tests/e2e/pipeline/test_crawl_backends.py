@@ -1,4 +1,4 @@
-"""What a crawl's state is kept in may be changed: never by beginning anew beside it."""
+"""The backend of a crawl's state can be changed, but never by silently starting a new state."""
 
 import shlex
 from pathlib import Path
@@ -32,7 +32,7 @@ def advised(refused: FinishedSumi) -> list[str]:
 
 
 @pytest.mark.parametrize(("before", "after"), [(None, "lmdb"), ("files", "sqlite"), ("lmdb", None)])
-def test_a_crawl_with_another_backend_is_refused_and_goes_on_as_it_is_told(
+def test_another_backend_is_refused_until_the_state_is_migrated(
     workspace: Workspace, run_sumi: RunSumi, before: str | None, after: str | None
 ) -> None:
     change(workspace, frontier={"backend": before} if before else {})
@@ -52,7 +52,7 @@ def test_a_crawl_with_another_backend_is_refused_and_goes_on_as_it_is_told(
     assert workspace.rows("two") == []
 
 
-def test_the_scraper_knows_what_it_did_whatever_the_crawler_is_kept_in(
+def test_the_scraper_finds_its_state_whatever_the_backend_is_now(
     workspace: Workspace, run_sumi: RunSumi
 ) -> None:
     run_sumi("crawl", "run", *CONFIG)
@@ -74,7 +74,7 @@ def test_the_scraper_knows_what_it_did_whatever_the_crawler_is_kept_in(
 
 
 @pytest.mark.parametrize("command", ["scrape run", "scrape replay", "run --unified"])
-def test_an_index_in_another_form_is_refused_until_it_is_carried_over(
+def test_another_index_backend_is_refused_until_the_index_is_migrated(
     workspace: Workspace, run_sumi: RunSumi, command: str
 ) -> None:
     config = ("--config", "crawl.yaml", "--run-id", "again")
@@ -93,7 +93,7 @@ def test_an_index_in_another_form_is_refused_until_it_is_carried_over(
     assert sorted(row["url"] for row in workspace.rows("again")) == indexed
 
 
-def test_an_index_is_carried_back_to_text_and_to_nothing_else(
+def test_an_index_is_migrated_back_to_files_and_to_nothing_else(
     workspace: Workspace, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     change(workspace, index={"backend": "lmdb"})
@@ -105,7 +105,7 @@ def test_an_index_is_carried_back_to_text_and_to_nothing_else(
     assert {record["url"] for record in workspace.index()} == workspace.truth.keys()
 
 
-def test_another_backend_in_the_same_place_is_refused_by_the_name_of_its_setting(
+def test_another_backend_at_the_same_path_is_refused_naming_the_setting(
     workspace: Workspace, run_sumi: RunSumi
 ) -> None:
     change(workspace, frontier={"backend": "files", "db_path": "state/mine"})

@@ -1,4 +1,4 @@
-"""Every field of every file that a crawl leaves for other programs is there, and says what it should."""
+"""Every field of every file that a crawl writes for other programs is there and correct."""
 
 import asyncio
 import csv
@@ -32,7 +32,7 @@ def workspace(make_site: MakeSite, tmp_path: Path) -> Workspace:
     return make_workspace(tmp_path, make_site(pages=1, github=1), 1, limits=ONE_BY_ONE)
 
 
-def test_what_crawler_and_scraper_leave(workspace: Workspace, run_sumi: RunSumi) -> None:
+def test_files_of_crawler_and_scraper(workspace: Workspace, run_sumi: RunSumi) -> None:
     done = run_sumi("run", "--config", "crawl.yaml", "--run-id", "one", "-q")
     assert done.returncode == 0, done.stderr
     page = repository_page(workspace)
@@ -67,7 +67,7 @@ def test_what_crawler_and_scraper_leave(workspace: Workspace, run_sumi: RunSumi)
     check_store(workspace)
 
 
-def test_what_a_unified_run_leaves(make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_files_of_a_unified_run(make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path) -> None:
     site = make_site(pages=1, github=1)
     workspace = make_workspace(tmp_path, site, 1, index={"backend": "lmdb"}, limits=ONE_BY_ONE)
     assert run_sumi("run", "--config", "crawl.yaml", "--unified", "-q").returncode == 0

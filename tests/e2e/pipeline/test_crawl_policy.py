@@ -121,7 +121,7 @@ def test_bad_usage_is_a_sentence(run_sumi: RunSumi, words: list[str], said: str)
     assert said in done.stderr.splitlines()[-1]
 
 
-def test_a_family_of_commands_says_what_it_has(run_sumi: RunSumi) -> None:
+def test_a_family_of_commands_lists_its_commands(run_sumi: RunSumi) -> None:
     done = run_sumi("crawl", "--help")
     assert done.returncode == 0
     assert "crawl validate-policy" in done.stdout

@@ -1,4 +1,4 @@
-"""What the crawler finds by policy, the scraper archives: each page once, in the files that are promised."""
+"""The scraper archives what the crawler finds: each page once, in the documented files."""
 
 import shutil
 import time
@@ -20,7 +20,7 @@ def workspace(make_site: MakeSite, tmp_path: Path) -> Workspace:
     return make_workspace(tmp_path, make_site(pages=1, github=REPOSITORIES), REPOSITORIES)
 
 
-def test_crawl_then_scrape_gives_every_page_once_and_asks_for_none_twice(
+def test_crawl_then_scrape_archives_and_fetches_every_page_once(
     workspace: Workspace, run_sumi: RunSumi
 ) -> None:
     crawled = run_sumi("crawl", "run", "--config", "crawl.yaml", "--json")
@@ -74,7 +74,7 @@ def test_replay_writes_the_same_csv_without_the_network(workspace: Workspace, ru
     assert lost["url"] in gappy.stderr
 
 
-def test_a_run_that_is_resumed_has_its_name_already(workspace: Workspace, run_sumi: RunSumi) -> None:
+def test_a_resumed_run_keeps_its_run_id(workspace: Workspace, run_sumi: RunSumi) -> None:
     run_sumi("crawl", "run", "--config", "crawl.yaml")
     run_sumi("scrape", "run", "--config", "crawl.yaml", "--run-id", "one")
     renamed = run_sumi("scrape", "resume", "--config", "crawl.yaml", "--run-id", "two")
@@ -86,7 +86,7 @@ def test_a_run_that_is_resumed_has_its_name_already(workspace: Workspace, run_su
     assert workspace.faults([*workspace.rows()]) == []
 
 
-def test_a_run_with_nothing_to_do_has_the_csv_that_it_names(workspace: Workspace, run_sumi: RunSumi) -> None:
+def test_a_run_with_nothing_to_do_creates_its_csv(workspace: Workspace, run_sumi: RunSumi) -> None:
     run_sumi("crawl", "run", "--config", "crawl.yaml")
     for run_id in ("one", "two", "two"):
         done = run_sumi("scrape", "run", "--config", "crawl.yaml", "--run-id", run_id, "--json")
@@ -121,9 +121,7 @@ def test_the_spool_rotates_and_is_read_across_its_segments(
     assert {row["url"] for row in rows} == workspace.truth.keys()
 
 
-def test_a_page_found_again_unchanged_costs_a_304_and_gets_a_row(
-    workspace: Workspace, run_sumi: RunSumi
-) -> None:
+def test_an_unchanged_page_costs_a_304_and_gets_a_row(workspace: Workspace, run_sumi: RunSumi) -> None:
     for again in ((), ("--again",)):
         run_sumi("crawl", "run", "--config", "crawl.yaml", *again)
         run_sumi("scrape", "run", "--config", "crawl.yaml", "--run-id", "again" if again else "one")
@@ -134,7 +132,7 @@ def test_a_page_found_again_unchanged_costs_a_304_and_gets_a_row(
     assert statuses == [200, 304]
 
 
-def test_without_hand_over_the_scraper_asks_by_itself_and_conditionally(
+def test_without_hand_over_the_scraper_makes_conditional_requests(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=1, github=1)
@@ -151,7 +149,7 @@ def test_without_hand_over_the_scraper_asks_by_itself_and_conditionally(
     assert {row["http_status"] for row in workspace.rows("two")} == {"304"}
 
 
-def test_a_lost_body_is_fetched_instead_of_taken_over(workspace: Workspace, run_sumi: RunSumi) -> None:
+def test_a_missing_body_is_fetched_again(workspace: Workspace, run_sumi: RunSumi) -> None:
     run_sumi("crawl", "run", "--config", "crawl.yaml")
     lost = workspace.discoveries()[0]
     sha256 = lost["metadata"]["content_sha256"]
@@ -183,7 +181,7 @@ def test_no_bookmark_can_make_a_page_appear_twice(
     assert workspace.faults([*workspace.rows()]) == []
 
 
-def test_lines_that_are_no_discoveries_cost_only_themselves(workspace: Workspace, run_sumi: RunSumi) -> None:
+def test_lines_that_are_not_discoveries_are_skipped(workspace: Workspace, run_sumi: RunSumi) -> None:
     spool = workspace.folder / "spool" / "discoveries"
     spool.mkdir(parents=True)
     good = f'{{"url": "{workspace.origin}/topics", "metadata": {{"latency_ms": "slow"}}}}'
@@ -195,7 +193,7 @@ def test_lines_that_are_no_discoveries_cost_only_themselves(workspace: Workspace
     assert "discoveries-1700000000.jsonl:1: passed over, it is not JSON" in scraped.stderr
 
 
-def test_with_too_much_unread_the_crawler_waits_for_the_scraper(
+def test_the_crawler_pauses_while_too_much_is_unread(
     make_site: MakeSite, run_sumi: RunSumi, spawn_sumi: SpawnSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=1, github=8)
@@ -209,7 +207,7 @@ def test_with_too_much_unread_the_crawler_waits_for_the_scraper(
     assert workspace.faults([*workspace.rows("one")]) == []
 
 
-def test_flag_files_pause_and_stop_each_side_by_its_name(
+def test_flag_files_pause_and_stop_crawler_and_scraper_separately(
     workspace: Workspace, spawn_sumi: SpawnSumi, run_sumi: RunSumi
 ) -> None:
     run_sumi("crawl", "run", "--config", "crawl.yaml")
@@ -225,7 +223,7 @@ def test_flag_files_pause_and_stop_each_side_by_its_name(
     assert workspace.faults([*workspace.rows("one")]) == []
 
 
-def test_status_tells_of_frontier_spool_archive_and_index(workspace: Workspace, run_sumi: RunSumi) -> None:
+def test_status_shows_frontier_spool_archive_and_index(workspace: Workspace, run_sumi: RunSumi) -> None:
     nothing = run_sumi("crawl", "status", "--config", "crawl.yaml")
     assert nothing.returncode == 2
     assert "nothing has run in this workspace" in nothing.stderr

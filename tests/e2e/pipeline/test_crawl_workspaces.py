@@ -1,4 +1,4 @@
-"""What other commands know of a mirror they know of a workspace: how it stands, why, if it is whole."""
+"""Status, explain and state check work on a workspace as they do on a mirror."""
 
 from pathlib import Path
 
@@ -52,9 +52,7 @@ def test_both_sides_of_a_workspace_are_known(workspace: Workspace, run_sumi: Run
     assert "workspace/state/frontier, workspace/state/scraper" in which.stderr
 
 
-def test_a_damaged_body_is_found_and_the_next_run_gets_it_again(
-    unified: Workspace, run_sumi: RunSumi
-) -> None:
+def test_a_damaged_body_is_found_and_the_next_run_fetches_it(unified: Workspace, run_sumi: RunSumi) -> None:
     told = {line["url"]: line for line in unified.metadata()}
     damaged, lost = sorted(told)[:2]
     (unified.folder / told[damaged]["stored_path"]).write_bytes(b"")
@@ -73,7 +71,7 @@ def test_a_damaged_body_is_found_and_the_next_run_gets_it_again(
     assert unified.page_requests()[damaged] == unified.page_requests()[lost] == 2
 
 
-def test_state_is_carried_to_another_backend_and_goes_on_there(unified: Workspace, run_sumi: RunSumi) -> None:
+def test_a_migrated_state_continues_in_another_backend(unified: Workspace, run_sumi: RunSumi) -> None:
     moved = run_sumi("state", "migrate", "workspace", "workspace/state/frontier.lmdb", "--to", "lmdb")
     assert moved.returncode == 0, moved.stderr
     config = unified.config.read_text() + "\nfrontier: {backend: lmdb}\n"
@@ -91,7 +89,7 @@ def test_a_workspace_that_a_run_made_can_be_reset(unified: Workspace, run_sumi: 
     assert left == {".sumi-workspace", "seeds.txt"}
 
 
-def test_folders_of_somebody_else_never_become_the_jobs_own(workspace: Workspace, run_sumi: RunSumi) -> None:
+def test_folders_with_other_files_never_become_the_jobs(workspace: Workspace, run_sumi: RunSumi) -> None:
     (workspace.folder / "logs").mkdir()
     (workspace.folder / "logs" / "mine.txt").write_text("not yours")
     assert run_sumi("run", "--config", "crawl.yaml", "--unified", "-q").returncode == 0

@@ -1,4 +1,4 @@
-"""What the crawler hands over, the scraper tells as if it had asked itself: nothing lost, nothing made up."""
+"""The scraper records pages that the crawler handed over as if it had fetched them itself."""
 
 import csv
 import threading
@@ -99,9 +99,7 @@ def records(path: Path, kind: str) -> list[tuple[dict[str, str], bytes]]:
         ]
 
 
-def test_a_row_says_the_same_whether_its_page_was_handed_over_or_not(
-    site: Site, run_sumi: RunSumi, tmp_path: Path
-) -> None:
+def test_a_row_is_the_same_with_and_without_hand_over(site: Site, run_sumi: RunSumi, tmp_path: Path) -> None:
     assert run_sumi("crawl", "run", *CONFIG).returncode == 0
     assert run_sumi("scrape", "run", *CONFIG).returncode == 0
     (row,) = rows(tmp_path)
@@ -144,9 +142,7 @@ def test_a_page_that_was_not_modified_before_the_first_scrape_gets_such_a_row(
     assert msgspec.json.decode(status.stdout)["files"]["indexed"] == 1
 
 
-def test_a_line_of_an_older_version_is_taken_over_as_before(
-    site: Site, run_sumi: RunSumi, tmp_path: Path
-) -> None:
+def test_a_line_of_an_earlier_version_is_still_read(site: Site, run_sumi: RunSumi, tmp_path: Path) -> None:
     run_sumi("crawl", "run", *CONFIG)
     (segment,) = (tmp_path / "workspace/spool/discoveries").glob("*.jsonl")
     line = msgspec.json.decode(segment.read_bytes())
@@ -159,9 +155,7 @@ def test_a_line_of_an_older_version_is_taken_over_as_before(
     assert (row["retries"], row["metadata"]["robots_meta"]) == ("0", "noarchive")
 
 
-def test_a_warc_claims_an_answer_only_where_there_was_one(
-    site: Site, run_sumi: RunSumi, tmp_path: Path
-) -> None:
+def test_a_warc_has_a_response_only_if_there_was_one(site: Site, run_sumi: RunSumi, tmp_path: Path) -> None:
     assert run_sumi("crawl", "run", *CONFIG, "--warc", "crawled.warc.gz").returncode == 0
     ((headers, body),) = records(tmp_path / "crawled.warc.gz", "response")
     assert (headers["x-of-the-site"], body) == ("yes", PAGE.encode())

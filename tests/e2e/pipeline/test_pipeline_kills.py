@@ -1,4 +1,4 @@
-"""Killed at any moment, crawler and scraper go on: every page found is in the CSV, exactly once."""
+"""Killed at any moment, crawler and scraper continue: every page found is in the CSV exactly once."""
 
 import os
 import random
@@ -82,7 +82,7 @@ def assert_indexed_once(workspace: Workspace) -> None:
         assert sorted(record["url"] for record in workspace.index()) == sorted(workspace.truth)
 
 
-def test_what_a_killed_scraper_had_indexed_is_not_indexed_again(
+def test_pages_indexed_by_a_killed_scraper_are_not_indexed_again(
     workspace: Workspace, spawn_sumi: SpawnSumi, run_sumi: RunSumi
 ) -> None:
     words = ("--config", "crawl.yaml", "-q")
@@ -119,7 +119,7 @@ def test_unified_killed_again_and_again(
 
 
 @pytest.mark.parametrize("command", ["crawl run", "run --unified"])
-def test_every_page_is_in_a_warc_whenever_the_run_that_wrote_it_was_killed(
+def test_every_page_is_in_a_warc_despite_kills(
     workspace: Workspace, spawn_sumi: SpawnSumi, run_sumi: RunSumi, command: str
 ) -> None:
     words = (*command.split(), "--config", "crawl.yaml", "--warc", "pages.warc.gz", "-q")
@@ -143,7 +143,7 @@ def warc_urls(path: Path) -> list[str]:
         ]
 
 
-def test_interrupted_both_sides_stop_and_the_same_command_goes_on(
+def test_an_interrupt_stops_both_and_the_same_command_continues(
     workspace: Workspace, spawn_sumi: SpawnSumi, run_sumi: RunSumi
 ) -> None:
     running = spawn_sumi("run", "--config", "crawl.yaml", "--json")

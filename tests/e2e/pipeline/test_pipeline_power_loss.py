@@ -1,4 +1,4 @@
-"""After a power cut no file tells of a page that is gone, and the next run completes every file exactly."""
+"""After a power cut no file has a page that was lost, and the next run completes every file."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""``sumi run`` is one command: signals reach both of its processes, and its last word is true of both."""
+"""``sumi run`` is one command: signals reach both of its processes, and its verdict is true of both."""
 
 import os
 import signal
@@ -70,7 +70,7 @@ def test_a_second_signal_aborts_both(make_site: MakeSite, spawn_sumi: SpawnSumi,
     assert (running.events[-1]["process"], running.events[-1]["status"]) == ("run", "aborted")
 
 
-def test_pages_that_the_crawler_could_not_get_are_named_and_make_it_partial(
+def test_failed_pages_of_the_crawler_make_the_run_partial(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=10, dead=3)
@@ -105,16 +105,14 @@ def test_failures_of_the_crawler_are_shown_as_they_happen(
     assert quiet.stderr.startswith("partial: crawl: ")
 
 
-def test_a_run_in_which_nothing_is_wrong_is_complete(
-    make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
-) -> None:
+def test_a_run_without_problems_is_complete(make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path) -> None:
     configured_crawl(tmp_path, make_site(pages=6))
     done = run_sumi("run", "--config", "crawl.yaml")
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == f"complete: {EVERYTHING}"
 
 
-def test_a_crawler_that_was_killed_is_said_to_have_been(
+def test_a_killed_crawler_is_reported(
     make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=60, delay=0.3)
@@ -129,7 +127,7 @@ def test_a_crawler_that_was_killed_is_said_to_have_been(
     assert EVERYTHING not in said
 
 
-def test_a_crawler_that_refused_to_start_is_said_to_have_refused(
+def test_a_crawler_that_refused_to_start_is_reported(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     configured_crawl(tmp_path, make_site(pages=6))
@@ -151,7 +149,7 @@ def test_a_page_limit_makes_it_limited(make_site: MakeSite, run_sumi: RunSumi, t
     assert EVERYTHING not in done.stderr
 
 
-def test_new_limits_and_questions_reach_both_processes(
+def test_reload_and_status_signals_reach_both_processes(
     make_site: MakeSite, spawn_sumi: SpawnSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=60)
@@ -171,9 +169,7 @@ def test_new_limits_and_questions_reach_both_processes(
     assert len(site.asked) <= asked + 1
 
 
-def test_both_together_ask_no_faster_than_one_may(
-    make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
-) -> None:
+def test_both_together_keep_the_rate_limit(make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path) -> None:
     site = make_site(pages=6)
     slow = LIMITS | {"req_per_sec": 4, "per_host_concurrency": 1}
     configured_crawl(tmp_path, site, limits=slow, spool={"hand_over": False})
@@ -197,7 +193,7 @@ def test_the_scraper_may_contact_what_a_seed_names_as_the_crawler_may(
     assert scraped.events[-1]["outcomes"] == {"captured": found}
 
 
-def test_a_crawler_that_waits_for_the_scraper_lets_it_fetch_meanwhile(
+def test_the_scraper_fetches_while_the_crawler_waits_for_it(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=40)

@@ -1,4 +1,4 @@
-"""A spool that another program wrote: URLs are asked for as they are written, and no line or file is lost."""
+"""A spool of another program: URLs are requested as written, and no line or file is lost."""
 
 import asyncio
 import csv
@@ -125,7 +125,7 @@ TARGETS = (
 
 
 @pytest.mark.parametrize("keep_query", [[], ["b"]])
-def test_every_url_is_asked_for_and_filed_as_it_is_written(spool: Spool, keep_query: list[str]) -> None:
+def test_every_url_is_requested_and_stored_as_written(spool: Spool, keep_query: list[str]) -> None:
     spool.configure(scope={"keep_query": keep_query})
     spool.write("discoveries-1.jsonl", *map(spool.listed, TARGETS))
     done = spool.scrape()
@@ -135,7 +135,7 @@ def test_every_url_is_asked_for_and_filed_as_it_is_written(spool: Spool, keep_qu
     assert done.events[-1]["discovered"] == len(TARGETS)
 
 
-def test_a_scraper_of_an_earlier_version_goes_on_and_files_urls_as_written_from_now_on(spool: Spool) -> None:
+def test_the_state_of_an_earlier_version_continues_with_urls_as_written(spool: Spool) -> None:
     spool.write("discoveries-1.jsonl", spool.listed("/a"))
     spool.scrape()
 
@@ -158,7 +158,7 @@ def test_a_redirect_leads_to_the_very_url_that_it_names(spool: Spool) -> None:
     assert spool.archived() == ["/target/?b=2"]
 
 
-def test_a_pattern_that_denies_holds_for_the_url_as_written_and_in_its_form(spool: Spool) -> None:
+def test_a_deny_pattern_applies_to_the_written_and_the_normalized_url(spool: Spool) -> None:
     spool.configure(scope={"deny_patterns": ["[?&]action=", "/secret$"], "allow_patterns": ["/[a-z]+$"]})
     spool.write("discoveries-1.jsonl", *map(spool.listed, ("/a/?x=1", "/a?action=x", "/secret/", "/B")))
     done = spool.scrape()
@@ -166,7 +166,7 @@ def test_a_pattern_that_denies_holds_for_the_url_as_written_and_in_its_form(spoo
     assert done.events[-1]["outcomes"] == {"captured": 1, "excluded": 3}
 
 
-def test_files_of_any_name_are_read_in_order_and_again_when_they_come_or_grow(spool: Spool) -> None:
+def test_files_are_read_in_order_and_when_they_appear_or_grow(spool: Spool) -> None:
     spool.write("discoveries-10.jsonl", spool.listed("/10"))
     spool.write("discoveries-9.jsonl", spool.listed("/9"))
     spool.write("discoveries-crawl a.jsonl", spool.listed("/a"))
@@ -207,7 +207,7 @@ BAD = {
 }
 
 
-def test_each_line_that_is_no_discovery_is_named_and_counted_for_good(spool: Spool) -> None:
+def test_each_line_that_is_not_a_discovery_is_reported_and_counted(spool: Spool) -> None:
     spool.write("discoveries-1.jsonl", spool.listed("/first"), *BAD, b"", spool.listed("/last"))
     done = spool.scrape()
     assert (done.returncode, done.events[-1]["status"]) == (1, "partial")
@@ -223,7 +223,7 @@ def test_each_line_that_is_no_discovery_is_named_and_counted_for_good(spool: Spo
     assert spool.scrape("three").events[-1]["status"] == "complete"
 
 
-def test_other_ways_to_end_lines_and_to_begin_files_are_read(spool: Spool) -> None:
+def test_other_line_ends_and_byte_order_marks_are_read(spool: Spool) -> None:
     first, second = (msgspec.json.encode(spool.listed(target)) for target in ("/a", "/b"))
     spool.write("discoveries-1.jsonl", b"\xef\xbb\xbf" + first + b"\r", second + b"\r")
     spool.write("discoveries-2.jsonl", spool.listed("/c"), spool.listed("/d"), end=b"")
@@ -237,7 +237,7 @@ def test_other_ways_to_end_lines_and_to_begin_files_are_read(spool: Spool) -> No
     assert spool.archived("two") == ["/f"]
 
 
-def test_what_a_discovery_says_of_its_page_is_in_its_row(spool: Spool) -> None:
+def test_metadata_of_a_discovery_are_in_the_row(spool: Spool) -> None:
     said = {
         "topic": "=1+1",
         "tags": ["a\n", {"deep": None}],
@@ -261,7 +261,7 @@ def test_what_a_discovery_says_of_its_page_is_in_its_row(spool: Spool) -> None:
     assert [words.partition(":")[2].partition(":")[0] for words in warnings(done)] == ["3", "4"]
 
 
-def test_a_url_listed_twice_is_asked_for_once_and_keeps_what_both_say(spool: Spool) -> None:
+def test_a_url_listed_twice_is_requested_once_with_merged_metadata(spool: Spool) -> None:
     spool.write("discoveries-1.jsonl", spool.listed("/a", metadata={"x": 1, "y": 1}), spool.listed("/b"))
     spool.write("discoveries-2.jsonl", spool.listed("/a", metadata={"y": 2}), spool.listed("/a#part"))
     assert spool.scrape().returncode == 0

@@ -1,4 +1,4 @@
-"""One process fetches each page once, archives it, and tells of it in one file of metadata."""
+"""A unified run fetches each page once, archives it, and records it in one file of metadata."""
 
 import shutil
 import subprocess
@@ -19,7 +19,7 @@ def workspace(make_site: MakeSite, tmp_path: Path) -> Workspace:
     return make_workspace(tmp_path, make_site(pages=1, github=REPOSITORIES), REPOSITORIES)
 
 
-def test_every_page_is_fetched_once_and_told_of_once(workspace: Workspace, run_sumi: RunSumi) -> None:
+def test_every_page_is_fetched_and_recorded_once(workspace: Workspace, run_sumi: RunSumi) -> None:
     done = run_sumi("run", "--config", "crawl.yaml", "--unified", "--warc", "pages.warc.gz")
     assert done.returncode == 0, done.stderr
     told = workspace.metadata()
@@ -44,7 +44,7 @@ def test_every_page_is_fetched_once_and_told_of_once(workspace: Workspace, run_s
 
 
 @pytest.mark.skipif(shutil.which("zstdcat") is None, reason="zstdcat is not installed")
-def test_anybody_can_open_what_is_archived(workspace: Workspace, run_sumi: RunSumi) -> None:
+def test_archived_bodies_open_with_standard_tools(workspace: Workspace, run_sumi: RunSumi) -> None:
     run_sumi("run", "--config", "crawl.yaml", "--unified")
     line = workspace.metadata()[0]
     stored = workspace.folder / line["stored_path"]

@@ -1,4 +1,4 @@
-"""`sumi workspace` makes what a crawl needs, empties only what it made, and never anybody else's folder."""
+"""`sumi workspace` creates what a crawl needs, and removes only what crawls wrote."""
 
 import os
 import pty
@@ -55,7 +55,7 @@ def test_configuring_again_adds_what_is_missing_and_changes_nothing_else(
     assert "nothing was missing" in run_sumi("workspace", "configure", "ws").stdout
 
 
-def test_a_configuration_says_where_and_what(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_a_configuration_decides_the_layout(run_sumi: RunSumi, tmp_path: Path) -> None:
     (tmp_path / "crawl.yaml").write_text(CONFIG)
     assert run_sumi("workspace", "configure", "--config", "crawl.yaml").returncode == 0
     home = tmp_path / "data/ws"
@@ -68,7 +68,7 @@ def test_a_configuration_says_where_and_what(run_sumi: RunSumi, tmp_path: Path) 
     assert not left.exists()
 
 
-def test_a_reset_removes_what_crawls_left_and_keeps_the_rest(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_a_reset_removes_files_of_crawls_and_keeps_the_rest(run_sumi: RunSumi, tmp_path: Path) -> None:
     run_sumi("workspace", "configure")
     home = tmp_path / "workspace"
     before = tree(home)
@@ -83,7 +83,7 @@ def test_a_reset_removes_what_crawls_left_and_keeps_the_rest(run_sumi: RunSumi, 
 
 @pytest.mark.parametrize("commands", [["run --unified"], ["crawl run", "scrape run"]])
 @pytest.mark.parametrize("backend", ["files", "sqlite", "lmdb"])
-def test_a_reset_takes_all_that_a_crawl_wrote_and_nothing_that_is_the_user_s(
+def test_a_reset_removes_all_files_of_a_crawl_but_none_of_the_user(
     make_site: MakeSite, run_sumi: RunSumi, tmp_path: Path, backend: str, commands: list[str]
 ) -> None:
     workspace = make_workspace(
@@ -115,7 +115,7 @@ def test_a_reset_takes_all_that_a_crawl_wrote_and_nothing_that_is_the_user_s(
     assert (home / "lists/seeds.txt").read_text() == seeds
 
 
-def test_no_name_of_a_run_can_stand_for_a_file_of_the_user_s(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_no_run_id_matches_a_file_of_the_user(run_sumi: RunSumi, tmp_path: Path) -> None:
     text = CONFIG + "seeds_file: lists/a.csv\npages_csv: {path: 'lists/{run_id}.csv'}\n"
     (tmp_path / "crawl.yaml").write_text(text + "metadata: {path: 'lists/{run_id}'}\n")
     run_sumi("workspace", "configure", "--config", "crawl.yaml")
@@ -126,7 +126,7 @@ def test_no_name_of_a_run_can_stand_for_a_file_of_the_user_s(run_sumi: RunSumi, 
     assert {path.name for path in lists.iterdir()} == {"a.csv", "notes.txt"}
 
 
-def test_a_workspace_of_an_older_version_is_reset_as_by_default(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_a_workspace_of_an_earlier_version_is_reset_by_default(run_sumi: RunSumi, tmp_path: Path) -> None:
     run_sumi("workspace", "configure")
     home = tmp_path / "workspace"
     (home / ".sumi-workspace").write_text('{"sumi-workspace":1,"folders":["lists","logs","spool","store"]}')
@@ -138,7 +138,7 @@ def test_a_workspace_of_an_older_version_is_reset_as_by_default(run_sumi: RunSum
     assert (home / "lists/seeds.txt").exists()
 
 
-def test_nobody_to_ask_is_a_no(run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_without_a_terminal_nothing_is_removed(run_sumi: RunSumi, tmp_path: Path) -> None:
     run_sumi("workspace", "configure")
     fill(tmp_path / "workspace")
     done = run_sumi("workspace", "reset")
@@ -178,7 +178,7 @@ def test_a_reset_asks_and_only_yes_is_yes(
 
 @pytest.mark.parametrize("marker", [None, "{}", '{"sumi-workspace":9}', "not json"])
 @pytest.mark.parametrize("action", ["configure", "reset"])
-def test_a_folder_of_somebody_else_is_refused_untouched(
+def test_a_folder_that_is_not_a_workspace_is_refused(
     run_sumi: RunSumi, tmp_path: Path, action: str, marker: str | None
 ) -> None:
     foreign = tmp_path / "home"
@@ -194,9 +194,7 @@ def test_a_folder_of_somebody_else_is_refused_untouched(
 
 
 @pytest.mark.parametrize("folder", ["..", "../home", "/", "", "logs/../.."])
-def test_a_marker_that_points_elsewhere_makes_no_workspace(
-    run_sumi: RunSumi, tmp_path: Path, folder: str
-) -> None:
+def test_a_marker_that_points_elsewhere_is_invalid(run_sumi: RunSumi, tmp_path: Path, folder: str) -> None:
     run_sumi("workspace", "configure")
     (tmp_path / "home").mkdir()
     (tmp_path / "home/diary.txt").write_text("dear diary")
@@ -206,9 +204,7 @@ def test_a_marker_that_points_elsewhere_makes_no_workspace(
 
 
 @pytest.mark.parametrize("pattern", ["*", "logs/*", "../home/*.txt", "/home/x", "?*"])
-def test_a_marker_that_calls_everything_the_job_s_makes_no_workspace(
-    run_sumi: RunSumi, tmp_path: Path, pattern: str
-) -> None:
+def test_a_marker_that_matches_everything_is_invalid(run_sumi: RunSumi, tmp_path: Path, pattern: str) -> None:
     run_sumi("workspace", "configure")
     (tmp_path / "workspace/logs/notes.txt").write_text("mine")
     (tmp_path / "workspace/.sumi-workspace").write_text(f'{{"sumi-workspace":1,"written":["{pattern}"]}}')

@@ -1,4 +1,4 @@
-"""What a workspace says of itself is true: of pages that failed, and of a crawler that keeps no files."""
+"""The status of a workspace is true for failed pages and for a crawler that stores no files."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,16 +30,14 @@ def site(tmp_path: Path) -> Iterator[FolderSite]:
         yield site
 
 
-def test_a_crawl_with_failed_pages_is_partial_by_every_account(site: FolderSite, run_sumi: RunSumi) -> None:
+def test_a_crawl_with_failed_pages_is_partial_everywhere(site: FolderSite, run_sumi: RunSumi) -> None:
     assert run_sumi("crawl", "run", *CONFIG).returncode == 1
     looked = msgspec.json.decode(run_sumi("crawl", "status", *CONFIG, "--json").stdout)
     assert looked["state"] == "partial"
     assert "partial" in run_sumi("status", "workspace").stdout
 
 
-def test_a_crawler_that_hands_nothing_over_is_whole_without_files(
-    site: FolderSite, run_sumi: RunSumi
-) -> None:
+def test_a_crawler_without_hand_over_is_valid_without_files(site: FolderSite, run_sumi: RunSumi) -> None:
     run_sumi("crawl", "run", *CONFIG)
     checked = run_sumi("state", "check", "workspace")
     assert checked.returncode == 0, checked.stdout

@@ -1,4 +1,4 @@
-"""A workspace with a configuration for the simulated GitHub, and what its files tell, for tests."""
+"""A workspace with a configuration for the simulated GitHub, and readers of its files, for tests."""
 
 import csv
 import hashlib
