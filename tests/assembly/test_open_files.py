@@ -1,4 +1,4 @@
-"""However few files may be open, at least one request at once is made, and never more than fit."""
+"""However few files may be open, at least one request is made at a time, and never more than possible."""
 
 import resource
 

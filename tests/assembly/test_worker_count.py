@@ -10,5 +10,5 @@ def test_every_core_has_something_to_do(cores: int, workers: int) -> None:
     assert workers_for(cores) == workers
 
 
-def test_whoever_names_a_number_gets_it() -> None:
+def test_an_explicit_number_is_used() -> None:
     assert [worker_count(processes) for processes in (0, 1, 7)] == [0, 1, 7]

@@ -1,4 +1,4 @@
-"""The demo site is whole: every link leads somewhere except the one that is meant to be dead."""
+"""The demo site is complete: every link works except the one that is dead on purpose."""
 
 from collections.abc import Iterator
 from importlib.resources.abc import Traversable

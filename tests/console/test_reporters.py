@@ -73,7 +73,7 @@ def told(verbosity: Verbosity, *events: Event) -> str:
 # --- what is worth a line
 
 
-def test_normally_a_run_tells_of_its_start_its_warnings_and_its_failures() -> None:
+def test_by_default_start_warnings_and_failures_are_shown() -> None:
     text = told(Verbosity.NORMAL, *EVENTS)
     assert text.splitlines() == [
         "mirror https://example.org/ into output: starting",
@@ -84,7 +84,7 @@ def test_normally_a_run_tells_of_its_start_its_warnings_and_its_failures() -> No
     ]
 
 
-def test_of_very_many_failures_the_first_are_told_and_the_rest_on_request() -> None:
+def test_only_the_first_of_many_failures_are_shown_unless_verbose() -> None:
     dead = [
         PageSettled(f"https://example.org/{number}", "not_found", "failed", "404") for number in range(1000)
     ]
@@ -99,7 +99,7 @@ def test_work_that_shows_no_progress_is_announced() -> None:
     assert told(Verbosity.QUIET, Busy("looking at 50,000 pages")) == ""
 
 
-def test_each_v_tells_more() -> None:
+def test_each_v_shows_more() -> None:
     pages = told(Verbosity.PAGES, *EVENTS)
     everything = told(Verbosity.EVERYTHING, *EVENTS)
     assert "captured: https://example.org/a -> example.org/a/index.md" in pages
@@ -109,7 +109,7 @@ def test_each_v_tells_more() -> None:
     assert "robots.txt of https://example.org: rules apply, crawl delay 2.0s, 1 sitemaps" in everything
 
 
-def test_quiet_says_nothing_of_a_run_that_went_well() -> None:
+def test_quiet_says_nothing_about_a_complete_run() -> None:
     assert told(Verbosity.QUIET, *EVENTS, summary(captured=3)) == ""
     assert told(Verbosity.QUIET, *EVENTS, summary("partial", not_found=1)) == "partial: one page failed"
 
@@ -276,7 +276,7 @@ def test_a_reader_that_leaves_does_not_stop_a_run() -> None:
     assert isinstance(sink.failure, BrokenPipeError)
 
 
-def test_the_speed_is_that_of_this_run_and_not_of_the_runs_before() -> None:
+def test_the_speed_is_that_of_this_run_alone() -> None:
     text = told(Verbosity.NORMAL, CAPTURED, FAILED, CAPTURED, summary("partial", captured=1000, not_found=1))
     assert text.endswith("time        10s, 0.2 pages/s")
 
@@ -284,13 +284,13 @@ def test_the_speed_is_that_of_this_run_and_not_of_the_runs_before() -> None:
 @pytest.mark.parametrize(
     ("ready_at", "words"), [(0.0, "spacing"), (10.04, "spacing"), (12.0, "spacing for another 2.0s")]
 )
-def test_a_wait_too_short_to_be_told_is_not(ready_at: float, words: str) -> None:
+def test_a_very_short_wait_is_not_shown(ready_at: float, words: str) -> None:
     assert (
         waiting_words(WaitingHost("a.test", 3, 0, "spacing", ready_at), 10.0) == f"a.test: 3 pending, {words}"
     )
 
 
-def test_a_long_wait_is_told_with_host_reason_and_end_at_the_default_verbosity() -> None:
+def test_a_long_wait_is_shown_with_host_reason_and_end() -> None:
     until = time.mktime((2026, 11, 18, 14, 3, 20, 0, 0, -1))
     wait = HostWaits("docs.example.org", "answered 429", until, 21)
     words = "docs.example.org answered 429: left alone until 14:03:20"

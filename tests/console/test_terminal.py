@@ -65,7 +65,7 @@ def test_colour_is_for_terminals_that_want_it(
     assert ("\x1b" in Palette.for_sink(Sink(stream), environ).bad("x")) is coloured
 
 
-def test_a_closed_stream_is_no_stream() -> None:
+def test_a_missing_stream_does_no_harm() -> None:
     sink = Sink(None)
     sink.line("x")
     assert not sink.is_terminal

@@ -57,7 +57,7 @@ def test_a_file_and_its_folders_appear_with_nothing_beside_them(files: SafeFolde
     assert everything_below(root) == {"a", "a/b", "a/b/index.md"}
 
 
-def test_modes_are_as_asked_less_the_umask(files: SafeFolder, root: Path) -> None:
+def test_modes_are_as_requested_minus_the_umask(files: SafeFolder, root: Path) -> None:
     before = os.umask(0o027)
     try:
         files.write_atomic("a/open.md", b"")
@@ -68,7 +68,7 @@ def test_modes_are_as_asked_less_the_umask(files: SafeFolder, root: Path) -> Non
     assert modes == [0o750, 0o640, 0o600]
 
 
-def test_what_was_written_can_be_read_asked_for_and_removed(files: SafeFolder) -> None:
+def test_what_was_written_can_be_read_found_and_removed(files: SafeFolder) -> None:
     assert files.read_bytes("a/x") is None
     assert not files.exists("a/x")
     assert files.names("a") == []
@@ -113,7 +113,7 @@ def test_a_stream_replaces_the_file_only_when_it_is_complete(files: SafeFolder, 
     assert files.read_bytes("a/x") == b"new"
 
 
-def test_a_stream_outlives_any_number_of_other_writes(files: SafeFolder) -> None:
+def test_a_stream_survives_any_number_of_other_writes(files: SafeFolder) -> None:
     with files.stream_atomic("a/x") as file:
         file.write(b"whole")
         for number in range(OPEN_FOLDERS + 10):
@@ -200,7 +200,7 @@ def test_other_things_in_the_way_are_refused(files: SafeFolder, root: Path) -> N
             files.append(path, b"x")
 
 
-def test_a_leftover_of_a_killed_run_is_used_up(files: SafeFolder, root: Path) -> None:
+def test_a_leftover_of_a_killed_run_is_replaced(files: SafeFolder, root: Path) -> None:
     (root / ".x.md.tmp").write_bytes(b"half a page")
     files.write_atomic("x.md", b"whole")
     assert everything_below(root) == {"x.md"}
@@ -221,7 +221,7 @@ def test_a_folder_removed_while_working_is_made_again(files: SafeFolder, root: P
     ("number", "words"),
     [(errno.ENOSPC, "no space left"), (errno.EDQUOT, "no space left"), (errno.EIO, "disk failed")],
 )
-def test_a_failing_disk_is_said_in_a_sentence_and_leaves_the_old_file(
+def test_a_failing_disk_is_reported_and_keeps_the_old_file(
     files: SafeFolder, root: Path, monkeypatch: pytest.MonkeyPatch, number: int, words: str
 ) -> None:
     files.write_atomic("a/x", b"old")

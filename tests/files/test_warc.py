@@ -1,13 +1,17 @@
-"""A WARC file survives a kill with its complete records, and stores what the server said."""
+"""A WARC file has one writer, survives a kill with its complete records, and stores what the server said."""
 
 import gzip
 import io
 from pathlib import Path
 
+import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from sumi.errors import StateLocked
 from sumi.files.warc import OPEN_SUFFIX, WarcFile
 from sumi.model import Response, Timing
+
+RESPONSE = Response("http://site.test/", 200, (), b"words", Timing(1.0, 1.0, 1.0))
 
 
 def test_a_torn_warc_keeps_its_complete_records(tmp_path: Path) -> None:
@@ -42,6 +46,34 @@ def test_transfer_headers_are_not_stored(tmp_path: Path) -> None:
     text = gzip.decompress(path.read_bytes())
     assert b"content-encoding" not in text
     assert b"content-length: 4\r\n" in text
+
+
+def test_a_second_writer_is_refused_and_the_first_completes(tmp_path: Path) -> None:
+    path = tmp_path / "pages.warc.gz"
+    first = WarcFile(path, 1.0)
+    first.add(RESPONSE)
+    with pytest.raises(StateLocked, match="being written by another process"):
+        WarcFile(path, 2.0)
+    first.add(RESPONSE)
+    first.close()
+    assert gzip.decompress(path.read_bytes()).count(b"words") == 2
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_what_a_kill_left_is_kept_if_it_holds_a_response(tmp_path: Path) -> None:
+    path, unfinished = tmp_path / "pages.warc.gz", tmp_path / "pages.warc.gz.open"
+    writer = WarcFile(path, 1.0)
+    nothing = unfinished.read_bytes()
+    writer.add(RESPONSE)
+    killed = unfinished.read_bytes()
+    writer.close()
+    path.unlink()
+    unfinished.write_bytes(nothing)
+    WarcFile(path, 2.0).close()
+    assert list(tmp_path.iterdir()) == []
+    unfinished.write_bytes(killed + b"torn")
+    WarcFile(path, 3.0).close()
+    assert path.read_bytes() == killed
 
 
 def _response(number: int) -> Response:

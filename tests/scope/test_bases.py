@@ -79,7 +79,7 @@ def test_without_hops_everything_external_is_out_of_scope() -> None:
     assert refusal.outcome is Outcome.OUT_OF_SCOPE
 
 
-def test_sitemaps_are_read_of_the_bases_sites_only() -> None:
+def test_only_sitemaps_of_the_bases_sites_are_read() -> None:
     scope = Scope(bases=("https://d.org/api",), external_hops=3)
     assert scope.wants_sitemaps_of("https://d.org")
     assert not scope.wants_sitemaps_of("https://other.org")
@@ -128,7 +128,7 @@ def test_no_base_ever_has_more_pages_and_claims_than_its_limit(
             assert sum(each == one for each in (*held.values(), *kept.values())) <= limit
 
 
-def test_whoever_finds_no_place_waits_until_a_page_has_met_its_end() -> None:
+def test_a_page_without_a_slot_waits_until_another_one_ends() -> None:
     async def main() -> None:
         quota = _quota(1)
         first, second = _visit("https://d.org/a/1"), _visit("https://d.org/a/2")

@@ -45,7 +45,7 @@ patterns = st.builds(
 
 
 @given(st.lists(patterns, max_size=6), names, ports)
-def test_many_patterns_together_take_what_one_of_them_takes(many: list[str], host: str, port: int) -> None:
+def test_many_patterns_match_what_any_of_them_matches(many: list[str], host: str, port: int) -> None:
     assert HostMatcher(many).matches(host, port) == any(HostMatcher([p]).matches(host, port) for p in many)
 
 
@@ -91,7 +91,7 @@ def test_patterns_are_spelled_like_hosts(text: str, pattern: str) -> None:
         "\ud800",
     ],
 )
-def test_what_is_no_host_pattern_is_refused_in_a_sentence(text: str) -> None:
+def test_an_invalid_host_pattern_is_refused_in_a_sentence(text: str) -> None:
     with pytest.raises(UsageError, match=r"^Host pattern .*\.$"):
         canonical_host_pattern(text)
 

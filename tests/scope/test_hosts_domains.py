@@ -80,6 +80,6 @@ def test_patterns_are_read_as_hosts_are_written_in_a_map(written: str, meant: st
     assert canonical_domain_pattern(written) == meant
 
 
-def test_a_port_is_no_part_of_a_domain() -> None:
+def test_a_port_is_not_part_of_a_domain() -> None:
     with pytest.raises(UsageError, match="has a port"):
         canonical_domain_pattern("example.com:8080")

@@ -120,7 +120,7 @@ def test_steps_grow_no_faster_than_the_path(pattern: str, unit: str) -> None:
         assert calls > size or unit != "a"
 
 
-def test_memory_of_steps_is_bounded() -> None:
+def test_the_cache_of_transitions_is_bounded() -> None:
     glob = Glob("**a" + "?" * 40 + "/")
     state = 1
     for _ in range(60):

@@ -147,7 +147,7 @@ def test_pages_of_a_repository_are_counted_together_however_it_is_spelled() -> N
         assert GITHUB.group_of(url_of(path)) is None
 
 
-def test_patterns_of_one_s_own_stand_in_for_the_page_types() -> None:
+def test_a_users_own_patterns_replace_the_page_types() -> None:
     scope = build_scope(hosts=["github.com"], allow=[r"/releases$"], deny=[r"/secret/"])
     profile = Profile(ProfileName.GITHUB, scope)
     taken = profile.gate("https://github.com/o/r/releases")
@@ -244,7 +244,7 @@ def test_a_refusal_names_the_repository_and_the_cap() -> None:
     assert ledger.admits("https://github.com/o/other") is None
 
 
-def test_what_an_earlier_run_asked_for_keeps_its_place_under_lower_caps() -> None:
+def test_urls_of_an_earlier_run_stay_admitted_under_lower_caps() -> None:
     ledger = CapLedger(CAPS)
     for number in range(9):
         ledger.load(f"https://github.com/o/r/issues/{number}")

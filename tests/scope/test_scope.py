@@ -161,7 +161,7 @@ def test_no_spelling_leads_out_of_scope(href: str) -> None:
         ({"max_depth": -1}, "depth limit"),
     ],
 )
-def test_what_a_user_got_wrong_is_said_in_one_sentence(arguments: dict[str, object], words: str) -> None:
+def test_a_users_mistake_is_reported_in_one_sentence(arguments: dict[str, object], words: str) -> None:
     with pytest.raises(UsageError, match=words) as caught:
         build_scope(**arguments)  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
@@ -179,7 +179,7 @@ def test_any_text_is_a_pattern_or_a_usage_error(text: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)+$", "(.*a){20}$", "(a?){200}a{200}$"])
-def test_no_pair_of_pattern_and_url_holds_up_a_crawl(pattern: str) -> None:
+def test_no_pair_of_pattern_and_url_blocks_a_crawl(pattern: str) -> None:
     # An engine that backtracks needs longer for each of these than the universe has.
     scope = build_scope(exclude=[f"re:^/{pattern}"], deny=[pattern])
     assert outcome(scope, "https://e.com/" + "a" * 8000 + "b") is None
@@ -209,7 +209,7 @@ def test_the_default_scope_is_the_site_of_the_seed(seed: str, hosts: tuple[str, 
     assert outcome(scope, "http://elsewhere.example/") is Outcome.OUT_OF_SCOPE
 
 
-def test_a_seed_that_is_no_url_is_a_usage_error() -> None:
+def test_a_seed_that_is_not_a_url_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match=r"'example\.com' is not an http or https URL\."):
         default_hosts_for("example.com")
 

@@ -76,13 +76,13 @@ def test_ordinary_urls_pass(path: str) -> None:
 
 
 @pytest.mark.parametrize(("seed", "pages"), [(1, 30), (2, 500), (3, 2000)])
-def test_no_page_of_a_generated_site_is_taken_for_a_trap(seed: int, pages: int) -> None:
+def test_no_page_of_a_generated_site_looks_like_a_trap(seed: int, pages: int) -> None:
     truth = site(seed, pages)
     paths = [*truth.pages, *truth.redirects, *truth.dead]
     assert [path for path in paths if outcome(path) is not None] == []
 
 
-def test_far_away_is_a_matter_of_the_way_and_not_of_the_url() -> None:
+def test_too_many_links_is_a_property_of_the_path_not_of_the_url() -> None:
     assert outcome("/page/150", depth=150) is None
     assert outcome("/page/300", depth=300) is Outcome.TOO_DEEP
 

@@ -119,7 +119,7 @@ def test_the_url_may_be_typed_as_people_type_urls(typed: str, meant: str) -> Non
 @pytest.mark.parametrize(
     "typed", ["", " ", "mailto:me@example.org", "ftp://example.org/", "https://", "a b", "/x"]
 )
-def test_what_is_no_web_address_is_refused(typed: str) -> None:
+def test_what_is_not_a_web_address_is_refused(typed: str) -> None:
     assert "must be an http or https address" in refusal("url", typed)
 
 
@@ -220,7 +220,7 @@ def test_a_rate_limit_means_one_request_at_a_time(settings: MirrorSettings, at_o
         ("mybot/1.0", "https://example.org/bot", "mybot/1.0 (+https://example.org/bot)"),
     ],
 )
-def test_the_agent_string_says_whom_to_ask(user_agent: str | None, contact: str | None, agent: str) -> None:
+def test_the_agent_string_has_a_contact(user_agent: str | None, contact: str | None, agent: str) -> None:
     assert MirrorSettings(url=URL, user_agent=user_agent, contact=contact).agent == agent
 
 

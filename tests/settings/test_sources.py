@@ -79,7 +79,7 @@ def test_several_values_of_a_variable_are_separated_by_spaces() -> None:
     assert result.output == "output"
 
 
-def test_headers_of_a_variable_stand_on_a_line_each_as_they_contain_spaces() -> None:
+def test_headers_in_a_variable_are_separated_by_lines() -> None:
     one = load_settings({"url": URL}, {"SUMI_HEADER": "Accept-Language: en, de;q=0.5"})
     assert one.header == ("Accept-Language: en, de;q=0.5",)
     two = {"SUMI_HEADER": "X-One: a b\n\n X-Two: c \r\n", "SUMI_HEADER_FOR": "https://b.test X-Key: d e\n"}
@@ -144,11 +144,11 @@ def test_all_mistakes_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
         ("#" * (1024 * 1024 + 1), "larger than 1 MiB"),
     ],
 )
-def test_a_file_that_is_no_configuration_is_said_so(tmp_path: Path, text: str, part: str) -> None:
+def test_a_file_that_is_not_a_configuration_is_reported(tmp_path: Path, text: str, part: str) -> None:
     assert part in "".join(violations(tmp_path, text))
 
 
-def test_a_binary_file_is_said_so(tmp_path: Path) -> None:
+def test_a_binary_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="not valid UTF-8"):
         load_settings({"url": URL}, {}, str(tmp_path / "site.toml"))

@@ -46,7 +46,7 @@ def pages(count: int) -> list[Judged]:
 
 
 @pytest.mark.parametrize("statement", sql.HOT)
-def test_what_is_asked_again_and_again_never_walks_through_a_table(statement: str) -> None:
+def test_repeated_statements_never_scan_a_table(statement: str) -> None:
     db = apsw.Connection(":memory:")
     db.execute(sql.SCHEMA)
     bindings = (None,) * statement.count("?")
@@ -75,7 +75,7 @@ def test_a_folder_of_another_backend_is_refused(store: type[FolderStore], tmp_pa
 
 
 @each_store
-def test_who_names_no_backend_gets_the_one_that_is_there(store: type[FolderStore], tmp_path: Path) -> None:
+def test_without_a_choice_the_existing_backend_is_used(store: type[FolderStore], tmp_path: Path) -> None:
     assert backend_to_use(tmp_path, None) == "files"
     assert backend_to_use(tmp_path, StateBackend.LMDB) == "lmdb"
     asyncio.run(store(tmp_path, POLICY, 0.0).aclose())
@@ -268,7 +268,7 @@ def test_a_state_can_be_looked_at_while_it_is_worked_on(store: type[FolderStore]
 
 
 @each_store
-def test_a_state_carried_over_and_back_is_the_same(store: type[FolderStore], tmp_path: Path) -> None:
+def test_a_state_copied_there_and_back_is_the_same(store: type[FolderStore], tmp_path: Path) -> None:
     async def scenario() -> None:
         source = MemoryStore(POLICY, 0.0)
         refused = Judged(Candidate("https://b.test/"), Verdict(Outcome.OUT_OF_SCOPE, "scope"))
@@ -293,7 +293,7 @@ def test_a_state_carried_over_and_back_is_the_same(store: type[FolderStore], tmp
     asyncio.run(scenario())
 
 
-def test_a_cancelled_sync_leaves_the_database_to_nobody_else(
+def test_a_cancelled_sync_keeps_the_database_locked_until_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def scenario() -> None:

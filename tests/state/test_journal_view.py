@@ -1,4 +1,4 @@
-"""Looking at a journal changes nothing, sees whole records, and tells an unfinished write from damage."""
+"""Reading a journal changes nothing, sees complete records, and distinguishes a torn write from damage."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A job that has outgrown its journal says so, and what to do about it; nobody else hears of it."""
+"""A job whose journal has become large says so, and what to do about it; other jobs do not."""
 
 import asyncio
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests.e2e.pipeline.run_site import configured_crawl, plain_site
 
 
 def ignore(_event: Event) -> None:
-    """Nothing is told here."""
+    """Events do not matter here."""
 
 
 def notes_of(folder: Path, backend: StateBackend, known: int) -> tuple[str, ...]:
@@ -30,7 +30,7 @@ def notes_of(folder: Path, backend: StateBackend, known: int) -> tuple[str, ...]
         asyncio.run(store.aclose())
 
 
-def test_a_large_journal_is_told_of_with_what_helps(tmp_path: Path) -> None:
+def test_a_large_journal_is_reported_with_advice(tmp_path: Path) -> None:
     [note] = notes_of(tmp_path, StateBackend.FILES, 1_000_000)
     assert "1,000,000 URLs" in note
     assert "omit --state" in note
@@ -53,7 +53,7 @@ def opened_as(folder: Path, backend: StateBackend | None) -> type:
     return type(store)
 
 
-def test_only_a_journal_that_nobody_named_may_be_outgrown(tmp_path: Path) -> None:
+def test_a_journal_that_the_user_chose_stays_one(tmp_path: Path) -> None:
     assert opened_as(tmp_path, None) is GrowingStore
     assert opened_as(tmp_path, StateBackend.FILES) is FilesStore
     assert opened_as(tmp_path, None) is GrowingStore
@@ -67,9 +67,7 @@ def test_what_is_left_of_an_outgrown_journal_is_removed_by_the_next_run(tmp_path
     assert not left.exists()
 
 
-def test_a_journal_that_takes_long_to_read_is_told_of_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reading_a_long_journal_is_announced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Event] = []
 
     def opened() -> None:

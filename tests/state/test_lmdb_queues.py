@@ -95,7 +95,7 @@ class Queues:
         self.db = self._open()
 
     def fail(self, numbers: set[int]) -> None:
-        """Pages end, and it cannot be written: whoever wrote ends in good order, and another one opens."""
+        """Pages end, but the write fails: the store is closed in good order, and another one opens."""
         self.db.disk_is_full = True
         before = dict(self.rows)
         with pytest.raises(StorageFailed, match="no room"):
@@ -155,7 +155,7 @@ def test_a_page_that_moved_up_between_two_ends_leaves_the_place_that_it_had_last
     queues.db.close()
 
 
-def test_whoever_looks_on_counts_what_waits(tmp_path: Path) -> None:
+def test_a_reader_counts_what_waits(tmp_path: Path) -> None:
     queues = Queues(tmp_path)
     queues.end({0, 3, 6})
     shutil.copy(tmp_path / "0.lmdb", tmp_path / "copy.lmdb")

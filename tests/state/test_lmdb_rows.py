@@ -44,7 +44,7 @@ def test_both_zeros_are_packed_alike() -> None:
     assert pack_rank((False, 1, -0.0, 7)) == zero
 
 
-def test_a_packed_row_comes_back_whole() -> None:
+def test_a_packed_row_is_unpacked_unchanged() -> None:
     row = Row(
         7,
         "https://a.test:81/x",
@@ -82,7 +82,7 @@ def test_a_full_lmdb_map_grows_and_nothing_is_lost(tmp_path: Path) -> None:
     rows.close()
 
 
-def test_a_map_that_is_made_anew_between_writes_loses_nothing(tmp_path: Path) -> None:
+def test_mapping_the_file_again_between_writes_loses_nothing(tmp_path: Path) -> None:
     rows = LmdbRows(tmp_path / "state.lmdb", strict=False, most_mapped=0)
     many = waiting_rows(50)
     for row in many:

@@ -11,7 +11,7 @@ from sumi.errors import StateLocked, StorageFailed, UsageError
 from sumi.state.lock import Claim, FolderLock, Holder, lock_holder, lock_owner, make_folders, remove_all_but
 
 
-def test_the_second_one_is_told_who_by_which_command_and_since_when(tmp_path: Path) -> None:
+def test_a_second_process_is_told_who_holds_the_lock_and_since_when(tmp_path: Path) -> None:
     before = time.time()
     lock = FolderLock(tmp_path, command="sumi mirror")
     with pytest.raises(StateLocked, match=rf"process {os.getpid()} \(sumi mirror, since \d{{4}}-"):
@@ -84,8 +84,8 @@ def test_a_job_that_could_not_start_takes_back_what_is_its_own_and_no_more(tmp_p
     assert (other / ".sumi").is_dir()  # it was there before
 
 
-def test_what_somebody_else_made_is_not_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the look and the making: whoever was faster may have worked in it, and ended."""
+def test_a_folder_made_by_another_process_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process may make the folder between the check and the mkdir, use it, and end."""
     state = tmp_path / "state"
     real = Path.mkdir
 

@@ -40,7 +40,7 @@ def growing_in(folder: Path, outgrown: int = OUTGROWN, tell: Listener | None = N
     return lambda policy, now: GrowingStore(folder, policy, now, tell=tell, outgrown=outgrown)
 
 
-def test_every_page_is_asked_for_once_and_no_host_sooner_than_it_may(tmp_path: Path) -> None:
+def test_every_page_is_requested_once_and_no_host_too_early(tmp_path: Path) -> None:
     recipe = recipe_for(PAGES[:1], pacing=PacingPolicy(delay=1.5, manifest_delay=1.5, per_host=1))
     grown = crawled(linked_web(), recipe, open_store=growing_in(tmp_path))
     usual = crawled(linked_web(), recipe)
@@ -53,7 +53,7 @@ def test_every_page_is_asked_for_once_and_no_host_sooner_than_it_may(tmp_path: P
     assert grown.stats == usual.stats
 
 
-def test_with_many_pages_in_flight_none_is_lost_or_asked_for_twice(tmp_path: Path) -> None:
+def test_with_many_pages_in_flight_none_is_lost_or_requested_twice(tmp_path: Path) -> None:
     recipe = recipe_for(PAGES, pacing=UNPACED)
     world = crawled(linked_web(), recipe, open_store=growing_in(tmp_path))
     assert backend_to_use(tmp_path, None) == "sqlite"
@@ -85,7 +85,7 @@ def settlement(lease: Lease) -> Settlement:
     return Settlement(lease, Verdict(Outcome.CAPTURED), 1.0, PageFacts(status=200, title="A page"))
 
 
-def test_who_settles_meanwhile_waits_and_is_written_into_the_database(tmp_path: Path) -> None:
+def test_a_settlement_during_the_move_waits_and_goes_to_the_database(tmp_path: Path) -> None:
     async def scenario() -> None:
         store, leases = await leased_from(tmp_path)
         moving = asyncio.create_task(store.sync(nothing))
@@ -101,7 +101,7 @@ def test_who_settles_meanwhile_waits_and_is_written_into_the_database(tmp_path: 
     asyncio.run(scenario())
 
 
-def test_a_lease_from_before_is_never_taken_for_one_from_after(tmp_path: Path) -> None:
+def test_a_lease_from_before_the_move_is_not_mistaken_for_a_later_one(tmp_path: Path) -> None:
     async def scenario() -> None:
         store, before = await leased_from(tmp_path)
         await store.sync(nothing)
@@ -113,7 +113,7 @@ def test_a_lease_from_before_is_never_taken_for_one_from_after(tmp_path: Path) -
     asyncio.run(scenario())
 
 
-def test_it_is_told_and_what_reads_the_journal_just_then_is_let_finish(tmp_path: Path) -> None:
+def test_the_move_is_reported_and_waits_for_readers_of_the_journal(tmp_path: Path) -> None:
     async def scenario() -> None:
         told: list[Event] = []
         store, _ = await leased_from(tmp_path, told.append)
@@ -130,7 +130,7 @@ def test_it_is_told_and_what_reads_the_journal_just_then_is_let_finish(tmp_path:
     asyncio.run(scenario())
 
 
-def test_where_it_cannot_be_done_the_journal_is_gone_on_with_and_it_is_said_once(tmp_path: Path) -> None:
+def test_if_the_move_fails_the_journal_continues_with_one_warning(tmp_path: Path) -> None:
     (tmp_path / "moving").write_text("somebody's file")
     told: list[Event] = []
     open_store = growing_in(tmp_path, tell=told.append)
@@ -161,7 +161,7 @@ def test_a_disk_that_fails_to_sync_the_pages_ends_the_run_as_ever(tmp_path: Path
     assert backend_to_use(tmp_path, None) == "files"
 
 
-def test_who_looks_at_the_journal_that_is_gone_is_told_to_try_again(tmp_path: Path) -> None:
+def test_a_reader_of_a_journal_that_is_gone_is_told_to_try_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         store, leases = await leased_from(tmp_path)
         await store.settle([settlement(lease) for lease in leases])
@@ -180,7 +180,7 @@ def test_who_looks_at_the_journal_that_is_gone_is_told_to_try_again(tmp_path: Pa
     asyncio.run(scenario())
 
 
-def test_killed_at_any_step_it_is_one_or_the_other_and_whole(tmp_path: Path) -> None:
+def test_killed_at_any_step_it_is_a_complete_journal_or_database(tmp_path: Path) -> None:
     """Before every change of the folder's files that the process makes itself; see ``moving_process``."""
     command = [sys.executable, "-m", "tests.state.moving_process", str(tmp_path)]
     env = sumi_environment(None)

@@ -1,4 +1,4 @@
-"""While the disk is being waited for, a state in SQLite goes on; it is not closed under the one who waits."""
+"""While SQLite's log is being synced, other calls work; the database is not closed before the sync ends."""
 
 import asyncio
 import os

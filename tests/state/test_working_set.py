@@ -1,4 +1,4 @@
-"""Links that are known to be no news are kept out of the database's way, and never a link that is news."""
+"""Links that are known to change nothing are not looked up in the database; all others are."""
 
 import pytest
 

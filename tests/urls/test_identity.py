@@ -278,7 +278,7 @@ def test_what_cannot_be_requested_has_no_identity(url: str, preset: Preset) -> N
     assert normalize(url, preset) is None
 
 
-def test_a_url_of_the_greatest_length_is_taken() -> None:
+def test_a_url_of_the_maximum_length_is_accepted() -> None:
     url = "http://a.com/".ljust(8192, "x")
     assert normalize(url, Preset.MIRROR) == url
 

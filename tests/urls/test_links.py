@@ -119,7 +119,7 @@ def test_more_links_than_are_remembered_are_all_found() -> None:
     assert links.many(page + page) == expected
 
 
-def test_an_overlong_href_is_no_link() -> None:
+def test_an_overlong_href_is_not_a_link() -> None:
     links = LinkNormalizer(PRESETS[Preset.MIRROR], "http://e.com/")
     assert links.many(["/" + "a" * 10_000, "data:" + "x" * 1_000_000, "/ok"]) == ["http://e.com/ok"]
 

@@ -58,7 +58,7 @@ def test_http_and_https_of_a_host_are_paced_as_one(url: str, key: str, site: str
 
 
 @given(st.text(max_size=20))
-def test_text_that_is_no_url_does_no_harm(text: str) -> None:
+def test_text_that_is_not_a_url_does_no_harm(text: str) -> None:
     assert isinstance(split(text), UrlParts)
     assert isinstance(host_key(text), str)
     assert isinstance(origin(text), str)

@@ -82,7 +82,7 @@ def test_the_second_comer_gets_a_longer_suffix() -> None:
     )
 
 
-def test_a_page_named_like_somebodys_longer_path_does_not_take_it_over() -> None:
+def test_a_page_named_like_the_longer_path_of_another_does_not_take_it() -> None:
     first, second = f"{HOST}/d/x", f"{HOST}/d/X"
     allocator = PathAllocator()
     allocator.claim(first)
@@ -146,7 +146,7 @@ def test_a_record_that_names_anothers_path_does_not_take_it() -> None:
 
 
 @given(st.lists(urls, unique=True), st.randoms())
-def test_who_has_which_path_does_not_depend_on_the_order(wanted: list[str], random: Random) -> None:
+def test_paths_do_not_depend_on_the_order_of_urls(wanted: list[str], random: Random) -> None:
     rightful = rightful_paths(wanted)
     shuffled = random.sample(wanted, len(wanted))
     assert rightful_paths(shuffled) == rightful
