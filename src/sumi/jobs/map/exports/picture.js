@@ -5,18 +5,18 @@
   const URL_ = 0, TITLE = 1, STATE = 2, DOMAIN = 3, PX = 4, PY = 5, LINKED = 6;
   const DOT = 0.72;
 
-  // Told apart by colour and by outline, for those who do not see the colours.
+  // Kinds differ in colour and in outline, for people who cannot tell the colours.
   const KINDS = {
     quality: { words: "quality: chosen by you", fill: "#d5e8d4", line: "#2e7d32", dash: [], width: 2 },
-    discovered: { words: "discovered on the way", fill: "#dbe7f5", line: "#3367a6", dash: [], width: 1 },
-    stubbed: { words: "stub: noted, not visited", fill: "#fbeccb", line: "#a66a00", dash: [6, 4], width: 1.5 },
+    discovered: { words: "discovered by links", fill: "#dbe7f5", line: "#3367a6", dash: [], width: 1 },
+    stubbed: { words: "stub: recorded, not visited", fill: "#fbeccb", line: "#a66a00", dash: [6, 4], width: 1.5 },
     blacklisted: { words: "blacklist: never visited", fill: "#f3d9d9", line: "#a12c2c", dash: [1.5, 3.5], width: 2 },
   };
   const STATES = {
     read: { words: "read", fill: "#33475b", ring: false },
     waiting: { words: "waiting, or out of reach", fill: "#9aa5b1", ring: false },
     failed: { words: "failed", fill: "#c62828", ring: true },
-    unvisited: { words: "not visited, by a list", fill: "#8d6e3f", ring: true },
+    unvisited: { words: "not visited (stub or blacklist)", fill: "#8d6e3f", ring: true },
   };
   const STATE_OF = {
     Processed: "read", DeadLink: "failed", Unreachable: "failed", RateLimited: "failed", Failed: "failed",
@@ -44,7 +44,7 @@
   const roadsOf = new Map();
   data.roads.forEach((road) => { push(roadsOf, road[0], road); push(roadsOf, road[1], road); });
   const heaviest = data.roads.length ? data.roads[0][2] : 1;
-  // A hairball says nothing: beyond this only roads between domains are drawn, and the links of what one points at.
+  // More would be a hairball: then only roads between domains are drawn, and the links of what is pointed at.
   const drawAllLinks = data.links.length > 0 && data.links.length <= 1200;
 
   // ── drawing ──────────────────────────────────────────────────────────────────────────────────────────
@@ -148,7 +148,7 @@
     ink.textBaseline = "middle";
     const text = shortened(domain[NAME], 2 * r - 6);
     if (r < 16 || !text) return;
-    const large = r > 46;  // then the name stands on the upper edge, off the dots
+    const large = r > 46;  // then the name is on the upper edge, clear of the dots
     const y = sy(domain[DY]) - (large ? r - size * 0.3 : 0);
     ink.lineWidth = 3;
     ink.strokeStyle = "#fffffed9";
@@ -272,7 +272,7 @@
       const page = data.pages[hovered.page];
       line("b", page[TITLE] || page[URL_]);
       line("span", page[URL_]);
-      line("span", `${page[STATE]}; ${page[LINKED].toLocaleString("en")} links lead here, ${(out.get(hovered.page) || []).length} of its own are drawn`);
+      line("span", `${page[STATE]}; ${page[LINKED].toLocaleString("en")} links to it, ${(out.get(hovered.page) || []).length} of its own are drawn`);
     }
     about.style.left = `${Math.max(4, Math.min(x + 14, width - about.offsetWidth - 8))}px`;
     about.style.top = `${Math.max(4, Math.min(y + 14, height - about.offsetHeight - 8))}px`;
@@ -399,7 +399,7 @@
     const say = (shown, total, what) => (shown === total ? `${total.toLocaleString("en")} ${what}` : `${shown.toLocaleString("en")} of ${total.toLocaleString("en")} ${what}`);
     const parts = [say(data.domains.length, data.totals.domains, "domains")];
     parts.push(data.level === "page" ? say(data.pages.length, data.totals.pages, "pages") : `${data.totals.pages.toLocaleString("en")} pages`);
-    if (data.level === "page" && data.pages.length < data.totals.pages) parts.push("of each domain those most linked to");
+    if (data.level === "page" && data.pages.length < data.totals.pages) parts.push("the most linked of each domain");
     if (data.links_cut) parts.push("not all links");
     document.getElementById("counts").textContent = parts.join(", ");
   }
