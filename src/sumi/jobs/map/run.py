@@ -1,7 +1,7 @@
 """A run of a map: its database, its contents, its summary, and the webhook at its end."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
@@ -82,7 +82,7 @@ async def _map(
     raise_limit()
     job = affordable(map_job(config), request.processes)
     database = config.output.database_path
-    refuse_folders(database, config.output.summary_path)
+    _refuse_folders(database, config.output.summary_path)
     make_folders(database.parent)
     place = Place(
         ", ".join(entry.domain for entry in config.quality),
@@ -113,16 +113,12 @@ async def _map(
             try:
                 summary = await run.run()
                 status = INTERRUPTED if summary.status in ("interrupted", "aborted") else COMPLETED
-                await _end(config, io, store, status, request)
+                await store.end_run(status, io.clock.now())
+                await _announce_end(config, io, store, status, request)
             except SumiError as error:
                 await _fail(config, io, store, request, error)
                 raise
             return summary
-
-
-async def _end(config: MapConfig, io: Io, store: MapStore, status: str, request: MapRequest) -> None:
-    await store.end_run(status, io.clock.now())
-    await _announce_end(config, io, store, status, request)
 
 
 async def _announce_end(config: MapConfig, io: Io, store: MapStore, status: str, request: MapRequest) -> None:
@@ -165,34 +161,51 @@ async def _notify(
 
 
 async def _send(fetcher: Fetcher, tell: Listener, target: str | None, notice: _Notice) -> None:
+    """One POST of JSON with the same guarded client as pages, without retries; a failure is a warning."""
     if target is None:
         return
-    problem = await _deliver(fetcher, target, notice)
+    event = "map.failed" if notice.error else "map.completed"
+    body = msgspec.json.encode({"event": event} | msgspec.to_builtins(notice))
+    headers = (("Content-Type", "application/json"),)
+    answer = await fetcher.fetch(Request(target, headers, method="POST", body=body, plain=True))
+    if isinstance(answer, Trouble):
+        problem = answer.verdict.rule
+    else:
+        problem = "" if answer.status in _ACCEPTED else f"HTTP {answer.status}"
     if problem:
         tell(Warned(f"the webhook {without_passwords(target)} was not delivered: {problem}"))
 
 
 @asynccontextmanager
-async def _locked_store(
-    config: MapConfig, job: Job, clock: Clock, tell: Listener, request: MapRequest
-) -> AsyncIterator[MapStore]:
-    with ExitStack() as held:
-        store = await _open_store(config, job, clock, tell, request, held)
-        try:
-            yield store
-        finally:
-            await store.aclose()
+async def _opened(
+    config: MapConfig, job: Job, listeners: Sequence[Listener], request: MapRequest
+) -> AsyncIterator[tuple[Io, MapStore, MapOutput]]:
+    clock = SystemClock()
+    database = config.output.database_path
+    async with AsyncExitStack() as stack:
+        store = await _open_store(config, job, clock, teller(listeners), request, stack)
+        stack.push_async_callback(store.aclose)
+        contents = None
+        if config.content.keep:
+            folder = SafeFolder(_contents_folder(database))
+            stack.callback(folder.close)
+            contents = FolderBlobs(folder, packed=True)
+        output = MapOutput(database, contents)
+        io = await stack.enter_async_context(
+            connected(job, store, output, clock, listeners, request.processes, must_reach=False)
+        )
+        yield io, store, output
 
 
 async def _open_store(
-    config: MapConfig, job: Job, clock: Clock, tell: Listener, request: MapRequest, held: ExitStack
+    config: MapConfig, job: Job, clock: Clock, tell: Listener, request: MapRequest, stack: AsyncExitStack
 ) -> MapStore:
-    database, run = config.output.database_path, map_run(config, request)
+    database, run = config.output.database_path, _map_run(config, request)
     try:
         lock = map_lock(database, "sumi map")
-        held.callback(lock.release)
+        stack.callback(lock.release)
         if request.fresh:
-            delete_map(database)
+            _delete_map(database)
         return MapStore(
             database, job.frontier, clock.now(), run, request.durability, request.handlers, lock=lock
         )
@@ -207,26 +220,7 @@ async def _open_store(
         raise
 
 
-@asynccontextmanager
-async def _opened(
-    config: MapConfig, job: Job, listeners: Sequence[Listener], request: MapRequest
-) -> AsyncIterator[tuple[Io, MapStore, MapOutput]]:
-    clock = SystemClock()
-    database = config.output.database_path
-    async with _locked_store(config, job, clock, teller(listeners), request) as store:
-        folder = SafeFolder(contents_folder(database)) if config.content.keep else None
-        output = MapOutput(database, None if folder is None else FolderBlobs(folder, packed=True))
-        try:
-            async with connected(
-                job, store, output, clock, listeners, request.processes, must_reach=False
-            ) as io:
-                yield io, store, output
-        finally:
-            if folder is not None:
-                folder.close()
-
-
-def map_run(config: MapConfig, request: MapRequest) -> MapRun:
+def _map_run(config: MapConfig, request: MapRequest) -> MapRun:
     origins = tuple(dict.fromkeys(entry.domain for entry in config.quality))
     return MapRun(
         config.config_hash,
@@ -238,13 +232,13 @@ def map_run(config: MapConfig, request: MapRequest) -> MapRun:
     )
 
 
-def refuse_folders(*files: Path) -> None:
+def _refuse_folders(*files: Path) -> None:
     for file in files:
         if file.is_dir():
             raise UsageError(f"{file} is a folder: name a file")
 
 
-def contents_folder(database: Path) -> Path:
+def _contents_folder(database: Path) -> Path:
     return database.with_name(f"{database.stem}-contents")
 
 
@@ -267,7 +261,7 @@ def write_map_summary(config: MapConfig) -> MapSummary:
     return summary
 
 
-def delete_map(database: Path) -> None:
+def _delete_map(database: Path) -> None:
     """--fresh: delete the database, if it is a map; the lock must be held. Stored contents stay: they are
     found by hash, so the next run uses them again."""
     if not database.exists():
@@ -292,18 +286,3 @@ def _is_map(database: Path) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _payload(notice: _Notice) -> bytes:
-    event = "map.failed" if notice.error else "map.completed"
-    return msgspec.json.encode({"event": event} | msgspec.to_builtins(notice))
-
-
-async def _deliver(fetcher: Fetcher, target: str, notice: _Notice) -> str:
-    """One POST of JSON with the same guarded client as pages, without retries. Returns what went wrong, if
-    anything."""
-    headers = (("Content-Type", "application/json"),)
-    answer = await fetcher.fetch(Request(target, headers, method="POST", body=_payload(notice), plain=True))
-    if isinstance(answer, Trouble):
-        return answer.verdict.rule
-    return "" if answer.status in _ACCEPTED else f"HTTP {answer.status}"

@@ -42,8 +42,8 @@ PROGRESS_FILE_SECONDS = 2.0
 # take 26 KB, the packed body 7 KB.
 BYTES_PER_PAGE = 28 * 1024
 RAW_BYTES_PER_PAGE = 8 * 1024
-# --fresh puts this file beside the state before it removes anything: after a kill, the next run completes the
-# removal first instead of mistaking the rest for a mirror.
+# --fresh creates this file next to the state before it removes anything: after a kill, the next run completes
+# the removal instead of resuming what is left.
 _EMPTYING = "emptying"
 
 
