@@ -215,7 +215,10 @@ _NEARLY_ALL: Final = 0.7
 _FEW_LINKS: Final = 0.3
 _STRUCTURES: Final = ("table", "ul", "ol")
 _LEAST_STRUCTURE: Final = 2  # rows or items
-_FRAMES: Final = "footer, header, aside, form, nav, [role=contentinfo], [role=banner], [role=navigation]"
+_FRAMES: Final = (
+    "footer, header, aside, form, nav, [role=contentinfo], [role=banner], [role=navigation], [role=dialog], "
+    "[role=menu], [hidden]"
+)
 
 
 class Bulk:
@@ -362,7 +365,9 @@ def _words_of(element: Element) -> int:
 
 def _is_layout(element: Element) -> bool:
     """Of fields to fill in, or of blocks that are looked at one by one."""
-    return next(element.iter_elements(("p", "pre", "form", "input", "table", "div")), None) is not None
+    return (
+        next(element.iter_elements(("button", "div", "form", "input", "p", "pre", "table")), None) is not None
+    )
 
 
 def _unlinked_words(element: Element) -> int:
