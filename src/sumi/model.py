@@ -179,6 +179,7 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     render_note: str | None = None  # what that browser waited for without success
     fidelity: float | None = None  # how much of the page is in its Markdown, 0 to 1
     shortfalls: tuple[str, ...] = ()  # what is missing from it: "tables: 0 of 1"
+    left_out: dict[str, int] | None = None  # words that are not in it, by what they were in
     cached: str | None = None  # how much of it an earlier job had: full or partial; None: nothing
     source: str | None = None  # where the site's own Markdown came from: its address, or "negotiated"
     asset: bool = False  # ``path`` is an image or a file, perhaps shared with others, and not a page's

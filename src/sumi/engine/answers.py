@@ -107,6 +107,7 @@ def page_facts(response: Response, digest: PageDigest) -> PageFacts:
         links=len(digest.links) + digest.links_dropped,
         fidelity=digest.fidelity,
         shortfalls=tuple(digest.shortfalls),
+        left_out=digest.left_out or None,
     )
 
 

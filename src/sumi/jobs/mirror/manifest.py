@@ -55,6 +55,7 @@ class _PageEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     changed_at: str | None = None
     fidelity: float | None = None
     shortfalls: tuple[str, ...] = ()
+    left_out: dict[str, int] | None = None
     source: str | None = None  # the URL of the site's own Markdown, if the page was made from that
 
 
@@ -182,6 +183,7 @@ def _page(record: UrlRecord, home: str) -> _PageEntry:
         simhash=facts.simhash,
         fidelity=facts.fidelity,
         shortfalls=facts.shortfalls,
+        left_out=facts.left_out,
         source=_clean(facts.source),
         raw_sha256=facts.raw,
         first_captured=None if facts.first_captured is None else iso_utc(facts.first_captured),

@@ -46,6 +46,7 @@ def recompose_page(record: UrlRecord, body: bytes, digest: PageDigest) -> tuple[
         links=made.links,
         fidelity=made.fidelity,
         shortfalls=made.shortfalls,
+        left_out=made.left_out,
         simhash=None if digest.simhash is None else f"{digest.simhash:016x}",
     )
 

@@ -6,7 +6,6 @@ candidate: it must hold at least half of the page's text, or the next wider one 
 
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice
 from typing import Final, NamedTuple
 
 from sumi.parse.html import Document, Element, elements_with_text, new_element, select_each
@@ -32,6 +31,7 @@ from sumi.parse.markdown.chrome import (
     link_share,
     part_of,
 )
+from sumi.parse.markdown.left_out import LeftOut, words_of_content
 from sumi.parse.markdown.story import take_story
 
 # What generators put the document itself into, most exact first. A key is ".class", "#id", "@role" or a tag.
@@ -206,19 +206,10 @@ def _meaning_of_classes(classes: str) -> _Meaning:
 
 
 _ENOUGH: Final = 0.5
-# Beside a document there may be a bar, a notice of copyright or a slogan: paragraphs of fewer words are not
-# prose.
-_PROSE: Final = 25
 _SHORT: Final = 100
 _LEAD: Final = 80
 _NEARLY_ALL: Final = 0.7
 _FEW_LINKS: Final = 0.3
-_STRUCTURES: Final = ("table", "ul", "ol")
-_LEAST_STRUCTURE: Final = 2  # rows or items
-_FRAMES: Final = (
-    "footer, header, aside, form, nav, [role=contentinfo], [role=banner], [role=navigation], [role=dialog], "
-    "[role=menu], [hidden]"
-)
 
 
 class Bulk:
@@ -260,27 +251,33 @@ class SoftChrome(NamedTuple):
     header_lists: list[Element]
 
 
-def content_root(body: Element, names: Names, soft: SoftChrome, signs: Signs) -> Bulk:
+def content_root(body: Element, names: Names, soft: SoftChrome, signs: Signs, left_out: LeftOut) -> Bulk:
     """The element to convert. Removes bars from the page where they make it hard to tell."""
+    bulk = _found_root(body, names, soft, signs, left_out)
+    left_out.note_beside(bulk.root, body)
+    return bulk
+
+
+def _found_root(body: Element, names: Names, soft: SoftChrome, signs: Signs, left_out: LeftOut) -> Bulk:
     claim = claim_of(signs)
     if not _is_of_manual(names) and may_hold_story(body, signs, claim):
-        story = _story(body, signs)
+        story = _story(body, signs, left_out)
         if story is not None:
             return story
-    bulk = _widest(body, names, soft)
+    bulk = _widest(body, names, soft, left_out)
     article = find_article(bulk.root, claim) if _may_be_article(bulk.root, claim) else None
     if article is None:
         return bulk
-    if may_be_framed_story(signs, claim) and (story := _story(body, signs)) is not None:
+    if may_be_framed_story(signs, claim) and (story := _story(body, signs, left_out)) is not None:
         return story
     for box in (*frame_of(article), *boxes_of(article)):
-        box.decompose()
+        left_out.take_off(box)
     words_beside = bulk.words_beside if article.part is bulk.root else _beside(article.part, body)[1]
     return Bulk(article.part, words_beside=words_beside)
 
 
-def _story(body: Element, signs: Signs) -> Bulk | None:
-    story = take_story(body, signs.title)
+def _story(body: Element, signs: Signs, left_out: LeftOut) -> Bulk | None:
+    story = take_story(body, signs.title, left_out)
     return None if story is None else Bulk(story.part, words_beside=story.words_beside)
 
 
@@ -288,18 +285,18 @@ def _is_of_manual(names: Names) -> bool:
     return any(is_of_generator(landmark) for kind in names.landmarks for landmark in kind)
 
 
-def _widest(body: Element, names: Names, soft: SoftChrome) -> Bulk:
+def _widest(body: Element, names: Names, soft: SoftChrome, left_out: LeftOut) -> Bulk:
     """All that may be content."""
     landmarks = _only_ones(body, names)
     if not landmarks:
-        remove_soft_chrome(body, names, soft)
+        remove_soft_chrome(body, names, soft, left_out)
         return Bulk(body)
     for landmark in landmarks:
         weight = _weight(landmark)
         weight_beside, words_beside = _beside(landmark, body)
         if weight >= weight_beside and not (weight < _SHORT and _is_part_of_more(landmark, body)):
             return Bulk(landmark, weight, words_beside)
-    remove_soft_chrome(body, names, soft)
+    remove_soft_chrome(body, names, soft, left_out)
     total = unlinked_weight(body)
     for landmark in landmarks:
         weight = unlinked_weight(landmark)
@@ -334,50 +331,9 @@ def _beside(landmark: Element, body: Element) -> tuple[int, int]:
     gap = new_element("div")
     landmark.replace_with(gap)
     weight = _weight(body)
-    words = _words_of_content(body) if weight else 0
+    words = words_of_content(body) if weight else 0
     gap.replace_with(landmark)
     return weight, words
-
-
-def _words_of_content(body: Element) -> int:
-    """Of prose, code, tables and lists that nothing sets apart from the document."""
-    words = 0
-    outermost: Element | None = None
-    for element in body.iter_elements(("p", "pre", *_STRUCTURES)):
-        if outermost is not None and outermost in element.ancestors:
-            continue
-        if (found := _words_of(element)) and element.closest(_FRAMES) is None:
-            words += found
-            outermost = element
-    return words
-
-
-def _words_of(element: Element) -> int:
-    words = _unlinked_words(element)
-    if element.tag == "p":
-        return words if words >= _PROSE else 0
-    if element.tag == "pre" or not words:
-        return words
-    parts = ("tr",) if element.tag == "table" else ("li",)
-    is_structure = sum(1 for _ in islice(element.iter_elements(parts), _LEAST_STRUCTURE)) == _LEAST_STRUCTURE
-    return words if is_structure and link_share(element) < _FEW_LINKS and not _is_layout(element) else 0
-
-
-def _is_layout(element: Element) -> bool:
-    """Of fields to fill in, or of blocks that are looked at one by one."""
-    return (
-        next(element.iter_elements(("button", "div", "form", "input", "p", "pre", "table")), None) is not None
-    )
-
-
-def _unlinked_words(element: Element) -> int:
-    words = _number_of_words(element)
-    return words - sum(map(_number_of_words, element.iter_elements("a"))) if words else 0
-
-
-def _number_of_words(element: Element) -> int:
-    """Cells and items that stand beside each other have no blank between them."""
-    return sum(len(text.split()) for text in element.stripped_strings)
 
 
 def is_hard_chrome(element: Element) -> bool:
@@ -396,11 +352,11 @@ def find_soft_chrome(document: Document) -> SoftChrome:
     )
 
 
-def remove_soft_chrome(body: Element, names: Names, soft: SoftChrome) -> None:
+def remove_soft_chrome(body: Element, names: Names, soft: SoftChrome, left_out: LeftOut) -> None:
     """Bars around a document whose own root is not marked."""
     bulk = Bulk(body)
     for bar in [bar for bar in _bars(names, soft) if not bulk.is_mostly_in(bar)]:
-        bar.decompose()
+        left_out.take_off(bar)
 
 
 def _bars(names: Names, soft: SoftChrome) -> Iterator[Element]:

@@ -47,6 +47,15 @@ from sumi.parse.markdown.inline import (
     keep_tags_in_line,
     release_blocks,
 )
+from sumi.parse.markdown.left_out import (
+    HIDDEN,
+    LANDMARK,
+    NAVIGATION,
+    NOTICE,
+    SCRIPT,
+    LeftOut,
+    number_of_words,
+)
 from sumi.parse.markdown.tables import TableFitter
 
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -109,21 +118,27 @@ def page_markdown(document: Document, base: str) -> Conversion:
     for field in filter(shows_code, document.find_all("textarea")):
         field.tag = "pre"
     found = _look_through(document)
+    left_out = LeftOut()
     for element in filter(is_hard_chrome, found.hard_chrome):
-        element.decompose()
+        if element.tag in _UNSEEN:
+            element.decompose()
+        else:
+            left_out.take_off(element, LANDMARK if element.tag == "nav" else NAVIGATION)
     if found.fallbacks:
-        _settle_fallbacks(found.fallbacks, body)
-    bulk = content_root(body, found.names, found.soft_chrome, found.signs)
+        _settle_fallbacks(found.fallbacks, body, left_out)
+    bulk = content_root(body, found.names, found.soft_chrome, found.signs, left_out)
     root = bulk.root
     title = _title_outside(document, root)
-    _take_off_chrome(bulk, found)
+    _take_off_chrome(bulk, found, left_out)
     root.resolve_links(base)
     inline.drop_unusable_addresses(root)
     if title:
         root.insert(0, new_element("h1", title))
     inventory = inventory_of_tree(root)
     inventory = _reshape(root, found, inventory)
-    return Conversion(keep_tags_in_line(_converted(root)), Expected(inventory, root, bulk.words_beside))
+    beside = bulk.words_beside + left_out.by_name
+    expected = Expected(inventory, root, beside, left_out.words)
+    return Conversion(keep_tags_in_line(_converted(root)), expected)
 
 
 def _converted(root: Element) -> str:
@@ -141,7 +156,7 @@ def _converted(root: Element) -> str:
     return to_markdown(root, {**(renderers or {}), **emphasis_renderers()})
 
 
-def _settle_fallbacks(fallbacks: list[Element], body: Element) -> None:
+def _settle_fallbacks(fallbacks: list[Element], body: Element, left_out: LeftOut) -> None:
     """What browsers without scripts see is a reproach or a copy, and a dialog is a notice, unless it is all
     there is, or a text of some length beside a line or two."""
     gaps = [Text("") for _ in fallbacks]
@@ -153,6 +168,8 @@ def _settle_fallbacks(fallbacks: list[Element], body: Element) -> None:
         if is_alone or (rest < _A_LINE_OR_TWO < unlinked_weight(fallback)):
             fallback.tag = "div"
             gap.replace_with(fallback)
+        else:
+            left_out.add(SCRIPT if fallback.tag == "noscript" else NOTICE, number_of_words(fallback))
 
 
 def _title_outside(document: Document, root: Element) -> str:
@@ -163,7 +180,7 @@ def _title_outside(document: Document, root: Element) -> str:
     return collapse(heading.text) if heading is not None else ""
 
 
-def _take_off_chrome(bulk: Bulk, found: _Findings) -> None:
+def _take_off_chrome(bulk: Bulk, found: _Findings, left_out: LeftOut) -> None:
     """What is left says what the page says, in the order and structure that it has."""
     root = bulk.root
     chrome = list(filter(is_on_page, found.names.chrome))
@@ -173,15 +190,18 @@ def _take_off_chrome(bulk: Bulk, found: _Findings) -> None:
         label_panels(tabs)
     prepare_code(found.code)
     # Only now, when code is no more a matter of thousands of spans.
-    _settle_small_parts(root.select(_SMALL_PARTS), bulk)
+    _settle_small_parts(root.select(_SMALL_PARTS), bulk, left_out)
     drop_chrome_links(list(root.iter_elements("a")))
     for block in found.linked_blocks:
         inline.release_linked_block(block, root)
     for block in found.formula_blocks:
         formulas.set_delimited(block)
-    _settle_named(found.names.admonitions, chrome, found.soft_chrome.asides, bulk)
+    _settle_named(found, chrome, bulk, left_out)
     for element in list(root.iter_elements(_SETTLED)):
-        _SETTLERS[element.tag](element)
+        if element.tag == "footer":
+            _settle_footer(element, left_out)
+        else:
+            _SETTLERS[element.tag](element)
 
 
 def _reshape(root: Element, found: _Findings, inventory: Inventory) -> Inventory:
@@ -200,23 +220,24 @@ def _reshape(root: Element, found: _Findings, inventory: Inventory) -> Inventory
     return found.fitter.counted(inventory)
 
 
-def _settle_small_parts(parts: list[Element], bulk: Bulk) -> None:
+def _settle_small_parts(parts: list[Element], bulk: Bulk, left_out: LeftOut) -> None:
     for element in parts:
         if not _set_formula(element) and _is_small_chrome(element) and not bulk.is_mostly_in(element):
-            element.decompose()
+            left_out.take_off(element, HIDDEN)
 
 
-def _settle_named(boxes: list[Element], bars: list[Element], asides: list[Element], bulk: Bulk) -> None:
+def _settle_named(found: _Findings, bars: list[Element], bulk: Bulk, left_out: LeftOut) -> None:
+    asides = found.soft_chrome.asides
     kept = [bar for bar in bars if bulk.is_mostly_in(bar)]
     chrome = [*bars, *filter(is_chrome_aside, asides)]
     # First, because a box knows its title by being the first in it, be it chrome or not.
-    for box in boxes:
+    for box in found.names.admonitions:
         blocks.quote_admonition(box)
     for footnote in asides:
         blocks.join_label(footnote)
     for element in chrome:
         if element.tag != "blockquote" and element not in kept:
-            element.decompose()
+            left_out.take_off(element)
 
 
 def _is_small_chrome(element: Element) -> bool:
@@ -229,9 +250,9 @@ def _says_anything(element: Element) -> bool:
     return any(character.isalnum() for character in element.text)
 
 
-def _settle_footer(footer: Element) -> None:
+def _settle_footer(footer: Element, left_out: LeftOut) -> None:
     if footer.closest("blockquote") is None:
-        footer.decompose()
+        left_out.take_off(footer)
 
 
 def _settle_button(button: Element) -> None:
@@ -280,11 +301,11 @@ def _set_formula(element: Element) -> bool:
 
 _NAMED_BY_BUTTON: Final = frozenset({*_HEADINGS, "summary", "dt"})
 _WRITTEN_APART: Final = ("q", *formulas.RENDERED)
+_UNSEEN: Final = frozenset({"script", "style", "template", "canvas", "svg"})
 _FORMULA_CLASSES: Final = frozenset({"math", "arithmatex"})
 _SETTLERS: Final[dict[str, Callable[[Element], None]]] = {
     "audio": inline.link_to_media,
     "button": _settle_button,
-    "footer": _settle_footer,
     "img": inline.choose_image_source,
     "math": formulas.set_mathml,
     "script": formulas.set_math_script,
@@ -294,7 +315,7 @@ _SETTLERS: Final[dict[str, Callable[[Element], None]]] = {
     "video": inline.link_to_media,
     **dict.fromkeys(_HEADINGS, inline.tidy_heading),
 }
-_SETTLED: Final = tuple(_SETTLERS)
+_SETTLED: Final = ("footer", *_SETTLERS)
 _RESHAPERS: Final[dict[str, Callable[[Element], None]]] = {
     "center": blocks.as_block,
     "dir": blocks.as_block,

@@ -195,7 +195,8 @@ class Expected(NamedTuple):
 
     inventory: Inventory
     source: Element | _Wording  # the tree as it was converted; only looked at where the texts differ
-    beside: int  # words of prose that are on the page, but not in what was chosen as its content
+    beside: int  # words on the page that look like content, and are not in what was chosen as its content
+    left_out: dict[str, int] | None = None  # words by what they were in: see the module of that name
 
     def without_tree(self) -> "Expected":
         """With its words counted, needed or not, so that nobody has to keep the tree."""

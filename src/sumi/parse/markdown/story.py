@@ -4,13 +4,13 @@ What manuals are made of is never taken off, should one come here by mistake: co
 tables whose columns have names. And a page is left to the rules if most of its densest prose would go.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import compress
 from typing import Final, NamedTuple
 
 from sumi.parse.html import Element
 from sumi.parse.markdown.article import goes_on, is_data_table
+from sumi.parse.markdown.left_out import LANDMARK, NAVIGATION, OTHER, LeftOut, kind_of_names
 from sumi.parse.markdown.run_model import likelihoods, model
 from sumi.parse.markdown.text_runs import Block, PageText, Run, blocks_within, densest, read_text
 
@@ -20,14 +20,7 @@ _MOST: Final = 0.5
 _ENOUGH_PROSE: Final = 300
 _LEAST_OF_PROSE: Final = 0.3  # that is kept; the rest may be comments
 _PROSE_WORDS: Final = 25
-_LANDMARKS: Final = frozenset({"aside", "footer", "form", "header", "nav"})
-_COMMENT_NAMES: Final = frozenset(
-    {"comment", "comments", "commentlist", "disqus", "respond", "replies", "kommentare"}
-)
-_NOTICE_NAMES: Final = re.compile(
-    r"^(?:cookies?|consent|gdpr|privacy|newsletter|subscribe|subscription|signup|paywall|popup|modal|banner|"
-    r"ad|ads|advert|advertisement|promo|sponsored|share|sharing|social|related|recommend(?:ed|ations)?|teasers?)$"
-)
+_LANDMARK_TAGS: Final = frozenset({"aside", "footer", "form", "header", "nav"})
 
 
 class Story(NamedTuple):
@@ -35,7 +28,7 @@ class Story(NamedTuple):
     words_beside: int  # of prose that was taken off for its likelihood alone
 
 
-def take_story(body: Element, title: str) -> Story | None:
+def take_story(body: Element, title: str, left_out: LeftOut) -> Story | None:
     """Changes the page, unless it returns None: then it is not clear what the story is."""
     text = read_text(body)
     if text.blocks[0].prose < _ENOUGH_PROSE:
@@ -44,9 +37,9 @@ def take_story(body: Element, title: str) -> Story | None:
     if not _is_clear(text, kept):
         return None
     holding = _holding(compress(text.runs, kept))
-    left_out = [run for run, is_kept in zip(text.runs, kept, strict=True) if not is_kept]
-    words_beside = sum(map(_words_beside, left_out))
-    _take_off(text, left_out, holding)
+    dropped = [run for run, is_kept in zip(text.runs, kept, strict=True) if not is_kept]
+    words_beside = sum(_note(run, left_out) for run in dropped)
+    _take_off(text, dropped, holding)
     return Story(_container(text, kept, holding), words_beside)
 
 
@@ -119,8 +112,8 @@ def _holding(kept: Iterator[Run]) -> set[Block]:
     return holding
 
 
-def _take_off(text: PageText, left_out: list[Run], holding: set[Block]) -> None:
-    for run in left_out:
+def _take_off(text: PageText, dropped: list[Run], holding: set[Block]) -> None:
+    for run in dropped:
         if run.block in holding:
             for node in run.nodes:
                 node.decompose()
@@ -158,17 +151,19 @@ def _container(text: PageText, kept: list[bool], holding: set[Block]) -> Element
     return container.element
 
 
-def _words_beside(run: Run) -> int:
-    """Of prose that neither its place nor its name sets apart."""
-    if not run.is_prose or run.text.count(" ") + 1 < _PROSE_WORDS:
-        return 0
+def _note(run: Run, left_out: LeftOut) -> int:
+    """Counts the run, and returns the words of prose that neither its place nor its name sets apart."""
+    words = run.text.count(" ") + 1
+    kind = _kind_of(run)
+    left_out.add(kind, words)
+    return words if kind == OTHER and run.is_prose and words >= _PROSE_WORDS else 0
+
+
+def _kind_of(run: Run) -> str:
     block: Block | None = run.block
     while block is not None:
-        if block.tag in _LANDMARKS or any(map(_sets_apart, block.names)):
-            return 0
+        kind = LANDMARK if block.tag in _LANDMARK_TAGS else kind_of_names(" ".join(block.names))
+        if kind:
+            return kind
         block = block.parent
-    return run.text.count(" ") + 1
-
-
-def _sets_apart(name: str) -> bool:
-    return name in _COMMENT_NAMES or _NOTICE_NAMES.match(name) is not None
+    return NAVIGATION if run.linked > _MOST * run.length else OTHER

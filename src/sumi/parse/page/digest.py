@@ -63,6 +63,7 @@ class PageDigest(msgspec.Struct, frozen=True, omit_defaults=True):
         None  # how much of the page is in the Markdown, 0 to 1: see parse.markdown.fidelity
     )
     shortfalls: list[str] = []  # what of it is not: "tables: 0 of 1"
+    left_out: dict[str, int] = {}  # words that are not, by what they were in: see parse.markdown.left_out
     alternate: str | None = None  # where the page says that it is as Markdown, where asked for; absolute
     rival_fidelity: float | None = None  # of the rival, where there was one: see ``fidelity``
     # Where the data is that scripts make the page's menu of, where asked for; of such data, where more is.

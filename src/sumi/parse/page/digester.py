@@ -39,6 +39,7 @@ class _Written(NamedTuple):
     expected: Expected | None = None  # of it; None: it is not to be judged
     fidelity: Fidelity | None = None  # as far as it is known without a look at it
     unfiltered: str = ""  # before what does harm was taken out
+    left_out: dict[str, int] = {}  # noqa: RUF012 - never changed
 
 
 class _Read(NamedTuple):
@@ -208,6 +209,7 @@ def _digest_html(request: DigestRequest) -> PageDigest:
         problem=written.problem,
         fidelity=None if fidelity is None else fidelity.score,
         shortfalls=[] if fidelity is None else fidelity.shortfalls,
+        left_out=written.left_out,
         alternate=page.alternate,
         rival_fidelity=None if rival is None else rival.score,
         navigation=page.navigation,
@@ -304,7 +306,8 @@ def _write(document: Document, base: str, request: DigestRequest) -> _Written:
             markdown = clean(markdown)
             if expected is not None and len(request.body) > _LARGE_BODY:
                 expected = expected.without_tree()
-            return _Written(harmless(markdown), "", expected, unfiltered=markdown)
+            left_out = (expected.left_out if expected is not None else None) or {}
+            return _Written(harmless(markdown), "", expected, unfiltered=markdown, left_out=left_out)
         problem = f"Markdown of {len(markdown)} characters"
     return _Written(
         harmless(clean(to_plain_text(document))), f"degraded: {problem}; kept as plain text", None, _DEGRADED

@@ -1,0 +1,147 @@
+"""What of a page is not in its Markdown: its words, counted by what they were in.
+
+A name alone is a weak reason. So prose, code, tables and lists that were left out for nothing but a name are
+counted once more, in ``by_name``, and the fidelity of the page falls.
+"""
+
+import re
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
+from sumi.parse.html import Element, element_children, is_on_page
+from sumi.parse.markdown.chrome import CHROME_ROLES, link_share
+
+LANDMARK: Final = "landmark"  # header, footer, aside, form, nav, and what has such a role or name
+NAVIGATION: Final = "navigation"  # bars, lists of links, tools
+NOTICE: Final = "notice"  # about cookies, newsletters, what to share, buy or read next
+COMMENT: Final = "comment"
+HIDDEN: Final = "hidden"
+SCRIPT: Final = "script"  # for browsers without scripts
+OTHER: Final = "other"
+
+_BY_NAME: Final = frozenset({NAVIGATION, NOTICE, COMMENT})
+_LANDMARK_TAGS: Final = frozenset({"aside", "footer", "form", "header", "nav"})
+_LANDMARK_NAMES: Final = re.compile(r"(?:^|[-_\s])(?:footer|colophon|copyright|masthead)(?=$|[-_\s])")
+_COMMENT_NAMES: Final = re.compile(
+    r"(?:^|[-_\s])(?:comments?|commentlist|disqus|kommentare|replies|respond)(?=$|[-_\s])"
+)
+_NOTICE_NAMES: Final = re.compile(
+    r"(?:^|[-_\s])(?:cookies?|consent|gdpr|privacy|newsletter|subscribe|subscription|signup|sign-up|paywall|"
+    r"popup|modal|ad|ads|advert|advertisement|promo|sponsored|outbrain|taboola|share|sharing|sharedaddy|social|"
+    r"related|jp-relatedposts|recommend(?:ed|ations?)?|teasers?|feedback)(?=$|[-_\s])"
+)
+_LONGEST_NAMES: Final = 500
+_MOSTLY: Final = 0.5
+_FEW_LINKS: Final = 0.3
+_PROSE: Final = 25  # words; shorter paragraphs are notices of copyright and slogans
+_STRUCTURES: Final = ("table", "ul", "ol")
+_LEAST_STRUCTURE: Final = 2  # rows or items
+_FRAMES: Final = (
+    "footer, header, aside, form, nav, [role=contentinfo], [role=banner], [role=navigation], [role=dialog], "
+    "[role=menu], [hidden]"
+)
+
+
+class LeftOut:
+    """Counted on the way of one page."""
+
+    __slots__ = ("by_name", "words")
+
+    def __init__(self) -> None:
+        self.words: dict[str, int] = {}
+        self.by_name = 0  # words of what looks like content
+
+    def add(self, kind: str, words: int) -> None:
+        if words:
+            self.words[kind] = self.words.get(kind, 0) + words
+
+    def take_off(self, element: Element, kind: str = "") -> None:
+        """Counts what is in the element, and removes it from the page. Some is removed with what it is in."""
+        words = number_of_words(element) if is_on_page(element) else 0
+        if words:
+            kind = kind or kind_of(element)
+            self.add(kind, words)
+            if words >= _PROSE and kind in _BY_NAME and not (kind == COMMENT and _is_thread(element)):
+                content = words_of_content(element)
+                self.by_name += content if content >= _PROSE else 0
+        element.decompose()
+
+    def note_beside(self, part: Element, body: Element) -> None:
+        """Of all that is around the part on the page."""
+        inner = part
+        while inner is not body and isinstance(inner.parent, Element):
+            outer = inner.parent
+            for each in element_children(outer):
+                if each is not inner:
+                    self.add(_kind_beside(each), number_of_words(each))
+            inner = outer
+
+
+def kind_of(element: Element) -> str:
+    """What is left out without any of these signs is so as a bar."""
+    if element.tag in _LANDMARK_TAGS or element.attr("role") in CHROME_ROLES:
+        return LANDMARK
+    return kind_of_names(f"{element.attr('class') or ''} {element.attr('id') or ''}") or NAVIGATION
+
+
+def kind_of_names(names: str) -> str:
+    names = names[:_LONGEST_NAMES].lower()
+    for kind, pattern in ((LANDMARK, _LANDMARK_NAMES), (COMMENT, _COMMENT_NAMES), (NOTICE, _NOTICE_NAMES)):
+        if pattern.search(names) is not None:
+            return kind
+    return ""
+
+
+def _kind_beside(element: Element) -> str:
+    kind = kind_of(element)
+    return OTHER if kind == NAVIGATION and link_share(element) < _MOSTLY else kind
+
+
+def _is_thread(element: Element) -> bool:
+    """Of several comments that are all of one kind."""
+    inner = list(islice(element_children(element), _LEAST_STRUCTURE + 1))
+    while len(inner) == 1:
+        inner = list(islice(element_children(inner[0]), _LEAST_STRUCTURE + 1))
+    kinds = [(each.tag, each.attr("class")) for each in inner]
+    return len(kinds) > len(set(kinds))
+
+
+def number_of_words(element: Element) -> int:
+    """Cells and items that stand beside each other have no blank between them."""
+    return sum([len(text.split()) for text in element.stripped_strings])
+
+
+def words_of_content(root: Element) -> int:
+    """Of prose, code, tables and lists that nothing sets apart from a document."""
+    words = 0
+    outermost: Element | None = None
+    for element in root.iter_elements(("p", "pre", *_STRUCTURES)):
+        if outermost is not None and outermost in element.ancestors:
+            continue
+        if (found := _words_of(element)) and element.closest(_FRAMES) is None:
+            words += found
+            outermost = element
+    return words
+
+
+def _words_of(element: Element) -> int:
+    words = _unlinked_words(element)
+    if element.tag == "p":
+        return words if words >= _PROSE else 0
+    if element.tag == "pre" or not words:
+        return words
+    return words if _is_structure(element) and link_share(element) < _FEW_LINKS else 0
+
+
+def _is_structure(element: Element) -> bool:
+    """And no layout of fields to fill in, or of blocks that are looked at one by one."""
+    parts: Iterable[Element] = element.iter_elements("tr" if element.tag == "table" else "li")
+    if sum(1 for _ in islice(parts, _LEAST_STRUCTURE)) < _LEAST_STRUCTURE:
+        return False
+    return next(element.iter_elements(("button", "div", "form", "input", "p", "pre", "table")), None) is None
+
+
+def _unlinked_words(element: Element) -> int:
+    words = number_of_words(element)
+    return words - sum(map(number_of_words, element.iter_elements("a"))) if words else 0

@@ -1,0 +1,88 @@
+"""What is not in the Markdown is counted by what it was in. If it looks like content, the fidelity falls."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from sumi.model import Kind
+from sumi.parse.html import parse_html
+from sumi.parse.markdown.convert import page_markdown
+from sumi.parse.markdown.fidelity import judge
+from sumi.parse.page.digest import DigestRequest, PageDigest
+from sumi.parse.page.digester import digest
+from sumi.policy import Preset
+
+PAGES = sorted((Path(__file__).parents[1] / "pages").glob("*.html"))
+TEXT = "".join(
+    f"<p>The lock of gate number {n} has two keys, and both of them turn left.</p>" for n in range(9)
+)
+PROSE = "<p>" + "Thirty words that say what no other part of this page says, and say it well. " * 2 + "</p>"
+
+
+def asked(body: str) -> PageDigest:
+    result = digest(
+        DigestRequest("https://e.org/", body.encode(), "text/html", Kind.PAGE, Preset.MIRROR, markdown=True)
+    )
+    assert isinstance(result, PageDigest)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        ("<nav>three more words</nav>", "landmark"),
+        ("<footer>three more words</footer>", "landmark"),
+        ("<div role=search>three more words</div>", "landmark"),
+        ("<div class=navbar>three more words</div>", "navigation"),
+        ("<div class='cookie-banner'>three more words</div>", "notice"),
+        ("<div class=comments-area>three more words</div>", "comment"),
+        ("<p hidden>three more words</p>", "hidden"),
+        ("<noscript>three more words</noscript>", "script"),
+    ],
+)
+@pytest.mark.parametrize("root", ["<body>{}", "<body><main>{}</main>"])
+def test_words_are_counted_by_what_they_were_in(part: str, kind: str, root: str) -> None:
+    page = asked(root.format(f"<h1>Locks</h1>{TEXT}{part}"))
+    assert "three more words" not in (page.markdown or "")
+    assert page.left_out == {kind: 3}
+    assert page.fidelity == 1.0
+
+
+def test_what_stands_beside_a_landmark_is_counted() -> None:
+    beside = "<div class=slogan>three more words</div><div><a href=/x>two words</a></div>"
+    assert asked(f"<body><main>{TEXT}</main>{beside}").left_out == {"other": 3, "navigation": 2}
+
+
+def test_a_page_that_is_kept_whole_leaves_nothing_out() -> None:
+    assert asked(f"<main><h1>Locks</h1>{TEXT}</main>").left_out == {}
+
+
+@pytest.mark.parametrize("name", ["related", "navigation", "comments-area", "cookie-banner", "noprint"])
+def test_prose_that_only_its_name_sets_apart_lowers_the_fidelity(name: str) -> None:
+    page = asked(f"<body><main><h1>Locks</h1>{TEXT}<div class={name}>{PROSE}</div></main>")
+    assert "Thirty words" not in (page.markdown or "")
+    assert page.fidelity is not None
+    assert page.fidelity < 1.0
+
+
+def test_several_comments_are_comments() -> None:
+    comments = f"<div class=comments-area><ol><li>{PROSE}<li>{PROSE}</ol></div>"
+    page = asked(f"<body><main><h1>Locks</h1>{TEXT * 2}{comments}</main>")
+    assert "Thirty words" not in (page.markdown or "")
+    assert page.left_out == {"comment": 64}
+    assert page.fidelity == 1.0
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_the_loss_of_any_third_of_a_page_is_noticed(path: Path) -> None:
+    markdown, expected = page_markdown(parse_html(path.read_bytes(), "utf-8"), "https://e.org/")
+    assert expected is not None
+    parts = markdown.split("\n\n")
+    for seed in range(3):
+        lost = set(random.Random(seed).sample(range(len(parts)), max(1, len(parts) // 3)))
+        rest = "\n\n".join(part for at, part in enumerate(parts) if at not in lost)
+        fidelity = judge(expected, rest)
+        assert fidelity is not None
+        assert fidelity.score < 1.0
+        assert fidelity.shortfalls
