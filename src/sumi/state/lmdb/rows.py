@@ -12,10 +12,10 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice, starmap
 from pathlib import Path
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import lmdb
 import msgspec
@@ -37,7 +37,6 @@ from sumi.state.database.rows import (
 )
 from sumi.state.database.store import FolderStore
 from sumi.state.entries import State
-from sumi.state.lmdb.behind import Behind
 from sumi.state.lmdb.packing import (
     Packed,
     pack_id,
@@ -53,30 +52,29 @@ from sumi.state.lmdb.packing import (
     unpack_row,
     waits_with_facts,
 )
+from sumi.state.lmdb.queues import (
+    MOST_STALE,
+    REMOVED_AT_ONCE,
+    Behind,
+    QueueEntry,
+    StaleEntries,
+    becomes_stale,
+    queue_entry_of,
+    queue_key,
+)
 
 MAP_BYTES = 64 * 1024 * 1024  # doubled whenever it is full
 # Pages of the file that were read count as our memory until the file is mapped again; the system keeps them
 # cached anyway. Looking up how many there are takes ten microseconds, a write takes milliseconds.
 MOST_MAPPED_BYTES = 128 * 1024 * 1024
 TOTALS_KEY = b"totals"
-# When a page is settled, its entry stays in its host's queue and is stale: removing it at once would write
-# two pages of the file for each, as every host has its own. When there are this many, they are removed in the
-# order of the file, some with each commit. After a kill they are found again by the attempts since the first
-# of them, at ten microseconds each.
-MOST_STALE = 32_768
-REMOVED_AT_ONCE = 2048  # up to as many pages of 4 KiB, which are in memory until they are written
-STALE_SINCE_KEY = b"left since"  # the attempt before the first of them; absent if there are none
+STALE_SINCE_KEY = b"left since"  # the attempt before the first stale entry; absent if there is none
 WAITING, DELAYED, SETTLED = State.WAITING.value, State.DELAYED.value, State.SETTLED.value
 BEHIND = State.BEHIND.value
 
 _STATM = "/proc/self/statm"
 _SHARED = 2  # its third number: resident pages that are a file's
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-
-QueueEntry: TypeAlias = tuple[bytes, bytes]  # the key of its host, and its rank
-
-# The key of a host's queue, needed when a page is found and when it ends; some 4 MB.
-queue_key = lru_cache(maxsize=20_000)(url_key)
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_totals = msgspec.msgpack.Decoder(Totals).decode
@@ -124,19 +122,18 @@ class LmdbRows:
             # key of the host → ranks of its waiting rows, sorted
             self._queues = opened(b"queues", dupsort=True, dupfixed=True)
             self._delays = opened(b"delays")  # time, id → nothing
-            self._behind = Behind(opened, queue_key)
+            self._behind = Behind(opened)
             self._attempts = opened(b"attempts")  # serial → attempt
             self._hosts = opened(b"hosts")  # key of the host → politeness
             self._robots = opened(b"robots")  # key of the origin → robots.txt
             self._notes = opened(b"notes")  # key of the name → name and text
             self._counts = opened(b"counts")  # the totals, and since when there are stale entries
         with self._reading() as tx:
-            self._stale: dict[int, QueueEntry] = {} if readonly else self._find_stale(tx)
             last = tx.cursor(self._attempts)
-            self._last_attempt = unpack_id(last.key()) if last.last() else 0
+            last_attempt = unpack_id(last.key()) if last.last() else 0
+            found = {} if readonly else self._find_stale(tx)
+            self._stale = StaleEntries(found, last_attempt, self.most_stale, self.removed_at_once)
         self._is_uncommitted = False  # a write has begun and was not committed: memory is ahead of the file
-        self._to_remove: list[int] = []  # rows whose stale entries are being removed, the next one last
-        self._stale_since = 0  # the last attempt when that began; entries that become stale later stay
 
     # ── reading ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -154,8 +151,8 @@ class LmdbRows:
         with self._reading() as tx, tx.cursor(self._queues) as cursor:
             if not cursor.set_range_dup(queue_key(host), pack_rank(start)):
                 return []
-            ranks = map(unpack_rank, cursor.iternext_dup())
-            return list(islice((rank for rank in ranks if rank[3] not in self._stale), limit))
+            ranks, stale = map(unpack_rank, cursor.iternext_dup()), self._stale.entries
+            return list(islice((rank for rank in ranks if rank[3] not in stale), limit))
 
     def queued(self, places: Sequence[tuple[str, int]]) -> list[Row]:
         with self._reading() as tx:
@@ -238,7 +235,7 @@ class LmdbRows:
     def open_hosts(self) -> Iterable[OpenHost]:
         with self._reading() as tx, tx.cursor(self._queues) as cursor:
             # A reader, perhaps beside a writer, finds out what is stale now.
-            stale = self._find_stale(tx) if self._readonly else self._stale
+            stale = self._find_stale(tx) if self._readonly else self._stale.entries
             ended = Counter(host for host, _ in stale.values())
             waiting = [
                 OpenHost(self._get(tx, packed_id_of_rank(first)).host, count, 0)
@@ -296,7 +293,7 @@ class LmdbRows:
         with tx.cursor(self._queues) as cursor:
             for attempt in self._attempts_after(tx, unpack_id(since)):
                 row = self._get(tx, pack_id(attempt.id))
-                place = _queue_entry_of(row)
+                place = queue_entry_of(row)
                 if row.state == SETTLED and cursor.set_key_dup(*place):
                     stale[row.id] = place
         return stale
@@ -306,8 +303,8 @@ class LmdbRows:
     def write(self, change: Change) -> None:
         with self._errors_translated():
             self._is_uncommitted = True
-            since = self._note_stale(change)
-            removed = self._next_to_remove()
+            since = self._stale.note(change)
+            removed = self._stale.take()
             while True:
                 try:
                     with self._env.begin(write=True) as tx:
@@ -329,7 +326,7 @@ class LmdbRows:
         self._insert(tx, change.inserted)
         tx.cursor(self._urls).putmulti([(pack_id(new.id), pack_row(new)) for _, new in change.updated])
         for old, new in change.updated:
-            if not _ended(old, new):
+            if not becomes_stale(old, new):
                 self._remove_from_index(tx, old)
                 self._add_to_index(tx, new)
         attempts = [(pack_id(attempt.serial), _encode(attempt[1:])) for attempt in change.attempts]
@@ -343,33 +340,11 @@ class LmdbRows:
         if change.totals is not None:
             tx.put(TOTALS_KEY, _encode(change.totals), db=self._counts)
 
-    def _note_stale(self, change: Change) -> int | None:
-        """Note whose entries become stale; returns the attempt before the first, if there were none yet."""
-        had_none, first = not self._stale, None
-        for old, new in change.updated:
-            if _ended(old, new):
-                self._stale[new.id] = _queue_entry_of(old)
-                first = min(first or new.latest, new.latest)
-                self._last_attempt = max(self._last_attempt, new.latest)
-            elif new.state == WAITING:
-                self._stale.pop(new.id, None)  # it is waiting again, with the same entry
-        if len(self._stale) >= self.most_stale and not self._to_remove:
-            self._to_remove = sorted(self._stale, key=self._stale.__getitem__, reverse=True)
-            self._stale_since = self._last_attempt
-        return first - 1 if had_none and first is not None else None
-
-    def _next_to_remove(self) -> list[QueueEntry]:
-        count = self.removed_at_once
-        some, self._to_remove = self._to_remove[-count:], self._to_remove[:-count]
-        # Not those that wait again. If one waited again and is settled since, its last entry counts.
-        places = (self._stale.pop(row_id, None) for row_id in reversed(some))
-        return [place for place in places if place is not None]
-
     def _remove_stale(self, tx: lmdb.Transaction, places: list[QueueEntry], since: int | None) -> None:
         for host, rank in places:
             tx.delete(host, rank, db=self._queues)
-        if places and not self._to_remove:
-            since = self._stale_since
+        if places and self._stale.since_last_removal is not None:
+            since = self._stale.since_last_removal
         if since is not None:
             tx.put(STALE_SINCE_KEY, pack_id(since), db=self._counts)
 
@@ -409,9 +384,9 @@ class LmdbRows:
     def close(self) -> None:
         # If this fails, the next run finds them as after a kill. After a failed write some of these are not
         # settled, and without an entry in their queue they would never be fetched.
-        if self._stale and not self._is_uncommitted:
+        if self._stale.entries and not self._is_uncommitted:
             with suppress(lmdb.Error), self._env.begin(write=True) as tx:
-                self._remove_stale(tx, sorted(self._stale.values()), None)
+                self._remove_stale(tx, sorted(self._stale.entries.values()), None)
                 tx.delete(STALE_SINCE_KEY, db=self._counts)
         self._env.close()
 
@@ -446,15 +421,6 @@ class LmdbStore(FolderStore):
     format = 2
     file_name = "state.lmdb"
     rows_type = LmdbRows
-
-
-def _ended(old: Row, new: Row) -> bool:
-    """Whether it was settled by an attempt, by which it is found again."""
-    return old.state == WAITING and new.state == SETTLED and new.latest > old.latest
-
-
-def _queue_entry_of(row: Row) -> QueueEntry:
-    return queue_key(row.host), pack_rank(row.rank)
 
 
 def _is_of(packed: Packed, outcomes: frozenset[Outcome]) -> bool:
