@@ -3,12 +3,9 @@
 import hashlib
 import hmac
 import os
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import pytest
@@ -19,52 +16,12 @@ from sumi.assembly.operating import PROGRESS_SECONDS, LogFile
 from sumi.errors import UsageError
 from sumi.events import Event, Progress, Summary, Warned
 from tests.commands import RunSumi, parse_events
+from tests.e2e.map.map_site import Page, running_web
+from tests.e2e.pipeline.run_site import LIMITS, configured_crawl, plain_site
 from tests.folder_site import FolderSite, folder_site
-from tests.threaded_server import ThreadedServer
+from tests.notified_server import Hook
 
 FAST: dict[str, Any] = {"rate_limit": 0, "min_free": 0, "processes": 0}
-
-
-class Posted(NamedTuple):
-    path: str
-    headers: dict[str, str]
-    body: bytes
-
-
-class Hook:
-    """A server for notifications. It answers with these statuses in turn, then with 200."""
-
-    def __init__(self, *statuses: int) -> None:
-        self._statuses = list(statuses)
-        self.posts: list[Posted] = []
-        hook = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                hook.posts.append(Posted(self.path, dict(self.headers), body))
-                self.send_response(hook._statuses.pop(0) if hook._statuses else 200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = ThreadedServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/hook?key=abc"
-
-    @contextmanager
-    def serving(self) -> Iterator["Hook"]:
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
-        try:
-            yield self
-        finally:
-            self._server.shutdown()
-            self._server.server_close()
-
-    @property
-    def told(self) -> list[dict[str, Any]]:
-        return [msgspec.json.decode(post.body) for post in self.posts]
 
 
 @pytest.fixture
@@ -240,3 +197,55 @@ def test_the_address_guard_holds_for_notifications(site: FolderSite, tmp_path: P
     assert hook.posts == []
     (warning,) = [event for event in heard if isinstance(event, Warned)]
     assert warning.message.startswith("the notification to 169.254.169.254 was not delivered: ")
+
+
+# ── the other jobs ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_run_of_two_processes_has_one_log_and_one_notification(tmp_path: Path, run_sumi: RunSumi) -> None:
+    log = tmp_path / "log.jsonl"
+    with plain_site() as site, Hook().serving() as hook:
+        configured_crawl(tmp_path, site)
+        env = {"SUMI_NOTIFY": hook.url, "SUMI_LOG_FILE": str(log)}  # not for the crawler's process
+        done = run_sumi("run", "--config", "crawl.yaml", "--json", env=env)
+    assert done.returncode == 0, done.stderr
+    (told,) = hook.told
+    assert (told["job"], told["status"], told["target"]) == ("run", "complete", "crawl.yaml")
+    assert told["outcomes"] == done.events[-1]["outcomes"]
+    logged = parse_events(log.read_text())
+    ends = [event["job"] for event in logged if event["event"] == "summary"]
+    assert (sorted(ends[:2]), ends[2:]) == (["crawler", "scraper"], ["run"])
+    pages = [event["url"] for event in logged if event["event"] == "page"]
+    assert pages.count(f"{site.url}/p1") == 2  # found by one, archived by the other
+
+
+def test_a_run_of_two_processes_ends_in_time(tmp_path: Path, run_sumi: RunSumi) -> None:
+    with plain_site(pages=500) as site:
+        configured_crawl(tmp_path, site, limits=LIMITS | {"req_per_sec": 1})
+        done = run_sumi("run", "--config", "crawl.yaml", "--max-time", "2s")
+    assert done.returncode == 3, done.stderr
+
+
+def test_a_crawl_in_one_process_is_operated_like_a_mirror(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    with plain_site() as site, Hook().serving() as hook:
+        config = configured_crawl(tmp_path, site)
+        sumi.sync.run(config, unified=True, min_free=0, notify=hook.url, log_file=log, max_time="1h")
+    (told,) = hook.told
+    assert told["status"] == "complete"
+    assert parse_events(log.read_text())[-1]["event"] == "summary"
+
+
+def test_a_map_is_operated_like_a_mirror(tmp_path: Path, run_sumi: RunSumi) -> None:
+    with running_web({"good.test/": Page()}, tmp_path, tls=False) as web, Hook().serving() as hook:
+        config = str(web.config(tmp_path, {"good.test": "good.test/"}))
+        done = run_sumi("map", config, "--notify", hook.url, "--log-file", "log.jsonl", "--max-time", "1h")
+    assert done.returncode == 0, done.stderr
+    (told,) = hook.told
+    assert (told["job"], told["status"]) == ("map", "limited")  # one page alone
+    assert parse_events((tmp_path / "log.jsonl").read_text())[-1]["event"] == "summary"
+
+
+def test_a_setting_that_no_job_has_is_refused(tmp_path: Path) -> None:
+    with plain_site() as site, pytest.raises(UsageError, match="max_tim is not a setting of a run; did you"):
+        sumi.sync.run(configured_crawl(tmp_path, site), max_tim="1h")

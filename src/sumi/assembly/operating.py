@@ -8,8 +8,8 @@ import json
 import os
 import stat
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 from urllib.parse import unquote
 
@@ -73,6 +73,7 @@ async def operated(
         finally:
             if notifier is not None and end.is_known:
                 await notifier.notify(end, teller(everybody))
+                end.tell_summary(teller(everybody))
     finally:
         if log is not None:
             log.close(teller(listeners))
@@ -81,10 +82,10 @@ async def operated(
 class _End:
     """A listener that remembers how a run ended."""
 
-    def __init__(self) -> None:
-        self.error = ""
-        self._target = ""
-        self._summary: Summary | None = None
+    def __init__(self, target: str = "", ended: Summary | SumiError | None = None) -> None:
+        self.error = str(ended) if isinstance(ended, SumiError) else ""
+        self._target = target
+        self._summary = ended if isinstance(ended, Summary) else None
 
     @property
     def is_known(self) -> bool:
@@ -169,7 +170,29 @@ class LogFile:
             os.write(self._file, b"\n")
 
 
+@contextmanager
+def logging_to(path: str | None, tell: Listener) -> Iterator[Listener]:
+    """A listener that logs, or does nothing without a path. ``tell`` hears if the log is incomplete."""
+    if path is None:
+        yield lambda event: None
+        return
+    log = LogFile(path)
+    try:
+        yield log
+    finally:
+        log.close(tell)
+
+
 # ── the notification ────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def notify_end(
+    operating: Operating, job: Job, target: str, ended: Summary | SumiError, tell: Listener
+) -> None:
+    """For a run of several processes, whose end only their parent knows. ``tell`` hears only a warning."""
+    if operating.notify is not None:
+        end = _End(target, ended)
+        await _Notifier(operating.notify, operating.notify_secret, job).notify(end, tell)
 
 
 class _Notifier:
@@ -189,7 +212,6 @@ class _Notifier:
             problem = str(error)
         if problem:
             tell(Warned(f"the notification to {_shown(self._address)} was not delivered: {problem}"))
-        end.tell_summary(tell)
 
     async def _send(self, request: Request) -> str:
         fetcher = HttpFetcher(self._limits, self._network, SystemClock())

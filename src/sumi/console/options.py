@@ -1,11 +1,14 @@
 """A table of settings as command-line options, and the options given as values by name."""
 
 import argparse
+import os
 from collections.abc import Sequence
+from typing import Any
 
 from sumi.console.parser import SentenceParser
+from sumi.settings.operating import OPERATING
 from sumi.settings.setting import GROUPS, Setting
-from sumi.settings.sources import Given
+from sumi.settings.sources import Given, gathered
 
 POSITIONAL = ("url", "urls")
 
@@ -44,6 +47,11 @@ def add_loudness(group: argparse._ArgumentGroup) -> None:
 def given_flags(namespace: argparse.Namespace, table: Sequence[Setting]) -> dict[str, Given]:
     typed = vars(namespace)
     return {setting.name: typed[setting.field] for setting in table if setting.field in typed}
+
+
+def operating_options(namespace: argparse.Namespace) -> dict[str, Any]:
+    """Of flags and environment, for commands whose other settings are in a file."""
+    return gathered(given_flags(namespace, OPERATING), os.environ, None, OPERATING, "")
 
 
 def _add(group: argparse._ArgumentGroup, setting: Setting) -> None:

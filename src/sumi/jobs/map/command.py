@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sumi.console.options import add_reporting
+from sumi.console.options import add_reporting, add_settings, operating_options
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import reporting
 from sumi.console.summary import exit_code
 from sumi.console.terminal import Sink, printable
 from sumi.jobs.map.config import MapConfig, load_map_config
 from sumi.jobs.map.graph import Level
+from sumi.settings.operating import OPERATING
 
 if TYPE_CHECKING:
     from sumi.jobs.map.analysis import Analysis
@@ -62,6 +63,7 @@ def build_parser() -> SentenceParser:
     )
     look.add_argument("--stats", action="store_true", help="Show what the map holds, and exit.")
     look.add_argument("--export-summary", action="store_true", help="Write the summary again, and exit.")
+    add_settings(parser, OPERATING)
     add_reporting(parser)
     return parser
 
@@ -87,6 +89,7 @@ def run(arguments: Sequence[str]) -> int:
                 resume=options.resume,
                 listeners=[reporter],
                 read_config=lambda: load_map_config(path),
+                **operating_options(options),
             )
         )
     return exit_code(summary)

@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import msgspec
 
+from sumi.assembly.operating import operated
 from sumi.assembly.parts import affordable, connected, new_fetcher, raise_limit, teller
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.io import Io, SystemClock
@@ -29,6 +30,7 @@ from sumi.outcomes import Trouble
 from sumi.policy import Durability
 from sumi.ports import Clock, Fetcher, OutputHandler
 from sumi.recipe import Job
+from sumi.settings.operating import Operating, checked_operating
 from sumi.state.lock import make_folders
 
 _ACCEPTED = range(200, 300)
@@ -37,7 +39,7 @@ _NO_RUN = 0  # the database could not be opened
 HOW_TO_LOOK_AGAIN = "nothing to do: give --update to look for changes, or --fresh to start over"
 
 
-class MapRequest(msgspec.Struct, frozen=True):
+class MapRequest(Operating, frozen=True):
     """Options of this run; everything else is in the configuration."""
 
     fresh: bool = False  # delete what earlier runs found
@@ -63,6 +65,7 @@ async def map(  # noqa: A001 - as the command is called
     control: Control | None = None,
     read_config: Callable[[], MapConfig] | None = None,
     handlers: tuple[OutputHandler, ...] = (),
+    **operating: object,
 ) -> Summary:
     """``sumi map``: the web around chosen domains, in the configuration's database.
 
@@ -72,15 +75,26 @@ async def map(  # noqa: A001 - as the command is called
     """
     chosen = config if isinstance(config, MapConfig) else load_map_config(Path(config))
     kept = Durability(durability)
-    request = MapRequest(fresh, update, resume, processes, min_free, kept, read_config, handlers)
-    return await _map(chosen, listeners, control or Control(), request)
+    request = MapRequest(
+        fresh,
+        update,
+        resume,
+        processes,
+        min_free,
+        kept,
+        read_config,
+        handlers,
+        **checked_operating(operating, "map"),
+    )
+    raise_limit()
+    job = affordable(map_job(chosen), processes)
+    async with operated(request, job, listeners) as heard:
+        return await _map(chosen, job, heard, control or Control(), request)
 
 
 async def _map(
-    config: MapConfig, listeners: Sequence[Listener], control: Control, request: MapRequest
+    config: MapConfig, job: Job, listeners: Sequence[Listener], control: Control, request: MapRequest
 ) -> Summary:
-    raise_limit()
-    job = affordable(map_job(config), request.processes)
     database = config.output.database_path
     _refuse_folders(database, config.output.summary_path)
     make_folders(database.parent)
@@ -90,6 +104,7 @@ async def _map(
         database.parent,
         request.min_free,
         request.durability,
+        max_time=request.max_time,
     )
 
     async def read_job() -> Job:

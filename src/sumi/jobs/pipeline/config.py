@@ -34,6 +34,7 @@ from sumi.settings.kinds import (
     size,
     whole,
 )
+from sumi.settings.operating import Operating
 from sumi.settings.setting import Setting, in_section
 
 MOST_PROCESSES = 256
@@ -179,7 +180,7 @@ class CrawlConfig(msgspec.Struct, frozen=True, kw_only=True):
     patterns: dict[str, str]
 
 
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+class RunOptions(Operating, frozen=True, kw_only=True):
     """What is decided per run instead of in the configuration. Raises UsageError for unusable values."""
 
     warc: str | None = None

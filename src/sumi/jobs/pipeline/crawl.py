@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from os import PathLike
 from pathlib import Path
 
+from sumi.assembly.operating import operated
 from sumi.assembly.parts import (
     affordable,
     connected,
@@ -40,6 +41,7 @@ from sumi.outcomes import UP_TO_DATE
 from sumi.policy import Durability
 from sumi.ports import Clock, JobStore
 from sumi.recipe import Job
+from sumi.settings.operating import checked_operating
 from sumi.state.lock import Claim, FolderLock
 
 
@@ -69,11 +71,13 @@ async def crawl(
     listeners: Sequence[Listener] = (),
     control: Control | None = None,
     read_config: Callable[[], CrawlConfig] | None = None,
+    **operating: object,
 ) -> Summary:
     """``sumi crawl run``: find pages by policy and list them for the scraper; ``unified``: archive them, too.
 
     ``config`` is the YAML file, or what was read from it. ``read_config`` is called when the run is asked to
-    reload; the run adopts the limits of what it returns.
+    reload; the run adopts the limits of what it returns. ``operating``: ``max_time``, ``log_file``,
+    ``notify`` and ``notify_secret``.
     """
     options = CrawlOptions(
         unified=unified,
@@ -82,20 +86,23 @@ async def crawl(
         processes=processes,
         min_free=min_free,
         durability=Durability(durability),
+        **checked_operating(operating, "crawl"),
     )
     chosen = load_crawl_config(config, run_id)
-    return await _crawl(chosen, options, listeners, control or Control(), read_config)
+    raise_limit()
+    job = _job_for(chosen, options)
+    async with operated(options, job, listeners) as heard:
+        return await _crawl(chosen, options, job, heard, control or Control(), read_config)
 
 
 async def _crawl(
     config: CrawlConfig,
     options: CrawlOptions,
+    job: Job,
     listeners: Sequence[Listener],
     control: Control,
     read_config: Callable[[], CrawlConfig] | None,
 ) -> Summary:
-    raise_limit()
-    job = _job_for(config, options)
     require_configured_frontier(config)
     if options.unified:
         require_configured_index(config)
@@ -125,6 +132,7 @@ def _place(config: CrawlConfig, options: CrawlOptions) -> Place:
         options.min_free,
         options.durability,
         BACKEND_SETTING,
+        options.max_time,
     )
 
 

@@ -20,11 +20,16 @@ import msgspec
 
 from sumi.engine.control import Control
 from sumi.events import Event, RobotsRead, RunStarted, StateChanged, Summary
+from sumi.settings.operating import OPERATING
 
 # A crawler that is asked to stop finishes its pages in flight, which takes at most half a minute.
 STOP_SECONDS = 60.0
 # Its last output may still be in the pipe when it has ended.
 _LAST_OUTPUT_SECONDS = 5.0
+
+
+# The time limit, the log and the notification are those of both processes together.
+_OF_BOTH = frozenset(setting.variable for setting in OPERATING)
 
 
 class CrawlerListener(Protocol):
@@ -54,6 +59,7 @@ class CrawlerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            env={name: value for name, value in os.environ.items() if name not in _OF_BOTH},
             text=True,
             encoding="utf-8",
             errors="backslashreplace",

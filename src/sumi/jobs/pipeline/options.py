@@ -6,13 +6,14 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sumi.console.options import add_reporting
+from sumi.console.options import add_reporting, add_settings, operating_options
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import Reporter, reporting
 from sumi.console.summary import exit_code
 from sumi.console.terminal import Sink, printable
 from sumi.errors import UsageError
 from sumi.policy import Durability
+from sumi.settings.operating import OPERATING
 
 if TYPE_CHECKING:
     from sumi.events import Summary
@@ -52,6 +53,7 @@ def add_running(parser: SentenceParser, *, new_run: bool = True) -> None:
     parser.add_argument(
         "--min-free", metavar="SIZE", help="Stop when less disk space is free, such as 1G; 0 for no check."
     )
+    add_settings(parser, OPERATING)
     add_reporting(parser)
 
 
@@ -70,6 +72,7 @@ def run_options(options: argparse.Namespace) -> "RunOptions":
         processes=options.processes,
         min_free=_min_free(options),
         durability=Durability(options.durability),
+        **operating_options(options),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from sumi.assembly.operating import logging_to, notify_end
 from sumi.assembly.parts import run_loop, teller
 from sumi.console.summary import (
     ABORTED,
@@ -25,7 +26,8 @@ from sumi.console.summary import (
 )
 from sumi.console.terminal import Palette, printable
 from sumi.engine.control import Control
-from sumi.events import Event, Listener, Summary
+from sumi.errors import SumiError
+from sumi.events import Event, Listener, Summary, Warned
 from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.config_file import load_crawl_config
 from sumi.jobs.pipeline.crawl import CrawlOptions, crawl
@@ -36,9 +38,12 @@ from sumi.jobs.pipeline.crawler_process import (
     forwarding_signals,
     take_turns,
 )
+from sumi.jobs.pipeline.recipe import fetching_job
 from sumi.jobs.pipeline.scrape import scrape
+from sumi.jobs.pipeline.state import SCRAPER
 from sumi.outcomes import UP_TO_DATE, Outcome
 from sumi.policy import Durability
+from sumi.settings.operating import checked_operating
 
 _LOOK_SECONDS = 0.05
 
@@ -55,11 +60,13 @@ async def run(
     durability: str = Durability.BATCH,
     listeners: Sequence[Listener] = (),
     control: Control | None = None,
+    **operating: object,
 ) -> Summary:
     """``sumi run``: crawl by policy and archive what is found; ``unified``: in one process (None: as the
     configuration's ``mode`` says). ``listeners`` get the events of both processes. A run of two processes
     obeys only the ``stop`` of a ``control``; its flag files pause it."""
     chosen, control = load_crawl_config(config, run_id), control or Control()
+    checked = checked_operating(operating, "run")
     if unified if unified is not None else chosen.mode == "unified":
         return await crawl(
             chosen,
@@ -71,6 +78,7 @@ async def run(
             durability=durability,
             listeners=listeners,
             control=control,
+            **checked,
         )
     loop, tell = asyncio.get_running_loop(), teller(listeners)
     heard = _EventsOnly(lambda event: loop.call_soon_threadsafe(tell, event))
@@ -80,6 +88,7 @@ async def run(
         processes=processes,
         min_free=min_free,
         durability=Durability(durability),
+        **checked,
     )
     joint = JointRun(chosen, fspath(config), options, heard, heard.tell)
     # In a thread, where the scraper has its own event loop and may block until the crawler has ended.
@@ -122,9 +131,23 @@ class JointRun:
 
     def run(self) -> "JointVerdict":
         """Blocks until both have ended."""
-        with self._crawler() as (crawler, control):
-            summary = run_loop(self._scrape(crawler, control))
-        return joint_verdict(crawler_end(crawler), summary)
+        with logging_to(self._options.log_file, self._listener) as log:
+            try:
+                with self._crawler(log) as (crawler, control):
+                    summary = run_loop(self._scrape(crawler, control, log))
+            except SumiError as error:
+                log(Warned(str(error)))
+                self._notify(error)
+                raise
+            verdict = joint_verdict(crawler_end(crawler), summary)
+            log(verdict.summary)
+            self._notify(verdict.summary)
+        return verdict
+
+    def _notify(self, end: Summary | SumiError) -> None:
+        if self._options.notify is not None:
+            job = fetching_job(self._config, SCRAPER)
+            run_loop(notify_end(self._options, job, self._file, end, self._listener))
 
     def stop(self) -> None:
         """Called from another thread: both finish the pages in flight. Further calls do nothing."""
@@ -136,7 +159,7 @@ class JointRun:
             self._loop.call_soon_threadsafe(self._control.stop, "stop()")
 
     @contextmanager
-    def _crawler(self) -> Iterator[tuple[CrawlerProcess, JointControl]]:
+    def _crawler(self, log: Listener) -> Iterator[tuple[CrawlerProcess, JointControl]]:
         options = self._options
         words = ["--config", self._file, "--run-id", self._config.run_id]
         words += ["--durability", options.durability]
@@ -144,7 +167,7 @@ class JointRun:
         words += ["--again"] if options.again else []
         words += ["--processes", str(options.processes)] if options.processes is not None else []
         words += ["--min-free", str(options.min_free)] if options.min_free is not None else []
-        crawler = CrawlerProcess(words, self._crawler_listener)
+        crawler = CrawlerProcess(words, _Logged(self._crawler_listener, log))
         control = JointControl(crawler)
         with forwarding_signals(control):
             try:
@@ -152,7 +175,7 @@ class JointRun:
             finally:
                 crawler.finish()
 
-    async def _scrape(self, crawler: CrawlerProcess, control: JointControl) -> Summary:
+    async def _scrape(self, crawler: CrawlerProcess, control: JointControl, log: Listener) -> Summary:
         self._loop, self._control = asyncio.get_running_loop(), control
         self._begun.set()
         turns = None
@@ -167,14 +190,29 @@ class JointRun:
                 processes=self._options.processes,
                 min_free=self._options.min_free,
                 durability=self._options.durability,
-                listeners=[self._listener],
+                listeners=[self._listener, log],
                 control=control,
                 read_config=self._read_config,
                 crawler_at_work=lambda: crawler.at_work,
+                max_time=self._options.max_time,
             )
         finally:
             if turns is not None:
                 turns.cancel()
+
+
+class _Logged:
+    """A ``CrawlerListener`` whose events are logged, too."""
+
+    def __init__(self, listener: CrawlerListener, log: Listener) -> None:
+        self._listener = listener
+        self._log = log
+        self.stderr_line = listener.stderr_line
+
+    def event(self, line: str, event: Event | None) -> None:
+        if event is not None:
+            self._log(event)
+        self._listener.event(line, event)
 
 
 class _EventsOnly:

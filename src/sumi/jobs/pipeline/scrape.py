@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from sumi.assembly.operating import operated
 from sumi.assembly.parts import (
     affordable,
     connected,
@@ -46,6 +47,7 @@ from sumi.policy import Durability, Preset, StateBackend
 from sumi.ports import JobStore
 from sumi.recipe import Job
 from sumi.settings.kinds import split_userinfo
+from sumi.settings.operating import checked_operating
 from sumi.state.folder import backend_to_use
 from sumi.state.lock import Claim, FolderLock, lock_owner
 from sumi.urls import normalize
@@ -70,6 +72,7 @@ async def scrape(
     control: Control | None = None,
     read_config: Callable[[], CrawlConfig] | None = None,
     crawler_at_work: Callable[[], bool] | None = None,
+    **operating: object,
 ) -> Summary:
     """``sumi scrape run``: archive what a crawler found; ``resume``: ``sumi scrape resume``, in the same CSV.
 
@@ -87,8 +90,12 @@ async def scrape(
         processes=processes,
         min_free=min_free,
         durability=Durability(durability),
+        **checked_operating(operating, "scrape"),
     )
-    return await _scrape(chosen, options, listeners, control or Control(), read_config, crawler_at_work)
+    raise_limit()
+    job = affordable(fetching_job(chosen, SCRAPER), options.processes)
+    async with operated(options, job, listeners) as heard:
+        return await _scrape(chosen, options, job, heard, control or Control(), read_config, crawler_at_work)
 
 
 async def last_run_id(config: CrawlConfig) -> str:
@@ -106,13 +113,12 @@ async def last_run_id(config: CrawlConfig) -> str:
 async def _scrape(
     config: CrawlConfig,
     options: ScrapeOptions,
+    job: Job,
     listeners: Sequence[Listener],
     control: Control,
     read_config: Callable[[], CrawlConfig] | None,
     crawler_at_work: Callable[[], bool] | None,
 ) -> Summary:
-    raise_limit()
-    job = affordable(fetching_job(config, SCRAPER), options.processes)
     require_configured_index(config)
     at_work = crawler_at_work or _by_lock(config, follow=options.follow)
     with Claim(scraper_state(config), "sumi scrape run") as claim:
@@ -133,6 +139,7 @@ async def _scrape(
                 options.min_free,
                 options.durability,
                 BACKEND_SETTING,
+                options.max_time,
             )
             with obeying_signals(control):
                 summary = await Run(job, place, io, store, archive, control, read_job).run()
