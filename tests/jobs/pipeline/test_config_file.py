@@ -16,7 +16,7 @@ from sumi.errors import ConfigError, UsageError
 from sumi.jobs.pipeline.config import CRAWL_SETTINGS, CrawlConfig, CrawlMode
 from sumi.jobs.pipeline.config_file import load_crawl_config, load_seeds, new_run_id
 from sumi.jobs.pipeline.policy import compliance_banner, crawl_caps, crawl_profile, crawl_scope
-from sumi.jobs.pipeline.recipe import fetching_job
+from sumi.jobs.pipeline.recipe import scrape_job
 from sumi.jobs.pipeline.workspace import default_layout, layout_of
 from sumi.policy import RobotsOnError, StateBackend
 from sumi.scope.caps import CapPolicy
@@ -87,9 +87,9 @@ def test_python_callers_get_the_checks_of_the_command_line(
 
 
 def test_the_memory_for_bodies_in_flight_can_be_lowered(load: Load) -> None:
-    assert fetching_job(load(AGENT), "scraper").limits.flight_bytes == 64 << 20
+    assert scrape_job(load(AGENT), "scraper").limits.flight_bytes == 64 << 20
     small = load(AGENT + "limits: {max_in_flight: 8MiB}")
-    assert fetching_job(small, "scraper").limits.flight_bytes == 8 << 20
+    assert scrape_job(small, "scraper").limits.flight_bytes == 8 << 20
 
 
 def test_crawler_and_scraper_share_a_file_or_have_one_each(load: Load) -> None:

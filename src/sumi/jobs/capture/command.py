@@ -1,4 +1,4 @@
-"""``sumi capture``: the pages under base URLs, each text once, into a folder of captures."""
+"""``sumi capture`` and its verbs: list, show, export, delete, pause, resume, cancel."""
 
 import argparse
 import os
@@ -24,6 +24,7 @@ from sumi.jobs.capture.settings import (
     resumed_settings,
     store_given,
 )
+from sumi.settings.setting import Setting
 
 if TYPE_CHECKING:
     from sumi.jobs.capture.captures import Captures, ShownJob
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
 _EXIT_CODES = {"completed": COMPLETE, "completed_with_errors": WITH_FAILURES}
 _EXAMPLES = """\
 examples:
-  sumi capture https://docs.example.org/guide           what lies under /guide, into ./captures
+  sumi capture https://docs.example.org/guide           the pages under /guide, into ./captures
   sumi capture docs.example.org/api docs.example.org/sdk --limit 50     at most 50 pages of each
   sumi capture docs.example.org --external-hops 1       and the pages that its pages link to
   sumi capture app.example.org --render balanced --wait-for main
-  sumi capture list                                     all jobs, and how they stand
+  sumi capture list                                     all jobs and their states
   sumi capture export JOB --format zip -o docs.zip      its pages as files
 
 While a capture runs, from another terminal: sumi capture pause, resume, cancel.
@@ -81,8 +82,15 @@ def run_reported(settings: CaptureSettings, options: argparse.Namespace, job_id:
 # ── sumi capture list, show, export, delete, pause, resume, cancel ─────────────────────────────────────────
 
 
-def _parser(verb: str, description: str, examples: str, *, job: str | None = None) -> SentenceParser:
-    """``job``: which one is meant where none is named; "" if one must be, None if the verb takes none."""
+def _parser(
+    verb: str,
+    description: str,
+    examples: str,
+    *,
+    job: str | None = None,
+    settings: Sequence[Setting] = (STORE,),
+) -> SentenceParser:
+    """``job``: the default job; "" if one must be given, None if the verb takes none."""
     named = {None: "", "": " JOB"}.get(job, " [JOB]")
     parser = SentenceParser(
         prog=f"sumi capture {verb}",
@@ -94,11 +102,12 @@ def _parser(verb: str, description: str, examples: str, *, job: str | None = Non
         default = f" Default: {job}." if job else ""
         text = f"Job id, or the beginning of one.{default}"
         parser.add_argument("job", metavar="JOB", nargs="?" if job else None, help=text)
+    add_settings(parser, settings)
     return parser
 
 
 def _captures(options: argparse.Namespace) -> "Captures":
-    """Wherever it was said: by the flag, or by the variable as for sumi capture itself."""
+    """The folder given by the flag or the environment variable."""
     from sumi.jobs.capture.captures import Captures
 
     return Captures(store_given(given_flags(options, (STORE,)), os.environ))
@@ -115,7 +124,6 @@ _LIST_EXAMPLES = """\
 def list_parser() -> SentenceParser:
     words = "Lists the captures in a folder and their states, oldest first."
     parser = _parser("list", words, _LIST_EXAMPLES)
-    add_settings(parser, (STORE,))
     parser.add_argument("--json", action="store_true", help="One JSON object per job.")
     return parser
 
@@ -148,7 +156,6 @@ _SHOW_EXAMPLES = """\
 def show_parser() -> SentenceParser:
     words = "Shows the state of a job, its pages with all their URLs, near-duplicates, and failures."
     parser = _parser("show", words, _SHOW_EXAMPLES, job="the last one")
-    add_settings(parser, (STORE,))
     parser.add_argument(
         "--json", action="store_true", help="Write JSON: the job, its pages, groups and failures."
     )
@@ -208,7 +215,6 @@ _EXPORT_EXAMPLES = """\
 
 def export_parser() -> SentenceParser:
     parser = _parser("export", "Writes the pages of a job to files.", _EXPORT_EXAMPLES, job="the last one")
-    add_settings(parser, (STORE,))
     formats = "; ".join(f"{name}: {form.summary}" for name, form in EXPORT_FORMATS.items())
     parser.add_argument(
         "--format",
@@ -233,10 +239,8 @@ def run_export(arguments: Sequence[str]) -> int:
 
 
 def delete_parser() -> SentenceParser:
-    words = "Deletes a job, its pages, and the contents that no other job has."
-    parser = _parser("delete", words, "  sumi capture delete 20260301-120000-3f1a\n", job="")
-    add_settings(parser, (STORE,))
-    return parser
+    words = "Deletes a job, its pages, and the contents that no other job uses."
+    return _parser("delete", words, "  sumi capture delete 20260301-120000-3f1a\n", job="")
 
 
 def run_delete(arguments: Sequence[str]) -> int:
@@ -263,9 +267,7 @@ _RESUME_EXAMPLES = """\
 
 def pause_parser() -> SentenceParser:
     words = "Pauses a capture that runs in another process."
-    parser = _parser("pause", words, _PAUSE_EXAMPLES, job="the one that is running")
-    add_settings(parser, (STORE,))
-    return parser
+    return _parser("pause", words, _PAUSE_EXAMPLES, job="the one that is running")
 
 
 def run_pause(arguments: Sequence[str]) -> int:
@@ -277,9 +279,7 @@ def run_pause(arguments: Sequence[str]) -> int:
 
 def cancel_parser() -> SentenceParser:
     words = "Ends a capture that runs in another process; its pages are kept."
-    parser = _parser("cancel", words, _CANCEL_EXAMPLES, job="the one that is running")
-    add_settings(parser, (STORE,))
-    return parser
+    return _parser("cancel", words, _CANCEL_EXAMPLES, job="the one that is running")
 
 
 def run_cancel(arguments: Sequence[str]) -> int:
@@ -294,8 +294,7 @@ def resume_parser() -> SentenceParser:
         "Resumes a capture that was paused, interrupted or had failures. Passwords, "
         "headers and proxies are not stored: give them again."
     )
-    parser = _parser("resume", words, _RESUME_EXAMPLES, job="the last one")
-    add_settings(parser, RESUME_SETTINGS)
+    parser = _parser("resume", words, _RESUME_EXAMPLES, job="the last one", settings=RESUME_SETTINGS)
     add_reporting(parser)
     return parser
 

@@ -23,7 +23,7 @@ from sumi.jobs.pipeline.archive import Archive
 from sumi.jobs.pipeline.archive_files import ArchiveFiles
 from sumi.jobs.pipeline.config import CrawlConfig, RunOptions
 from sumi.jobs.pipeline.config_file import load_crawl_config, load_seeds
-from sumi.jobs.pipeline.recipe import finding_job
+from sumi.jobs.pipeline.recipe import crawl_job
 from sumi.jobs.pipeline.spool_reader import unread_bytes
 from sumi.jobs.pipeline.state import (
     BACKEND_SETTING,
@@ -111,7 +111,7 @@ async def _crawl(
         refuse_half_reset(config.workspace)
         require_disk_space(config.workspace, options.min_free)
         async with _opened(config, options, job, listeners, control, claim.lock) as (io, store, archive):
-            await _begin_as(Role(options.job, config.workspace), store, config.frontier.db_path)
+            await _claim_role(Role(options.job, config.workspace), store, config.frontier.db_path)
             if options.again:
                 await _queue_again(store, io.clock)
             place = _place(config, options)
@@ -140,7 +140,7 @@ def _job_for(config: CrawlConfig, options: CrawlOptions) -> Job:
     written = load_seeds(config.seeds_file, config.scope.keep_query)
     seeds = [Candidate(seed.identity, Hop.SEED, address=seed.address) for seed in written]
     keep_raw = options.unified or config.spool.hand_over
-    return affordable(finding_job(config, options.job, seeds, keep_raw=keep_raw), options.processes)
+    return affordable(crawl_job(config, options.job, seeds, keep_raw=keep_raw), options.processes)
 
 
 @asynccontextmanager
@@ -185,7 +185,7 @@ def _archive(
     return files.archive(copies, options.warc), (pressure,)
 
 
-async def _begin_as(role: Role, store: JobStore, state: Path) -> None:
+async def _claim_role(role: Role, store: JobStore, state: Path) -> None:
     """Refuse a state of the other mode: what that has done would be missing from this mode's files."""
     before = await load_role(store, state)
     if before is not None and before.job != role.job:

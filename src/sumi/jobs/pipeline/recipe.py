@@ -31,13 +31,13 @@ from sumi.urls import crawl_rules
 NO_TRAPS = TrapPolicy(segments=0, repeats=0, parameters=0, hops=0, fruitless=0)
 
 
-def finding_job(config: CrawlConfig, name: str, seeds: Sequence[Candidate], *, keep_raw: bool) -> Job:
+def crawl_job(config: CrawlConfig, name: str, seeds: Sequence[Candidate], *, keep_raw: bool) -> Job:
     """The job of a crawler or a unified run: follows links, within its caps."""
     network = _network(config, [seed.target for seed in seeds])
     return _job(config, name, seeds, network, keep_raw=keep_raw, take_links=True)
 
 
-def fetching_job(config: CrawlConfig, name: str) -> Job:
+def scrape_job(config: CrawlConfig, name: str) -> Job:
     """The job of a scraper: fetches listed pages. Caps are not applied again: the crawler has done so."""
     return _job(config, name, (), _network(config, _seeds_if_any(config)), keep_raw=True, take_links=False)
 

@@ -38,7 +38,7 @@ from sumi.jobs.pipeline.crawler_process import (
     forwarding_signals,
     take_turns,
 )
-from sumi.jobs.pipeline.recipe import fetching_job
+from sumi.jobs.pipeline.recipe import scrape_job
 from sumi.jobs.pipeline.scrape import scrape
 from sumi.jobs.pipeline.state import SCRAPER
 from sumi.outcomes import UP_TO_DATE, Outcome
@@ -146,7 +146,7 @@ class JointRun:
 
     def _notify(self, end: Summary | SumiError) -> None:
         if self._options.notify is not None:
-            job = fetching_job(self._config, SCRAPER)
+            job = scrape_job(self._config, SCRAPER)
             run_loop(notify_end(self._options, job, self._file, end, self._listener))
 
     def stop(self) -> None:

@@ -29,7 +29,7 @@ from sumi.jobs.pipeline.archive_files import ArchiveFiles
 from sumi.jobs.pipeline.config import CrawlConfig, RunOptions
 from sumi.jobs.pipeline.config_file import load_crawl_config
 from sumi.jobs.pipeline.pages_csv import HEADER
-from sumi.jobs.pipeline.recipe import fetching_job
+from sumi.jobs.pipeline.recipe import scrape_job
 from sumi.jobs.pipeline.spool_reader import SpoolReader
 from sumi.jobs.pipeline.spool_source import SpoolSource
 from sumi.jobs.pipeline.state import (
@@ -93,7 +93,7 @@ async def scrape(
         **checked_operating(operating, "scrape"),
     )
     raise_limit()
-    job = affordable(fetching_job(chosen, SCRAPER), options.processes)
+    job = affordable(scrape_job(chosen, SCRAPER), options.processes)
     async with operated(options, job, listeners) as heard:
         return await _scrape(chosen, options, job, heard, control or Control(), read_config, crawler_at_work)
 
@@ -129,7 +129,7 @@ async def _scrape(
             await store.put_note(RUN_NOTE, config.run_id)
 
             async def read_job() -> Job:
-                return fetching_job(read_config() if read_config is not None else config, SCRAPER)
+                return scrape_job(read_config() if read_config is not None else config, SCRAPER)
 
             where = str(config.pages_csv.path)
             place = Place(
