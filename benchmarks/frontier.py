@@ -38,7 +38,7 @@ from sumi.state.sqlite.rows import CACHE_KIB
 RESULTS = Path(__file__).parent / "results"
 ADD_BATCH, LINKS = 1000, 100
 SETTLE_BATCH = BATCH  # what the engine writes at once when settlements come this fast
-UNPACED = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100))
+UNPACED = FrontierPolicy(PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=100))
 VERDICT = Verdict(Outcome.CAPTURED, "HTTP 200")
 BACKENDS: dict[str, Callable[[Path], Frontier]] = {
     "files": lambda folder: FilesStore(folder, UNPACED, 0.0),

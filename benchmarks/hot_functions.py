@@ -70,7 +70,7 @@ def lease_and_settle() -> Callable[[], object]:
     from sumi.ports import HostReport, Judged, Settlement
     from sumi.state.journal import FilesStore
 
-    pacing = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=BATCH, slow_factor=0.0)
+    pacing = PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=BATCH, slow_factor=0.0)
     folder = Path(tempfile.mkdtemp(prefix="sumi-hot-"))
     atexit.register(shutil.rmtree, folder)
     store = FilesStore(folder, FrontierPolicy(pacing), 0.0)

@@ -36,7 +36,7 @@ from sumi.scope.hosts import DomainClasses
 from sumi.scope.scope import Scope
 
 TELL_SECONDS = 10.0
-UNPACED = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=4, slow_factor=0.0)
+UNPACED = PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=4, slow_factor=0.0)
 
 
 class SyntheticWeb(ComputedWeb):

@@ -99,7 +99,7 @@ class Retuned(msgspec.Struct, frozen=True, tag_field="event", tag="retuned"):
     concurrency: int
     per_host: int
     delay: float  # seconds between pages of one host
-    manifest_delay: float
+    manifest_delay: float  # the same after a sitemap; the name is that of the JSON event
     max_pages: int  # 0: no limit
 
 

@@ -51,7 +51,7 @@ class PacingPolicy(msgspec.Struct, frozen=True):
     """Politeness towards hosts. Seconds."""
 
     delay: float = 1.0  # between pages of one host; 0 for no limit
-    manifest_delay: float = 1.0  # after a sitemap
+    sitemap_delay: float = 1.0  # after a sitemap
     per_host: int = 1  # requests to one host at once
     max_crawl_delay: float = 300.0  # a larger Crawl-delay is clamped
     max_hold: float = 6 * 3600.0  # a longer Retry-After, or pause of our own, is clamped

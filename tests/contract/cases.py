@@ -9,8 +9,8 @@ from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Deferral, HostReport, Judged, Settlement
 from tests.contract.backends import Store
 
-ONE_BY_ONE = PacingPolicy(delay=0.0, manifest_delay=0.0)
-UNPACED = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100)
+ONE_BY_ONE = PacingPolicy(delay=0.0, sitemap_delay=0.0)
+UNPACED = PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=100)
 DEFAULT = FrontierPolicy(pacing=UNPACED)
 CAPTURED = Verdict(Outcome.CAPTURED, "HTTP 200")
 

@@ -18,7 +18,7 @@ from sumi.ports import Deferral, HostReport, Judged, RobotsRecord, Settlement
 from tests.contract.backends import STATES, Store, nothing_to_sync
 
 FOLDER = Path(__file__).with_name("earlier_states")
-POLICY = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=9))
+POLICY = FrontierPolicy(PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=9))
 CAPTURES = "captures.sqlite"
 
 

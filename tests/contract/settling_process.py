@@ -10,7 +10,7 @@ from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import HostReport, Settlement
 from tests.contract.backends import DURABLE
 
-POLICY = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100))
+POLICY = FrontierPolicy(PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=100))
 BATCH = 64
 
 

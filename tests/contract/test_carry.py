@@ -24,7 +24,7 @@ from sumi.state.migrate import copy_all, migrate
 from sumi.state.sqlite import SqliteStore
 
 NOW = 1000.0
-POLICY = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100, circuit_failures=0))
+POLICY = FrontierPolicy(PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=100, circuit_failures=0))
 Store = MemoryStore | DatabaseStore
 Open = Callable[[Path], Store]
 

@@ -31,7 +31,7 @@ def test_hosts_are_spaced_and_do_not_hold_each_other_up(run: Run) -> None:
         assert await store.lease(10, 5.9) == []
         assert urls(await store.lease(10, 6.0)) == ["/2"]
 
-    run(scenario, FrontierPolicy(pacing=PacingPolicy(delay=1.0, manifest_delay=1.0)))
+    run(scenario, FrontierPolicy(pacing=PacingPolicy(delay=1.0, sitemap_delay=1.0)))
 
 
 def test_crawl_delay_and_retry_after_hold_only_their_host(run: Run) -> None:
@@ -49,7 +49,7 @@ def test_crawl_delay_and_retry_after_hold_only_their_host(run: Run) -> None:
         waits = {wait.host: wait for wait in await store.waiting_hosts(11.5)}
         assert waits["b.test"].pending == 1
 
-    run(scenario, FrontierPolicy(pacing=PacingPolicy(delay=1.0, manifest_delay=1.0)))
+    run(scenario, FrontierPolicy(pacing=PacingPolicy(delay=1.0, sitemap_delay=1.0)))
 
 
 def test_pages_wait_for_the_sitemaps_of_their_own_host_where_asked(run: Run) -> None:
@@ -165,7 +165,7 @@ def test_a_host_that_only_has_failing_pages_left_is_not_held_by_us(run: Run) -> 
         await put_back(store, trial, at=901.0, not_before=902.0)
         assert urls(await store.lease(9, 902.0)) == ["/1"]
 
-    run(scenario, FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, circuit_failures=2)))
+    run(scenario, FrontierPolicy(PacingPolicy(delay=0.0, sitemap_delay=0.0, circuit_failures=2)))
 
 
 def test_new_limits_hold_from_the_moment_they_are_set(run: Run) -> None:

@@ -42,7 +42,7 @@ AMPLE = 1000
 pacings = st.builds(
     PacingPolicy,
     delay=st.sampled_from([0.0, 1.0]),
-    manifest_delay=st.sampled_from([0.0, 2.0]),
+    sitemap_delay=st.sampled_from([0.0, 2.0]),
     per_host=st.sampled_from([1, 3]),
     circuit_failures=st.sampled_from([0, 2]),
     host_budget=st.sampled_from([0, 6]),

@@ -21,7 +21,7 @@ from sumi.state.lmdb.rows import LmdbRows
 from sumi.state.sqlite import SqliteStore
 from tests.contract.backends import BACKENDS, Store
 
-POLICY = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100))
+POLICY = FrontierPolicy(PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=100))
 CAPTURED = Verdict(Outcome.CAPTURED, "HTTP 200")
 AT_ONCE = 20
 HOSTS = 5

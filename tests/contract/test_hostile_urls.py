@@ -16,7 +16,7 @@ from sumi.urls import host_key, normalize
 from tests.contract.backends import BACKENDS, DURABLE, Open, Store
 from tests.corpora import hostile_text, hostile_urls
 
-UNPACED = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=1000, slow_factor=0.0))
+UNPACED = FrontierPolicy(PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=1000, slow_factor=0.0))
 NOW = 1_000.0
 
 

@@ -40,7 +40,7 @@ def test_reopening_finds_everything_and_frees_what_was_leased(reopen: Reopen) ->
 
 
 def test_politeness_outlives_the_process(reopen: Reopen) -> None:
-    policy = FrontierPolicy(pacing=PacingPolicy(delay=1.0, manifest_delay=1.0))
+    policy = FrontierPolicy(pacing=PacingPolicy(delay=1.0, sitemap_delay=1.0))
 
     async def scenario() -> None:
         store = reopen(0.0, policy)

@@ -352,7 +352,7 @@ def test_a_sitemap_decides_about_the_links_of_its_own_host_only() -> None:
 @usual
 @given(stores, seeds, st.sampled_from((0.1, 0.25, 1.0, 3.0)), st.sampled_from((0.1, 1.0, 3.0)))
 def test_with_two_rates_every_gap_is_at_least_the_one_that_applies(
-    store: str, seed: int, page_delay: float, manifest_delay: float
+    store: str, seed: int, page_delay: float, sitemap_delay: float
 ) -> None:
     chance = random.Random(seed)
     sitemaps = tuple(f"https://a.test/{number}.xml" for number in range(4))
@@ -360,13 +360,13 @@ def test_with_two_rates_every_gap_is_at_least_the_one_that_applies(
     pages |= dict.fromkeys(GOOD[:8], Answer())
     pages |= {url: Answer(chance.choice((200, 404, 500))) for url in sitemaps}
     seeds = (*map(Candidate, GOOD[:8]), Candidate(sitemaps[2], Hop.SEED, Kind.SITEMAP))
-    recipe = with_sitemaps((), pacing=PacingPolicy(page_delay, manifest_delay, slow_factor=0.0))
+    recipe = with_sitemaps((), pacing=PacingPolicy(page_delay, sitemap_delay, slow_factor=0.0))
     world = crawl(store, web_of(pages), msgspec.structs.replace(recipe, seeds=seeds))
     log = sorted(world.log, key=lambda each: each.sent)
     assert len(log) > 9
     for before, after in pairwise(log):
         both = (before.url, after.url)
-        least = max(page_delay if url in GOOD else manifest_delay for url in both)
+        least = max(page_delay if url in GOOD else sitemap_delay for url in both)
         assert after.sent - before.reached >= least - HAIR, both
 
 

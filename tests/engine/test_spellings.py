@@ -13,7 +13,7 @@ from tests.engine.world import Answer, crawled, recipe_for, web_of
 from tests.jobs.map.map_world import MapWorld, states, tables
 
 HTML = (("content-type", "text/html"),)
-POLITE = PacingPolicy(delay=1.0, manifest_delay=1.0)
+POLITE = PacingPolicy(delay=1.0, sitemap_delay=1.0)
 
 
 def capture_of(url: str, address: str = "", **changes: object) -> Recipe:

@@ -214,7 +214,7 @@ class Shelf:
         """Nothing is derived."""
 
 
-UNPACED = PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=1000)
+UNPACED = PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=1000)
 
 
 def recipe_for(seeds: Iterable[str], **changes: Any) -> Recipe:

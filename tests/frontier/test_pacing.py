@@ -8,7 +8,7 @@ from sumi.frontier.pacing import MAX_FAILING, HostPace
 from sumi.model import Kind
 from sumi.policy import PacingPolicy
 
-POLICY = PacingPolicy(delay=1.0, manifest_delay=0.25)
+POLICY = PacingPolicy(delay=1.0, sitemap_delay=0.25)
 seconds = st.floats(min_value=0, max_value=5, allow_nan=False)
 
 

@@ -18,7 +18,7 @@ from sumi.ports import Deferral, Judged, Settlement, UrlRecord
 from sumi.state.folder import backend_named, backend_to_use
 from sumi.state.growing import GrowingStore
 
-POLICY: Final = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100))
+POLICY: Final = FrontierPolicy(PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=100))
 STEPS: Final = frozenset({"os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree"})
 KILLED: Final = 9
 Contents = tuple[list[UrlRecord], list[int]]

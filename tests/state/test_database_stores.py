@@ -32,7 +32,7 @@ from sumi.state.memory import MemoryStore
 from sumi.state.sqlite import SqliteStore, sql
 from sumi.state.sqlite.rows import SqliteRows
 
-POLICY = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0, per_host=100))
+POLICY = FrontierPolicy(PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=100))
 STORES: dict[str, type[FolderStore]] = {"lmdb": LmdbStore, "sqlite": SqliteStore}
 each_store = pytest.mark.parametrize("store", STORES.values(), ids=STORES.keys())
 

@@ -41,7 +41,7 @@ def growing_in(folder: Path, outgrown: int = OUTGROWN, tell: Listener | None = N
 
 
 def test_every_page_is_requested_once_and_no_host_too_early(tmp_path: Path) -> None:
-    recipe = recipe_for(PAGES[:1], pacing=PacingPolicy(delay=1.5, manifest_delay=1.5, per_host=1))
+    recipe = recipe_for(PAGES[:1], pacing=PacingPolicy(delay=1.5, sitemap_delay=1.5, per_host=1))
     grown = crawled(linked_web(), recipe, open_store=growing_in(tmp_path))
     usual = crawled(linked_web(), recipe)
     assert backend_to_use(tmp_path, None) == "sqlite"

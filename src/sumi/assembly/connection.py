@@ -41,7 +41,7 @@ def pacing_of(settings: SharedSettings, *, per_host: int, page_rate: float | Non
     """``page_rate``: for pages, if it differs from the rate for everything else."""
     return PacingPolicy(
         delay=_seconds_between(settings.rate_limit if page_rate is None else page_rate),
-        manifest_delay=_seconds_between(settings.rate_limit),
+        sitemap_delay=_seconds_between(settings.rate_limit),
         per_host=per_host,
         host_budget=settings.max_requests_per_host,
         max_crawl_delay=settings.max_crawl_delay,

@@ -291,7 +291,7 @@ class ControlLoop:
                 limits.concurrency,
                 pacing.per_host,
                 pacing.delay,
-                pacing.manifest_delay,
+                pacing.sitemap_delay,
                 limits.frontier.max_pages,
             )
         )

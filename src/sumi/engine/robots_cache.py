@@ -163,10 +163,10 @@ class RobotsCache:
         """Until when to wait, where robots.txt has a longer delay than the page whose turn this is."""
         pacing = self._limits.pacing
         was_requested = host_key(site) in self._crawl_delays
-        if pacing.manifest_delay <= pacing.delay or not was_requested or site in self._rested:
+        if pacing.sitemap_delay <= pacing.delay or not was_requested or site in self._rested:
             return None
         self._rested.add(site)
-        return self._io.clock.now() + pacing.manifest_delay
+        return self._io.clock.now() + pacing.sitemap_delay
 
     async def _follow(self, site: str, answer: Response) -> Turn:
         # By the rules for requests: the job's rules for the identity of pages do not apply here.

@@ -72,7 +72,7 @@ class HostPace:
         # A run that is killed and restarted at once must not shorten the gap to its last request, whose time
         # was not stored: every host starts as if it had just been asked.
         self.asked_at = self.asked_at_before = opened_at
-        self.next_at = self.next_at_before = opened_at + max(policy.delay, policy.manifest_delay)
+        self.next_at = self.next_at_before = opened_at + max(policy.delay, policy.sitemap_delay)
         self.in_flight = 0
         self.budget_used = 0
         self.crawl_delay = 0.0
@@ -87,7 +87,7 @@ class HostPace:
 
     def delay(self, kind: Kind, policy: PacingPolicy) -> float:
         """Seconds between requests, as of now."""
-        asked = policy.delay if kind is PAGE or kind in ASSETS else policy.manifest_delay
+        asked = policy.delay if kind is PAGE or kind in ASSETS else policy.sitemap_delay
         delay = max(asked, self.crawl_delay)
         return delay if self.latency_now < LATENCY_FLOOR else delay * self._slowdown(policy)
 
@@ -113,7 +113,7 @@ class HostPace:
 
     def kind_at(self, kind: Kind, policy: PacingPolicy) -> float:
         """When this kind may follow the last request: with two rates, the gaps of both are kept."""
-        if policy.delay == policy.manifest_delay:
+        if policy.delay == policy.sitemap_delay:
             return self.next_at
         return max(self.next_at, self.asked_at + self.delay(kind, policy))
 

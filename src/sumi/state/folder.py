@@ -24,7 +24,7 @@ STATE_FOLDER = ".sumi"
 WORKSPACE_STATES = "state"  # in a workspace: the folder with the states of the crawler and the scraper
 CAPTURES = "captures.sqlite"  # in a folder of captures: the database of all of them
 # A reader requests nothing, so it has no spacing of its own to report.
-LOOKING = FrontierPolicy(PacingPolicy(delay=0.0, manifest_delay=0.0))
+LOOKING = FrontierPolicy(PacingPolicy(delay=0.0, sitemap_delay=0.0))
 _SQLITE = b"SQLite format 3\0"
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 

@@ -124,7 +124,7 @@ class Hosts:
         if len(entries) < len(hosts):
             served = {entry.host for entry in entries}
             entries += self._first_retries_of([host for host in hosts if host not in served], now)
-        if pacing.delay == pacing.manifest_delay:
+        if pacing.delay == pacing.sitemap_delay:
             return entries
         return [entry for entry in entries if not self._comes_too_soon(entry, now)]
 

@@ -18,7 +18,7 @@ from sumi.scope.scope import Scope
 from sumi.urls import split
 from tests.engine.world import Answer, recipe_for
 
-ONE_A_SECOND = PacingPolicy(delay=1.0, manifest_delay=1.0)
+ONE_A_SECOND = PacingPolicy(delay=1.0, sitemap_delay=1.0)
 Depths = dict[str, dict[str, int]]  # of each URL, by origin
 
 

@@ -37,7 +37,7 @@ TOTAL_SECONDS = 30.0
 def map_job(config: MapConfig) -> Job:
     pacing = PacingPolicy(
         delay=config.crawler.minimum_time_on_page / 1000,
-        manifest_delay=config.crawler.minimum_time_on_page / 1000,
+        sitemap_delay=config.crawler.minimum_time_on_page / 1000,
         host_budget=config.crawler.max_domain_requests,
     )
     origins = tuple(dict.fromkeys(entry.domain for entry in config.quality))

@@ -63,7 +63,7 @@ def _job(
     limits, keep_query = config.limits, config.scope.keep_query
     pacing = PacingPolicy(
         delay=1.0 / limits.req_per_sec,
-        manifest_delay=1.0 / limits.req_per_sec,
+        sitemap_delay=1.0 / limits.req_per_sec,
         per_host=limits.per_host_concurrency,
         rate_limited_hold=limits.backoff_base_ms / 1000,
         longest_rate_limited_hold=limits.backoff_cap_ms / 1000,
