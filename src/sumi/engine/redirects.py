@@ -49,7 +49,7 @@ class Redirects:
         if await self._is_circular(visit.candidate, target):
             return await self._endings.without_content(visit, _loop(target), response, target)
         self._warn_if_seed_leaves_scope(visit.candidate, target)
-        kind = _kind_behind(visit, target)
+        kind = _kind_of_target(visit, target)
         found = await self._links.judged([target], visit, Hop.REDIRECT, kind, {target: to.address})
         too_many = [j.refusal for j in found if j.refusal and j.refusal.outcome is Outcome.TOO_MANY_REDIRECTS]
         verdict = (
@@ -135,7 +135,7 @@ def is_only_a_redirect(digest: PageDigest) -> bool:
 _STAYS = ASSETS | {Kind.NAVIGATION}
 
 
-def _kind_behind(visit: Visit, target: str) -> Kind:
+def _kind_of_target(visit: Visit, target: str) -> Kind:
     """A sitemap's target is a sitemap only if named like one: many sites redirect unknown paths to a page."""
     kind = visit.candidate.kind
     return kind if kind in _STAYS or called_like_a_sitemap(split(target).path) else Kind.PAGE

@@ -58,7 +58,7 @@ class RobotsCache:
         self._fetching: dict[str, asyncio.Event] = {}
         self._attempts: dict[str, int] = {}
         self._rested: set[str] = set()  # sites whose robots.txt may be requested right after a page
-        self._unused_denials: set[str] = set()  # sites whose denial has met no page yet
+        self._unused_denials: set[str] = set()  # sites whose denial no page was judged by yet
         self._crawl_delays: dict[str, float] = {}  # by host
         self.in_use = HostsInUse()
         self._redirects = RobotsRedirects(io.frontier, self.in_use, self.host_delay)
