@@ -36,6 +36,8 @@ _MOSTLY: Final = 0.5
 _STRAY: Final = 0.2  # of the prose: more links in definition lists than this are a table of contents
 _BELIEVED: Final = 0.15  # of all prose must be left without boxes, or they are not what they are called
 _FRAME_LINKS: Final = 20  # around an article that is not called one; beside a manual's text there are fewer
+_MANY_LINKS: Final = 30
+_FEWEST_PICTURES: Final = 3
 _OWN_LINKS: Final = 5  # to its comments, its end and its notes
 _FEWEST_PARAGRAPHS: Final = 3  # of such a one
 _LONG_STORY: Final = 800  # which it has to be, or have more paragraphs than that
@@ -102,6 +104,9 @@ class Signs(NamedTuple):
     title: str
     links: int
     links_out: int  # written with a host
+    paragraphs: int
+    pictures: int
+    links_within: int  # to a part of the page
     code: int  # elements of code and definitions
 
 
@@ -181,6 +186,9 @@ def find_signs(document: Document) -> Signs:
         "" if title is None else title.text,
         len(document.select("a[href]")),
         len(document.select("a[href^='http']")),
+        len(document.find_all("p")),
+        len(document.find_all("img")),
+        sum(len(link.attr("href") or "") > 1 for link in document.select("a[href^='#']")),
         sum(len(document.find_all(tag)) for tag in (*_CODE_TAGS, "dl")),
     )
 
@@ -193,12 +201,23 @@ def may_hold_story(body: Element, signs: Signs, claim: Claim) -> bool:
     """Whether a page is so plainly an article that its story is looked for run by run. Generators of manuals
     mark their pages as articles, too: such pages have code, an outline that can be linked to, or few links
     that are written with a host."""
-    if signs.links < _FRAME_LINKS or signs.code > _LITTLE_CODE:
+    if signs.links < _FRAME_LINKS:
         return False
     is_linked_out = signs.links_out >= _FRAME_LINKS
-    if claim is Claim.META and is_linked_out and not signs.code:
-        return True
-    return (claim is Claim.META or is_linked_out) and not _has_outline(body)
+    if claim is Claim.META and is_linked_out:
+        return not signs.code or not _has_outline(body)
+    if signs.code > _LITTLE_CODE:
+        return False
+    if claim is Claim.META or is_linked_out or _is_plainly_told(signs):
+        return not _has_outline(body)
+    return False
+
+
+def _is_plainly_told(signs: Signs) -> bool:
+    """In paragraphs, among pictures and links to other pages: beside a manual's text there are hardly any."""
+    if signs.code or signs.links_within > _OWN_LINKS or signs.paragraphs < _FEWEST_PARAGRAPHS:
+        return False
+    return signs.links >= _MANY_LINKS and signs.pictures >= _FEWEST_PICTURES
 
 
 def claim_of(signs: Signs) -> Claim:
