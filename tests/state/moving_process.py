@@ -1,4 +1,4 @@
-"""A journal carried over into a database again and again, each time killed one step later.
+"""Moves a journal into a database again and again, each time killed one step later.
 
 A step is whatever this process does to the names in the state's folder. Prints what each kill left, a word a
 line, having compared it with what was there before.

@@ -113,5 +113,5 @@ def _migrate(parser: SentenceParser, options: argparse.Namespace) -> int:
 
     source, target = options.folders
     done = asyncio.run(migrate_state(source, target, options.to or "files"))
-    print(f"{done.number:,} {done.what} carried from {printable(str(done.source))} to {printable(target)}")
+    print(f"{done.number:,} {done.what} copied from {printable(str(done.source))} to {printable(target)}")
     return WHOLE
