@@ -171,10 +171,10 @@ def test_every_mistake_in_a_file_is_a_line(tmp_path: Path) -> None:
     config.write_text("[mirror]\nouput = 'x'\nretries = 'x'\n")
     done = sumi("mirror", "example.org", "--config", str(config))
     assert done.returncode == 2
-    where = f"sumi: error: {config}: [mirror]"
+    where = f"sumi: error: {config}, line"
     assert done.stderr.splitlines() == [
-        f"{where} ouput is not a setting; did you mean output?",
-        f"{where} retries is 'x', but must be a whole number of attempts from 0 to 20",
+        f"{where} 2: [mirror] ouput is not a setting; did you mean output?",
+        f"{where} 3: [mirror] retries is 'x', but must be a whole number of attempts from 0 to 20",
     ]
 
 
