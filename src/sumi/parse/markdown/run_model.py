@@ -69,7 +69,7 @@ class Model:
     For all trees at once, that is one look-up per measure.
     """
 
-    __slots__ = ("_borders", "_bytes", "_known", "_leaves", "_masks", "clues", "threshold")
+    __slots__ = ("_bytes", "_known", "_leaves", "_look_ups", "clues", "threshold")
 
     def __init__(self, stored: Table) -> None:
         self.threshold = stored.threshold
@@ -81,13 +81,17 @@ class Model:
         for tree, (_, splits) in enumerate(stored.trees):
             for measure, border, left, right in splits:
                 nodes[measure].append((border, ((1 << right) - (1 << left)) << (8 * tree)))
-        self._borders = [[border for border, _ in sorted(each)] for each in nodes]
-        self._masks = [_remaining(sorted(each), (1 << (8 * self._bytes)) - 1) for each in nodes]
+        every = (1 << (8 * self._bytes)) - 1
+        self._look_ups = [
+            (measure, [border for border, _ in sorted(each)], _remaining(sorted(each), every))
+            for measure, each in enumerate(nodes)
+            if each
+        ]
 
     def likelihood(self, row: list[float]) -> float:
-        left = -1
-        for borders, masks, value in zip(self._borders, self._masks, row, strict=True):
-            left &= masks[bisect_left(borders, value)]
+        left = (1 << (8 * self._bytes)) - 1
+        for measure, borders, masks in self._look_ups:
+            left &= masks[bisect_left(borders, row[measure])]
         total = sum(map(getitem, self._leaves, left.to_bytes(self._bytes, "little")))
         return 1 / (1 + exp(-total))
 

@@ -33,8 +33,9 @@ def take_story(body: Element, title: str, left_out: LeftOut) -> Story | None:
     text = read_text(body)
     if text.blocks[0].prose < _ENOUGH_PROSE:
         return None
-    kept = _settled(text, likelihoods(text, title))
-    if not _is_clear(text, kept):
+    inside = blocks_within(text, densest(text))
+    kept = _settled(text, likelihoods(text, title), inside)
+    if not _is_clear(text, kept, inside):
         return None
     holding = _holding(compress(text.runs, kept))
     dropped = [run for run, is_kept in zip(text.runs, kept, strict=True) if not is_kept]
@@ -43,11 +44,10 @@ def take_story(body: Element, title: str, left_out: LeftOut) -> Story | None:
     return Story(_container(text, kept, holding), words_beside)
 
 
-def _settled(text: PageText, likely: list[float]) -> list[bool]:
+def _settled(text: PageText, likely: list[float], inside: set[Block]) -> list[bool]:
     """By the threshold, but lists and tables as a whole."""
     threshold = model().threshold
     wholes = _wholes(text)
-    inside = blocks_within(text, densest(text))
     held: dict[Block, float] = {}
     for run, likelihood in zip(text.runs, likely, strict=True):
         whole = wholes[run.block]
@@ -89,10 +89,9 @@ def _is_reference(whole: Block) -> bool:
     return whole.tag == "pre" or _is_grid(whole)
 
 
-def _is_clear(text: PageText, kept: list[bool]) -> bool:
+def _is_clear(text: PageText, kept: list[bool], inside: set[Block]) -> bool:
     """Whether enough is kept, and most of what is in the densest block."""
     prose = dense = dense_kept = 0
-    inside = blocks_within(text, densest(text))
     for run, is_kept in zip(text.runs, kept, strict=True):
         if run.is_prose:
             prose += run.length * is_kept
