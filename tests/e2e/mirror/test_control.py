@@ -111,7 +111,8 @@ def test_a_file_pauses_a_run_until_it_is_removed(
     wait_for_requests(site, running, 5)
     pause = home_of(site, tmp_path) / "pause.mirror"
     pause.touch()
-    assert wait_for_event(running, "state") == {"event": "state", "state": "paused", "why": "pause.mirror"}
+    paused = wait_for_event(running, "state")
+    assert (paused["state"], paused["why"]) == ("paused", "pause.mirror")
     wait_until(running, lambda: not ask_status(running)["in_flight"])
     asked = len(site.requests())
     for _ in range(50):  # more than the rate limit would let pass if it were not paused
