@@ -196,7 +196,7 @@ class Digestion:
             return await self._redirects.refreshed(visit, response, digest.refresh, address)
         verdict, facts = await self._contents.keep(visit, response, digest)
         found = await self._links.links(visit, digest)
-        links = self._links.recorded((*digest.links, digest.refresh, digest.canonical))
+        links = self._links.recorded((*digest.links, *digest.navigation, digest.refresh, digest.canonical))
         return Settlement(visit.lease, verdict, self._now(), facts, found, links)
 
     async def _navigation(self, visit: Visit, response: Response, digest: PageDigest) -> Settlement:
@@ -204,7 +204,8 @@ class Digestion:
         pages = await self._links.judged(digest.links, visit, Hop.LINK, spelled=digest.addresses)
         rule = f"{len(digest.links)} pages, {len(digest.navigation)} files with more"
         verdict = Verdict(Outcome.SITEMAP_CUT if digest.cut else Outcome.READ, rule)
-        return Settlement(visit.lease, verdict, self._now(), bare_facts(response, None), more + pages)
+        links = self._links.recorded((*digest.links, *digest.navigation))
+        return Settlement(visit.lease, verdict, self._now(), bare_facts(response, None), more + pages, links)
 
     async def _undigested(self, visit: Visit, response: Response, verdict: Verdict) -> Settlement:
         if self._assets.takes(verdict):
@@ -236,8 +237,7 @@ class Digestion:
             vocabulary=self._gate.traps.watches(visit.url),
             assets=bool(recipe.asset_bytes),
             alternate=self._native.active,
-            # A map shows which page links to which; the data of a menu is not a page.
-            navigation=recipe.take_links and not recipe.record_links,
+            navigation=recipe.take_links,
         )
 
     def _now(self) -> float:

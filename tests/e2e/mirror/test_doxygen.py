@@ -12,6 +12,7 @@ import yaml
 from tests.commands import RunSumi
 from tests.e2e.capture.captures import shown
 from tests.folder_site import FolderSite, folder_site
+from tests.jobs.map.map_world import tables
 
 FAST = ("--rate-limit", "0", "--processes", "0", "--allow-private", "--retries", "0")
 SCRIPTS = ("menudata.js", "menu.js", "navtreedata.js", "navtree.js")
@@ -91,6 +92,51 @@ def test_a_crawl_by_policy_has_every_page(run_sumi: RunSumi, site: FolderSite, t
     done = run_sumi("crawl", "run", "--config", "crawl.yaml", "--json")
     assert done.returncode == 0, done.stderr
     assert asked(site) >= set(PAGES)
+
+
+MAP = """
+[crawler]
+max-depth = 0
+minimum-time-on-page = 100
+[user-agent]
+crawler-name = "M"
+contact-email = "me@example.org"
+[http]
+allow-http = true
+[[quality]]
+domain = "127.0.0.1"
+seeds = ["{url}"]
+"""
+LINKS = """
+SELECT source.url, target.url FROM links
+JOIN pages AS source ON source.id = from_page_id JOIN pages AS target ON target.id = to_page_id
+"""
+
+
+def test_a_map_has_every_page_and_the_links_of_the_data(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    (tmp_path / "map.toml").write_text(MAP.format(url=site.url))
+    first = run_sumi("map", "map.toml", "--json")
+    assert first.returncode == 0, first.stderr
+    assert asked(site) >= {*PAGES, "menudata.js", "navtreedata.js", "navtreeindex0.js"}
+    assert first.events[-1]["outcomes"] == {"captured": 6, "read": 3}
+    assert "127.0.0.1: explored, 6 pages" in first.events[-1]["notes"]
+    links = [[url.removeprefix(site.url) for url in pair] for pair in tables(tmp_path / "map.db", LINKS)]
+    for link in (
+        ["", "navtreedata.js"],
+        ["navtreedata.js", "classA.html"],
+        ["navtreedata.js", "navtreeindex0.js"],
+        ["navtreeindex0.js", "deep/fileC.html"],
+    ):
+        assert link in links
+    # An update reads the data again.
+    site.write("new.html", "<p>About this one</p>")
+    (site.folder / "menudata.js").write_text('var menudata={children:[\n{text:"N",url:"new.html"}]}\n')
+    again = run_sumi("map", "map.toml", "--update", "--json")
+    assert again.returncode == 0, again.stderr
+    assert "new.html" in asked(site)
+    assert again.events[-1]["discovered"] == first.events[-1]["discovered"] + 1
 
 
 @pytest.mark.skipif(shutil.which("doxygen") is None, reason="doxygen is not installed")

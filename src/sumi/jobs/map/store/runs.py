@@ -57,7 +57,7 @@ WHERE state = {SETTLED} AND outcome <> '{Outcome.TOO_DEEP.value}'
     AND host NOT IN (SELECT host FROM urls WHERE state IN ({OPEN}))
 """  # noqa: S608
 COUNT_OUTCOMES: Final = "SELECT outcome, count(*) FROM urls WHERE outcome IS NOT NULL GROUP BY outcome"
-COUNT_OPEN: Final = f"SELECT count(*) FROM urls WHERE state IN ({OPEN})"  # noqa: S608
+COUNT_OPEN: Final = f"SELECT kind, count(*) FROM urls WHERE state IN ({OPEN}) GROUP BY kind"  # noqa: S608
 
 FORGET_HEADS: Final = "DELETE FROM heads_answered"
 FORGET_DEPTHS: Final = "DELETE FROM page_depths; DELETE FROM depth_work;"
@@ -164,8 +164,9 @@ def _follow_up(rows: MapRows, run: MapRun, now: float, *, ended: bool, changed: 
 def _recount(rows: MapRows) -> None:
     outcomes = {Outcome(name): count for name, count in rows.run_query(COUNT_OUTCOMES)}
     captured = outcomes.get(Outcome.CAPTURED, 0) + outcomes.get(Outcome.UNCHANGED, 0)
+    waiting = {Kind(name): count for name, count in rows.run_query(COUNT_OPEN)}
     totals: Totals = msgspec.structs.replace(
-        rows.totals(), open={Kind.PAGE: rows.run_sql(COUNT_OPEN)}, outcomes=outcomes, captured=captured
+        rows.totals(), open=waiting, outcomes=outcomes, captured=captured
     )
     rows.run_sql(sql.PUT_TOTALS, (msgspec.json.encode(totals).decode(),))
 

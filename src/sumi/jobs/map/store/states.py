@@ -25,7 +25,7 @@ class PageState(StrEnum):
 
     DEPTH_EXCEEDED = "DepthExceeded"  # too many links from every origin
     REQUEST_LIMIT_HIT = "RequestLimitHit"  # its domain has reached its request limit for this run
-    CONTENT_MISMATCH = "ContentMismatch"  # not HTML
+    CONTENT_MISMATCH = "ContentMismatch"  # not HTML, such as the data of a menu, whose links are recorded
 
 
 S = PageState
@@ -55,6 +55,7 @@ STATE_OF: Final[dict[Outcome, PageState]] = {
     Outcome.STUBBED: S.STUBBED,
     Outcome.TOO_DEEP: S.DEPTH_EXCEEDED,
     Outcome.NOT_HTML: S.CONTENT_MISMATCH,
+    Outcome.READ: S.CONTENT_MISMATCH,
     Outcome.NOT_FOUND: S.DEAD_LINK,
     Outcome.SOFT_404: S.DEAD_LINK,
     Outcome.DNS_FAILED: S.UNREACHABLE,
