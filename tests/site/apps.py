@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tests.site.app_probes import PROBES
 from tests.site.app_shell import inline, shell
-from tests.site.wire import Asked, Handler, Reply, Script, Stall, head, page, table
+from tests.site.wire import Asked, Handler, Pause, Reply, Script, Stall, head, page, table
 
 PREFIX = "/app/"
 JSON = "application/json"
@@ -19,6 +19,7 @@ TEXT = (
 )
 ARTICLES = {name: f"The article about {name}. {TEXT}" for name in ("home", "brushes", "paper", "stones")}
 BATCHES = 8
+SLOW_TEXT = "The end came at last."
 
 ROUTER = """
 const root = document.getElementById('root');
@@ -106,6 +107,27 @@ def batch(asked: Asked) -> Reply:
     return Reply(200, rows.encode())
 
 
+def answered_late(_: Asked) -> Reply:
+    """Its end, once scrolled to, asks a slow server for its content; the page does not grow by it."""
+    return inline(
+        """
+        let asked = false;
+        addEventListener('scroll', async () => {
+          if (asked || innerHeight + scrollY < document.documentElement.scrollHeight - 50) return;
+          asked = true;
+          document.getElementById('end').textContent = await (await fetch('/app/slowly')).text();
+        });
+        """,
+        '<main><p style="height: 4000px">The beginning.</p><p id="end" style="height: 200px"></p></main>',
+    )
+
+
+def slowly(_: Asked) -> Script:
+    """A text that takes the server a while."""
+    yield Pause(0.3)
+    yield Reply(200, SLOW_TEXT.encode(), "text/plain").encode()
+
+
 def shadow(_: Asked) -> Reply:
     """Custom elements that keep their content in shadow roots, with slots."""
     return inline(
@@ -169,6 +191,8 @@ ROUTES: dict[str, Handler] = table(
     lazy,
     endless,
     batch,
+    answered_late,
+    slowly,
     shadow,
     late,
     sends_on,

@@ -9,7 +9,7 @@ import pytest
 from tests.browsers import needs_browser
 from tests.commands import FinishedSumi, RunSumi
 from tests.site import MakeSite, RunningSite, SitemapPreset
-from tests.site.apps import ARTICLES, BATCHES
+from tests.site.apps import ARTICLES, BATCHES, SLOW_TEXT
 
 pytestmark = needs_browser
 QUICK = ("--rate-limit", "0", "--json", "--retries", "0", "--follow-links")
@@ -53,6 +53,16 @@ def test_thorough_reads_every_kind_of_application(
     asked = [request.path for request in site.requests()]
     assert all(asked.count(f"/app/{path}") == 1 for path in found)
     assert asked.count("/app/router") <= 2  # two tabs may have wanted it at the same time
+
+
+def test_scrolling_waits_for_a_slow_answer_that_it_caused(
+    small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    limit = ("--render-timeout", "60")  # a busy machine may take long
+    run = run_sumi("mirror", f"{small_site.url}/app/answered-late", *QUICK, "--render", "thorough", *limit)
+    text = text_of(tmp_path, pages(run)["answered-late"])
+    assert "The beginning." in text
+    assert SLOW_TEXT in text
 
 
 def test_auto_renders_only_what_says_nothing_and_says_why(
