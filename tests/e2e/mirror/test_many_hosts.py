@@ -2,8 +2,13 @@
 
 from collections import defaultdict
 from itertools import pairwise
+from pathlib import Path
 
-from tests.commands import RunSumi
+import pytest
+
+from tests.commands import RunSumi, SpawnSumi, wait_until
+from tests.e2e.map.map_site import Page, running_web
+from tests.e2e.mirror.test_resume import kill
 from tests.site import MakeSite, RunningSite
 
 HOSTS = 150
@@ -68,3 +73,50 @@ def test_a_page_with_too_many_links_is_named(make_site: MakeSite, run_sumi: RunS
     warnings = [event["message"] for event in done.events if event["event"] == "warning"]
     assert f"{url}: the first 5,000 links were taken, 95,000 more were left out" in warnings
     assert sum(done.events[-1]["outcomes"].values()) == done.events[-1]["discovered"]
+
+
+HOURS = (("Retry-After", "21600"),)
+
+
+def text(body: str, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Page:
+    return Page(status=status, headers=headers, content_type="text/plain", body=body)
+
+
+@pytest.mark.parametrize(
+    ("robots", "last"),
+    [
+        (text("Sitemap: /list.xml"), "busy.test/list.xml"),
+        (text("User-agent: *\nCrawl-delay: 3600"), "busy.test/robots.txt"),
+    ],
+    ids=["sitemap to ask for again later", "crawl delay"],
+)
+def test_a_host_that_wants_to_wait_for_hours_delays_no_other(
+    spawn_sumi: SpawnSumi, tmp_path: Path, robots: Page, last: str
+) -> None:
+    """``last``: the request to the busy host after which it is left alone."""
+    wanted = [f"good.test/{number}" for number in range(2, 7)]
+    with running_web(
+        {
+            "good.test/": Page(("busy.test/", "/1")),
+            "good.test/1": Page(tuple(f"/{number}" for number in range(2, 7))),
+            **dict.fromkeys(wanted, Page()),
+            "busy.test/": Page(),
+            "busy.test/robots.txt": robots,
+            "busy.test/list.xml": text("later", 503, HOURS),
+        },
+        tmp_path,
+        tls=False,
+    ) as web:
+        web.held.add("good.test/1")  # nothing else of the good host is known before
+        running = spawn_sumi(
+            *("mirror", web.url("good.test/"), "--rate-limit", "0"),
+            *("--hosts", f"*.test:{web.port}", *pinned(["good.test", "busy.test"], web.port)),
+        )
+        wait_until(running, lambda: bool(web.asked(last)))
+        web.held.clear()
+        wait_until(running, lambda: all(map(web.asked, wanted)))
+        kill(running)
+        order = [asked.address for asked in web.log]
+    assert "busy.test/" not in order, order
+    assert order.count(last) == 1
+    assert order.index(last) < min(map(order.index, wanted))
