@@ -261,6 +261,16 @@ def test_metadata_of_a_discovery_are_in_the_row(spool: Spool) -> None:
     assert [words.partition(":")[2].partition(":")[0] for words in warnings(done)] == ["3", "4"]
 
 
+def test_a_unified_run_reads_no_spool(spool: Spool, run_sumi: RunSumi) -> None:
+    spool.configure(scope={"allowed_hosts": [spool.site.origin.removeprefix("http://")]})
+    spool.write("discoveries-1.jsonl", spool.listed("/a", metadata={"topic": "ink"}))
+    done = run_sumi("run", "--config", "crawl.yaml", "--unified", "--json")
+    assert done.returncode == 0, done.stderr
+    assert spool.site.asked == ["/"]
+    lines = (spool.workspace / "metadata" / "crawl_metadata.jsonl").read_bytes().splitlines()
+    assert ["discovery" in msgspec.json.decode(line)["metadata"] for line in lines] == [False]
+
+
 def test_a_url_listed_twice_is_requested_once_with_merged_metadata(spool: Spool) -> None:
     spool.write("discoveries-1.jsonl", spool.listed("/a", metadata={"x": 1, "y": 1}), spool.listed("/b"))
     spool.write("discoveries-2.jsonl", spool.listed("/a", metadata={"y": 2}), spool.listed("/a#part"))
