@@ -1,8 +1,10 @@
 """How long a host is left alone: spacing, adaptive slow-down, pauses it asked for, the circuit breaker.
 
-``docs/concepts/politeness.md`` has the states of a host as a table; this is that table as code. Holds after
-bot checks come from ``engine/soft_errors.py``, those for redirects of robots.txt from
-``engine/robots_cache.py``.
+``docs/concepts/politeness.md`` has the states of a host as a table; this is that table as code.
+
+To add a reason to hold a host, name it below, call ``Frontier.hold_host(host, until, REASON)`` where it shows
+(bot checks do in ``engine/soft_errors.py``, redirects of robots.txt in ``engine/robots_cache.py``, suspended
+domains of a map in ``jobs/map/store/domain_limits.py``), and add a row to that table.
 """
 
 from sumi.model import ASSETS, Kind
@@ -21,6 +23,8 @@ MAX_FAILING = 100  # failing URLs that are remembered for a host
 
 # Why a host is held, worded to follow its name: "docs.example.org answered 429: left alone until …".
 BOT_CHECK = "put up a bot check"
+ROBOTS_USED_BY_ANOTHER = "uses the robots.txt of another host"
+ROBOTS_ELSEWHERE = "has its robots.txt on another host"
 BUDGET_SPENT = "has reached its request limit for this run"
 GIVEN_UP = "no longer answers and is left alone for this run"
 SUSPENDED = "answered 429 and is left alone for this run"  # in a map

@@ -1,8 +1,8 @@
 """Exports a captured job: as Markdown files in a folder or a ZIP, one Markdown file, or JSON lines.
 
-To add a format, write a function that writes it, add a row to ``EXPORT_FORMATS`` and describe it in
-``docs/guides/capture.md``. Pages are read one by one and only their file names are kept in memory, so a job
-of any size can be exported.
+To add a format, write a function that writes it, add a row to ``EXPORT_FORMATS``, describe it in
+``docs/guides/capture.md`` and run ``make docs``. Pages are read one by one and only their file names are kept
+in memory, so a job of any size can be exported.
 """
 
 import zipfile

@@ -1,8 +1,8 @@
 """What an archive records of each page: a row of the pages CSV, the same row as a JSON line of
 ``crawl_metadata.jsonl``, and a line of ``edges.csv``.
 
-To add a column, add a field to ``PageRow`` before ``metadata``, fill it in ``page_row`` and in ``replay``,
-and name it in ``docs/guides/crawl.md``.
+To add a column, add a field to ``PageRow`` before ``metadata``, fill it in ``page_row`` and in ``_row`` of
+``replay.py``, and name it in ``docs/guides/crawl.md``; ``test_pages_csv.py`` counts the columns.
 
 A row is one line: line breaks in cells are escaped. Spreadsheets run cells that start like a formula, and
 sites choose what is in them, so those cells get an apostrophe in front; the JSON lines are exact.
