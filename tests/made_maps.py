@@ -47,7 +47,7 @@ def make_map(
         for source, target, *found in links:
             run = found[0] if found else 1
             db.execute(
-                "INSERT INTO links (from_page_id, to_page_id, discovered_run) VALUES (?, ?, ?)",
+                "INSERT INTO links VALUES (?1 << 32 | ?2, ?1, ?2, ?3)",
                 (source + 1, target + 1, run),
             )
         for source, target, run in vanished:

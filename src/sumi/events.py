@@ -154,7 +154,7 @@ class Summary(msgspec.Struct, frozen=True, tag_field="event", tag="summary"):
     unread: int = 0  # lines and files of a spool that could not be read
     # Pages that were found and left out, by outcome; links_dropped counts links beyond the limit per page.
     left_out: dict[str, int] = {}
-    alone: bool = False  # one page, and no link of it was followed
+    alone: bool = False  # the job, or a domain of a map, is one page without a followed link
     amiss: tuple[str, ...] = ()  # URLs that the user gave and that are not pages, with their outcomes
 
 

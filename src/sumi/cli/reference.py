@@ -36,8 +36,9 @@ _PROMISES = {
         "Everything within the job's limits is here, but some of the pages found are not: linked, but not in "
         "the sitemap (`unlisted`), `too_deep`, `trap`, `over_cap`, `over_budget`, `over_quota`, or links "
         "beyond `--max-links` (`links_dropped`). The summary says how many and which option takes them; "
-        "`--json` has them as `left_out`. Also if only one page was found and it links to no other "
-        "(`alone`), and if one of several typed URLs was skipped (`amiss`). Exit code 0."
+        "`--json` has them as `left_out`. Also if only one page was found, in a map also on one quality "
+        "domain, and no link of it was followed (`alone`), and if one of several typed URLs was skipped "
+        "(`amiss`). Exit code 0."
     ),
     "partial": (
         "Something is missing: a page failed or is pending, a sitemap could not be read to its end, the "
@@ -60,9 +61,10 @@ _PROMISES = {
     "explored": (
         "A domain of a map: every URL found on it has a final answer (a page, a redirect, something other "
         "than HTML, or a dead link), and at least one is a page. Nothing is pending, over a limit, failed or "
-        "disallowed by robots.txt. Otherwise the words say how much is there and why not all: `6 of 23 "
-        "pages, limit of 12 requests reached`, `dead: the host name does not exist`. The terminal, the "
-        "summary file, `sumi status` and `--json` say the same."
+        "disallowed by robots.txt, and the domain is more than one page without a followed link. Otherwise "
+        "the words say how much is there and why not all: `6 of 23 pages, limit of 12 requests reached`, "
+        "`1 page, without a followed link`, `dead: the host name does not exist`. The terminal, the summary "
+        "file, `sumi status` and `--json` say the same."
     ),
 }
 

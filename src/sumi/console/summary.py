@@ -155,7 +155,8 @@ def _why_complete(summary: Summary) -> str:
 
 def why_limited(summary: Summary) -> str:
     if summary.alone:
-        return f"one page, without a link to another; if there should be more, try {_more(summary)}"
+        what = "a domain of one page" if summary.job == "map" else "one page"
+        return f"{what}, without a link to another; if there should be more, try {_more(summary)}"
     parts = [left_out_words(name, count, summary.job) for name, count in summary.left_out.items()]
     parts += [f"requested, but skipped: {printable(each)}" for each in summary.amiss[:3]]
     return "; ".join(parts) or "some of the pages found were left out"

@@ -40,12 +40,13 @@ class Findings(msgspec.Struct, frozen=True):
     links_dropped: int = 0
     amiss: tuple[str, ...] = ()  # seeds that failed, with their outcomes
     only_amiss: bool = False  # no seed succeeded
+    lone: bool = False  # a part of the job is a single page without followed links
     remains: Remains = Remains()  # what was not read of the job's source
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """``left_out``: pages by the limit that left them out. ``alone``: a single page without followed
-    links."""
+    """``left_out``: pages by the limit that left them out. ``alone``: a single page without followed links
+    is the whole job, or a domain of a map."""
 
     status: str
     left_out: dict[str, int] = {}
@@ -117,7 +118,7 @@ def standing(
     links, so that a single page is suspicious."""
     left_out = left_out_of(outcomes, findings.links_dropped, edge=edge)
     here = sum(outcomes.get(one.value, 0) for one in PAGES_HERE)
-    alone = follows and here == 1 and not left_out
+    alone = follows and (here == 1 or findings.lone) and not left_out
     if stopped and (findings.remains.behind or (stats.pending and not over_cap)):
         status = INTERRUPTED
     elif _lacks(stats, outcomes, findings) or (follows and not here):

@@ -42,8 +42,9 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Run:
-    """The run of a job around its loop, ``Crawl``. What differs between jobs is the output and two functions:
-    ``read_job`` reads the job again for a reload, ``complete`` does work over all pages before the end."""
+    """The run of a job around its loop, ``Crawl``. What differs between jobs is the output and three
+    functions: ``read_job`` reads the job again for a reload, ``complete`` does work over all pages before the
+    end, ``has_lone_page`` tells whether a part of the job is a single page without a followed link."""
 
     def __init__(
         self,
@@ -56,6 +57,7 @@ class Run:
         read_job: Callable[[], Awaitable[Job]] | None = None,
         complete: Callable[[], Awaitable[None]] | None = None,
         *,
+        has_lone_page: Callable[[], bool] | None = None,
         second_chances: bool = True,
     ) -> None:
         """``second_chances``: a resumed run retries transient failures of earlier runs."""
@@ -68,6 +70,7 @@ class Run:
         self._output = output
         self._control = control
         self._complete = complete
+        self._has_lone_page = has_lone_page
         self._second_chances = second_chances
         self._read_job = read_job
         self._disk = DiskWatch(place.home, place.min_free, control)
@@ -183,7 +186,8 @@ class Run:
         if not aborted:  # after an abort the disk may have failed, and records cannot be read
             fidelity = FidelityScores(self._job.recipe.min_fidelity)
             remarks, dropped = await findings(self._store, fidelity)
-            found = Findings(fidelity.below, dropped, *await failed_seeds(self._store))
+            lone = self._has_lone_page is not None and self._has_lone_page()
+            found = Findings(fidelity.below, dropped, *await failed_seeds(self._store), lone=lone)
             notes = (*notes, *self._output.remarks(), *remarks, *fidelity.notes())
         return summarize(
             self._job.recipe,

@@ -64,6 +64,27 @@ def test_every_output_has_the_same_coverage(tmp_path: Path, run_sumi: RunSumi) -
         assert f"{domain}: {words}" in shown
 
 
+def test_a_map_with_domains_of_one_page_is_not_complete(tmp_path: Path, run_sumi: RunSumi) -> None:
+    """In the terminal, the summary file, the status and the events."""
+    web = {"one.test/": Page(), "two.test/": Page(), "good.test/": Page(("/a",)), "good.test/a": Page()}
+    with running_web(web, tmp_path, tls=False) as sites:
+        domains = ("good.test", "one.test", "two.test")
+        config = str(sites.config(tmp_path, {domain: f"{domain}/" for domain in domains}))
+        shown = run_sumi("map", config)
+        again = run_sumi("map", config, "--json").events[-1]
+    lone = [f"{domain}: 1 page, without a followed link" for domain in ("one.test", "two.test")]
+    assert "limited: a domain of one page, without a link to another" in shown.stdout + shown.stderr
+    text = (tmp_path / "map-summary.md").read_text()
+    assert "**Coverage:** 1 of 3 quality domains explored" in text
+    status = json.loads(run_sumi("status", str(tmp_path / "map.db"), "--json").stdout)
+    assert (again["status"], again["alone"], status["state"]) == ("limited", True, "limited")
+    for note in lone:
+        assert note in shown.stdout + shown.stderr
+        assert note in again["notes"]
+        assert note in status["notes"]
+        assert f"- {note.replace(': ', ' (')})" in text
+
+
 def test_status_counts_a_map_as_its_run_did(tmp_path: Path, run_sumi: RunSumi) -> None:
     with running_web(web_of_every_kind(), tmp_path, tls=False) as web:
         quality = {domain: f"{domain}/" for domain in ("large.test", "busy.test")}

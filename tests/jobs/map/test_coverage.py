@@ -38,8 +38,36 @@ def page(state: str, outcome: str, path: str = "x") -> Page:
     ],
 )
 def test_one_page_in_each_state_next_to_one_that_was_read(other: Page, words: str, tmp_path: Path) -> None:
-    coverage = read_coverage(make_map(tmp_path / "map.db", [HOME, other]))
+    coverage = read_coverage(make_map(tmp_path / "map.db", [HOME, other], [(0, 1)]))
     assert {domain: one.description for domain, one in coverage.items()} == {"good.test": words}
+
+
+ALONE = {"good.test": "1 page, without a followed link"}
+
+
+@pytest.mark.parametrize(
+    ("others", "links"),
+    [
+        ([], []),
+        ([], [(0, 0)]),
+        ([page("Processed", "redirected")], [(1, 0)]),
+        ([Page("https://ads.test/", "Blacklisted", outcome="blacklisted")], [(0, 1)]),
+        ([Page("https://far.test/", "DepthExceeded", outcome="too_deep")], [(0, 1)]),
+    ],
+    ids=["no link", "to itself", "a redirect to it", "blacklisted", "too deep"],
+)
+def test_one_page_without_a_followed_link_is_not_explored(
+    others: list[Page], links: list[tuple[int, int]], tmp_path: Path
+) -> None:
+    coverage = read_coverage(make_map(tmp_path / "map.db", [HOME, *others], links))
+    assert {domain: one.description for domain, one in coverage.items()} == ALONE
+    assert not coverage["good.test"].explored
+
+
+def test_one_page_with_a_followed_link_to_another_domain_is_explored(tmp_path: Path) -> None:
+    near = Page("https://near.test/", depth=1)
+    coverage = read_coverage(make_map(tmp_path / "map.db", [HOME, near], [(0, 1)]))
+    assert coverage["good.test"].description == "explored, 1 page"
 
 
 @given(st.builds(Coverage, *(st.integers(0, 3) for _ in range(9))))

@@ -2,9 +2,11 @@
 
 *Explored* is a promise: every URL found on the domain was requested and has a final answer (a page, a
 redirect, something other than HTML, or a dead link), and at least one is a page. If anything is pending, over
-a limit, failed or denied, the description says how much was read and why not all of it.
+a limit, failed or denied, the description says how much was read and why not all of it. A domain of one page
+without a followed link is not explored either: its links may need JavaScript.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -22,6 +24,17 @@ _PAGE_GROUPS: Final = """
     SELECT domain, pages.state, outcome, nearest.depth, count(*)
     FROM pages JOIN urls ON urls.id = pages.id - 1 LEFT JOIN nearest ON nearest.page_id = pages.id
     GROUP BY domain, pages.state, outcome, nearest.depth
+"""
+# Which of these domains have a page with a followed link. A link's id begins with that of its page, so no
+# index is needed.
+_LINKING: Final = """
+    SELECT DISTINCT source.domain
+    FROM pages AS source JOIN urls ON urls.id = source.id - 1
+        CROSS JOIN links ON links.id BETWEEN source.id << 32 AND source.id << 32 | 4294967295
+        CROSS JOIN pages AS target ON target.id = to_page_id
+    WHERE source.domain IN (SELECT value FROM json_each(?1))
+        AND source.state = 'Processed' AND outcome <> 'redirected' AND target.id <> source.id
+        AND target.state NOT IN ('Blacklisted', 'Stubbed', 'DepthExceeded')
 """
 _REQUESTS: Final = "SELECT domain, request_count FROM domain_states"
 _WHY_UNREACHABLE: Final = """
@@ -62,6 +75,7 @@ class Coverage(msgspec.Struct, frozen=True):
     no_page: int = 0  # dead links, redirects, content other than HTML: final answers
     requests: int = 0  # in the last run
     why_unreachable: str = ""
+    lone: bool = False  # one page, without a followed link
 
     @property
     def missing(self) -> int:
@@ -70,7 +84,7 @@ class Coverage(msgspec.Struct, frozen=True):
 
     @property
     def explored(self) -> bool:
-        return self.read > 0 and not self.missing
+        return self.read > 0 and not self.missing and not self.lone
 
     @property
     def dead(self) -> bool:
@@ -84,6 +98,8 @@ class Coverage(msgspec.Struct, frozen=True):
             return f"explored, {_pages(self.read)}"
         if self.dead:
             return f"dead: {self.why_unreachable or 'no answer'}"
+        if self.lone and not self.missing:
+            return "1 page, without a followed link"
         if not self.missing:
             return "no page: everything requested is a dead link, a redirect or not HTML"
         found = f"{self.read:,} of {_pages(self.read + self.missing)}"
@@ -131,12 +147,20 @@ def quality_coverage(db: apsw.Connection, groups: Iterable[PageGroup]) -> dict[s
             chosen |= {group.domain} if group.depth == 0 else set()
     requests: dict[str, int] = dict(db.execute(_REQUESTS))
     why: dict[str, str | None] = dict(db.execute(_WHY_UNREACHABLE))
+    lone = _lone(db, [domain for domain in chosen if counts[domain]["read"] == 1])
     return {
         domain: Coverage(
-            **counts[domain], requests=requests.get(domain, 0), why_unreachable=_reason(why.get(domain) or "")
+            **counts[domain],
+            requests=requests.get(domain, 0),
+            why_unreachable=_reason(why.get(domain) or ""),
+            lone=domain in lone,
         )
         for domain in sorted(chosen)
     }
+
+
+def _lone(db: apsw.Connection, domains: list[str]) -> set[str]:
+    return set(domains).difference(name for (name,) in db.execute(_LINKING, (json.dumps(domains),)))
 
 
 def coverage_notes(coverage: Mapping[str, Coverage]) -> tuple[str, ...]:

@@ -45,6 +45,10 @@ class MapOutput:
         """The coverage of the quality domains; the rest is in the summary file."""
         return coverage_notes(read_coverage(self._database))
 
+    def has_lone_page(self) -> bool:
+        """Whether a quality domain is a single page without a followed link."""
+        return any(one.lone for one in read_coverage(self._database).values())
+
     async def sync(self) -> None:
         if self._contents is not None:
             await asyncio.to_thread(self._contents.sync)

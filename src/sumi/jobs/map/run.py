@@ -118,7 +118,17 @@ async def _map(
             job = msgspec.structs.replace(
                 job, recipe=msgspec.structs.replace(job.recipe, requests_per_page=1)
             )
-        run = Run(job, place, io, store, output, control, read_job, second_chances=again)
+        run = Run(
+            job,
+            place,
+            io,
+            store,
+            output,
+            control,
+            read_job,
+            has_lone_page=output.has_lone_page,
+            second_chances=again,
+        )
         if store.beginning is Beginning.FINISHED:
             summary = await run.report_finished(store.finished_at, HOW_TO_LOOK_AGAIN)
             if await store.end_is_unannounced():  # killed in between
