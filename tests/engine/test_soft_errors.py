@@ -161,6 +161,11 @@ def test_each_further_bot_check_doubles_the_pause_up_to_fifteen_minutes() -> Non
     assert gaps_between_checks() == [0, 0, 30, 60, 120, 240, 480, 900]
 
 
+def test_a_crawl_with_short_backoffs_pauses_as_long_after_bot_checks() -> None:
+    pacing = msgspec.structs.replace(UNPACED, rate_limited_hold=0.5, longest_rate_limited_hold=8.0)
+    assert gaps_between_checks(pacing=pacing) == [0, 0, 30, 60, 120, 240, 480, 900]
+
+
 def test_no_pause_after_a_bot_check_is_longer_than_any_pause_may_be() -> None:
     pacing = msgspec.structs.replace(UNPACED, max_hold=100.0)
     assert gaps_between_checks(pacing=pacing) == [0, 0, 30, 60, 100, 100, 100, 100]

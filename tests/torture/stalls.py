@@ -38,7 +38,6 @@ NAMED = {
     "connect_failed",
     "connection_lost",
     "dns_failed",
-    "name_unknown",
     "redirected",
     "robots_unreachable",
     "timed_out",

@@ -20,7 +20,9 @@ from sumi.ports import Deferral, UrlRecord
 from sumi.urls import origin, split
 
 CHALLENGING = frozenset({401, 403, 429, 503})
-# The longest pause after bot checks, each twice as long as the one before.
+# The shortest and the longest pause after bot checks, each twice as long as the one before. A crawl's
+# ``backoff_base_ms`` is about other pauses.
+MIN_PAUSE = 30.0
 MAX_PAUSE = 900.0
 # Error pages that differ in an echoed name or a search box are still the same.
 SIMILAR_BITS = 8
@@ -63,7 +65,7 @@ class SoftErrors:
         before = self._in_a_row.get(host, 0)
         self._in_a_row[host] = before + 1
         if before:
-            pause = pacing.rate_limited_hold * 2 ** min(before - 1, MAX_DOUBLINGS)
+            pause = MIN_PAUSE * 2 ** min(before - 1, MAX_DOUBLINGS)
             until = self._io.clock.now() + min(pause, MAX_PAUSE, pacing.max_hold)
             await self._io.frontier.hold_host(host, until, BOT_CHECK)
         return Verdict(Outcome.CHALLENGE, f"instead of the page: {whose}")
