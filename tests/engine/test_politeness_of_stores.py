@@ -98,22 +98,20 @@ def in_order(world: World) -> list[str]:
 
 
 @usual
-@given(stores, seeds, st.floats(0.1, 0.9), st.sampled_from((0, 15)), st.integers(1, 3))
+@given(stores, seeds, st.floats(0.1, 0.9), st.integers(1, 3))
 def test_a_page_that_was_never_asked_comes_before_any_retry_of_its_host(
-    store: str, seed: int, share: float, max_pages: int, per_host: int
+    store: str, seed: int, share: float, per_host: int
 ) -> None:
     web = FaultyWeb(seed, hosts=3, pages=12, share=share)
     pacing = PacingPolicy(1.0, 1.0, per_host, circuit_failures=0)
-    world = crawl(store, web, recipe_for(web.pages, pacing=pacing, max_pages=max_pages))
+    world = crawl(store, web, recipe_for(web.pages, pacing=pacing))
     asked: dict[str, set[str]] = defaultdict(set)
     waiting = {host: {url for url in web.pages if host_key(url) == host} for host in map(host_key, web.pages)}
     for url in in_order(world):
         host = host_key(url)
         if url in asked[host]:
-            assert asked[host] == waiting[host] or max_pages, f"{url} was asked again too early"
+            assert asked[host] == waiting[host], f"{url} was asked again too early"
         asked[host].add(url)
-    if max_pages:
-        assert world.stats.captured <= max_pages
     assert sum(world.summary.outcomes.values()) == world.summary.discovered
 
 
@@ -319,6 +317,48 @@ TROUBLES = {
 }
 
 
+seconds = st.integers(1, 90)
+# What a host in trouble may answer, to any request.
+troubled_answers = st.one_of(
+    st.sampled_from((Answer(), Answer(404), Answer(403), Answer(429), *FAULTS)),
+    st.builds(
+        lambda status, pause: Answer(status, headers=(("retry-after", str(pause)),)),
+        st.sampled_from((429, 503)),
+        seconds,
+    ),
+    st.builds(lambda latency: Answer(trouble=Outcome.TIMED_OUT, latency=latency), st.floats(0.0, 60.0)),
+    st.builds(lambda latency: Answer(latency=latency), st.floats(0.0, 60.0)),
+)
+troubled_robots = st.one_of(
+    troubled_answers,
+    st.builds(lambda delay: robots(f"User-agent: *\nCrawl-delay: {delay}\n"), seconds),
+    st.builds(
+        lambda host, many: robots("".join(f"Sitemap: https://{host}.test/{n}.xml\n" for n in range(many))),
+        st.sampled_from("ab"),
+        st.integers(1, 4),
+    ),
+)
+
+
+@usual
+@given(
+    st.sampled_from(sorted(set(STORES) - {"map"})),
+    troubled_robots,
+    troubled_answers,
+    st.lists(troubled_answers, min_size=1, max_size=4),
+)
+def test_whatever_trouble_one_host_has_delays_no_other(
+    store: str, robots_txt: Answer, sitemap: Answer, answers: list[Answer]
+) -> None:
+    theirs = {f"https://b.test/{number}": answer for number, answer in enumerate(answers)}
+    theirs |= {f"https://b.test/{number}.xml": sitemap for number in range(4)}
+    theirs |= {"https://b.test/robots.txt": robots_txt, "https://b.test/sitemap.xml": sitemap}
+    ours = dict.fromkeys(GOOD, Answer()) | {"https://a.test/robots.txt": Answer(404)}
+    pages = tuple(f"https://b.test/{number}" for number in range(len(answers)))
+    world = crawl(store, web_of(ours | theirs), with_sitemaps((*GOOD, *pages)))
+    assert max(max(world.asked(url)) for url in GOOD) < 35
+
+
 @pytest.mark.parametrize("store", sorted(set(STORES) - {"map"}))
 @pytest.mark.parametrize("trouble", TROUBLES.values(), ids=list(TROUBLES))
 def test_one_host_delays_no_other(store: str, trouble: dict[str, Answer]) -> None:
@@ -395,3 +435,29 @@ def test_every_wait_of_more_than_ten_seconds_is_reported_with_host_reason_and_en
                 ends = [event.until for event in told if event.host == host]
                 assert any(before.sent < end <= after.sent + 2 for end in ends), (host, after.url)
     assert all("asked for a pause" not in event.why or "429" in event.why for event in told)
+
+
+@pytest.mark.parametrize("others", [(), GOOD], ids=["alone", "beside another host"])
+@pytest.mark.parametrize("crawl_delay", [11, 200])
+def test_a_long_crawl_delay_is_reported_once_when_it_begins(
+    crawl_delay: int, others: tuple[str, ...]
+) -> None:
+    pages = tuple(f"https://b.test/{number}" for number in range(5))
+    web = web_of(
+        {
+            "https://a.test/robots.txt": Answer(404),
+            "https://b.test/robots.txt": robots(f"User-agent: *\nCrawl-delay: {crawl_delay}\n"),
+        },
+        Answer(),
+    )
+    world = crawled(web, recipe_for((*others, *pages), robots=RobotsPolicy()))
+    [told] = [event for event in world.events if isinstance(event, HostWaits)]
+    assert (told.host, told.why) == ("b.test", "is requested at its own pace")
+    ends = sorted(each.sent for each in by_host(world)["b.test"])
+    assert min(abs(told.until - end) for end in ends[:3]) < 1.0
+
+
+def test_a_low_rate_limit_is_reported_once() -> None:
+    world = crawled(web_of({}, Answer()), recipe_for(GOOD[:4], pacing=PacingPolicy(20.0, 20.0)))
+    [told] = [event for event in world.events if isinstance(event, HostWaits)]
+    assert told.until - world.started <= min(map(min, map(world.asked, GOOD[:4]))) + HAIR

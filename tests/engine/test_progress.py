@@ -100,8 +100,19 @@ def test_a_hold_is_reported_from_ten_seconds_on(seconds: float, is_reported: boo
     assert bool(reported((NOW + seconds, HELD))) is is_reported
 
 
-def test_usual_and_endless_waits_are_not_reported() -> None:
-    assert reported((NOW + 900, "spacing"), (float("inf"), BUDGET_SPENT)) == []
+def test_short_and_endless_waits_are_not_reported() -> None:
+    assert reported((NOW + 9, "spacing"), (NOW + 900, "in flight"), (float("inf"), BUDGET_SPENT)) == []
+
+
+def test_a_long_delay_is_reported_once_for_each_cause_and_hides_no_hold() -> None:
+    looks = [
+        (NOW + 300, "sitemaps first"),
+        (NOW + 300, "spacing"),
+        (NOW + 600, "spacing"),
+        (NOW + 60, HELD),
+        (NOW + 900, "spacing"),
+    ]
+    assert reported(*looks) == [NOW + 300, NOW + 300, NOW + 60]
 
 
 def test_of_thousands_of_hosts_only_the_first_are_named() -> None:

@@ -25,6 +25,8 @@ WORTH_TELLING_SECONDS = 10.0
 # With thousands of hosts some are always held; ``sumi status`` lists them all.
 MAX_NAMED = 50
 MORE = "more hosts are left alone; sumi status lists them"
+# A long delay between requests is reported once for each host, not at every request.
+_AT_EVERY_REQUEST = frozenset({"spacing", "sitemaps first"})
 # The usual waits, worded to follow the name of the host, for when nothing else happens.
 _IN_WORDS = {
     "spacing": "is requested at its own pace",
@@ -57,8 +59,9 @@ class ProgressMeter:
         self._hosts.appendleft(host)
 
     async def visited(self, host: str, *, failed: bool) -> None:
-        """After a failure a host may be held after any visit, so it is watched until it has no work left."""
-        if failed:
+        """After a failure a host may be held after any visit, so it is watched until it has no work left. So
+        is a host with a long delay between requests."""
+        if failed or self._robots.host_delay(host) > WORTH_TELLING_SECONDS:
             self._troubled.add(host)
         if host in self._troubled:
             now = self._io.clock.now()
@@ -212,7 +215,8 @@ class HoldNews:
 
     def __init__(self, tell: Listener) -> None:
         self._tell = tell
-        self._reported: dict[str, float] = {}  # host -> until when, as reported
+        self._reported: dict[str, float] = {}  # host -> until when it is held, as reported
+        self._slow: set[tuple[str, str]] = set()  # hosts with a long delay that was reported, and why
         self._said_more = False
 
     def look(self, waits: Iterable[HostWait], now: float) -> None:
@@ -220,19 +224,25 @@ class HoldNews:
             if wait.ready_at == INFINITY or not self._is_news(wait, now):
                 continue
             if len(self._reported) < MAX_NAMED or wait.host in self._reported:
-                self._reported[wait.host] = wait.ready_at
+                self._remember(wait)
                 self._tell(_host_waits(wait))
             elif not self._said_more:
                 self._said_more = True
                 self._tell(Warned(MORE))
 
     def _is_news(self, wait: HostWait, now: float) -> bool:
-        is_pause = wait.why == "retry" or wait.why not in USUAL_WAITS
-        return (
-            is_pause
-            and wait.ready_at - now > WORTH_TELLING_SECONDS
-            and wait.ready_at > self._reported.get(wait.host, 0.0)
-        )
+        if wait.ready_at - now <= WORTH_TELLING_SECONDS or wait.why == "in flight":
+            return False
+        if wait.why in _AT_EVERY_REQUEST:
+            return (wait.host, wait.why) not in self._slow
+        return wait.ready_at > self._reported.get(wait.host, 0.0)
+
+    def _remember(self, wait: HostWait) -> None:
+        if wait.why in _AT_EVERY_REQUEST:
+            self._slow.add((wait.host, wait.why))
+            self._reported.setdefault(wait.host, 0.0)
+        else:
+            self._reported[wait.host] = wait.ready_at
 
 
 def first_to_end(waits: Sequence[HostWait], now: float) -> HostWaits | None:

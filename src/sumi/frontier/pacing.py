@@ -31,7 +31,7 @@ SUSPENDED = "answered 429 and is left alone for this run"  # in a map
 # Nothing new is requested from these hosts in this run; retries may be.
 NOT_IN_THIS_RUN = frozenset({BUDGET_SPENT, GIVEN_UP, SUSPENDED})
 
-# The everyday waits of a host, which are not reported.
+# The everyday waits of a host, which are no holds.
 USUAL_WAITS = frozenset({"spacing", "in flight", "sitemaps first", "retry"})
 
 _ANSWERED = "answered "
