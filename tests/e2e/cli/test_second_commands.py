@@ -224,6 +224,20 @@ def test_nothing_is_removed_beside_a_running_capture(
     assert len(pages) == len(set(pages)) == len(site.urls)
 
 
+def test_nothing_is_removed_beside_a_running_demo(
+    spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    first, lock = spawn_sumi("demo", "--output", "demo"), tmp_path / "demo" / ".sumi-demo"
+    wait_until(first, lambda: lock.is_file() and lock.stat().st_size > 0)
+    first.process.send_signal(signal.SIGSTOP)
+    try:
+        assert_says_who(run_sumi("demo", "--output", "demo"), first, "sumi demo")
+    finally:
+        first.process.send_signal(signal.SIGCONT)
+    assert first.process.wait(60) == 0, first.stderr.read_text()
+    assert list((tmp_path / "demo").rglob("*.md"))
+
+
 # ── after an interruption ──────────────────────────────────────────────────────────────────────────────────
 
 

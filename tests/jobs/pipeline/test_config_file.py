@@ -13,12 +13,15 @@ from hypothesis import strategies as st
 
 import sumi.sync
 from sumi.errors import ConfigError, UsageError
+from sumi.frontier.pacing import HostPace
+from sumi.frontier.retry import retry_delay
 from sumi.jobs.pipeline.config import CRAWL_SETTINGS, CrawlConfig, CrawlMode
 from sumi.jobs.pipeline.config_file import load_crawl_config, load_seeds, new_run_id
 from sumi.jobs.pipeline.policy import compliance_banner, crawl_caps, crawl_profile, crawl_scope
-from sumi.jobs.pipeline.recipe import scrape_job
+from sumi.jobs.pipeline.recipe import crawl_job, scrape_job
 from sumi.jobs.pipeline.workspace import default_layout, layout_of
-from sumi.policy import RobotsOnError, StateBackend
+from sumi.outcomes import Outcome
+from sumi.policy import RetryPolicy, RobotsOnError, StateBackend
 from sumi.scope.caps import CapPolicy
 from sumi.scope.profiles import ProfileName
 from sumi.settings.config_file import MAX_YAML_BYTES
@@ -90,6 +93,20 @@ def test_the_memory_for_bodies_in_flight_can_be_lowered(load: Load) -> None:
     assert scrape_job(load(AGENT), "scraper").limits.flight_bytes == 64 << 20
     small = load(AGENT + "limits: {max_in_flight: 8MiB}")
     assert scrape_job(small, "scraper").limits.flight_bytes == 8 << 20
+
+
+def test_backoffs_set_the_waits_of_retries_and_of_hosts_that_answer_429(load: Load) -> None:
+    config = load(AGENT + "limits: {max_retries: 4, backoff_base_ms: 2000, backoff_cap_ms: 9000}")
+    for job in (scrape_job(config, "scraper"), crawl_job(config, "crawler", (), keep_raw=False)):
+        retry = job.recipe.retry
+        assert retry == RetryPolicy(4, first_delay=2.0, max_delay=9.0)
+        assert [retry_delay(Outcome.SERVER_ERROR, tries, retry, 0.0) for tries in range(4)] == [2, 4, 8, 9]
+        pace, now, pauses = HostPace(0.0, job.frontier.pacing), 0.0, []
+        for _ in range(4):
+            pace.throttled(now, 429, None, job.frontier.pacing)
+            pauses.append(pace.hold_until - now)
+            now = pace.hold_until
+        assert pauses == [2.0, 4.0, 8.0, 9.0]
 
 
 def test_crawler_and_scraper_share_a_file_or_have_one_each(load: Load) -> None:
