@@ -214,6 +214,15 @@ def test_lines_that_are_no_url_are_passed_over_and_counted() -> None:
     assert sitemap.problem == "lines that are not http(s) URLs, left out: 7"
 
 
+def test_a_host_that_only_ends_like_this_site_is_not_of_it() -> None:
+    sitemap = read("https://example.com/\ndocs.example.com/a\nnotexample.com/b")
+    assert [entry.url_raw for entry in sitemap.entries] == [
+        "https://example.com/",
+        "https://docs.example.com/a",
+    ]
+    assert sitemap.problem == "lines that are not http(s) URLs, left out: 1"
+
+
 def test_lines_without_a_scheme_are_taken_where_they_can_mean_one_thing_only() -> None:
     sitemap = read("example.com/page\n/rooted\nWWW.example.com/a?b=c\ndocs.example.com\n/\n")
     assert [entry.url_raw for entry in sitemap.entries] == [
