@@ -149,6 +149,13 @@ def test_counts_survive_a_restart_and_cost_a_few_pages_of_relearning() -> None:
     assert 160 <= fetched <= 200
 
 
+def test_what_was_forgotten_by_a_restart_does_not_count_as_news() -> None:
+    watch = TemplateWatch(LIMIT)
+    watch.load(month(0), 1.0, LIMIT - 1)
+    counts = [observed(watch, month(number), calendar(number)) for number in range(1, 6)]
+    assert counts == [LIMIT - 1] * 5
+
+
 def test_a_limit_of_zero_never_cuts() -> None:
     watch = TemplateWatch(0)
     for number in range(1000):
