@@ -5,7 +5,7 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy
 from sumi.ports import Deferral, HostReport, Judged
 from tests.contract.backends import Store
-from tests.contract.cases import CAPTURED, UNPACED, Run, finish, page, urls
+from tests.contract.cases import CAPTURED, UNPACED, Run, finish, page, put_back, urls
 
 
 def test_only_the_holder_of_a_lease_can_settle_it(run: Run) -> None:
@@ -117,6 +117,22 @@ def test_the_page_cap_is_reserved_when_leasing(run: Run) -> None:
         assert (stats.captured, stats.pending) == (3, 5)
 
     run(scenario, FrontierPolicy(pacing=UNPACED, max_pages=3))
+
+
+def test_a_requeued_url_has_all_its_tries_again(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page("/1")])
+        for attempt in (0, 1):
+            [lease] = await store.lease(1, 0.0)
+            assert lease.attempt == attempt
+            await put_back(store, lease, at=0.0, not_before=0.0)
+        [last] = await store.lease(1, 0.0)
+        await finish(store, last, Verdict(Outcome.SERVER_ERROR))
+        assert await store.requeue([last.url], 5.0) == 1
+        [again] = await store.lease(1, 10.0)
+        assert (again.url, again.attempt) == (last.url, 0)
+
+    run(scenario)
 
 
 def test_a_requeued_url_is_fetched_and_counted_once_more(run: Run) -> None:
