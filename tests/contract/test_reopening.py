@@ -39,6 +39,25 @@ def test_reopening_finds_everything_and_frees_what_was_leased(reopen: Reopen) ->
     asyncio.run(scenario())
 
 
+def test_a_clock_that_was_set_back_makes_no_hold_longer_than_the_longest(reopen: Reopen) -> None:
+    policy = FrontierPolicy(pacing=PacingPolicy(delay=0.0, sitemap_delay=0.0, max_hold=300.0))
+
+    async def scenario() -> None:
+        store = reopen(1_000_000.0, policy)
+        await store.add([page("/1"), page("/2")])
+        [lease] = await store.lease(1, 1_000_000.0)
+        await store.release_host(lease, HostReport(1_000_000.0, 0.0, throttled=True, retry_after=200.0))
+        await store.sync(nothing_to_sync)
+        await store.aclose()
+
+        store = reopen(1000.0, policy)
+        assert await store.lease(9, 1299.0) == []
+        assert len(await store.lease(9, 1300.0)) == 1
+        await store.aclose()
+
+    asyncio.run(scenario())
+
+
 def test_politeness_outlives_the_process(reopen: Reopen) -> None:
     policy = FrontierPolicy(pacing=PacingPolicy(delay=1.0, sitemap_delay=1.0))
 
