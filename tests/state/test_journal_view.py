@@ -9,12 +9,15 @@ from hypothesis import strategies as st
 
 from sumi.errors import StateDamaged
 from sumi.model import Candidate
+from sumi.outcomes import Outcome
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged
 from sumi.state.journal import FilesStore
 from sumi.state.journal.journal import BadLine, Journal, JournalView
-from sumi.state.journal.salvage import damages
+from sumi.state.journal.salvage import damages, salvage
 from sumi.state.lock import FolderLock, lock_owner
+from tests.contract.backends import nothing_to_sync
+from tests.contract.cases import DEFAULT, finish, page, put_back
 
 PAYLOADS = [b'{"n":%d}' % number for number in range(20)]
 
@@ -79,6 +82,39 @@ def test_a_snapshot_is_taken_while_the_owner_works(tmp_path: Path) -> None:
         await owner.aclose()
 
     asyncio.run(scenario())
+
+
+def test_what_a_page_did_after_its_lost_requeueing_is_salvaged_with_right_counts(tmp_path: Path) -> None:
+    folder = tmp_path / "state"
+
+    async def crawled() -> None:
+        store = FilesStore(folder, DEFAULT, 0.0)
+        await store.add([page("/1")])
+        [lease] = await store.lease(1, 0.0)
+        await finish(store, lease)
+        await store.requeue([lease.url], 1.0)
+        [lease] = await store.lease(1, 2.0)
+        await put_back(store, lease, at=2.0, not_before=3.0)
+        [lease] = await store.lease(1, 4.0)
+        await finish(store, lease)
+        await store.sync(nothing_to_sync)
+        await store.aclose()
+
+    async def salvaged() -> None:
+        lock = FolderLock(folder)
+        salvage(folder)
+        lock.release()
+        store = FilesStore(folder, DEFAULT, 10.0)
+        stats = await store.stats()
+        assert (stats.pending, stats.captured, stats.outcomes) == (0, 1, {Outcome.CAPTURED: 1})
+        await store.aclose()
+
+    folder.mkdir()
+    asyncio.run(crawled())
+    journal = folder / "journal-000001.log"
+    journal.write_bytes(journal.read_bytes().replace(b'"again"', b'"agaim"'))
+    assert len(damages(folder)) == 1
+    asyncio.run(salvaged())
 
 
 def test_only_a_live_holder_of_the_lock_is_its_owner(tmp_path: Path) -> None:
