@@ -60,6 +60,16 @@ def test_a_second_writer_is_refused_and_the_first_completes(tmp_path: Path) -> N
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
+def test_a_finished_file_of_the_same_name_is_never_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "pages.warc.gz"
+    for number in range(3):
+        warc = WarcFile(path, 1.0)
+        warc.add(_response(number))
+        warc.close()
+    names = ["pages.warc.gz", "pages-2.warc.gz", "pages-3.warc.gz"]
+    assert [_uris(tmp_path / name) for name in names] == [[f"https://example.org/{n}"] for n in range(3)]
+
+
 def test_what_a_kill_left_is_kept_if_it_holds_a_response(tmp_path: Path) -> None:
     path, unfinished = tmp_path / "pages.warc.gz", tmp_path / "pages.warc.gz.open"
     writer = WarcFile(path, 1.0)
