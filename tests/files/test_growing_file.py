@@ -28,3 +28,19 @@ def test_lines_are_synced_when_append_returns(tmp_path: Path, monkeypatch: pytes
     file.append([b"1"], b"head\n")
     file.append([b"2"], b"head\n")
     assert synced == [b"head\n1\n", b"head\n1\n2\n"]
+
+
+def test_a_disk_that_takes_a_few_bytes_at_a_time_gets_each_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+    calls: list[bytes] = []
+
+    def short_write(descriptor: int, data: bytes) -> int:
+        calls.append(data)
+        assert len(calls) < 10
+        return write(descriptor, data[:3])
+
+    monkeypatch.setattr("sumi.files.growing_file.os.write", short_write)
+    GrowingFile(tmp_path / "lines.csv").append([b"1,2", b"3,4"], b"head\n")
+    assert (tmp_path / "lines.csv").read_bytes() == b"head\n1,2\n3,4\n"
