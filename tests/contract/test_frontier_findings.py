@@ -99,3 +99,16 @@ def test_outcomes_and_what_is_pending_add_up_to_what_is_known(run: Run) -> None:
         assert sum(stats.outcomes.values()) + stats.pending == stats.known
 
     run(scenario)
+
+
+def test_a_shorter_way_to_a_page_does_not_change_how_it_is_spelled(run: Run) -> None:
+    def found(depth: int, address: str) -> Judged:
+        return Judged(Candidate("https://a.test/1", Hop.LINK, Kind.PAGE, depth, address=address))
+
+    async def scenario(store: Store) -> None:
+        await store.add([found(3, "https://a.test/1/")])
+        await store.add([found(1, "https://a.test/1?")])
+        [lease] = await store.lease(1, 0.0)
+        assert (lease.candidate.depth, lease.target) == (1, "https://a.test/1/")
+
+    run(scenario)
