@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from html import escape
 
+import msgspec
 import pytest
 
-from sumi.model import Hop
+from sumi.model import Candidate, Hop, Kind
 from sumi.outcomes import Outcome
 from sumi.policy import FollowLinks
 from tests.engine.real_pages import crawl_reading, html, moved, xml
-from tests.engine.world import UNPACED, Answer, Web, World, in_free_time, recipe_for
+from tests.engine.world import UNPACED, Answer, Web, World, in_free_time, recipe_for, web_of
 
 SITE = "https://a.test"
 PAGE = html("<title>t</title><p>text")
@@ -234,3 +235,23 @@ def test_far_more_pages_than_are_wanted_end_the_reading_of_sitemaps(max_pages: i
 def test_without_a_limit_every_sitemap_is_read() -> None:
     world = crawl(endless, plenty=300)
     assert [outcome(world, f"/part-{number}.xml") for number in range(100)] == [Outcome.READ] * 100
+
+
+LISTED = 50_000  # as many as the standard allows in a file
+
+
+def test_the_most_urls_that_a_sitemap_may_have_are_each_listed_once() -> None:
+    recipe = recipe_for([], find_sitemaps=True, pacing=UNPACED, list_only=True, concurrency=2)
+    first = Candidate(f"{SITE}/sitemap.xml", Hop.SEED, Kind.SITEMAP)
+    listing = msgspec.structs.replace(recipe, seeds=(first,))
+    pages = {
+        f"{SITE}/sitemap.xml": index("/part.xml"),
+        f"{SITE}/part.xml": urlset(*(f"{SITE}/p/{number}" for number in range(LISTED))),
+    }
+    world = in_free_time(crawl_reading(web_of(pages), listing))
+    stats = world.stats
+    assert stats.outcomes[Outcome.READ] == 2
+    assert stats.outcomes[Outcome.LISTED] == LISTED
+    assert (stats.pending, stats.known) == (0, sum(stats.outcomes.values()))
+    assert not any("/p/" in exchange.url for exchange in world.log)
+    assert asked_once(world)
