@@ -9,20 +9,17 @@ with more than links, however short it is and whatever its id.
 
 import re
 from collections.abc import Iterable, Iterator, Set
-from enum import IntEnum
 from itertools import chain, islice, takewhile
 from typing import Final, NamedTuple
 
 from sumi.parse.html import (
-    Document,
     Element,
     Node,
     Text,
     element_children,
     elements_with_text,
-    is_on_page,
-    select_each,
 )
+from sumi.parse.markdown.article_signs import CODE_TAGS, Claim, Signs
 from sumi.parse.markdown.chrome import MAX_CLASSES, link_share
 
 # Calibrated on some eighty labelled news and blog pages in twelve languages: teasers, captions and buttons
@@ -42,25 +39,9 @@ _OWN_LINKS: Final = 5  # to its comments, its end and its notes
 _FEWEST_PARAGRAPHS: Final = 3  # of such a one
 _LONG_STORY: Final = 800  # which it has to be, or have more paragraphs than that
 _FEW_LINKS: Final = 0.3  # of the letters of a paragraph; signatures in the manual of a library have more
-_CODE_TAGS: Final = ("pre", "code", "kbd", "samp", "tt", "var", "math")
 _MOST_TEASERS: Final = 50  # as definition lists; more are a manual, and would take long to look at
-_REFERENCE: Final = ", ".join(("dl", *_CODE_TAGS))
+_REFERENCE: Final = ", ".join(("dl", *CODE_TAGS))
 _LITTLE_CODE: Final = 2
-_LINKED_DATA: Final = "script[type='application/ld+json']"
-_ARTICLE_TYPE: Final = re.compile(
-    r'"@type"\s*:\s*(?:\[\s*)?"(?:News|Reportage(?:News)?|Opinion(?:News)?|Report|Social)?(?:Article|BlogPosting)"'
-)
-_MARKS: Final = (
-    "meta[property='og:type'][content='article']",
-    "meta[property^='article:']",
-    "meta[name='publishdate']",
-    "meta[name='pubdate']",
-    "meta[name='dcterms.created']",
-    "meta[itemprop='datePublished']",
-    "time[itemprop='datePublished']",
-    "time[pubdate]",
-)
-
 _BOX_TAGS: Final = frozenset({"div", "section", "aside", "form", "table", "ul", "ol"})
 _TEXT_TAGS: Final = frozenset({"p", "blockquote"})
 # Of tables and lists that pages are laid out in; elsewhere they hold a part of the text and not all of it.
@@ -85,29 +66,6 @@ _BOX_NAMES: Final = re.compile(
 
 # Of those, what a story or its lead is called as well: it is a box only without a text of its own.
 _MILD_NAMES: Final = re.compile(r"(?:^|[-_\s])(?:share|sharing|social|paywall|teasers?)(?=$|[-_\s])")
-
-
-class Claim(IntEnum):
-    """How plainly a page calls itself an article."""
-
-    NONE = 0
-    TAG = 1  # by an element that manuals have too
-    META = 2
-
-
-class Signs(NamedTuple):
-    """By which a page calls itself an article, and what else is asked of a page that may be one."""
-
-    marks: list[Element]
-    articles: list[Element]
-    in_linked_data: bool
-    title: str
-    links: int
-    links_out: int  # written with a host
-    paragraphs: int
-    pictures: int
-    links_within: int  # to a part of the page
-    code: int  # elements of code and definitions
 
 
 class Prose:
@@ -177,26 +135,6 @@ class Article(NamedTuple):
     prose: Prose
 
 
-def find_signs(document: Document) -> Signs:
-    title = document.find("title")
-    return Signs(
-        select_each(document, _MARKS),
-        document.find_all("article"),
-        any(map(_tells_of_article, document.select(_LINKED_DATA))),
-        "" if title is None else title.text,
-        len(document.select("a[href]")),
-        len(document.select("a[href^='http']")),
-        len(document.find_all("p")),
-        len(document.find_all("img")),
-        sum(len(link.attr("href") or "") > 1 for link in document.select("a[href^='#']")),
-        sum(len(document.find_all(tag)) for tag in (*_CODE_TAGS, "dl")),
-    )
-
-
-def _tells_of_article(script: Element) -> bool:
-    return _ARTICLE_TYPE.search(script.text) is not None
-
-
 def may_hold_story(body: Element, signs: Signs, claim: Claim) -> bool:
     """Whether a page is so plainly an article that its story is looked for run by run. Generators of manuals
     mark their pages as articles, too: such pages have code, an outline that can be linked to, or few links
@@ -218,13 +156,6 @@ def _is_plainly_told(signs: Signs) -> bool:
     if signs.code or signs.links_within > _OWN_LINKS or signs.paragraphs < _FEWEST_PARAGRAPHS:
         return False
     return signs.links >= _MANY_LINKS and signs.pictures >= _FEWEST_PICTURES
-
-
-def claim_of(signs: Signs) -> Claim:
-    """By those that are still on the page."""
-    if signs.in_linked_data or any(map(is_on_page, signs.marks)):
-        return Claim.META
-    return Claim.TAG if any(map(is_on_page, signs.articles)) else Claim.NONE
 
 
 def may_be_framed_story(signs: Signs, claim: Claim) -> bool:
@@ -254,7 +185,7 @@ def find_article(root: Element, claim: Claim) -> Article | None:
 
 def _has_reference(root: Element) -> bool:
     """Teasers come as definition lists, too: of a picture's name and a headline, which are links."""
-    if next(root.iter_elements(_CODE_TAGS), None) is not None:
+    if next(root.iter_elements(CODE_TAGS), None) is not None:
         return True
     lists = list(islice(root.iter_elements("dl"), _MOST_TEASERS + 1))
     return len(lists) > _MOST_TEASERS or any(link_share(definitions) < _MOSTLY for definitions in lists)

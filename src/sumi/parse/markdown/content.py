@@ -10,15 +10,13 @@ from typing import Final, NamedTuple
 
 from sumi.parse.html import Document, Element, elements_with_text, new_element, select_each
 from sumi.parse.markdown.article import (
-    Claim,
-    Signs,
     boxes_of,
-    claim_of,
     find_article,
     frame_of,
     may_be_framed_story,
     may_hold_story,
 )
+from sumi.parse.markdown.article_signs import Claim, Signs, claim_of
 from sumi.parse.markdown.chrome import (
     CHROME_IDS,
     CHROME_ROLES,

@@ -17,7 +17,7 @@ from sumi.parse.html import (
     to_markdown,
 )
 from sumi.parse.markdown import blocks, formulas, inline
-from sumi.parse.markdown.article import Signs, find_signs
+from sumi.parse.markdown.article_signs import Signs, find_signs
 from sumi.parse.markdown.blocks import Tabs, find_tabs, label_panels
 from sumi.parse.markdown.chrome import (
     CHROME_TAGS,
