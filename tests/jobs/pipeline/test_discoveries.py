@@ -34,6 +34,11 @@ def test_metadata_of_a_later_line_are_merged_and_win(earlier: dict[str, Any], la
     assert merged(texts[0], "") == merged("", texts[0]) == texts[0]
 
 
+def test_if_not_all_metadata_fit_the_later_ones_are_kept() -> None:
+    earlier, later = (json.dumps({key: key * (MOST_CHARACTERS - 100)}) for key in "ab")
+    assert json.loads(merged(earlier, later)).keys() == {"b"}
+
+
 def repeated(drawn: tuple[str, int]) -> str:
     text, size = drawn
     return (text * size)[:size]
