@@ -1,5 +1,6 @@
 """Spool: every line appended is taken once, in order, across rotations and restarts of either side."""
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -9,7 +10,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from sumi.jobs.pipeline.spool import Bookmark, SpoolWriter, list_spool, natural_order, read_bookmark, segments
-from sumi.jobs.pipeline.spool_reader import SpoolLine, SpoolPlace, SpoolReader, unread_bytes
+from sumi.jobs.pipeline.spool_reader import (
+    SKIPPED_NOTE,
+    SkippedLines,
+    SpoolLine,
+    SpoolPlace,
+    SpoolReader,
+    lines_skipped,
+    unread_bytes,
+)
+from sumi.policy import FrontierPolicy
+from sumi.state.memory import MemoryStore
 from tests.thoroughness import usually
 
 SEGMENT_BYTES = 60
@@ -235,3 +246,29 @@ def test_a_torn_last_line_of_the_crawler_is_cut_off_by_it(tmp_path: Path) -> Non
     SpoolWriter(tmp_path, SEGMENT_BYTES, NOW).close()
     assert (tmp_path / NAME).read_bytes() == b'{"a":1}\n'
     assert list_spool(tmp_path).sizes == {NAME: 8}
+
+
+def test_a_full_segment_is_followed_by_another_within_the_same_second(tmp_path: Path) -> None:
+    writer = SpoolWriter(tmp_path, 10, NOW)
+    for _ in range(3):
+        writer.append([b"x" * 20], NOW)
+    writer.close()
+    assert [(tmp_path / name).stat().st_size for name in segments(tmp_path)] == [21, 21, 21]
+
+
+def test_a_bad_line_that_is_read_again_after_a_kill_is_counted_once(tmp_path: Path) -> None:
+    (tmp_path / "discoveries-1.jsonl").write_bytes(b"{\n[\n")
+
+    async def lives() -> list[int]:
+        counts, ledger = [], MemoryStore(FrontierPolicy(), 0.0)
+        for _ in "ab":  # killed before its bookmark was saved
+            reader = SpoolReader(tmp_path, tmp_path / ".bookmark.json")
+            skipped = SkippedLines(reader, ledger, lambda event: None)
+            await skipped.load()
+            for line in reader.take(9):
+                skipped.skip(line, "it is not JSON")
+            await skipped.note()
+            counts.append(lines_skipped(await ledger.get_note(SKIPPED_NOTE)))
+        return counts
+
+    assert asyncio.run(lives()) == [2, 2]
