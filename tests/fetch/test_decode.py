@@ -1,6 +1,7 @@
 """A body is decoded, or refused with the reason, and never grows too large."""
 
 import gzip
+import random
 import tracemalloc
 import zlib
 from collections.abc import Callable
@@ -220,3 +221,9 @@ def test_any_bytes_give_a_value(body: bytes, coding: str) -> None:
 )
 def test_codings_are_counted_over_all_headers(values: list[str], codings: list[str]) -> None:
     assert content_codings(values) == codings
+
+
+def test_a_prefix_is_to_be_had_from_a_body_that_was_packed_twice() -> None:
+    body = random.Random(1).randbytes(2000)
+    packed = gzip.compress(zlib.compress(body))
+    assert undo_codings(packed, ["deflate", "gzip"], LIMITS, keep=100) == body[:100]

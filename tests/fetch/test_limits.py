@@ -106,3 +106,15 @@ def test_sizes_are_reported_as_transferred(loop: Loop) -> None:
     result = run(loop, exchange(answer(GZIP_HEAD, packed)))
     assert isinstance(result, Response)
     assert (result.wire_bytes, len(result.body)) == (len(packed), len(PAGE))
+
+
+def test_a_server_that_was_fast_and_then_trickles_is_left(loop: Loop) -> None:
+    async def tiring(head: bytes, writer: Writer) -> None:
+        writer.write(HEAD)
+        await asyncio.sleep(0.1)
+        await dripping(b"x" * 50_000, b"x", 0.02)(head, writer)
+
+    limits = FetchLimits(connect=5, first_byte=0.2, idle=0.2, total=4, min_bytes_per_second=1000)
+    result = run(loop, exchange(tiring, limits))
+    assert isinstance(result, Trouble)
+    assert result.verdict.rule == "slower than 1000 bytes per second"
