@@ -3,17 +3,21 @@
 import asyncio
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
 
 import sumi.engine
 from sumi.engine.crawl import Crawl
+from sumi.engine.gate import Gate
 from sumi.engine.limits import BaseQuota, Limits, LimitsInForce
 from sumi.engine.visit import Visit
 from sumi.events import Progress
 from sumi.model import Candidate, Hop, Kind, Lease
 from sumi.policy import Durability, FrontierPolicy, PacingPolicy, Preset
+from sumi.ports import FrontierStats
 from sumi.recipe import Recipe
 from sumi.scope import Scope
 from tests.engine.world import Answer, World, in_free_time, recipe_for, web_of
@@ -102,3 +106,22 @@ def test_no_part_of_the_engine_reads_a_limit_from_the_recipe() -> None:
     tunable = re.compile(r"recipe\.(concurrency|max_pages|pages_per_base|pacing)\b")
     readers = {file.name for file in folder.glob("*.py") if tunable.search(file.read_text())}
     assert readers <= own
+
+
+@pytest.mark.parametrize(("captured", "needless"), [(0, False), (6, True)])
+def test_whether_a_further_sitemap_is_needless_depends_on_the_pages_still_wanted(
+    captured: int, needless: bool
+) -> None:
+    recipe = recipe_for([], pacing=PACE, plenty=5, max_pages=10)
+
+    class Frontier:
+        async def stats(self) -> FrontierStats:
+            return FrontierStats(captured + 12, 12, 0, {}, 0, captured)
+
+    async def refused() -> bool:
+        io: Any = SimpleNamespace(frontier=Frontier(), ledger=None)
+        robots: Any = None
+        gate = Gate(recipe, io, robots, LimitsInForce(recipe))
+        return await gate.superfluous_sitemap(SEEDS[0]) is not None
+
+    assert asyncio.run(refused()) is needless

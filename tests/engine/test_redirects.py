@@ -2,10 +2,11 @@
 
 import re
 
+import msgspec
 import pytest
 
 from sumi.outcomes import Outcome
-from sumi.policy import FrontierPolicy, PacingPolicy, RetryPolicy, UrlLimits
+from sumi.policy import FrontierPolicy, PacingPolicy, Preset, RetryPolicy, UrlLimits
 from sumi.state.memory import MemoryStore
 from tests.engine.one_site import HTML, counts, crawl, path_of
 from tests.engine.world import HAIR, UNPACED, Answer, World, crawled, in_free_time, recipe_for, web_of
@@ -85,3 +86,13 @@ def test_a_wall_that_opens_does_so_in_every_update() -> None:
 
     for _ in range(UrlLimits().redirects + 2):
         assert in_free_time(update()).outcomes[URL] == "captured"
+
+
+@pytest.mark.parametrize(("steps", "outcome"), [(2, "captured"), (3, "redirect_loop")])
+def test_redirects_to_a_page_and_within_it_count_together(steps: int, outcome: str) -> None:
+    pages = [f"https://a.test/{number}" for number in range(steps + 1)]
+    answers = dict(zip(pages, map(wall, pages[1:]), strict=False))
+    answers |= {pages[-1]: wall(pages[-1] + "/"), pages[-1] + "/": Answer()}
+    recipe = recipe_for(pages[:1], pacing=UNPACED, urls=UrlLimits(redirects=3))
+    recipe = msgspec.structs.replace(recipe, preset=Preset.CAPTURE)  # where a slash is only spelling
+    assert crawled(web_of(answers), recipe).outcomes[pages[-1]] == outcome

@@ -2,10 +2,11 @@
 
 import asyncio
 
+import msgspec
 import pytest
 
-from sumi.engine.revisit import Revisits
-from sumi.model import Candidate, Lease, PageFacts
+from sumi.engine.revisit import Revisits, unchanged_facts
+from sumi.model import Candidate, Lease, PageFacts, Response, Timing
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged, Settlement, UrlRecord
@@ -59,3 +60,11 @@ def test_a_date_that_lies_ahead_of_the_request_proves_nothing_later(
     lease = Lease(Candidate(URL), "a.test", 1, 9.0, 0)
     settlement = Settlement(lease, Verdict(Outcome.CAPTURED), asked_at, PageFacts(path="a.test/x/index.md"))
     assert revisits.dated(settlement, asked_at).facts.lastmod == recorded
+
+
+def test_a_304_without_validators_leaves_those_that_are_known() -> None:
+    before = PageFacts(path="a.test/x/index.md", etag='"1"', last_modified="Mon, 02 Nov 2026 10:00:00 GMT")
+    said = Response(URL, 304, (), b"", Timing(1.0, 1.0, 1.0))
+    assert unchanged_facts(before, said) == before
+    newer = unchanged_facts(before, msgspec.structs.replace(said, headers=(("etag", '"2"'),)))
+    assert (newer.etag, newer.last_modified) == ('"2"', before.last_modified)
