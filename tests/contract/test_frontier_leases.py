@@ -148,3 +148,14 @@ def test_a_requeued_url_is_fetched_and_counted_once_more(run: Run) -> None:
         assert (await store.stats()).outcomes == {Outcome.CAPTURED: 1}
 
     run(scenario)
+
+
+def test_retries_are_leased_one_by_one_while_others_of_their_host_are_held(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page(f"/{number}") for number in range(5)])
+        for lease in await store.lease(5, 0.0):
+            await put_back(store, lease, at=0.0, not_before=10.0)
+        again = [urls(await store.lease(1, 10.0)) for _ in range(5)]
+        assert sorted(again) == [[f"/{number}"] for number in range(5)]
+
+    run(scenario)
