@@ -1,6 +1,4 @@
-"""The time limit is for all sites of a command together."""
-
-import asyncio
+"""Several sites, mirrored in turn by one command."""
 
 import pytest
 
@@ -9,15 +7,23 @@ from sumi.jobs.mirror.settings import MirrorSettings
 from sumi.jobs.mirror.several_sites import run_sites
 
 
+class SteppedClock:
+    seconds = 0.0
+
+    def now(self) -> float:
+        return self.seconds
+
+
 def test_a_site_has_the_time_that_those_before_it_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SteppedClock()
     times: list[float | None] = []
 
     async def mirror(site: MirrorSettings, **_more: object) -> Summary:
         times.append(site.max_time)
-        await asyncio.sleep(0.2)
-        return Summary("mirror", "complete", 0, {}, "output", 0.2)
+        clock.seconds += 10.0
+        return Summary("mirror", "complete", 0, {}, "output", 10.0)
 
     monkeypatch.setattr("sumi.jobs.mirror.several_sites.mirror", mirror)
+    monkeypatch.setattr("sumi.jobs.mirror.several_sites.SystemClock", lambda: clock)
     run_sites([MirrorSettings(url=f"https://{name}.test/", max_time=60.0) for name in "abc"], ())
-    first, second, third = (time or 0.0 for time in times)
-    assert 60.0 >= first > second + 0.19 > third + 0.38
+    assert times == [60.0, 50.0, 40.0]
