@@ -88,7 +88,7 @@ def test_another_index_backend_is_refused_until_the_index_is_migrated(
     assert "page_index.jsonl" in refused.stderr
     migrated = run_sumi(*advised(refused))
     assert migrated.returncode == 0, migrated.stderr
-    assert migrated.stdout.startswith(f"{len(indexed)} pages carried")
+    assert migrated.stdout.startswith(f"{len(indexed)} pages copied")
     assert run_sumi("scrape", "replay", *config).returncode == 0
     assert sorted(row["url"] for row in workspace.rows("again")) == indexed
 
