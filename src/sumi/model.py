@@ -111,6 +111,16 @@ class Hold(Protocol):
         ...
 
 
+class Exchange(msgspec.Struct, frozen=True):
+    """Both messages of an exchange as they were sent, for archives. Chunks are joined, and no secret of the
+    request is in it."""
+
+    request_head: bytes
+    response_head: bytes
+    body: bytes  # with its content codings
+    cut: bool = False  # the body was longer than was wanted
+
+
 class Response(msgspec.Struct, frozen=True):
     """A complete HTTP response, decompressed. Redirects are responses too."""
 
@@ -127,6 +137,7 @@ class Response(msgspec.Struct, frozen=True):
     render_note: str = ""  # what the browser waited for without success
     proxy: str = ""  # host and port of the proxy that it came through, never its credentials
     hold: Hold | None = None  # None if the body is too small to count
+    exchange: Exchange | None = None  # if the fetcher keeps them
 
     def header(self, name: str) -> str | None:
         """The first value of a header, or None."""
@@ -166,6 +177,7 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     licenses: tuple[str, ...] = ()  # addresses of the licences that the page names
     raw: str | None = None  # SHA-256 of the stored original body
     raw_at: tuple[str, int, int] | None = None  # its place in a pack file: name, first byte, length
+    warc: str | None = None  # the id of its response's record in a WARC file
     charset: str | None = None  # that the body was decoded with
     page_type: str | None = None  # what the job's policy calls a page of this form
     proxy: str | None = None  # that it was fetched through; None: directly

@@ -377,6 +377,35 @@ class AssetKeeper(Protocol):
         ...
 
 
+class Recorder(Protocol):
+    """Archives what was requested and what came, as it was sent."""
+
+    async def load(self, ledger: Ledger) -> None:
+        """Before anything is recorded: undo what a killed run recorded without settling it."""
+        ...
+
+    def record(
+        self,
+        candidate: Candidate,
+        response: Response | None,
+        verdict: Verdict,
+        before: PageFacts | None,
+        now: float,
+    ) -> str:
+        """Called before the page is settled; returns the name to settle it with (``PageFacts.warc``)."""
+        ...
+
+    def withdraw(self, name: str) -> None:
+        """The settlement was refused: another visit delivers this page."""
+        ...
+
+    def sync(self) -> None:
+        """Everything recorded so far survives a power cut from now on."""
+        ...
+
+    def close(self) -> None: ...
+
+
 class Blobs(Protocol):
     """Contents by their SHA-256. A blob is complete and never changes."""
 

@@ -16,6 +16,7 @@ from sumi.engine.io import Io
 from sumi.events import Busy, Event, Listener
 from sumi.fetch.browser.rendering import rendering
 from sumi.fetch.http import FirstContact, HttpFetcher
+from sumi.files.warc import WarcRecorder
 from sumi.policy import Durability, FrontierPolicy, ParseLimits, StateBackend
 from sumi.ports import Clock, Digester, Fetcher, JobStore, Output, Store
 from sumi.recipe import Job
@@ -74,21 +75,31 @@ async def connected(
     processes: int | None,
     *,
     must_reach: bool = False,
+    warc: str | None = None,
 ) -> AsyncIterator[Io]:
     """The engine's connections, which are closed afterwards. The caller closes the store.
 
-    ``must_reach``: if the first request cannot be made, fail at once instead of retrying."""
-    fetcher = new_fetcher(job, clock, must_reach=must_reach)
-    digester = new_digester(processes, job.recipe.parse)
+    ``must_reach``: if the first request cannot be made, fail at once instead of retrying. ``warc``: the file
+    that exchanges are archived in."""
+    recorder = None if warc is None else WarcRecorder(Path(warc))
     try:
-        yield Io(store, store, fetcher, digester, output, clock, teller(listeners), random.random)
+        if recorder is not None:
+            await recorder.load(store)
+        fetcher = new_fetcher(job, clock, must_reach=must_reach, keep_exchanges=recorder is not None)
+        digester = new_digester(processes, job.recipe.parse)
+        tell = teller(listeners)
+        try:
+            yield Io(store, store, fetcher, digester, output, clock, tell, random.random, recorder=recorder)
+        finally:
+            await fetcher.aclose()
+            await digester.aclose()
     finally:
-        await fetcher.aclose()
-        await digester.aclose()
+        if recorder is not None:
+            recorder.close()
 
 
-def new_fetcher(job: Job, clock: Clock, *, must_reach: bool) -> Fetcher:
-    http = HttpFetcher(job.limits, job.network, clock)
+def new_fetcher(job: Job, clock: Clock, *, must_reach: bool, keep_exchanges: bool = False) -> Fetcher:
+    http = HttpFetcher(job.limits, job.network, clock, keep_exchanges=keep_exchanges)
     fetcher = rendering(http, job.render, job.limits, job.network, clock)
     return FirstContact(fetcher) if must_reach else fetcher
 

@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 
-from sumi.engine.acquisition import Acquired, Acquisition
+import msgspec
+
+from sumi.engine.acquisition import Acquired, Acquisition, Fetched
 from sumi.engine.changed_rules import apply_changed_rules
 from sumi.engine.control import Control, RunState
 from sumi.engine.digestion import Digestion
@@ -106,7 +108,9 @@ class Crawl:
     async def visit(self, lease: Lease) -> None:
         """One page, from its lease to its settlement, or back to the queue for another turn."""
         with self._visits.of(lease) as visit:
-            unit = await self._digestion.conclude(visit, await self._acquired(visit))
+            acquired = await self._acquired(visit)
+            unit = self._recorded(visit, acquired, await self._digestion.conclude(visit, acquired))
+            del acquired
             visit.release_body()  # not needed while the settlement is written
             if isinstance(unit, Settlement):
                 unit = self._io.source.signed(unit)
@@ -115,6 +119,7 @@ class Crawl:
             settled = await self._settler.settle(unit)
             self._digestion.settled(visit, unit, settled)
             if not settled:
+                self._withdraw(unit)
                 self._io.tell(Warned(f"{visit.url}: its lease expired, so this result was dropped"))
             elif isinstance(unit, Settlement):
                 await self._announce(unit)
@@ -128,6 +133,23 @@ class Crawl:
         self._robots.in_use.leave(visit.lease.host, self._io.clock.now())
         await self._wake_if_due()
         return acquired
+
+    def _recorded(
+        self, visit: Visit, acquired: Acquired, unit: Settlement | Deferral
+    ) -> Settlement | Deferral:
+        """With ``--warc``: the settlement of a page that was requested, or was at hand, names its records."""
+        if self._io.recorder is None or isinstance(unit, Deferral):
+            return unit
+        response = visit.response or (acquired.response if isinstance(acquired, Fetched) else None)
+        if response is None and visit.report is None:
+            return unit
+        now = self._io.clock.now()
+        name = self._io.recorder.record(visit.candidate, response, unit.verdict, visit.before, now)
+        return msgspec.structs.replace(unit, facts=msgspec.structs.replace(unit.facts, warc=name))
+
+    def _withdraw(self, unit: Settlement | Deferral) -> None:
+        if self._io.recorder is not None and isinstance(unit, Settlement) and unit.facts.warc:
+            self._io.recorder.withdraw(unit.facts.warc)
 
     async def _announce(self, unit: Settlement) -> None:
         lease, verdict, facts = unit.lease, unit.verdict, unit.facts

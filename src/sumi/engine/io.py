@@ -17,6 +17,7 @@ from sumi.ports import (
     Frontier,
     Ledger,
     Output,
+    Recorder,
     Remains,
     Settlement,
     Source,
@@ -82,3 +83,10 @@ class Io:
     jitter: Callable[[], float]  # uniform in [0, 1)
     source: Source = NO_SOURCE
     assets: AssetKeeper | None = None  # for a recipe with ``asset_bytes``
+    recorder: Recorder | None = None  # for ``--warc``
+
+    async def sync_outputs(self) -> None:
+        """Everything written about pages survives a power cut from now on."""
+        if self.recorder is not None:
+            await asyncio.to_thread(self.recorder.sync)
+        await self.output.sync()

@@ -71,7 +71,7 @@ class Settler:
     async def sync(self) -> None:
         """A sync that has begun is awaited even if we are cancelled, as at the end of a run: a disk reports a
         failure only once, and the next sync would seem to succeed."""
-        syncing = asyncio.ensure_future(self._io.frontier.sync(self._io.output.sync))
+        syncing = asyncio.ensure_future(self._io.frontier.sync(self._io.sync_outputs))
         try:
             await asyncio.shield(syncing)
         except asyncio.CancelledError:
@@ -111,7 +111,7 @@ class Settler:
     async def _write(self, batch: list[tuple[Settlement | Deferral, "asyncio.Future[bool]"]]) -> None:
         try:
             if self._strict:
-                await self._io.output.sync()
+                await self._io.sync_outputs()
             answers = await self._io.frontier.settle([unit for unit, _ in batch])
         except Exception as error:  # noqa: BLE001 - every waiting visit must get it; the loop then ends the run
             for _, written in batch:

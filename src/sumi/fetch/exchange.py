@@ -47,7 +47,11 @@ class Exchanges:
         guard: AddressGuard,
         clock: Clock,
         jar: CookieJar | None,
+        *,
+        keep: bool = False,
     ) -> None:
+        """``keep``: responses have their ``exchange``."""
+        self._keep = keep
         self._limits = limits
         self._network = network
         self._authorities = Authorities(network.ca_file)
@@ -222,6 +226,7 @@ class Exchanges:
             wire_bytes=incoming.wire_bytes,
             proxy=transfer.route.proxy_name,
             hold=claim.settle(len(body)),
+            exchange=incoming.exchange() if self._keep else None,
         )
 
     def _refused(self, route: Route, status: int, peer: str, timing: Timing) -> Trouble | ProxyFailed | None:

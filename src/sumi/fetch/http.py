@@ -5,6 +5,8 @@ truncated, which is not a failure. Otherwise a body beyond the limits is a failu
 returned.
 """
 
+import msgspec
+
 from sumi.errors import UsageError
 from sumi.fetch.cookies import CookieJar
 from sumi.fetch.exchange import Exchanges, ProxyFailed
@@ -19,6 +21,7 @@ from sumi.outcomes import UNREACHABLE, Outcome, Trouble, Verdict
 from sumi.policy import FetchLimits, NetworkPolicy
 from sumi.ports import Clock, Fetcher
 
+_SECRET = frozenset({"authorization", "proxy-authorization", "cookie"})
 _METHODS = frozenset({"GET", "HEAD", "POST"})
 _PROXIES_PER_FETCH = 3  # if one fails, the next is tried at once
 
@@ -33,7 +36,9 @@ class HttpFetcher:
         clock: Clock,
         *,
         resolver: Resolver | None = None,
+        keep_exchanges: bool = False,
     ) -> None:
+        """``keep_exchanges``: for archives; responses have both messages as they were sent."""
         self._clock = clock
         self._user_agent = network.user_agent
         self._https_only = network.https_only
@@ -44,7 +49,7 @@ class HttpFetcher:
         resolver = resolver or SystemResolver(limits.connect)
         self._router = Router(network, self._guard, resolver, self._proxies, clock)
         jar = CookieJar() if network.cookies else None
-        self._exchanges = Exchanges(limits, network, self._guard, clock, jar)
+        self._exchanges = Exchanges(limits, network, self._guard, clock, jar, keep=keep_exchanges)
         self._closed = False
 
     async def fetch(self, request: Request) -> Response | Trouble:
@@ -60,7 +65,9 @@ class HttpFetcher:
             answer = await self._exchange(request, target, lines, started)
         else:
             answer = await self._by_proxy(request, target, lines, started)
-        return answer.trouble if isinstance(answer, ProxyFailed) else answer
+        if isinstance(answer, ProxyFailed):
+            return answer.trouble
+        return answer if isinstance(answer, Trouble) else self._without_secrets(answer, target)
 
     @property
     def held_bytes(self) -> int:
@@ -93,6 +100,19 @@ class HttpFetcher:
         if self._credentials:
             extra += self._credentials.fields_for(target)
         return request_lines(self._user_agent, extra) if extra else self._usual_lines
+
+    def _without_secrets(self, answer: Response, target: Target) -> Response:
+        """What is kept of the request goes into files that people pass on."""
+        if answer.exchange is None:
+            return answer
+        secret = _SECRET | {name.lower() for name, _ in self._credentials.fields_for(target)}
+        head = b"".join(
+            line
+            for line in answer.exchange.request_head.splitlines(keepends=True)
+            if line.partition(b":")[0].decode("latin-1").lower() not in secret
+        )
+        exchange = msgspec.structs.replace(answer.exchange, request_head=head)
+        return msgspec.structs.replace(answer, exchange=exchange)
 
     async def _by_proxy(
         self, request: Request, target: Target, lines: list[bytes], started: float

@@ -18,6 +18,7 @@ from sumi.fetch.headers import (
     version_of,
 )
 from sumi.fetch.kept_connections import retries_request, speaks_of_surplus, was_refused
+from sumi.model import Exchange
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FetchLimits
 
@@ -82,6 +83,7 @@ class Incoming:
         "_head_bytes",
         "_keep",
         "_room",
+        "_sent",
         "_wake",
         "_wants_body",
         "_was_refused",
@@ -115,6 +117,7 @@ class Incoming:
         self._wants_body = wants_body
         self._head: list[bytes] = []
         self._head_bytes = 0
+        self._sent: list[bytes] = []  # the request's headers; those of a repetition last
         self._chunks: list[bytes] = []
         self._room = limits.wire_bytes
         self._can_cut = False
@@ -136,6 +139,10 @@ class Incoming:
 
     def body(self) -> bytes:
         return self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+
+    def exchange(self) -> Exchange:
+        request = self._sent[-1] if self._sent else b""
+        return Exchange(request, b"".join(self._head), self.body(), self.cut)
 
     @property
     def ends_connection(self) -> bool:
@@ -177,6 +184,8 @@ class Incoming:
 
     def on_words(self, kind: int, words: bytes) -> None:
         """curl's debug output: messages, and all data again."""
+        if kind == pycurl.INFOTYPE_HEADER_OUT:
+            self._sent.append(words)
         if kind != pycurl.INFOTYPE_TEXT:
             return
         if speaks_of_surplus(words):

@@ -1,142 +1,207 @@
-"""A WARC 1.1 file, written as pages arrive: a record for every response, each gzipped by itself.
+"""``--warc FILE``: everything that a run asked for and got, in WARC files that other archives read.
 
-A response that was just fetched is a ``response`` record. A page that another job fetched has only its body
-and a few headers: it becomes a ``resource`` record, because a response would have to be made up.
-
-Bodies are stored decompressed, without the headers about their transfer. The file is called ``….open`` until
-it is complete; after a kill it is cut back to its last complete record and kept. When ``add`` returns, the
-record has left this process: only then is its page settled, and never requested again.
+The file is called ``….open`` until it is complete; after a full one comes the next (``name-2.warc.gz``).
+Records are written before their page is settled, in one piece, and the page's ledger record names them. After
+a kill, the next run cuts off a torn record and removes the records of pages that were not settled: those are
+fetched again. So every settled page is there once.
 """
 
-import base64
 import fcntl
-import gzip
-import hashlib
 import os
+import re
 import zlib
+from collections.abc import Iterable, Iterator
 from io import FileIO
 from pathlib import Path
 from typing import Final
-from uuid import uuid4
 
-from sumi import __version__
 from sumi.errors import StateLocked
 from sumi.files.disk_errors import explained
-from sumi.files.plain_text import iso_utc
-from sumi.model import Response
+from sumi.files.warc_records import page_records, software_record
+from sumi.model import Candidate, PageFacts, Response
+from sumi.outcomes import Verdict
+from sumi.ports import Ledger
 
 OPEN_SUFFIX: Final = ".open"
-# They describe the transfer, not what is stored.
-_OF_THE_TRANSFER: Final = frozenset({"content-encoding", "transfer-encoding", "content-length", "connection"})
+SEGMENT_BYTES: Final = 1024**3
 _OPEN: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-_LEVEL: Final = 6
 _BLOCK: Final = 256 * 1024
+_HEAD_BYTES: Final = 64 * 1024  # of a record; more than any of ours has
+_RECORD_ID: Final = re.compile(rb"^WARC-Record-ID: <urn:uuid:([0-9a-f-]{36})>\r$", re.MULTILINE)
+_CONCURRENT: Final = re.compile(
+    rb"^WARC-(?:Concurrent-To|Refers-To): <urn:uuid:([0-9a-f-]{36})>\r$", re.MULTILINE
+)
 
 
-class WarcFile:
-    """``path`` is the final name. An existing file of that name is never touched, nor one that another
-    process is writing."""
+class WarcRecorder:
+    """Implements ``sumi.ports.Recorder``. ``path`` is the final name. An existing file of that name is never
+    touched, nor one that another process is writing. Await ``load`` before the first ``record``."""
 
-    def __init__(self, path: Path, now: float) -> None:
+    def __init__(self, path: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
         self._path = path
+        self._segment_bytes = segment_bytes
         self._open_path = path.with_name(path.name + OPEN_SUFFIX)
-        self._has_responses = False
+        self._size = 0  # 0: nothing is written yet
+        self._void: set[str] = set()  # records in this file whose page was not settled by them
         with explained(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = _create(self._open_path, path)
-        self._write(_record("warcinfo", now, b"application/warc-fields", _software(), {}))
+            self._file = _locked(self._open_path, path)
 
-    def add(self, response: Response) -> None:
-        self._has_responses = True
-        if response.http_version:
-            self._add_response(response)
-        else:
-            self._add_body(response)
+    async def load(self, ledger: Ledger) -> None:
+        """Finish the file that a kill left."""
+        with explained(self._open_path):
+            if not os.fstat(self._file.fileno()).st_size:
+                return
+            names = {member.page for member in _members(self._file)} - {""}
+        settled: set[str] = set()
+        if names:
+            settled = {r.facts.warc async for r in ledger.records() if r.facts.warc in names}
+        with explained(self._open_path):
+            self._keep_only(names & settled)
+            self._finish(bool(names & settled))
+            self._file.close()
+            self._file = _locked(self._open_path, self._path)
 
-    def _add_body(self, response: Response) -> None:
-        # Other programs may write spools, too: a content type must not break out of its line.
-        kind = " ".join((response.header("content-type") or "application/octet-stream").split())
-        fields = {"WARC-Target-URI": response.url, "WARC-Payload-Digest": _digest(response.body)}
-        self._write(
-            _record(
-                "resource", response.timing.finished, kind.encode(errors="replace"), response.body, fields
-            )
-        )
+    def record(
+        self,
+        candidate: Candidate,
+        response: Response | None,
+        verdict: Verdict,
+        before: PageFacts | None,
+        now: float,
+    ) -> str:
+        if self._size >= self._segment_bytes:
+            self._begin_next()
+        if not self._size:
+            self._write(software_record(now))
+        records = page_records(candidate, response, verdict, before, now)
+        self._write(records.members)
+        return records.name
 
-    def _add_response(self, response: Response) -> None:
-        head = [f"HTTP/1.1 {response.status} \r\n"]
-        kept = [(name, value) for name, value in response.headers if name not in _OF_THE_TRANSFER]
-        head += [f"{name}: {value}\r\n" for name, value in (*kept, ("content-length", len(response.body)))]
-        block = "".join(head).encode("latin-1", "replace") + b"\r\n" + response.body
-        fields = {"WARC-Target-URI": response.url, "WARC-Payload-Digest": _digest(response.body)}
-        if response.peer:
-            fields["WARC-IP-Address"] = response.peer.rpartition(":")[0].strip("[]") or response.peer
-        kind = b"application/http; msgtype=response"
-        self._write(_record("response", response.timing.finished, kind, block, fields))
+    def withdraw(self, name: str) -> None:
+        self._void.add(name)
 
     def sync(self) -> None:
         with explained(self._open_path):
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Give the file its final name, or remove it if it holds no response."""
-        self.sync()
+        """Give the file its final name, or remove it if it holds no page."""
         with explained(self._path):
-            if self._has_responses:
-                self._open_path.rename(_free_name(self._path))
-            else:
-                self._open_path.unlink(missing_ok=True)
-        self._file.close()  # and with it the lock
+            self._complete()
+            self._file.close()  # and with it the lock
 
-    def _write(self, record: bytes) -> None:
-        member = memoryview(gzip.compress(record, _LEVEL, mtime=0))
+    def _begin_next(self) -> None:
+        with explained(self._path):
+            self._complete()
+            self._file.close()
+            self._file = _locked(self._open_path, self._path)
+        self._size = 0
+
+    def _complete(self) -> None:
+        if self._void:
+            self._keep_only({member.page for member in _members(self._file)} - self._void)
+            self._void.clear()
+        self._finish(bool(self._size))
+
+    def _finish(self, has_pages: bool) -> None:
+        if has_pages:
+            os.fsync(self._file.fileno())
+            self._open_path.rename(_free_name(self._path))
+        else:
+            self._open_path.unlink(missing_ok=True)
+
+    def _keep_only(self, pages: set[str]) -> None:
+        """Remove the other pages' records and a torn end. The new file takes the old one's place at once, and
+        is locked by then."""
+        members = list(_members(self._file))
+        kept = [member for member in members if not member.page or member.page in pages]
+        end = members[-1].end if members else 0
+        if len(kept) == len(members):
+            self._file.truncate(end)
+            self._file.seek(end)
+            return
+        beside = self._open_path.with_name(self._open_path.name + ".new")
+        beside.unlink(missing_ok=True)
+        rewritten = FileIO(os.open(beside, _OPEN, 0o644), "r+b")
+        fcntl.flock(rewritten, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for member in kept:
+            _write_all(rewritten, os.pread(self._file.fileno(), member.end - member.start, member.start))
+        os.fsync(rewritten.fileno())
+        beside.rename(self._open_path)
+        self._file.close()
+        self._file = rewritten
+
+    def _write(self, members: bytes) -> None:
         with explained(self._open_path):
-            while member:  # one write, unless the disk takes less at a time
-                member = member[self._file.write(member) :]
+            _write_all(self._file, members)
+        self._size += len(members)
 
 
-def _record(kind: str, at: float, content_type: bytes, block: bytes, fields: dict[str, str]) -> bytes:
-    head = {
-        "WARC-Type": kind,
-        "WARC-Record-ID": f"<urn:uuid:{uuid4()}>",
-        "WARC-Date": iso_utc(at),
-        "Content-Length": str(len(block)),
-        "WARC-Block-Digest": _digest(block),
-        **fields,
-    }
-    lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
-    return (
-        f"WARC/1.1\r\n{lines}Content-Type: ".encode("utf-8", "replace")
-        + content_type
-        + b"\r\n\r\n"
-        + block
-        + b"\r\n\r\n"
-    )
+class _Member:
+    """A complete record. ``page`` names the page's records that it belongs to; "" if there is none."""
+
+    __slots__ = ("end", "page", "start")
+
+    def __init__(self, start: int, end: int, page: str) -> None:
+        self.start = start
+        self.end = end
+        self.page = page
 
 
-def _software() -> bytes:
-    return f"software: sumi/{__version__}\r\nformat: WARC File Format 1.1\r\n".encode()
+def _members(file: FileIO) -> Iterator[_Member]:
+    """The complete gzip members, in constant memory."""
+    start = position = 0
+    inflate, head = zlib.decompressobj(wbits=31), bytearray()
+    for data in _blocks(file):
+        rest = data
+        while rest:
+            try:
+                text = inflate.decompress(rest, _BLOCK)
+            except zlib.error:
+                return
+            head += text[: _HEAD_BYTES - len(head)]
+            left = inflate.unconsumed_tail or inflate.unused_data
+            position += len(rest) - len(left)
+            if inflate.eof:
+                yield _Member(start, position, _page_of(bytes(head)))
+                start = position
+                inflate, head = zlib.decompressobj(wbits=31), bytearray()
+            rest = left
 
 
-def _digest(data: bytes) -> str:
-    """SHA-1 is what readers of the format expect; nothing here depends on its strength."""
-    return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
+def _blocks(file: FileIO) -> Iterator[bytes]:
+    offset = 0
+    while data := os.pread(file.fileno(), _BLOCK, offset):
+        offset += len(data)
+        yield data
 
 
-def _create(unfinished: Path, path: Path) -> FileIO:
-    """A new, locked file; what a kill left under its name is rescued first. Unbuffered, because a buffer is
-    lost with the process."""
+def _page_of(record: bytes) -> str:
+    head = record.partition(b"\r\n\r\n")[0]
+    if b"WARC-Type: warcinfo\r\n" in head:
+        return ""
+    is_revisit = b"WARC-Type: revisit\r\n" in head  # what that refers to is an earlier capture
+    found = (None if is_revisit else _CONCURRENT.search(head)) or _RECORD_ID.search(head)
+    return found[1].decode() if found else ""
+
+
+def _write_all(file: FileIO, data: bytes) -> None:
+    """One write, unless the disk takes less at a time. Nothing is buffered, since a kill would lose it."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+def _locked(unfinished: Path, path: Path) -> FileIO:
+    """The unfinished file, new or as a kill left it, locked by us."""
     while True:
         file = FileIO(os.open(unfinished, _OPEN, 0o644), "r+b")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not _is_at(file, unfinished):  # its writer has just given it its final name
-                file.close()
-            elif os.fstat(file.fileno()).st_size:
-                _rescue(file, unfinished, _free_name(path))
-                file.close()
-            else:
+            if _is_at(file, unfinished):
                 return file
+            file.close()  # its writer has just given it its final name
         except BlockingIOError:
             file.close()
             raise StateLocked(
@@ -154,36 +219,6 @@ def _is_at(file: FileIO, path: Path) -> bool:
         return False
 
 
-def _rescue(file: FileIO, unfinished: Path, path: Path) -> None:
-    """Cut what a kill left back to its last complete record, and give it its name if it holds a response."""
-    records, whole = _whole_records(file)
-    if records > 1:  # the first describes the program
-        file.truncate(whole)
-        os.fsync(file)
-        unfinished.rename(path)
-    else:
-        unfinished.unlink(missing_ok=True)
-
-
-def _whole_records(file: FileIO) -> tuple[int, int]:
-    """The number of complete gzip members, and where the last one ends; in constant memory."""
-    records = whole = position = 0
-    inflate = zlib.decompressobj(wbits=31)
-    while data := file.read(_BLOCK):
-        while data:
-            try:
-                inflate.decompress(data, _BLOCK)
-            except zlib.error:
-                return records, whole
-            rest = inflate.unconsumed_tail or inflate.unused_data
-            position += len(data) - len(rest)
-            if inflate.eof:
-                records, whole = records + 1, position
-                inflate = zlib.decompressobj(wbits=31)
-            data = rest
-    return records, whole
-
-
 def _free_name(path: Path) -> Path:
     """``name-2.warc.gz`` and so on, if the name itself is taken."""
     stem = path.name.removesuffix(".warc.gz")
@@ -192,3 +227,13 @@ def _free_name(path: Path) -> Path:
         number += 1
         free = path.with_name(f"{stem}-{number}.warc.gz")
     return free
+
+
+def warc_files(path: Path) -> Iterable[Path]:
+    """All files that runs with ``--warc path`` finished, in the order in which they were begun."""
+    number, found = 1, path
+    stem = path.name.removesuffix(".warc.gz")
+    while found.exists():
+        yield found
+        number += 1
+        found = path.with_name(f"{stem}-{number}.warc.gz")

@@ -59,6 +59,12 @@ class Kind(NamedTuple):
     is_path: bool = False  # may be relative: the job says where such paths in its configuration start
 
 
+def _parse_warc(text: str) -> str:
+    if not text.endswith(".warc.gz"):  # readers go by the suffix
+        raise ValueError(text)
+    return _parse_folder(text)
+
+
 def split_resolve(entry: str) -> tuple[str, int, str]:
     """``HOST:PORT:ADDRESS`` as curl writes it, the address of IPv6 in brackets."""
     match = _RESOLVE.fullmatch(entry.strip())
@@ -309,6 +315,7 @@ CONTACT = Kind("a web address or an e-mail address", _parse_contact, "URL|EMAIL"
 FOLDER = Kind("a folder", _parse_folder, "DIR")
 FILE = Kind("an existing file", _parse_file, "FILE", is_path=True)
 NEW_FILE = Kind("a file", _parse_folder, "FILE")
+WARC = Kind("a file whose name ends in .warc.gz", _parse_warc, "FILE")
 DURATION = Kind(
     "a time such as 90s, 45m, 8h, 1d or 1h30m; a number alone means seconds",
     _parse_duration,

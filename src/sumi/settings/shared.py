@@ -22,6 +22,7 @@ from sumi.settings.kinds import (
     RESOLVE,
     SELECTOR,
     SWITCH,
+    WARC,
     choice,
     decimal,
     many,
@@ -48,6 +49,7 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
     """None means derived: see the properties."""
 
     raw: bool = True
+    warc: str | None = None
     durability: Durability = Durability.BATCH
     min_free: int | None = None
     processes: int | None = None
@@ -415,6 +417,13 @@ _OUTPUT: Final = grouped(
         "raw",
         SWITCH,
         "Keep the original pages, compressed, so that sumi rebuild can make the Markdown again.",
+    ),
+    Setting(
+        "warc",
+        WARC,
+        "Also archive all requests and responses in this file, as they were sent; a full one (1 GiB) is "
+        "followed by NAME-2.warc.gz and so on.",
+        otherwise="no archive",
     ),
     Setting(
         "durability",

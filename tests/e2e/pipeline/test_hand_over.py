@@ -158,7 +158,7 @@ def test_a_line_of_an_earlier_version_is_still_read(site: Site, run_sumi: RunSum
 def test_a_warc_has_a_response_only_if_there_was_one(site: Site, run_sumi: RunSumi, tmp_path: Path) -> None:
     assert run_sumi("crawl", "run", *CONFIG, "--warc", "crawled.warc.gz").returncode == 0
     ((headers, body),) = records(tmp_path / "crawled.warc.gz", "response")
-    assert (headers["x-of-the-site"], body) == ("yes", PAGE.encode())
+    assert (headers["X-Of-The-Site"], body) == ("yes", PAGE.encode())
     assert run_sumi("scrape", "run", *CONFIG, "--warc", "scraped.warc.gz").returncode == 0
     assert records(tmp_path / "scraped.warc.gz", "response") == []
     ((fields, body),) = records(tmp_path / "scraped.warc.gz", "resource")

@@ -36,7 +36,7 @@ def test_every_page_is_fetched_and_recorded_once(workspace: Workspace, run_sumi:
         records = [
             (record.rec_headers.get_header("WARC-Target-URI"), record.content_stream().read())
             for record in ArchiveIterator(file, check_digests="raise")
-            if record.rec_type == "response"
+            if record.rec_type == "response" and record.http_headers.get_statuscode() == "200"
         ]
     bodies = {line["url"]: workspace.body(line["stored_path"]) for line in told}
     assert dict(records) == bodies

@@ -233,7 +233,7 @@ async def _opened(
     )
     heard = (_follow(folder, output, source, clock.now), *listeners)
     try:
-        async with connected(job, store, output, clock, heard, settings.processes) as io:
+        async with connected(job, store, output, clock, heard, settings.processes, warc=settings.warc) as io:
             fetcher = CachingFetcher(io.fetcher, cache)
             digester = CachingDigester(io.digester, digests)
             yield dataclasses.replace(io, fetcher=fetcher, digester=digester, source=source), store, output

@@ -179,7 +179,10 @@ async def _opened(
     try:
         # A new mirror or an update fails at once if the server cannot be reached; a resumed run does not.
         must_reach = settings.update or not store.resumed
-        async with connected(job, store, tree, clock, heard, settings.processes, must_reach=must_reach) as io:
+        processes, warc = settings.processes, settings.warc
+        async with connected(
+            job, store, tree, clock, heard, processes, must_reach=must_reach, warc=warc
+        ) as io:
             if settings.assets:
                 io = replace(io, assets=tree, source=EarlierAssets(store, store, tree.read_page))  # noqa: PLW2901 - the same with assets
             yield io, store, tree

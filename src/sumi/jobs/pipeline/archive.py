@@ -13,7 +13,6 @@ import msgspec
 from sumi.engine.answers import page_facts
 from sumi.files.blobs import PACKED_SUFFIX, Dictionaries, FolderBlobs
 from sumi.files.safe_files import SafeFolder
-from sumi.files.warc import WarcFile
 from sumi.jobs.pipeline.ledger_copies import LedgerCopies
 from sumi.jobs.pipeline.state import CRAWLER, SCRAPER, Role
 from sumi.model import Lease, PageFacts, Response
@@ -36,7 +35,6 @@ class Archive:
         on_settled: Sequence[Callable[[UrlRecord], None]],
         *,
         packed: bool,
-        warc: WarcFile | None = None,
     ) -> None:
         self._blobs = blobs
         self._folder = folder
@@ -44,7 +42,6 @@ class Archive:
         self._copies = copies
         self._on_settled = on_settled  # called for every page as it is settled
         self._packed = packed
-        self._warc = warc
         self._syncing = asyncio.Lock()
 
     @property
@@ -61,8 +58,6 @@ class Archive:
         if digest.raw_sha256 is not None:
             body = digest.raw if self._packed else response.body
             path = f"{self._folder}/{self._blobs.put(digest.raw_sha256, body)}"
-        if self._warc is not None:
-            self._warc.add(response)
         return msgspec.structs.replace(
             page_facts(response, digest),
             path=path,
@@ -93,8 +88,6 @@ class Archive:
 
     def _write(self, due: list[UrlRecord]) -> None:
         self._blobs.sync()
-        if self._warc is not None:
-            self._warc.sync()
         self._copies.write(due)
 
     def remarks(self) -> tuple[str, ...]:

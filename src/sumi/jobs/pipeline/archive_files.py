@@ -9,7 +9,6 @@ from sumi.engine.io import Io
 from sumi.events import Listener
 from sumi.files.blobs import FolderBlobs
 from sumi.files.safe_files import SafeFolder
-from sumi.files.warc import WarcFile
 from sumi.jobs.pipeline.archive import Archive, NoPacking, TrainedPacking
 from sumi.jobs.pipeline.config import CrawlConfig, IndexBackend, PackingDictionary
 from sumi.jobs.pipeline.ledger_copies import Copy, FileCopy, LedgerCopies
@@ -44,7 +43,6 @@ class ArchiveFiles:
     def archive(
         self,
         copies: Sequence[Copy],
-        warc: str | None = None,
         on_settled: Sequence[Callable[[UrlRecord], None]] = (),
         on_copied: Callable[[Sequence[UrlRecord]], None] = lambda records: None,
     ) -> Archive:
@@ -56,7 +54,6 @@ class ArchiveFiles:
             LedgerCopies(copies, self._clock, on_copied),
             (self.counts.settled, *on_settled),
             packed=config.store.compress,
-            warc=self._opened_warc(warc),
         )
 
     @asynccontextmanager
@@ -104,13 +101,6 @@ class ArchiveFiles:
         self._metrics.flush()
         for close in reversed(self._closers):
             close()
-
-    def _opened_warc(self, path: str | None) -> WarcFile | None:
-        if path is None:
-            return None
-        warc = WarcFile(Path(path), self._clock.now())
-        self._closers.append(warc.close)
-        return warc
 
 
 def indexed(config: CrawlConfig) -> Iterator[IndexRecord]:

@@ -163,7 +163,7 @@ async def _opened(
             archive, pressed = _archive(config, options, files, control, clock)
             heard = (*listeners, *files.listeners, *pressed)
             async with (
-                connected(job, store, archive, clock, heard, options.processes) as io,
+                connected(job, store, archive, clock, heard, options.processes, warc=options.warc) as io,
                 files.packing(io) as io,
             ):
                 yield io, store, archive
@@ -178,11 +178,11 @@ def _archive(
 ) -> tuple[Archive, tuple[Listener, ...]]:
     if options.unified:
         copies = (files.index(), files.metadata(), *files.trajectory())
-        return files.archive(copies, options.warc), ()
+        return files.archive(copies), ()
     copies = (*files.trajectory(), files.spool())
     most = config.spool.max_backlog_gb * 1e9
     pressure = BackPressure(config.spool.dir, config.bookmark.path, most, control, clock)
-    return files.archive(copies, options.warc), (pressure,)
+    return files.archive(copies), (pressure,)
 
 
 async def _claim_role(role: Role, store: JobStore, state: Path) -> None:

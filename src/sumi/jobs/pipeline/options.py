@@ -36,7 +36,9 @@ def add_running(parser: SentenceParser, *, new_run: bool = True) -> None:
     """Options of every command that fetches pages. ``new_run``: the run needs an id."""
     if new_run:
         add_run_id(parser)
-    parser.add_argument("--warc", metavar="FILE", help="Also write responses to this .warc.gz file.")
+    parser.add_argument(
+        "--warc", metavar="FILE", help="Also archive requests and responses in this .warc.gz file."
+    )
     parser.add_argument(
         "--durability",
         metavar="batch|strict",

@@ -182,9 +182,9 @@ async def _opened(
                 tell=teller(heard),
             )
             copies = (files.index(), files.pages_csv())
-            archive = files.archive(copies, options.warc, [source.settled], source.copied)
+            archive = files.archive(copies, [source.settled], source.copied)
             async with (
-                connected(job, store, archive, clock, heard, options.processes) as io,
+                connected(job, store, archive, clock, heard, options.processes, warc=options.warc) as io,
                 files.packing(io) as io,
             ):
                 yield dataclasses.replace(io, source=source), store, archive
