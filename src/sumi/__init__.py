@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from sumi.jobs.map.diff import diff_map as diff_map
     from sumi.jobs.map.exports.export import export_map as export_map
     from sumi.jobs.map.run import map as map  # noqa: A004 - as the command is called
+    from sumi.jobs.mirror.convert import Converted as Converted
+    from sumi.jobs.mirror.convert import convert as convert
     from sumi.jobs.mirror.plan import Plan as Plan
     from sumi.jobs.mirror.plan import plan as plan
     from sumi.jobs.mirror.rebuild import rebuild as rebuild
@@ -50,6 +52,7 @@ _HOMES = {
     "Captured": "jobs.capture.run",
     "Captures": "jobs.capture.captures",
     "CheckedJob": "inspection.state",
+    "Converted": "jobs.mirror.convert",
     "Control": "engine.control",
     "Difference": "jobs.map.diff",
     "Explanation": "inspection.explain",
@@ -62,6 +65,7 @@ _HOMES = {
     "analyze_map": "jobs.map.analysis",
     "capture": "jobs.capture.run",
     "check_state": "inspection.state",
+    "convert": "jobs.mirror.convert",
     "crawl": "jobs.pipeline.crawl",
     "diff_map": "jobs.map.diff",
     "explain": "inspection.explain",

@@ -91,6 +91,7 @@ COMMANDS: tuple[Command, ...] = (
         "jobs.mirror.command_rebuild",
         "make a mirror's Markdown again from its stored pages, offline",
     ),
+    Command("convert", "jobs.mirror.command_convert", "one page as Markdown: a file, a URL or stdin"),
     Command("status", "cli.status", "the state of a job, and what each host waits for"),
     Command("explain", "cli.explain", "why a page was fetched, skipped or failed"),
     Command("state", "cli.state", "check, repair or migrate the stored state of a job"),

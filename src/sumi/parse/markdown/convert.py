@@ -111,14 +111,15 @@ def _look_through(document: Document) -> _Findings:
     )
 
 
-def page_markdown(document: Document, base: str) -> Conversion:
+def page_markdown(document: Document, base: str, left_out: LeftOut | None = None) -> Conversion:
+    """Changes the document. ``left_out`` is told what is not in the Markdown."""
     body = body_of(document)
     if body is None:
         return Conversion("", None)
     for field in filter(shows_code, document.find_all("textarea")):
         field.tag = "pre"
     found = _look_through(document)
-    left_out = LeftOut()
+    left_out = LeftOut() if left_out is None else left_out
     for element in filter(is_hard_chrome, found.hard_chrome):
         if element.tag in _UNSEEN:
             element.decompose()
@@ -169,7 +170,8 @@ def _settle_fallbacks(fallbacks: list[Element], body: Element, left_out: LeftOut
             fallback.tag = "div"
             gap.replace_with(fallback)
         else:
-            left_out.add(SCRIPT if fallback.tag == "noscript" else NOTICE, number_of_words(fallback))
+            kind = SCRIPT if fallback.tag == "noscript" else NOTICE
+            left_out.add(kind, number_of_words(fallback), fallback)
 
 
 def _title_outside(document: Document, root: Element) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
-from sumi.parse.html import Element, element_children, is_on_page
+from sumi.parse.html import Element, Node, element_children, is_on_page
 from sumi.parse.markdown.chrome import CHROME_ROLES, link_share
 
 LANDMARK: Final = "landmark"  # header, footer, aside, form, nav, and what has such a role or name
@@ -52,7 +52,8 @@ class LeftOut:
         self.words: dict[str, int] = {}
         self.by_name = 0  # words of what looks like content
 
-    def add(self, kind: str, words: int) -> None:
+    def add(self, kind: str, words: int, *what: Node) -> None:
+        """``what`` they are in is of interest to those only who want to see it."""
         if words:
             self.words[kind] = self.words.get(kind, 0) + words
 
@@ -61,7 +62,7 @@ class LeftOut:
         words = number_of_words(element) if is_on_page(element) else 0
         if words:
             kind = kind or kind_of(element)
-            self.add(kind, words)
+            self.add(kind, words, element)
             if words >= _PROSE and kind in _BY_NAME and not (kind == COMMENT and _is_thread(element)):
                 content = words_of_content(element)
                 self.by_name += content if content >= _PROSE else 0
@@ -74,7 +75,7 @@ class LeftOut:
             outer = inner.parent
             for each in element_children(outer):
                 if each is not inner:
-                    self.add(_kind_beside(each), number_of_words(each))
+                    self.add(_kind_beside(each), number_of_words(each), each)
             inner = outer
 
 

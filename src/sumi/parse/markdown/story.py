@@ -154,7 +154,7 @@ def _note(run: Run, left_out: LeftOut) -> int:
     """Counts the run, and returns the words of prose that neither its place nor its name sets apart."""
     words = run.text.count(" ") + 1
     kind = _kind_of(run)
-    left_out.add(kind, words)
+    left_out.add(kind, words, *run.nodes)
     return words if kind == OTHER and run.is_prose and words >= _PROSE_WORDS else 0
 
 
