@@ -50,6 +50,7 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
 
     raw: bool = True
     warc: str | None = None
+    history: bool = True
     durability: Durability = Durability.BATCH
     min_free: int | None = None
     processes: int | None = None
@@ -424,6 +425,11 @@ _OUTPUT: Final = grouped(
         "Also archive all requests and responses in this file, as they were sent; a full one (1 GiB) is "
         "followed by NAME-2.warc.gz and so on.",
         otherwise="no archive",
+    ),
+    Setting(
+        "history",
+        SWITCH,
+        "Keep every version of a page's text, for sumi log, sumi diff and sumi feed.",
     ),
     Setting(
         "durability",

@@ -232,14 +232,16 @@ def make_folders(folder: Path, option: str = "--output") -> list[Path]:
 
 
 def remove_all_but(kept: Iterable[Path], folder: Path) -> None:
-    """Remove everything below a folder except these files and the folders they are in."""
+    """Remove everything below a folder except these files and folders, and the folders they are in."""
     stay = set(kept)
     above = {parent for path in stay for parent in path.parents}
     with explained(folder):
         for path in list(folder.iterdir()):
+            if path in stay:
+                continue
             if path in above and not path.is_symlink():
                 remove_all_but(stay, path)
             elif path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
-            elif path not in stay:
+            else:
                 path.unlink(missing_ok=True)

@@ -162,7 +162,7 @@ def test_only_pages_with_unchanged_dates_in_the_sitemap_are_skipped(
 def test_a_state_without_dates_requests_once(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
     write_dates(site, ["2020-01-02"] * 3)
     mirror(run_sumi, site, "--state", "sqlite")
-    (database,) = tmp_path.rglob("*.sqlite")
+    (database,) = tmp_path.rglob(".sumi/*.sqlite")
     with closing(sqlite3.connect(database)) as state, state:
         dated = "UPDATE urls SET facts = json_remove(facts, '$.lastmod') WHERE facts LIKE '%lastmod%'"
         assert state.execute(dated).rowcount == 3

@@ -9,8 +9,10 @@ import asyncio
 import msgspec
 
 from sumi.engine.answers import page_facts
+from sumi.engine.completeness import LEFT_OUT
 from sumi.events import CaptureProgress, Listener
 from sumi.frontier.freshness import vouched_seconds
+from sumi.history.recorder import HistoryRecorder
 from sumi.jobs.capture.cache import CacheSource, PageCache
 from sumi.jobs.capture.database import BatchWriter, CaptureDatabase
 from sumi.jobs.capture.digest_cache import DigestCache, DigestInFlight
@@ -23,6 +25,8 @@ from sumi.ports import Frontier, FrontierStats, Ledger, UrlRecord
 from sumi.scope.bases import BaseUrls
 
 FAILURES = BY_ENDING[Ending.FAILED]
+NO_LONGER = frozenset({Outcome.NOT_FOUND, Outcome.SOFT_404, Outcome.REDIRECTED})
+HIDING = (FAILURES - NO_LONGER) | set(LEFT_OUT)  # there may be pages that were not found because of these
 EMPTY_SHA256 = packed(b"")[0]
 
 
@@ -42,8 +46,10 @@ class CaptureOutput:
         tell: Listener,
         *,
         keep_bodies: bool,
+        history: HistoryRecorder | None = None,
     ) -> None:
         self.job = job
+        self._history = history
         self._database = database
         self._frontier = frontier
         self._cache = cache
@@ -62,6 +68,8 @@ class CaptureOutput:
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
         text = (digest.markdown or "").encode("utf-8", "replace")
         facts = msgspec.structs.replace(page_facts(response, digest), size=len(text), raw=digest.raw_sha256)
+        if self._history is not None:
+            self._history.page(lease.url, text, facts, facts.fetched_at or 0.0)
         digested = self._digests.take(response.url)
         if digested is not None and digested.new is None:  # everything is stored already
             return msgspec.structs.replace(facts, sha256=digest.sha256)
@@ -87,6 +95,8 @@ class CaptureOutput:
         self._count(lease.url, verdict.outcome)
         self.job = self._with_counts(stats)
         progress = self.progress()
+        if verdict.outcome is Outcome.DUPLICATE and self._history is not None:
+            self._history.known_text(lease.url, facts.content_key, facts, facts.fetched_at or at)
         if verdict.outcome in CAME:
             page = self._page(lease, facts, response, digested)
             await self._writer.do(lambda: self._put_page(page, digested, response, had_failed))
@@ -212,13 +222,35 @@ class CaptureOutput:
 
     async def sync(self) -> None:
         await asyncio.to_thread(self._database.sync)
+        if self._history is not None:
+            await asyncio.to_thread(self._history.sync)
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
         self.job = self._with_counts(stats)
         self._database.put_job(self.job)
+        if self._history is not None:
+            if not stats.pending:
+                await self._record_gone(self._history, ledger, stats)
+            self._history.end(complete=not stats.pending)
+
+    async def _record_gone(self, history: HistoryRecorder, ledger: Ledger, stats: FrontierStats) -> None:
+        """Pages that an earlier capture found under the same base URLs: gone if the site says so, or if no
+        page links to them any more. Limits and failures tell nothing about the pages beyond them."""
+        all_found = not any(stats.outcomes.get(outcome) for outcome in HIDING)
+        for url in list(history.store.live_urls()):
+            if self._bases.of(url) is None:
+                continue
+            record = await ledger.record(url)
+            if record is None:
+                if all_found:
+                    history.gone(url, self.job.started or self.job.created)
+            elif record.outcome in NO_LONGER:
+                moved_to = record.facts.location if record.outcome is Outcome.REDIRECTED else None
+                history.gone(url, record.at or 0.0, moved_to)
 
     def remarks(self) -> tuple[str, ...]:
-        return (*self._per_base(), self._cache_use())
+        about = (self._history.note,) if self._history is not None and self._history.note else ()
+        return (*self._per_base(), self._cache_use(), *about)
 
     def _per_base(self) -> list[str]:
         counts = self._database.count_by_base(self.job.id)

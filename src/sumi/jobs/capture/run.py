@@ -24,6 +24,8 @@ from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, PageDeferred, RunStarted, StateChanged, Summary
+from sumi.history.recorder import FOLDER as HISTORY
+from sumi.history.recorder import HistoryRecorder
 from sumi.jobs.capture.cache import CacheSource, CachingFetcher, PageCache, VaryKeys
 from sumi.jobs.capture.database import CaptureDatabase
 from sumi.jobs.capture.digest_cache import CachingDigester, DigestCache
@@ -219,6 +221,7 @@ async def _opened(
     digests = DigestCache(database, cache)
     state = folder.job_folder(row.id) / STATE_FOLDER
     store = open_store(None, state, job.frontier, clock.now(), settings.durability, teller(listeners))
+    history = HistoryRecorder(folder.path / HISTORY, clock.now, row.id) if settings.history else None
     output = CaptureOutput(
         database,
         row,
@@ -230,6 +233,7 @@ async def _opened(
         settings.limit,
         teller(listeners),
         keep_bodies=settings.raw,
+        history=history,
     )
     heard = (_follow(folder, output, source, clock.now), *listeners)
     try:
@@ -238,6 +242,8 @@ async def _opened(
             digester = CachingDigester(io.digester, digests)
             yield dataclasses.replace(io, fetcher=fetcher, digester=digester, source=source), store, output
     finally:
+        if history is not None:
+            history.close()
         await store.aclose()
 
 

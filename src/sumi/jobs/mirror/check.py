@@ -8,6 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from sumi.history.check import history_violations
+from sumi.history.recorder import FOLDER as HISTORY
 from sumi.jobs.mirror.assets import is_whole_asset, stored_assets
 from sumi.jobs.mirror.manifest import relative_to_home
 from sumi.jobs.mirror.markdown_page import is_whole
@@ -64,6 +66,9 @@ class _Check:
             yield finding
         async for finding in self._strays():
             yield finding
+        if deep:
+            for words in history_violations(self._home / ".sumi" / HISTORY):
+                yield Finding(words)
         if _status(self._home) != RUNNING:  # after a kill they are outdated; the next run rewrites them
             for finding in [*await self._processed(), *await self._manifest()]:
                 yield finding

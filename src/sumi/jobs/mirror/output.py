@@ -15,11 +15,13 @@ import msgspec
 
 from sumi.events import Progress
 from sumi.files.safe_files import SafeFolder
+from sumi.history.recorder import HistoryRecorder
 from sumi.jobs.mirror.assets import AssetFolder, is_whole_asset
 from sumi.jobs.mirror.contents import PARTS, write_contents
 from sumi.jobs.mirror.manifest import MirrorInfo, write_manifest
 from sumi.jobs.mirror.markdown_page import compose_page, is_whole
 from sumi.jobs.mirror.missing_pages import GonePages, Placeholders
+from sumi.jobs.mirror.page_history import PageHistory
 from sumi.jobs.mirror.progress_files import (
     FAILED_LOG,
     PROCESSED,
@@ -49,7 +51,13 @@ class MarkdownTree:
     """Implements ``sumi.ports.Output`` and ``AssetKeeper``. Await ``load`` before the first ``accept``."""
 
     def __init__(
-        self, root: Path, home: str, source_url: str, clock: Clock, most_asset_bytes: int = 0
+        self,
+        root: Path,
+        home: str,
+        source_url: str,
+        clock: Clock,
+        most_asset_bytes: int = 0,
+        history: HistoryRecorder | None = None,
     ) -> None:
         self._files = SafeFolder(root)
         self._mirror = MirrorInfo(home, source_url, clock.now())
@@ -59,26 +67,33 @@ class MarkdownTree:
         self._raw = RawPages(self._files, home)
         self._gone = GonePages(self._files, home)
         self._assets = AssetFolder(self._files, home, most_asset_bytes)
+        self._history = None if history is None else PageHistory(history, self._files, home)
         self._survey = Survey()  # as of the last ``finish``
 
     async def load(self, ledger: Ledger) -> None:
         """Load the path of every page and the time of the first start, and rewrite the logs."""
         await self._load_start(ledger)
         self._paths = PathAllocator()
+        had_pages = False
         with rewritten_logs(self._files, self._mirror.home) as log:
             async for record in counted_records(ledger):
                 log(record)
                 if is_stored_page(record) and record.facts.path is not None:
                     self._paths.restore(record.url, record.facts.path)
+                    had_pages = True
         await self._gone.load(ledger, self._paths)
         await self._assets.load(ledger)
         await self._remove_stale_placeholders(ledger)
+        if self._history is not None:
+            await self._history.load(ledger, had_pages=had_pages)
 
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
         """Write the page's file, and remove the placeholder of an earlier failure."""
         data, facts = compose_page(lease.url, response, digest)
         path = self._paths.claim(lease.url)
         raw_at = None if digest.raw_sha256 is None else self._raw.add(digest.raw)
+        if self._history is not None:
+            self._history.accept(lease.url, path, data, facts, digest)
         self._files.write_atomic(path, data)
         self._placeholders.remove(lease.url)
         self._gone.returned(lease.url)
@@ -153,6 +168,8 @@ class MarkdownTree:
     async def settled(self, lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> None:
         """The settlement is durable, so the logs may list it."""
         self._gone.settle(lease.url, facts, self._paths)
+        if self._history is not None:
+            self._history.settled(lease.url, verdict.outcome, facts, at)
         if verdict.ending is Ending.DONE:
             if verdict.outcome is not Outcome.CAPTURED:  # other good endings may follow a failure
                 self._placeholders.remove(lease.url)
@@ -166,6 +183,8 @@ class MarkdownTree:
 
     async def sync(self) -> None:
         await asyncio.to_thread(self._files.sync)
+        if self._history is not None:
+            await asyncio.to_thread(self._history.sync)
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
         await self._load_start(ledger)
@@ -175,6 +194,8 @@ class MarkdownTree:
         with self._files.stream_atomic(self._own("_manifest.json")) as file:
             await write_manifest(file, self._mirror, ledger, self._survey, stats)
         self._write_contents(self._survey)
+        if self._history is not None:
+            await self._history.finish(ledger, complete=not stats.pending)
         self._write_status(stopped(stats))
         if not stats.pending:
             # Last: after a kill before this line, the update resumes and has nothing left to request.
@@ -186,6 +207,8 @@ class MarkdownTree:
             async for record in counted_records(ledger):
                 log(record)
                 found.add(record)
+                if self._history is not None and is_stored_page(record):
+                    self._history.check(record)
         return found
 
     def _write_contents(self, found: Survey) -> None:
@@ -203,9 +226,13 @@ class MarkdownTree:
             notes.append(
                 f"source: {found.from_markdown:,} pages from the site's own Markdown, {from_html:,} from HTML"
             )
+        if self._history is not None:
+            notes += self._history.notes()
         return tuple(notes)
 
     def close(self) -> None:
+        if self._history is not None:
+            self._history.close()
         self._files.close()
 
     async def _remove_stale_placeholders(self, ledger: Ledger) -> None:

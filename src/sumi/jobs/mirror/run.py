@@ -23,6 +23,8 @@ from sumi.engine.run import Place, Run, announce_if_long
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, Progress, Summary
 from sumi.files.disk_errors import explained
+from sumi.history.recorder import FOLDER as HISTORY
+from sumi.history.recorder import HistoryRecorder
 from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_skipped
 from sumi.jobs.mirror.contents import write_overview
 from sumi.jobs.mirror.file_names import misnamed, remove_old_names, remove_strays, rename_pages
@@ -174,7 +176,8 @@ async def _opened(
     state, durability = home / STATE_FOLDER, settings.durability
     tell, now = teller(listeners), clock.now()
     store = open_store(settings.state, state, job.frontier, now, durability, tell, lock)
-    tree = MarkdownTree(home.parent, home.name, settings.url, clock, settings.max_assets_total)
+    history = HistoryRecorder(state / HISTORY, clock.now) if settings.history else None
+    tree = MarkdownTree(home.parent, home.name, settings.url, clock, settings.max_assets_total, history)
     heard: list[Listener] = [*listeners, _ProgressFile(tree, clock)]
     try:
         # A new mirror or an update fails at once if the server cannot be reached; a resumed run does not.
@@ -218,13 +221,14 @@ def _was_being_emptied(home: Path) -> bool:
 
 
 def _empty(home: Path) -> None:
-    """``--fresh``: remove what an earlier mirror wrote, except the lock, which must be held."""
+    """``--fresh``: remove what an earlier mirror wrote, except the history of its pages, and the lock, which
+    must be held."""
     state = home / STATE_FOLDER
     mark = state / _EMPTYING
     with explained(mark):
         mark.touch(mode=0o644)
     sync_folder(state)
-    remove_all_but([state / LOCK_NAME, mark], home)
+    remove_all_but([state / LOCK_NAME, mark, state / HISTORY], home)
     with explained(mark):
         mark.unlink()
 
