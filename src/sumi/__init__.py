@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sumi.jobs.map.diff import diff_map as diff_map
     from sumi.jobs.map.exports.export import export_map as export_map
     from sumi.jobs.map.run import map as map  # noqa: A004 - as the command is called
+    from sumi.jobs.mirror.archive_import import import_archives as import_archives
     from sumi.jobs.mirror.convert import Converted as Converted
     from sumi.jobs.mirror.convert import convert as convert
     from sumi.jobs.mirror.plan import Plan as Plan
@@ -70,6 +71,7 @@ _HOMES = {
     "diff_map": "jobs.map.diff",
     "explain": "inspection.explain",
     "export_map": "jobs.map.exports.export",
+    "import_archives": "jobs.mirror.archive_import",
     "map": "jobs.map.run",
     "migrate_state": "inspection.state",
     "mirror": "jobs.mirror.run",

@@ -48,6 +48,7 @@ class Outcome(StrEnum):
     ASSET_TOO_LARGE = "asset_too_large"
     ASSETS_FULL = "assets_full"
     NOT_AN_ASSET = "not_an_asset"
+    NOT_ARCHIVED = "not_archived"
 
     NOT_FOUND = "not_found"
     SOFT_404 = "soft_404"
@@ -212,6 +213,12 @@ MEANINGS: dict[Outcome, Meaning] = {
         Ending.PASSED_OVER,
         "Expected an image or a file, got something else, such as a web page.",
         "Usually a broken image link of the site.",
+        asked_again=True,
+    ),
+    Outcome.NOT_ARCHIVED: Meaning(
+        Ending.PASSED_OVER,
+        "Linked, but not in the archive that is replayed.",
+        "Without --replay it is fetched.",
         asked_again=True,
     ),
     Outcome.NOT_FOUND: Meaning(

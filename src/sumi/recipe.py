@@ -76,3 +76,4 @@ class Job(msgspec.Struct, frozen=True):
     limits: FetchLimits
     notes: tuple[str, ...] = ()  # what the user should know before it starts
     render: RenderPolicy = RenderPolicy()  # which pages are rendered in a browser; by default none
+    replay: tuple[str, ...] = ()  # archives that answer instead of the network

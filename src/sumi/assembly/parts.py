@@ -13,11 +13,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from sumi.engine.io import Io
-from sumi.events import Busy, Event, Listener
+from sumi.errors import UsageError
+from sumi.events import Busy, Event, Listener, Warned
 from sumi.fetch.browser.rendering import rendering
 from sumi.fetch.http import FirstContact, HttpFetcher
+from sumi.fetch.replay import ReplayFetcher
 from sumi.files.warc import WarcRecorder
-from sumi.policy import Durability, FrontierPolicy, ParseLimits, StateBackend
+from sumi.policy import Durability, FrontierPolicy, ParseLimits, RenderMode, StateBackend
 from sumi.ports import Clock, Digester, Fetcher, JobStore, Output, Store
 from sumi.recipe import Job
 from sumi.state.folder import backend_named, backend_to_use
@@ -85,9 +87,9 @@ async def connected(
     try:
         if recorder is not None:
             await recorder.load(store)
-        fetcher = new_fetcher(job, clock, must_reach=must_reach, keep_exchanges=recorder is not None)
-        digester = new_digester(processes, job.recipe.parse)
         tell = teller(listeners)
+        fetcher = new_fetcher(job, clock, tell, must_reach=must_reach, keep_exchanges=recorder is not None)
+        digester = new_digester(processes, job.recipe.parse)
         try:
             yield Io(store, store, fetcher, digester, output, clock, tell, random.random, recorder=recorder)
         finally:
@@ -98,10 +100,40 @@ async def connected(
             recorder.close()
 
 
-def new_fetcher(job: Job, clock: Clock, *, must_reach: bool, keep_exchanges: bool = False) -> Fetcher:
+def new_fetcher(
+    job: Job, clock: Clock, tell: Listener, *, must_reach: bool, keep_exchanges: bool = False
+) -> Fetcher:
+    if job.replay:
+        return _replaying(job, tell)
     http = HttpFetcher(job.limits, job.network, clock, keep_exchanges=keep_exchanges)
     fetcher = rendering(http, job.render, job.limits, job.network, clock)
     return FirstContact(fetcher) if must_reach else fetcher
+
+
+def replayed(job: Job, archives: Sequence[str]) -> Job:
+    """The job, answered by archives: there is no server to be polite to."""
+    if not archives:
+        return job
+    if job.render.mode is not RenderMode.NONE:
+        raise UsageError(
+            "--replay answers from an archive and --render needs the network: leave one of them out"
+        )
+    unpaced = msgspec.structs.replace(job.recipe.pacing, delay=0.0, sitemap_delay=0.0, slow_factor=0.0)
+    return msgspec.structs.replace(
+        job,
+        recipe=msgspec.structs.replace(job.recipe, pacing=unpaced),
+        frontier=msgspec.structs.replace(job.frontier, pacing=unpaced),
+        replay=tuple(archives),
+        notes=(*job.notes, "answers come from an archive (--replay); nothing is requested from the site"),
+    )
+
+
+def _replaying(job: Job, tell: Listener) -> ReplayFetcher:
+    tell(Busy(f"reading {' and '.join(job.replay)}"))
+    fetcher = ReplayFetcher([Path(path) for path in job.replay], job.limits)
+    for note in fetcher.notes():
+        tell(Warned(note))
+    return fetcher
 
 
 def new_digester(processes: int | None, limits: ParseLimits) -> Digester:

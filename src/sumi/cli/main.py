@@ -92,6 +92,7 @@ COMMANDS: tuple[Command, ...] = (
         "make a mirror's Markdown again from its stored pages, offline",
     ),
     Command("convert", "jobs.mirror.command_convert", "one page as Markdown: a file, a URL or stdin"),
+    Command("import", "jobs.mirror.command_import", "mirrors made of WARC or WACZ files, offline"),
     Command("status", "cli.status", "the state of a job, and what each host waits for"),
     Command("explain", "cli.explain", "why a page was fetched, skipped or failed"),
     Command("state", "cli.state", "check, repair or migrate the stored state of a job"),

@@ -29,6 +29,7 @@ _LEFT_OUT = {
     "over_cap": "the page limit was reached (--max-pages)",
     "over_budget": "their host's request limit was reached (run again, or raise --max-requests-per-host)",
     "over_quota": "their repository's limit was reached (caps in the configuration)",
+    "not_archived": "not in the archive (without --replay they are fetched)",
     "links_dropped": "beyond the limit for one page (--max-links)",
 }
 _WITH_FLAGS = frozenset({"mirror", "capture", "map", "plan", "sitemap"})

@@ -25,6 +25,7 @@ LEFT_OUT: Final = (
     Outcome.OVER_CAP,
     Outcome.OVER_BUDGET,
     Outcome.OVER_QUOTA,
+    Outcome.NOT_ARCHIVED,
 )
 LINKS_DROPPED: Final = "links_dropped"  # besides those: links beyond the limit per page
 PAGES_HERE: Final = UP_TO_DATE | {Outcome.DUPLICATE}
@@ -69,7 +70,10 @@ async def failed_seeds(ledger: Ledger) -> tuple[tuple[str, ...], bool]:
         if record.hop is not Hop.SEED or len(seeds) == _MAX_SEEDS:
             break
         seeds.append(record)
-    amiss = [record for record in seeds if record.outcome not in _SEED_IS_FINE]
+    fine = _SEED_IS_FINE
+    if await anext(aiter(ledger.records(PAGES_HERE)), None) is not None:
+        fine |= {Outcome.NOT_ARCHIVED}  # an archive need not have a site's start page
+    amiss = [record for record in seeds if record.outcome not in fine]
     words = tuple(f"{record.url}: {record.outcome.value}" for record in amiss if record.kind is Kind.PAGE)
     return words, bool(words) and len(amiss) == len(seeds)
 

@@ -15,7 +15,14 @@ from sumi.ports import Settlement
 
 # A guessed sitemap with one of these outcomes does not exist.
 NOT_THERE = frozenset(
-    {Outcome.NOT_FOUND, Outcome.FORBIDDEN, Outcome.CLIENT_ERROR, Outcome.NOT_HTML, Outcome.PARSE_FAILED}
+    {
+        Outcome.NOT_FOUND,
+        Outcome.FORBIDDEN,
+        Outcome.CLIENT_ERROR,
+        Outcome.NOT_HTML,
+        Outcome.NOT_ARCHIVED,
+        Outcome.PARSE_FAILED,
+    }
 )
 
 NOT_REPORTED = frozenset({Outcome.REDIRECTED, Outcome.ABSENT})

@@ -51,6 +51,7 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
     raw: bool = True
     warc: str | None = None
     history: bool = True
+    replay: tuple[str, ...] = ()
     durability: Durability = Durability.BATCH
     min_free: int | None = None
     processes: int | None = None
@@ -430,6 +431,12 @@ _OUTPUT: Final = grouped(
         "history",
         SWITCH,
         "Keep every version of a page's text, for sumi log, sumi diff and sumi feed.",
+    ),
+    Setting(
+        "replay",
+        many(FILE),
+        "Take all answers from this WARC or WACZ file, and request nothing from the site. Repeatable.",
+        otherwise="ask the site",
     ),
     Setting(
         "durability",

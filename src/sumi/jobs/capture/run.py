@@ -15,6 +15,7 @@ from sumi.assembly.parts import (
     connected,
     open_store,
     raise_limit,
+    replayed,
     teller,
 )
 from sumi.engine.completeness import PARTIAL
@@ -70,7 +71,7 @@ async def capture(
     """
     chosen = urls if isinstance(urls, CaptureSettings) else keyword_settings(urls, settings)
     raise_limit()
-    job = affordable(capture_job(chosen), chosen.processes)
+    job = affordable(replayed(capture_job(chosen), chosen.replay), chosen.processes)
     async with operated(chosen, job, listeners) as heard:
         return await _captured(chosen, job, heard, control or Control(), job_id, begun)
 

@@ -237,7 +237,7 @@ async def _open_store(
     except SumiError as error:
         # The webhook is sent although no run began.
         notice = _Notice(_NO_RUN, INTERRUPTED, str(database), 0, str(error))
-        fetcher = new_fetcher(job, clock, must_reach=False)
+        fetcher = new_fetcher(job, clock, tell, must_reach=False)
         try:
             await _send(fetcher, tell, config.webhooks.on_error, notice)
         finally:

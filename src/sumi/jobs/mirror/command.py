@@ -65,7 +65,7 @@ def run(arguments: Sequence[str]) -> int:
     verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
     reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
     if len(sites) > 1:
-        code = _run_several(sites, reporter, read_sites)
+        code = run_several(sites, reporter, read_sites)
     else:
         code = exit_code(run_reported(sites[0], reporter, lambda: read_sites()[0]))
     _complain_if_cut_short(out)
@@ -90,8 +90,10 @@ def run_reported(
         reporter.close()
 
 
-def _run_several(
-    sites: list[MirrorSettings], reporter: Reporter, read_sites: Callable[[], list[MirrorSettings]]
+def run_several(
+    sites: list[MirrorSettings],
+    reporter: Reporter,
+    read_sites: Callable[[], list[MirrorSettings]] | None = None,
 ) -> int:
     from sumi.jobs.mirror.several_sites import run_sites
 

@@ -14,6 +14,7 @@ from sumi.assembly.parts import (
     connected,
     open_store,
     raise_limit,
+    replayed,
     teller,
 )
 from sumi.engine.control import Control, obeying_signals
@@ -25,6 +26,7 @@ from sumi.events import Event, Listener, Progress, Summary
 from sumi.files.disk_errors import explained
 from sumi.history.recorder import FOLDER as HISTORY
 from sumi.history.recorder import HistoryRecorder
+from sumi.jobs.mirror.archived_pages import ArchivedPages
 from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_skipped
 from sumi.jobs.mirror.contents import write_overview
 from sumi.jobs.mirror.file_names import misnamed, remove_old_names, remove_strays, rename_pages
@@ -165,7 +167,7 @@ def _with_disk_notes(job: Job, settings: MirrorSettings, home: Path) -> Job:
 
 
 def _job_for(settings: MirrorSettings) -> Job:
-    return affordable(mirror_job(settings), settings.processes)
+    return affordable(replayed(mirror_job(settings), settings.replay), settings.processes)
 
 
 @asynccontextmanager
@@ -188,6 +190,8 @@ async def _opened(
         ) as io:
             if settings.assets:
                 io = replace(io, assets=tree, source=EarlierAssets(store, store, tree.read_page))  # noqa: PLW2901 - the same with assets
+            if settings.replay_unlinked:
+                io = replace(io, source=ArchivedPages(io.fetcher, io.source, store))  # noqa: PLW2901 - the same with more pages
             yield io, store, tree
     finally:
         tree.close()

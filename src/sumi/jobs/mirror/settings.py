@@ -52,6 +52,7 @@ class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
     rewrite_links: bool = False
     state: StateBackend | None = None
     follow_links: bool = False
+    replay_unlinked: bool = False
     hosts: tuple[str, ...] = ()
     max_pages: int = 10_000
     max_depth: int | None = None
@@ -96,6 +97,11 @@ _TAKE: Final = grouped(
         "The site, or the part of it under a path.",
     ),
     Setting("follow-links", SWITCH, "Also take linked pages when a sitemap lists the site's pages."),
+    Setting(
+        "replay-unlinked",
+        SWITCH,
+        "With --replay, also take archived pages that no page links to.",
+    ),
     Setting(
         "hosts",
         many(HOST_PATTERN),
@@ -218,8 +224,9 @@ _PACE: Final = grouped(
 # Flags, variables, configuration keys and the reference page are made from this table.
 SETTINGS: Final = with_defaults((*_TAKE, *_OUTPUT, *SHARED, *_PACE, *_NETWORK), MirrorSettings)
 
-# For sumi plan and sumi sitemap, which do not run unattended.
-LOOKING: Final = tuple(setting for setting in SETTINGS if setting.group != OPERATING)
+# For sumi plan and sumi sitemap, which do not run unattended, and neither write archives nor read them.
+_ARCHIVES: Final = ("warc", "replay", "replay-unlinked")
+LOOKING: Final = tuple(one for one in SETTINGS if one.group != OPERATING and one.name not in _ARCHIVES)
 
 # The command takes several sites, each the ``url`` of its own settings.
 URLS = Setting("urls", many(URL), "Sites, or parts of them under a path, mirrored in turn.", group=TAKE)
