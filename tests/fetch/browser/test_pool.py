@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from playwright.async_api import Error
 
 from sumi.fetch.browser.chromium import Chromium, Launcher
 from sumi.fetch.browser.filtering_proxy import FilteringProxy
@@ -10,6 +11,7 @@ from sumi.fetch.browser.pool import TabPool
 from sumi.fetch.browser.tab import Lost, Tab
 from sumi.model import Response, Timing
 from sumi.outcomes import Outcome, Verdict
+from sumi.policy import RenderMode, RenderPolicy
 
 DOCUMENT = Response("http://a.test/", 200, (), b"<p>text", Timing(0, 0, 0))
 LOST = Lost("the browser crashed on it")
@@ -82,5 +84,38 @@ def test_each_page_has_a_few_browsers_and_a_lost_one_gets_no_second_page(
         assert seen.outcome is (outcome or Outcome.RENDER_FAILED)
         assert [tab.pages for tab in made] == [1] * len(plan)
         assert [tab.closed for tab in made] == [isinstance(each, Lost) for each in plan]
+
+    asyncio.run(scenario())
+
+
+class AbortedPage:
+    """Its renderer dies before it has begun to show the page: no crash is announced."""
+
+    def __init__(self) -> None:
+        self.page, self.traffic = self, None
+        self.requests = type("Requests", (), {"leaving": asyncio.Event()})()
+
+    def expect(self, document: Response) -> None: ...
+
+    async def crashed(self) -> None:
+        await asyncio.Event().wait()
+
+    async def clear(self) -> None: ...
+
+    async def goto(self, url: str, **options: object) -> None:
+        raise Error("Page.goto: net::ERR_ABORTED at http://a.test/")
+
+
+class HealthyBrowser:
+    is_running, memory = True, 0
+
+
+def test_a_renderer_killed_before_the_page_appears_does_not_cost_the_page() -> None:
+    async def scenario() -> None:
+        async def open_context(_: object) -> AbortedPage:
+            return AbortedPage()
+
+        tab = Tab(HealthyBrowser(), open_context, RenderPolicy(mode=RenderMode.FAST), 1000)  # type: ignore[arg-type]
+        assert isinstance(await tab.render(DOCUMENT), Lost)
 
     asyncio.run(scenario())

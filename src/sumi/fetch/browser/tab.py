@@ -15,6 +15,9 @@ from sumi.policy import RenderPolicy
 _LOOK_SECONDS = 0.25  # between two checks of a browser
 _OPEN_SECONDS = 30.0  # to open an empty page
 _MIB = 1024 * 1024
+# How a navigation ends if the process that was to show the page died before it had anything to show; nothing
+# else tells. The document is at hand and pages cannot navigate, so a page is hardly the reason.
+_ABORTED = "net::ERR_ABORTED"
 # A page may navigate to about:blank or to a URL of its own making without a request.
 _WEB = ("http://", "https://")
 
@@ -135,6 +138,8 @@ class Tab:
             return _too_large(self._most_bytes)
         if means_browser_died(error) or not self._chromium.is_running:
             return Lost("the browser crashed on it")
+        if _ABORTED in str(error):
+            return Lost("the browser broke off loading it")
         return _failed(f"the browser gave up: {first_line_of(error)}")
 
     # Each watcher returns when there is nothing left to wait for, and has killed the browser by then.
