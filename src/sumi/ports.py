@@ -133,7 +133,7 @@ class Frontier(Protocol):
         ...
 
     async def hold_host(self, host: str, until: float, why: str) -> None:
-        """Nothing of this host is leased before ``until``."""
+        """Nothing of this host is leased before ``until``; a longer hold stays, but for ``BORROWED``."""
         ...
 
     async def retune(self, policy: FrontierPolicy) -> None:

@@ -88,6 +88,20 @@ def test_its_redirects_lead_to_other_hosts_at_the_pace_of_those(hops: int, endin
     assert {world.outcomes[url] for url in others} == {"captured"}
 
 
+def test_a_host_that_answered_for_another_goes_on_after_its_usual_delay() -> None:
+    """As where a site's bare name redirects to its ``www.``."""
+    there = Answer(301, headers=(("location", "https://www.a.test/robots.txt"),))
+    pages = ["https://a.test/0", *site(5, "www.a.test")]
+    world = crawled(
+        web_of({ROBOTS: there, "https://www.a.test/robots.txt": Answer(404)}, Answer()),
+        recipe_for(pages, robots=OBEYED),
+    )
+    asked = sorted(at for url in (*pages[1:], "https://www.a.test/robots.txt") for at in world.asked(url))
+    assert {world.outcomes[url] for url in pages} == {"captured"}
+    assert world.smallest_gap() >= 1 - HAIR
+    assert asked[-1] - asked[0] < len(asked) + 2
+
+
 def test_two_hosts_whose_files_lead_to_each_other_are_crawled_all_the_same() -> None:
     hosts = ("a.test", "b.test")
     files = [f"https://{host}/robots.txt" for host in hosts]

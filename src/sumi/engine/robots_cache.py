@@ -18,7 +18,7 @@ from sumi.engine.answers import REDIRECTS, TOO_MANY, host_report, location_of
 from sumi.engine.io import Io
 from sumi.engine.limits import LimitsInForce
 from sumi.events import RobotsRead, Warned
-from sumi.frontier.pacing import ROBOTS_ELSEWHERE, ROBOTS_USED_BY_ANOTHER
+from sumi.frontier.pacing import BORROWED, INFINITY, ROBOTS_ELSEWHERE, ROBOTS_USED_BY_ANOTHER
 from sumi.frontier.retry import retry_delay
 from sumi.model import Candidate, Hop, Kind, Request, Response
 from sumi.outcomes import UNREACHABLE, Outcome, Trouble, Verdict
@@ -285,9 +285,6 @@ def _max_age(answer: Response) -> float | None:
     return None if match is None else max(float(match[1]), SHORTEST_LIFETIME)
 
 
-# For how long the other host stays held while its response is awaited. A hold cannot be taken back, so this
-# is a compromise: nearly all responses come sooner, and then the host is not idle for long.
-_RESPONSE_SECONDS = 10.0
 # Two hosts whose robots.txt redirect to each other wait for each other. After this, as long as any exchange
 # may take, one goes ahead.
 _PATIENCE_SECONDS = 120.0
@@ -361,7 +358,7 @@ class RobotsRedirects:
             await self._hold_both(site, own, host, opens_at, delay)
             return opens_at
         self._in_use.enter(host)
-        await self._frontier.hold_host(host, now + delay + _RESPONSE_SECONDS, ROBOTS_USED_BY_ANOTHER)
+        await self._frontier.hold_host(host, INFINITY, BORROWED)
         return None
 
     async def requested(self, site: str, own: str, reached: float, now: float) -> None:
@@ -369,7 +366,7 @@ class RobotsRedirects:
         host = self._other_host(site, own)
         if host is not None:
             self._in_use.leave(host, now)
-            await self._frontier.hold_host(host, reached + self._delay_of(host), ROBOTS_USED_BY_ANOTHER)
+            await self._frontier.hold_host(host, reached + self._delay_of(host), BORROWED)
 
     async def _hold_both(self, site: str, own: str, host: str, opens_at: float, delay: float) -> None:
         """Keep a window free of other requests; if it is missed, the next one is longer."""

@@ -28,6 +28,8 @@ ROBOTS_ELSEWHERE = "has its robots.txt on another host"
 BUDGET_SPENT = "has reached its request limit for this run"
 GIVEN_UP = "no longer answers and is left alone for this run"
 SUSPENDED = "answered 429 and is left alone for this run"  # in a map
+# Not a hold: a request outside of the host's own turns is in flight (until infinity), or was until then.
+BORROWED = "is asked for the robots.txt of another host"
 # Nothing new is requested from these hosts in this run; retries may be.
 NOT_IN_THIS_RUN = frozenset({BUDGET_SPENT, GIVEN_UP, SUSPENDED})
 
@@ -57,6 +59,7 @@ class HostPace:
     __slots__ = (
         "asked_at",
         "asked_at_before",
+        "borrowed",
         "budget_used",
         "circuit_until",
         "crawl_delay",
@@ -88,6 +91,7 @@ class HostPace:
         self.circuit_until = 0.0  # holds only URLs that were never requested; not stored
         self.hold_until = 0.0  # holds every URL; stored
         self.hold_why = ""
+        self.borrowed = False  # a request outside of its own turns is in flight
 
     def delay(self, kind: Kind, policy: PacingPolicy) -> float:
         """Seconds between requests, as of now."""
@@ -97,7 +101,7 @@ class HostPace:
 
     def ready_at(self, policy: PacingPolicy) -> float:
         """When a URL may be requested that never was."""
-        if self.in_flight >= policy.per_host:
+        if self.in_flight >= policy.per_host or self.borrowed:
             return INFINITY
         # Called two or three times for every page, and most hosts have neither a budget nor a failure.
         if (policy.host_budget and self.over_budget(policy)) or (self.openings and self.given_up(policy)):
@@ -110,7 +114,7 @@ class HostPace:
         An open circuit protects URLs that were never requested. Once none of those is left, or none comes in
         this run, failing pages use up their retries and end instead of waiting.
         """
-        if self.in_flight >= policy.per_host or self.over_budget(policy):
+        if self.in_flight >= policy.per_host or self.borrowed or self.over_budget(policy):
             return INFINITY
         at = max(self.next_at, self.hold_until)
         return max(at, self.circuit_until) if unasked_left and not self.given_up(policy) else at
@@ -181,7 +185,11 @@ class HostPace:
             self.circuit_until = now + policy.circuit_hold
 
     def hold(self, until: float, why: str) -> None:
-        if until > self.hold_until:
+        if why == BORROWED:
+            self.borrowed = until == INFINITY
+            if not self.borrowed:
+                self.next_at = self.next_at_before = max(self.next_at, until)
+        elif until > self.hold_until:
             self.hold_until = until
             self.hold_why = why
 

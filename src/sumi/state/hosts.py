@@ -286,7 +286,7 @@ class Hosts:
             return HostWait(host, pending, pace.in_flight, max(pace.next_at, until), BUDGET_SPENT)
         if unasked_left and pace.given_up(pacing):
             return HostWait(host, pending, pace.in_flight, INFINITY, GIVEN_UP)
-        if pace.in_flight:
+        if pace.in_flight or pace.borrowed:
             why = "in flight"
         elif until > max(now, pace.next_at):
             why = held
