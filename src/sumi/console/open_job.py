@@ -11,29 +11,39 @@ from sumi.ports import Snapshot
 
 
 def stored_jobs(place: str) -> list[Path]:
-    """The state folders in or below what the user typed; at least one."""
-    from sumi.state.folder import CAPTURES, state_folders
+    """The states in or just below what the user typed; at least one. A map only if it was typed itself."""
+    from sumi.catalogue.find import JobKind, find_jobs
 
-    found = state_folders(Path(place))
-    if not found and (Path(place) / CAPTURES).is_file():
-        raise UsageError(f"{place} holds captures; see sumi capture list --store {place}")
-    if not found:
+    found = find_jobs(place, depth=1)
+    stores = {job.root for job in found if job.kind is JobKind.CAPTURE and Path(place) in _above(job.root)}
+    states = [
+        job.state
+        for job in found
+        if job.root not in stores and (job.kind is not JobKind.MAP or job.state == Path(place))
+    ]
+    if stores and not states:
+        store = min(stores)
+        raise UsageError(f"{place} holds captures; see sumi capture list --store {store}")
+    if not states:
         raise UsageError(f"{place} holds no job of Sumi; give the --output folder of one")
-    return found
+    return states
+
+
+def _above(store: Path) -> tuple[Path, ...]:
+    return (store, *store.parents)
 
 
 def refuse_captures(states: list[Path]) -> list[Path]:
     """The same states; UsageError if one belongs to a capture, which has commands of its own."""
-    from sumi.state.folder import CAPTURES
+    from sumi.catalogue.find import JobKind, find_jobs
 
     for state in states:
-        home = state.resolve().parent
-        store = home.parent.parent
-        if (store / CAPTURES).is_file():
-            raise UsageError(
-                f"{_as_typed(state)} is a job of sumi capture: see sumi capture show {home.name} --store "
-                f"{printable(str(store))}, and sumi capture export for its pages"
-            )
+        for job in find_jobs(state, depth=0):
+            if job.kind is JobKind.CAPTURE:
+                raise UsageError(
+                    f"{_as_typed(state)} is a job of sumi capture: see sumi capture show {job.name} --store "
+                    f"{printable(str(job.root))}, and sumi capture export for its pages"
+                )
     return states
 
 

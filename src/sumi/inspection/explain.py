@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from sumi.catalogue.role import load_role
 from sumi.console.open_job import stored_jobs
 from sumi.engine.gate import Prediction, predict
 from sumi.errors import UsageError
@@ -14,7 +15,6 @@ from sumi.events import WaitingHost
 from sumi.inspection.status import looking_at
 from sumi.jobs.mirror.recipe import mirror_job
 from sumi.jobs.mirror.settings import load_saved_settings
-from sumi.jobs.pipeline.state import load_role
 from sumi.model import PageFacts
 from sumi.outcomes import MEANINGS, Outcome, Verdict
 from sumi.policy import Preset

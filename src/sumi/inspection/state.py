@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from sumi.catalogue.role import load_role
 from sumi.console.open_job import only_job, refuse_captures, stored_jobs
 from sumi.engine.io import SystemClock
 from sumi.engine.revisit import facts_of_lost_file
@@ -21,7 +22,6 @@ from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.settings import load_saved_settings
 from sumi.jobs.pipeline.archive import archive_findings
 from sumi.jobs.pipeline.page_index import is_page_index, migrate_index
-from sumi.jobs.pipeline.state import load_role
 from sumi.jobs.pipeline.workspace import MARKER
 from sumi.ports import Store
 from sumi.state.check import Finding

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from sumi.catalogue.role import Role, load_role
 from sumi.console.open_job import refuse_captures, stored_jobs
 from sumi.engine.completeness import noted_standing
 from sumi.engine.summary import FidelityScores, balanced
@@ -17,7 +18,6 @@ from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED, USUAL_WAITS
 from sumi.jobs.map.coverage import coverage_notes, read_coverage
 from sumi.jobs.map.store.map_store import MapView
 from sumi.jobs.mirror.settings import MirrorSettings, load_saved_settings
-from sumi.jobs.pipeline.state import Role, load_role
 from sumi.outcomes import BY_ENDING, UP_TO_DATE, Ending
 from sumi.ports import FrontierStats, HostWait, Snapshot
 from sumi.state.folder import LOOKING, open_snapshot

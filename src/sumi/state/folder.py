@@ -133,15 +133,6 @@ def backend_named(name: str) -> "type[FilesStore | FolderStore]":
     raise UsageError(f"there is no backend {name}; there are {', '.join(StateBackend)}")
 
 
-def state_folders(place: Path) -> list[Path]:
-    """The state folders that a user may mean by a state folder, a job's home, or an output folder."""
-    if (place / FORMAT_NAME).is_file() or is_database(place):
-        return [place]
-    homes = [place, *sorted(path for path in place.glob("*") if path.is_dir())]
-    states = [*(home / STATE_FOLDER for home in homes), *sorted(place.glob(f"{WORKSPACE_STATES}/*"))]
-    return [state for state in states if (state / FORMAT_NAME).is_file()]
-
-
 def refuse_to_replace(path: Path) -> None:
     """UsageError if the path is one of our databases or belongs to one: a job may be using it."""
     for suffix in ("", "-wal", "-shm", "-journal", ".lock"):

@@ -4,13 +4,12 @@ from hashlib import sha256
 
 import msgspec
 
+from sumi.catalogue.pages import HEAD_END as HEAD_END
 from sumi.engine.answers import page_facts
 from sumi.files.plain_text import front_matter, iso_utc
 from sumi.model import PageFacts, Response, Timing
 from sumi.parse.page.digest import PageDigest
 from sumi.ports import UrlRecord
-
-HEAD_END = b"\n---\n\n"
 
 
 def compose_page(url: str, response: Response, digest: PageDigest) -> tuple[bytes, PageFacts]:

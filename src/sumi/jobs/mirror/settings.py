@@ -6,6 +6,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from sumi.catalogue.role import MIRROR_SETTINGS
 from sumi.errors import UsageError
 from sumi.policy import OnError, SourceChoice, StateBackend
 from sumi.settings.kinds import (
@@ -265,7 +266,6 @@ def given_settings(url: str | MirrorSettings, settings: Mapping[str, object]) ->
     return url
 
 
-SAVED_NOTE: Final = "mirror.settings"
 # Enough to say later which URLs the job would take; never how it connects, nor its credentials.
 SAVED: Final = (
     "url",
@@ -296,13 +296,13 @@ async def save_settings(ledger: "Ledger", settings: MirrorSettings) -> None:
         # The largest limit so far: a later, smaller one removes no pages.
         kept["max_pages"] = _larger_cap(before.max_pages, settings.max_pages)
     note = msgspec.json.encode(kept).decode()
-    if note != await ledger.get_note(SAVED_NOTE):
-        await ledger.put_note(SAVED_NOTE, note)
+    if note != await ledger.get_note(MIRROR_SETTINGS):
+        await ledger.put_note(MIRROR_SETTINGS, note)
 
 
 async def load_saved_settings(ledger: "Ledger") -> MirrorSettings | None:
     """None for the state of an older version or of another job."""
-    note = await ledger.get_note(SAVED_NOTE)
+    note = await ledger.get_note(MIRROR_SETTINGS)
     if note is None:
         return None
     try:

@@ -10,11 +10,12 @@ from typing import Any
 
 import msgspec
 
+from sumi.catalogue.role import Role
 from sumi.engine.answers import page_facts
 from sumi.files.blobs import PACKED_SUFFIX, Dictionaries, FolderBlobs
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.pipeline.ledger_copies import LedgerCopies
-from sumi.jobs.pipeline.state import CRAWLER, SCRAPER, Role
+from sumi.jobs.pipeline.state import CRAWLER, SCRAPER
 from sumi.model import Lease, PageFacts, Response
 from sumi.outcomes import UP_TO_DATE, Verdict
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested

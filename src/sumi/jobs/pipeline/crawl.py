@@ -13,6 +13,7 @@ from sumi.assembly.parts import (
     raise_limit,
     teller,
 )
+from sumi.catalogue.role import Role, load_role, note_role
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import require_disk_space
 from sumi.engine.io import Io, SystemClock
@@ -29,9 +30,6 @@ from sumi.jobs.pipeline.state import (
     BACKEND_SETTING,
     CRAWLER,
     UNIFIED,
-    Role,
-    load_role,
-    note_role,
     require_configured_frontier,
     require_configured_index,
 )

@@ -16,6 +16,7 @@ from sumi.assembly.parts import (
     raise_limit,
     teller,
 )
+from sumi.catalogue.role import Role, note_role
 from sumi.console.open_job import looking_at
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import require_disk_space
@@ -36,9 +37,7 @@ from sumi.jobs.pipeline.state import (
     BACKEND_SETTING,
     RUN_NOTE,
     SCRAPER,
-    Role,
     holds_state,
-    note_role,
     require_configured_index,
     scraper_state,
 )

@@ -1,16 +1,13 @@
-"""The state of a crawler or scraper: which job it belongs to, where it is, and whether the configuration
-matches."""
+"""The state of a crawler or scraper: where it is, and whether the configuration matches."""
 
-import os.path
 import shlex
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from sumi.errors import StateError
 from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.workspace import default_places
 from sumi.policy import StateBackend
-from sumi.ports import Ledger
 from sumi.state.folder import FORMAT_NAME, backend_to_use
 
 CRAWLER: Final = "crawler"
@@ -23,37 +20,6 @@ _NAMES: Final = (
     SCRAPER,
     *(f"{SCRAPER}.{backend}" for backend in StateBackend if backend is not StateBackend.FILES),
 )
-_ROLE_NOTE: Final = "pipeline.mode"
-_HOME_NOTE: Final = "pipeline.home"
-
-
-class Role(NamedTuple):
-    job: str  # also the suffix of its flag files
-    home: Path  # the workspace
-
-
-async def note_role(ledger: Ledger, role: Role, state: Path) -> None:
-    """The workspace is stored relative to the state, so that the workspace can be moved."""
-    notes = {_ROLE_NOTE: role.job, _HOME_NOTE: _relative(role.home, state)}
-    for name, value in notes.items():
-        if await ledger.get_note(name) != value:
-            await ledger.put_note(name, value)
-
-
-async def load_role(ledger: Ledger, state: Path) -> Role | None:
-    """None for the state of another kind of job."""
-    job, home = await ledger.get_note(_ROLE_NOTE), await ledger.get_note(_HOME_NOTE)
-    if job is None or home is None:
-        return None
-    return Role(job, _resolved(state, home))
-
-
-def _relative(home: Path, state: Path) -> str:
-    return os.path.relpath(home, state)
-
-
-def _resolved(state: Path, home: str) -> Path:
-    return Path(os.path.normpath(state / home))
 
 
 # ── refusing a changed configuration that no longer finds the state: a new one would repeat all work ─────

@@ -1,0 +1,91 @@
+"""The database of a store of captures, as others than its own job read it: jobs, pages, texts."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+import msgspec
+
+from sumi.errors import StateDamaged
+
+_APPLICATION_ID: Final = 0x53756D43  # "SumC"
+_BUSY_MS: Final = 5000
+_UNDER_WAY: Final = ("pending", "in_progress", "paused")
+_JOBS: Final = "SELECT id, base_urls, status, created, pages_processed FROM jobs ORDER BY created, id"
+_PAGES: Final = (
+    "SELECT number, url, text, title, fetched_at FROM pages "
+    "WHERE job = ? AND number > ? AND duplicate_of IS NULL ORDER BY number LIMIT 200"
+)
+_CONTENT: Final = "SELECT data FROM contents WHERE hash = ?"
+
+
+class CaptureRow(msgspec.Struct, frozen=True):
+    id: str
+    base_urls: tuple[str, ...]
+    status: str
+    created: float
+    pages: int
+
+    @property
+    def is_under_way(self) -> bool:
+        """According to the record; its process may have died since."""
+        return self.status in _UNDER_WAY
+
+
+class CapturedText(msgspec.Struct, frozen=True):
+    url: str
+    sha256: str
+    title: str | None
+    fetched_at: float
+
+
+def capture_rows(database: Path) -> list[CaptureRow]:
+    """Oldest first. Raises StateDamaged."""
+    with open_captures(database) as captures:
+        return captures.jobs()
+
+
+class CaptureReader:
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    def jobs(self) -> list[CaptureRow]:
+        return [
+            CaptureRow(job, msgspec.json.decode(str(bases), type=tuple[str, ...]), status, created, pages)
+            for job, bases, status, created, pages in self._rows(_JOBS, ())
+        ]
+
+    def pages(self, job_id: str) -> Iterator[CapturedText]:
+        """Without duplicates, in the order in which they were captured."""
+        after = 0
+        while rows := self._rows(_PAGES, (job_id, after)):
+            for _, url, text, title, fetched_at in rows:
+                yield CapturedText(url, text, title, fetched_at)
+            after = rows[-1][0]
+
+    def packed(self, sha256: str) -> bytes | None:
+        """A text as one zstd frame."""
+        rows = self._rows(_CONTENT, (sha256,))
+        return bytes(rows[0][0]) if rows else None
+
+    def _rows(self, statement: str, bindings: tuple[str | int, ...]) -> list[tuple[Any, ...]]:
+        return list(self._db.execute(statement, bindings))
+
+
+@contextmanager
+def open_captures(database: Path) -> Iterator[CaptureReader]:
+    """Read only; a capture may be writing."""
+    name = os.path.join(os.path.realpath(database.parent), database.name)
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW
+    try:
+        with closing(apsw.Connection(name, flags=flags)) as db:
+            db.set_busy_timeout(_BUSY_MS)
+            db.pragma("mmap_size", 0)  # an I/O error in a mapped file is a signal that ends the process
+            if db.pragma("application_id") != _APPLICATION_ID:
+                raise StateDamaged(f"{database} is the database of another program")
+            yield CaptureReader(db)
+    except (apsw.Error, msgspec.MsgspecError) as error:
+        raise StateDamaged(f"{database} cannot be read: {error}") from error

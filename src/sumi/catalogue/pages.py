@@ -1,0 +1,244 @@
+"""The captured pages of a job, whatever kind it is.
+
+``async with open_pages(job) as pages`` reads a snapshot; a run may go on meanwhile. ``pages.all()`` yields
+what is known of each page without reading it, ``pages.read(page)`` its content, checked by its hash.
+"""
+
+import os.path
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from enum import StrEnum
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+
+import apsw
+import msgspec
+
+from sumi.catalogue.captures import CaptureReader, open_captures
+from sumi.catalogue.find import Job, JobKind
+from sumi.catalogue.role import load_role
+from sumi.errors import OutputRefused, StateDamaged, StorageFailed, UsageError
+from sumi.files.blobs import MOST_BODY_BYTES, FolderBlobs
+from sumi.files.safe_files import SafeFolder
+from sumi.outcomes import KEPT, Outcome
+from sumi.parse.page.raw import unpacked
+from sumi.ports import Ledger, UrlRecord
+from sumi.state.folder import CAPTURES, open_snapshot
+
+HEAD_END: Final = b"\n---\n\n"  # ends the front matter of a mirrored page
+MOST_TEXT_BYTES: Final = 256 * 1024 * 1024
+_SHARDS: Final = 3  # aa/bb/<sha256>.html.zst
+_MAP_PAGES: Final = (
+    "SELECT id, url, title, content_hash, visited_at FROM pages "
+    "WHERE id > ? AND state = 'Processed' ORDER BY id LIMIT 500"
+)
+
+
+class Form(StrEnum):
+    MARKDOWN = "markdown"
+    HTML = "html"  # an archive keeps pages as they came
+    NONE = "none"  # a map keeps titles only
+
+
+class CapturedPage(msgspec.Struct, frozen=True, kw_only=True):
+    url: str
+    title: str = ""
+    form: Form = Form.MARKDOWN
+    sha256: str = ""  # of the Markdown without front matter, or of the HTML
+    path: str = ""  # its file, relative to ``Job.root``; "" if it is in a database
+    fetched_at: float = 0.0
+    changed_at: float | None = None
+    fidelity: float | None = None
+    language: str = ""
+    content_type: str = ""
+    address: str = ""  # what was requested: links are relative to it
+
+
+class Content(NamedTuple):
+    data: bytes  # without front matter
+    start: int = 0  # where it begins in the page's file
+
+
+class Pages(Protocol):
+    def all(self) -> AsyncIterator[CapturedPage]:
+        """Settled pages only, in the order in which they were found."""
+        ...
+
+    def read(self, page: CapturedPage) -> Content | None:
+        """None if it is no longer there, or no longer what was captured."""
+        ...
+
+
+@asynccontextmanager
+async def open_pages(job: Job, ledger: Ledger | None = None) -> AsyncIterator[Pages]:
+    """``ledger``: the store of the job, if it is open; otherwise a snapshot is opened. Raises SumiError if
+    the job is damaged."""
+    if job.damage:
+        raise StateDamaged(job.damage)
+    match job.kind:
+        case JobKind.CAPTURE:
+            with open_captures(job.root / CAPTURES) as captures:
+                yield _CaptureTexts(captures, job.name)
+        case JobKind.MAP:
+            with closing(_map_database(job.state)) as db:
+                yield _MapTitles(db)
+        case _ if ledger is not None:
+            async with _of_ledger(job, ledger) as pages:
+                yield pages
+        case _:
+            store = open_snapshot(job.state, time.time())
+            try:
+                async with _of_ledger(job, store) as pages:
+                    yield pages
+            finally:
+                await store.aclose()
+
+
+@asynccontextmanager
+async def _of_ledger(job: Job, ledger: Ledger) -> AsyncIterator[Pages]:
+    role = await load_role(ledger, job.state)
+    root = job.root if role is None else role.home
+    if not root.is_dir():
+        raise UsageError(f"{root} is not there any more")
+    with closing(SafeFolder(root)) as folder:
+        yield _MirrorPages(ledger, folder) if role is None else _ArchivePages(ledger, role.home)
+
+
+def split_page(data: bytes) -> Content:
+    """The file of a mirrored page without its front matter."""
+    if not data.startswith(b"---\n"):
+        return Content(data)
+    end = data.find(HEAD_END)
+    start = 0 if end < 0 else end + len(HEAD_END)
+    return Content(data[start:], start)
+
+
+class _MirrorPages:
+    def __init__(self, ledger: Ledger, root: SafeFolder) -> None:
+        self._ledger = ledger
+        self._root = root
+
+    async def all(self) -> AsyncIterator[CapturedPage]:
+        async for record in self._ledger.records(KEPT):
+            if _is_page(record):
+                yield _page(record, Form.MARKDOWN, record.facts.sha256)
+        async for record in self._ledger.waiting_again():  # an unfinished update has yet to request them
+            if _is_page(record):
+                yield _page(record, Form.MARKDOWN, record.facts.sha256)
+
+    def read(self, page: CapturedPage) -> Content | None:
+        data = _read_file(self._root, page.path)
+        content = None if data is None else split_page(data)
+        return content if content is not None and _is_content(content.data, page.sha256) else None
+
+
+class _ArchivePages:
+    def __init__(self, ledger: Ledger, home: Path) -> None:
+        self._ledger = ledger
+        self._home = home
+        self._blobs: dict[str, FolderBlobs] = {}
+
+    async def all(self) -> AsyncIterator[CapturedPage]:
+        async for record in self._ledger.records(KEPT):
+            if _is_page(record) and record.facts.raw is not None:
+                yield _page(record, Form.HTML, record.facts.raw)
+
+    def read(self, page: CapturedPage) -> Content | None:
+        root = "/".join(page.path.split("/")[:-_SHARDS])
+        blobs = self._opened(root)
+        try:
+            body = None if blobs is None else blobs.open(page.sha256, MOST_BODY_BYTES)
+        except (OutputRefused, StorageFailed):
+            return None
+        return Content(body) if body is not None and _is_content(body, page.sha256) else None
+
+    def _opened(self, root: str) -> FolderBlobs | None:
+        if root not in self._blobs:
+            folder = Path(os.path.normpath(self._home / root))
+            if not folder.is_relative_to(self._home) or not folder.is_dir():
+                return None
+            self._blobs[root] = FolderBlobs(SafeFolder(folder), packed=True)
+        return self._blobs[root]
+
+
+class _CaptureTexts:
+    def __init__(self, captures: CaptureReader, job_id: str) -> None:
+        self._captures = captures
+        self._job_id = job_id
+
+    async def all(self) -> AsyncIterator[CapturedPage]:
+        for page in self._captures.pages(self._job_id):
+            yield CapturedPage(
+                url=page.url, title=page.title or "", sha256=page.sha256, fetched_at=page.fetched_at
+            )
+
+    def read(self, page: CapturedPage) -> Content | None:
+        frame = self._captures.packed(page.sha256)
+        text = None if frame is None else unpacked(frame, MOST_TEXT_BYTES)
+        return Content(text) if text is not None and _is_content(text, page.sha256) else None
+
+
+class _MapTitles:
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+
+    async def all(self) -> AsyncIterator[CapturedPage]:
+        after = 0
+        while rows := list(self._db.execute(_MAP_PAGES, (after,))):
+            for _, url, title, content, _visited in rows:
+                yield CapturedPage(url=url, title=title or "", form=Form.NONE, sha256=content or "")
+            after = int(str(rows[-1][0]))
+
+    def read(self, page: CapturedPage) -> Content | None:
+        """A map has no texts."""
+        return None
+
+
+def _map_database(path: Path) -> apsw.Connection:
+    try:
+        db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        db.set_busy_timeout(5000)
+        db.execute(_MAP_PAGES, (0,)).fetchone()
+    except apsw.Error as error:
+        raise StateDamaged(f"{path} cannot be read: {error}") from error
+    return db
+
+
+def _is_page(record: UrlRecord) -> bool:
+    facts = record.facts
+    return (
+        not facts.asset
+        and facts.path is not None
+        and (record.outcome in KEPT or record.outcome is Outcome.PENDING)
+    )
+
+
+def _page(record: UrlRecord, form: Form, content: str | None) -> CapturedPage:
+    facts = record.facts
+    return CapturedPage(
+        url=record.url,
+        title=facts.title or "",
+        form=form,
+        sha256=content or "",
+        path=facts.path or "",
+        fetched_at=facts.fetched_at or 0.0,
+        changed_at=facts.changed_at,
+        fidelity=facts.fidelity,
+        language=facts.language or "",
+        content_type=facts.content_type or "",
+        address=record.target,
+    )
+
+
+def _read_file(root: SafeFolder, path: str) -> bytes | None:
+    try:
+        data = root.read_bytes(path, MOST_TEXT_BYTES + 1)
+    except (OutputRefused, StorageFailed):
+        return None
+    return data if data is not None and len(data) <= MOST_TEXT_BYTES else None
+
+
+def _is_content(data: bytes, digest: str) -> bool:
+    return sha256(data).hexdigest() == digest
