@@ -6,12 +6,14 @@ a job that cannot be read says why in ``damage``, and each folder is looked at o
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from enum import StrEnum
 from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Final, TypeAlias
 
+import apsw
 import msgspec
 
 from sumi.catalogue.captures import CaptureRow, capture_rows
@@ -141,7 +143,7 @@ def _crawl(state: Path) -> Job:
 
 def _map_at(place: Path) -> Iterator[Job]:
     # Not a pipe, which would be waited for.
-    if not place.is_file() or not is_database(place) or _application_id(place) != _MAP_ID:
+    if not place.is_file() or not is_database(place) or not _is_map(place):
         return
     yield Job(
         kind=JobKind.MAP,
@@ -236,12 +238,24 @@ def _owner(state: Path) -> int | None:
         return None
 
 
-def _application_id(place: Path) -> bytes:
+def _is_map(place: Path) -> bool:
     try:
         with place.open("rb") as file:
-            return file.read(_MAP_ID_AT + len(_MAP_ID))[_MAP_ID_AT:]
+            found = file.read(_MAP_ID_AT + len(_MAP_ID))[_MAP_ID_AT:]
     except OSError:
-        return b""
+        return False
+    return found == _MAP_ID or (not any(found) and _is_map_in_log(place))
+
+
+def _is_map_in_log(place: Path) -> bool:
+    """What the first run of a map has written may still be in its log only."""
+    if not Path(f"{place}-wal").is_file():
+        return False
+    try:
+        with closing(apsw.Connection(str(place), flags=apsw.SQLITE_OPEN_READONLY)) as database:
+            return bool(database.pragma("application_id") == int.from_bytes(_MAP_ID))
+    except apsw.Error:
+        return False
 
 
 def _source_url(manifest: Path) -> str:
