@@ -10,6 +10,13 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from sumi import sync as sync
+    from sumi.corpus.change_feeds import Change as Change
+    from sumi.corpus.change_log import diff as diff
+    from sumi.corpus.change_log import feed as feed
+    from sumi.corpus.change_log import prune_history as prune_history
+    from sumi.corpus.change_log import runs as runs
+    from sumi.corpus.change_log import versions as versions
+    from sumi.corpus.page_diffs import PageDiff as PageDiff
     from sumi.engine.control import Control as Control
     from sumi.errors import SumiError as SumiError
     from sumi.events import Summary as Summary
@@ -51,6 +58,7 @@ _HOMES = {
     "Analysis": "jobs.map.analysis",
     "CaptureRun": "jobs.capture.run",
     "Captured": "jobs.capture.run",
+    "Change": "corpus.change_feeds",
     "Captures": "jobs.capture.captures",
     "CheckedJob": "inspection.state",
     "Converted": "jobs.mirror.convert",
@@ -60,6 +68,7 @@ _HOMES = {
     "JobStatus": "inspection.status",
     "Listing": "jobs.mirror.sitemap_listing",
     "MirrorSettings": "jobs.mirror.settings",
+    "PageDiff": "corpus.page_diffs",
     "Plan": "jobs.mirror.plan",
     "SumiError": "errors",
     "Summary": "events",
@@ -69,20 +78,25 @@ _HOMES = {
     "convert": "jobs.mirror.convert",
     "crawl": "jobs.pipeline.crawl",
     "diff_map": "jobs.map.diff",
+    "diff": "corpus.change_log",
     "explain": "inspection.explain",
     "export_map": "jobs.map.exports.export",
     "import_archives": "jobs.mirror.archive_import",
+    "feed": "corpus.change_log",
     "map": "jobs.map.run",
     "migrate_state": "inspection.state",
     "mirror": "jobs.mirror.run",
     "plan": "jobs.mirror.plan",
+    "prune_history": "corpus.change_log",
     "rebuild": "jobs.mirror.rebuild",
     "repair_state": "inspection.state",
     "replay": "jobs.pipeline.replay",
     "run": "jobs.pipeline.run",
+    "runs": "corpus.change_log",
     "scrape": "jobs.pipeline.scrape",
     "sitemap": "jobs.mirror.sitemap_listing",
     "status": "inspection.status",
+    "versions": "corpus.change_log",
 }
 __all__ = [  # noqa: PLE0604 - the keys are strings
     "__version__",

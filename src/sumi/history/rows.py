@@ -63,3 +63,12 @@ class Version(msgspec.Struct, frozen=True):
     @property
     def is_there(self) -> bool:
         return self.kind not in NOT_THERE
+
+
+class PageChange(NamedTuple):
+    """A page at two moments. ``pruned``: there was a version before, which is not known any more."""
+
+    url: str
+    before: Version | None
+    last: Version
+    pruned: bool

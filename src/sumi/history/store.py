@@ -16,14 +16,15 @@ from typing import Any, Final
 import apsw
 
 from sumi.errors import OutputRefused, StateDamaged, StateError, StateLocked, StorageFailed
+from sumi.files.disk_errors import disk_error
 from sumi.files.safe_files import SafeFolder
-from sumi.history.rows import Head, HistoryRun, Version
+from sumi.history.rows import Head, HistoryRun, PageChange, Version
 from sumi.history.text_frames import LONGEST_CHAIN, WORTH, delta_frame, opened, whole_frame
 
 DATABASE: Final = "history.sqlite"
 PACK_BYTES: Final = 256 * 1024 * 1024  # a pack of this size is full
 BUSY_MS: Final = 5000
-WAL_PAGES: Final = 16_384  # 64 MiB: ``sync`` empties the log, in a thread
+WAL_PAGES: Final = 16_384  # 64 MiB: most runs empty the log once, at their end
 APPLICATION_ID: Final = 0x53756D48  # "SumH"
 USER_VERSION: Final = 1
 
@@ -51,6 +52,7 @@ CREATE TABLE text(
 PRAGMA application_id={APPLICATION_ID};
 PRAGMA user_version={USER_VERSION};
 """
+_MOST_FRAMES = 10 * LONGEST_CHAIN  # chains grow beyond their limit while packs are rewritten
 _PACK = re.compile(r"texts-(\d{6})\.pack")
 _VERSION = (
     "SELECT v.seq, p.url, v.number, v.run, v.at, v.kind, v.sha256, v.previous, v.title, v.fidelity, "
@@ -67,8 +69,6 @@ class History:
     def __init__(self, folder: Path, *, readonly: bool = True, pack_bytes: int = PACK_BYTES) -> None:
         self.folder = folder
         self._pack_bytes = pack_bytes
-        self._log: int | None = None
-        self._carrier: apsw.Connection | None = None
         if folder.is_symlink():
             raise OutputRefused(f"{folder} is a symbolic link: remove it and run the same command again")
         self._files = SafeFolder(folder)
@@ -86,23 +86,20 @@ class History:
             self._forget_cut_off_texts()
 
     def close(self) -> None:
-        if self._log is not None:
-            os.close(self._log)
         self._files.close()
         with self.errors_explained():
-            if self._carrier is not None:
-                self._carrier.close()
             self._db.close()
 
     def sync(self) -> None:
         """What was written so far survives a power cut. Slow: call it in a thread."""
+        self._files.sync()
         if not self._files.syncs_at_once:
-            self._files.sync()
-        with self.errors_explained():
-            if self._log is not None:
-                os.fdatasync(self._log)
-            if self._carrier is not None:
-                self._carrier.wal_checkpoint()
+            with self.errors_explained():
+                log = os.open(f"{self.folder / DATABASE}-wal", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+                try:
+                    os.fdatasync(log)
+                finally:
+                    os.close(log)
 
     # ── runs ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -131,6 +128,8 @@ class History:
                 "gone = (SELECT count(*) FROM version WHERE run = ?3 AND kind = 'gone') WHERE id = ?3",
                 (now, status, run),
             )
+        with self.errors_explained():
+            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def _pair_moved(self, run: int) -> None:
         added: dict[bytes, list[tuple[int, str]]] = {}
@@ -216,20 +215,20 @@ class History:
             (since, limit) if run is None else (since, run, limit),
         )
 
-    def changed_after(self, seq: int) -> Iterator[tuple[str, Version | None, Version | None]]:
-        """Each page with versions after ``seq``: its URL, its version up to there, and its last one; None
-        where the page was not there. Ordered by URL."""
+    def changed_after(self, seq: int) -> Iterator[PageChange]:
+        """Each page with versions after ``seq``, by URL."""
         pages = self.rows(
             "SELECT DISTINCT p.id, p.url FROM version v JOIN page p ON p.id = v.page WHERE v.seq > ? "
             "ORDER BY p.url",
             (seq,),
         )
         for page, url in pages:
-            last = self._versions("WHERE v.page = ? ORDER BY v.number DESC LIMIT 1", (page,))
+            last = self._versions("WHERE v.page = ? ORDER BY v.number DESC LIMIT 1", (page,))[0]
             before = self._versions(
                 "WHERE v.page = ? AND v.seq <= ? ORDER BY v.number DESC LIMIT 1", (page, seq)
             )
-            yield url, _there(before), _there(last)
+            first = self.rows("SELECT min(number) FROM version WHERE page = ?", (page,))[0][0]
+            yield PageChange(url, before[0] if before else None, last, pruned=not before and first > 1)
 
     def last_seq(self) -> int:
         return int(self.rows("SELECT coalesce(max(seq), 0) FROM version", ())[0][0])
@@ -270,9 +269,11 @@ class History:
         if start + len(frame) >= self._pack_bytes:
             self.start_pack()
 
-    def start_pack(self) -> None:
+    def start_pack(self) -> int:
+        """The number of the new one."""
         self._files.stop_appending(_pack_name(self._pack))
         self._pack += 1
+        return self._pack
 
     def _framed(self, text: bytes, base: bytes | None) -> tuple[bytes, bytes | None, int]:
         whole = whole_frame(text)
@@ -294,7 +295,7 @@ class History:
         wanted: bytes | None = digest
         while wanted is not None:
             rows = self.rows("SELECT pack, start, length, base FROM text WHERE sha256 = ?", (wanted,))
-            if not rows or len(frames) > LONGEST_CHAIN:
+            if not rows or len(frames) > _MOST_FRAMES:
                 return None
             pack, start, length, wanted = rows[0]
             frame = self._files.read_range(_pack_name(pack), start, length)
@@ -365,14 +366,14 @@ class History:
                 raise
 
     def _prepare(self) -> None:
-        path = self.folder / DATABASE
+        # The last connection would empty its log when it closes, also after the disk has failed.
+        self._db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        self._db.pragma("synchronous", "OFF")  # a new history has nothing to lose
         self._db.pragma("journal_mode", "WAL")
-        self._db.pragma("synchronous", "NORMAL")
         self._db.pragma("wal_autocheckpoint", WAL_PAGES)
         if not self._db.execute("SELECT count(*) FROM sqlite_schema").get:
             self._db.execute(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT")
-        self._log = os.open(f"{path}-wal", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC)
-        self._carrier = _open(path, readonly=False)
+        self._db.pragma("synchronous", "NORMAL")
 
     def _check_schema(self) -> None:
         path = self.folder / DATABASE
@@ -396,12 +397,16 @@ class History:
             ) from error
         except apsw.BusyError as error:
             raise StateLocked(f"{path} is in use by another program ({error})") from error
-        except (apsw.Error, OSError) as error:
-            raise StorageFailed(f"{path}: {error}; check the disk, then run again") from error
-
-
-def _there(versions: list[Version]) -> Version | None:
-    return versions[0] if versions and versions[0].is_there else None
+        except apsw.FullError as error:
+            raise StorageFailed(
+                f"no space left to write {path}: free some and run the same command again to continue"
+            ) from error
+        except OSError as error:
+            raise disk_error(error, path) from error
+        except apsw.Error as error:
+            raise StorageFailed(
+                f"cannot use {path} ({error}): check the disk, then run the same command again to continue"
+            ) from error
 
 
 def _pack_name(number: int) -> str:

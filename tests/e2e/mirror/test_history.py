@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -168,6 +169,7 @@ def test_a_damaged_history_is_told_and_does_not_keep_a_mirror_from_running(
 ) -> None:
     mirror(run_sumi, site)
     (home(tmp_path, site) / ".sumi/history/history.sqlite").write_bytes(b"damage" * 1000)
+    (home(tmp_path, site) / ".sumi/history/history.sqlite-wal").unlink()
     done = mirror(run_sumi, site, "--update")
     assert any("history.damaged-1" in note for note in done.events[-1]["notes"])
     assert kinds(tmp_path, site, "p0.html") == ["added"]
@@ -190,3 +192,99 @@ def test_a_deep_check_names_the_versions_whose_texts_are_damaged(
     assert checked.returncode == 1
     wanted = f"{page}: the text of its version 1 is damaged in history/texts-000001.pack"
     assert checked.stdout.splitlines() == [wanted]
+
+
+# ── log, diff, feed, prune ─────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def changed(run_sumi: RunSumi, site: FolderSite) -> FolderSite:
+    mirror(run_sumi, site)
+    rewrite(site)
+    mirror(run_sumi, site, "--update")
+    return site
+
+
+def lines(run_sumi: RunSumi, *arguments: str) -> list[dict[str, Any]]:
+    done = run_sumi(*arguments)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_the_log_lists_runs_and_versions(run_sumi: RunSumi, changed: FolderSite) -> None:
+    newest, oldest = lines(run_sumi, "log", "--json")
+    assert (newest["added"], newest["changed"], newest["moved"], newest["gone"]) == (1, 3, 2, 1)
+    assert (oldest["added"], oldest["changed"]) == (7, 0)
+    versions = lines(run_sumi, "log", changed.url + "p0.html", "--json")
+    assert [version["kind"] for version in versions] == ["changed", "added"]
+    told = run_sumi("log", changed.url + "p0").stderr
+    assert f"did you mean {changed.url}p0.html?" in told
+    assert run_sumi("log", "--in", "nowhere").returncode == 2
+
+
+def test_a_diff_shows_lines_and_words(run_sumi: RunSumi, changed: FolderSite) -> None:
+    page = changed.url + "p0.html"
+    shown = run_sumi("diff", page).stdout.splitlines()
+    assert "-All there is to know of p0, in 2024." in shown
+    assert "+And a paragraph more." in shown
+    words = run_sumi("diff", changed.url + "p1.html", "1", "2", "--word").stdout
+    assert "in [-2024-]{+2025+}." in words
+    counted = {page["url"]: page["added"] for page in lines(run_sumi, "diff", "--since", "1d", "--json")}
+    assert set(counted) >= {changed.url + "p9.html", changed.url + "p4.html"}
+    assert run_sumi("diff", page, "7").returncode == 2
+    assert run_sumi("diff", page, "--since", "1d").returncode == 2
+
+
+def test_a_feed_can_be_read_and_passes_over_minor_changes(run_sumi: RunSumi, changed: FolderSite) -> None:
+    found = lines(run_sumi, "feed", "--format", "jsonl")
+    by_url = {entry["url"].removeprefix(changed.url): entry["kind"] for entry in found}
+    assert "p1.html" not in {entry["url"].removeprefix(changed.url) for entry in found[7:]}
+    assert (by_url["p0.html"], by_url["p2.html"], by_url["p4.html"]) == ("changed", "moved", "gone")
+    feed = ET.fromstring(run_sumi("feed", "--diff").stdout)
+    titles = [entry.findtext("{*}title") or "" for entry in feed.iter("{http://www.w3.org/2005/Atom}entry")]
+    assert "Changed: p0.html" in titles
+    assert run_sumi("feed", "--chunks").returncode == 2
+
+
+def applied(events: list[dict[str, Any]], store: dict[str, str], urls: dict[str, str]) -> None:
+    for event in events:
+        match event["event"]:
+            case "add" | "change":
+                store[event["id"]], urls[event["id"]] = event["text"], event["url"]
+            case "delete":
+                store.pop(event["id"], None)
+            case "clear":
+                for name in [name for name in store if urls[name] == event["url"]]:
+                    del store[name]
+
+
+def test_section_events_bring_a_store_up_to_date(run_sumi: RunSumi, site: FolderSite) -> None:
+    feed = ("feed", "--format", "jsonl", "--chunks")
+    mirror(run_sumi, site)
+    store: dict[str, str] = {}
+    urls: dict[str, str] = {}
+    applied(lines(run_sumi, *feed, "--cursor", "store.cursor"), store, urls)
+    rewrite(site)
+    mirror(run_sumi, site, "--update")
+    events = lines(run_sumi, *feed, "--cursor", "store.cursor")
+    applied(events, store, urls)
+    applied(events, store, urls)
+    fresh: dict[str, str] = {}
+    applied(lines(run_sumi, *feed), fresh, urls)
+    assert store == fresh
+    assert lines(run_sumi, *feed, "--cursor", "store.cursor") == []
+
+
+def test_pruning_keeps_the_last_version_of_each_page(
+    run_sumi: RunSumi, changed: FolderSite, tmp_path: Path
+) -> None:
+    assert "0 versions forgotten" in run_sumi("history", "prune", "--keep", "1d").stdout
+    done = run_sumi("history", "prune", "--keep", "0s")
+    assert done.returncode == 0, done.stderr
+    assert kinds(tmp_path, changed, "p0.html") == ["changed"]
+    text = texts(tmp_path, changed, "p0.html")[0]
+    assert text is not None
+    assert "And a paragraph more." in text
+    mirror(run_sumi, changed, "--update")
+    assert kinds(tmp_path, changed, "p0.html") == ["changed"]
+    assert run_sumi("state", "check", "--deep").returncode == 0

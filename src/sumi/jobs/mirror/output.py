@@ -183,7 +183,7 @@ class MarkdownTree:
 
     async def sync(self) -> None:
         await asyncio.to_thread(self._files.sync)
-        if self._history is not None:
+        if self._history is not None and not self._files.syncs_at_once:
             await asyncio.to_thread(self._history.sync)
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
