@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.fetch.proxies import ProxyRotation
+from sumi.fetch.route import ProxyRotation
 from sumi.policy import Proxy, Secret
 
 PROXIES = tuple(Proxy("http", f"proxy{number}.example", 3128) for number in range(3))

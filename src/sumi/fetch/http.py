@@ -12,9 +12,8 @@ from sumi.fetch.cookies import CookieJar
 from sumi.fetch.exchange import Exchanges, ProxyFailed
 from sumi.fetch.guard import AddressGuard
 from sumi.fetch.headers import CredentialBook, request_lines
-from sumi.fetch.proxies import ProxyRotation
 from sumi.fetch.resolver import Resolver, SystemResolver
-from sumi.fetch.route import ProxyLost, Route, Router
+from sumi.fetch.route import ProxyLost, ProxyRotation, Route, Router
 from sumi.fetch.target import Target, parse_target
 from sumi.model import Request, Response, Timing
 from sumi.outcomes import UNREACHABLE, Outcome, Trouble, Verdict

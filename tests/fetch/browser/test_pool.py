@@ -6,8 +6,8 @@ import pytest
 from playwright.async_api import Error
 
 from sumi.fetch.browser.chromium import Chromium, Launcher
+from sumi.fetch.browser.fetcher import TabPool
 from sumi.fetch.browser.filtering_proxy import FilteringProxy
-from sumi.fetch.browser.pool import TabPool
 from sumi.fetch.browser.tab import Lost, Tab
 from sumi.model import Response, Timing
 from sumi.outcomes import Outcome, Verdict
