@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.parse.sitemap.gunzip import Gunzip
-from sumi.parse.sitemap.reader import read_sitemap
+from sumi.parse.sitemap.reader import Gunzip, read_sitemap
 
 BASE = "https://example.com/sitemap.xml.gz"
 BODY = b"<urlset>%s</urlset>" % b"".join(

@@ -11,12 +11,11 @@ import msgspec
 from sumi.engine.acquisition import Acquired, Crowded, Ended, Fetched, Redirected
 from sumi.engine.answers import bare_facts
 from sumi.engine.contents import Assets, Contents
-from sumi.engine.endings import Endings
+from sumi.engine.endings import Endings, Redirects, is_only_a_redirect
 from sumi.engine.found_links import FoundLinks, Sitemaps
 from sumi.engine.gate import Gate
 from sumi.engine.io import Io
 from sumi.engine.native_markdown import NativeMarkdown, as_markdown, is_markdown
-from sumi.engine.redirects import Redirects, is_only_a_redirect
 from sumi.engine.revisit import Revisits
 from sumi.engine.robots_cache import Turn
 from sumi.engine.soft_errors import SoftErrors

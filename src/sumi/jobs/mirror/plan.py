@@ -22,8 +22,8 @@ from sumi.jobs.mirror.sitemap_listing import (
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Response
 from sumi.outcomes import BY_ENDING, Ending, Outcome
 from sumi.parse.page.digest import PageDigest
-from sumi.parse.page.framework import framework_of
 from sumi.parse.page.javascript import needs_javascript
+from sumi.parse.page.metadata import framework_of
 from sumi.policy import FollowLinks, PacingPolicy, RobotsPolicy
 from sumi.ports import Ledger
 from sumi.recipe import Job

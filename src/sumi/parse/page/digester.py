@@ -18,8 +18,7 @@ from sumi.parse.page.challenge import challenge_page
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
 from sumi.parse.page.fingerprint import simhash, vocabulary, words_of
 from sumi.parse.page.media_type import Form, form_of
-from sumi.parse.page.metadata import REDIRECT_SECONDS, Metadata, read_metadata
-from sumi.parse.page.signals import licenses_of, looks_missing
+from sumi.parse.page.metadata import REDIRECT_SECONDS, Metadata, licenses_of, looks_missing, read_metadata
 from sumi.parse.page.text import charset_label, clean, decode_text, harmless
 from sumi.policy import Preset
 from sumi.urls import PRESETS, LinkNormalizer, normalize, rules_for, spelled
