@@ -18,10 +18,9 @@ import apsw
 
 from sumi.jobs.map.analysis import measure
 from sumi.jobs.map.database import open_database
-from sumi.jobs.map.exports.graph_xml import write_gexf, write_graphml
-from sumi.jobs.map.exports.parquet import write_parquet_links, write_parquet_nodes
-from sumi.jobs.map.exports.picture import write_picture
+from sumi.jobs.map.export import write_gexf, write_graphml, write_parquet_links, write_parquet_nodes
 from sumi.jobs.map.graph import Level, domain_graph, page_graph
+from sumi.jobs.map.picture import write_picture
 from sumi.jobs.map.store.schema import LATE_INDEXES, SCHEMA
 from sumi.jobs.map.summary import read_summary, summary_markdown
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sumi.jobs.map.analysis import analyze_map as analyze_map
     from sumi.jobs.map.diff import Difference as Difference
     from sumi.jobs.map.diff import diff_map as diff_map
-    from sumi.jobs.map.exports.export import export_map as export_map
+    from sumi.jobs.map.export import export_map as export_map
     from sumi.jobs.map.run import map as map  # noqa: A004 - as the command is called
     from sumi.jobs.mirror.archive_import import import_archives as import_archives
     from sumi.jobs.mirror.convert import Converted as Converted
@@ -80,7 +80,7 @@ _HOMES = {
     "diff_map": "jobs.map.diff",
     "diff": "corpus.change_log",
     "explain": "inspection.explain",
-    "export_map": "jobs.map.exports.export",
+    "export_map": "jobs.map.export",
     "import_archives": "jobs.mirror.archive_import",
     "feed": "corpus.change_log",
     "map": "jobs.map.run",

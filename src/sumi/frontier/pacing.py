@@ -4,7 +4,7 @@
 
 To add a reason to hold a host, name it below, call ``Frontier.hold_host(host, until, REASON)`` where it shows
 (bot checks do in ``engine/soft_errors.py``, redirects of robots.txt in ``engine/robots_cache.py``, suspended
-domains of a map in ``jobs/map/store/domain_limits.py``), and add a row to that table.
+domains of a map in ``jobs/map/store/map_store.py``), and add a row to that table.
 """
 
 from sumi.model import ASSETS, Kind

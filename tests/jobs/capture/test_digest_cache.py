@@ -7,9 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sumi.jobs.capture.cache import PageCache, VaryKeys
+from sumi.jobs.capture.cache import CachingDigester, DigestCache, PageCache, VaryKeys
 from sumi.jobs.capture.database import CaptureDatabase
-from sumi.jobs.capture.digest_cache import CachingDigester, DigestCache
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, JobStatus
 from sumi.model import Kind
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
@@ -119,7 +118,7 @@ def test_another_request_is_another_digest(setup: Setup, change: dict[str, objec
 
 def test_another_version_digests_again(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     setup.learn(REQUEST)
-    monkeypatch.setattr("sumi.jobs.capture.digest_cache.__version__", "another")
+    monkeypatch.setattr("sumi.jobs.capture.cache.__version__", "another")
     setup.digest(REQUEST)
     assert setup.inner.asked == 2
 

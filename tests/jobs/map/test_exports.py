@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from sumi.errors import StateDamaged, UsageError
 from sumi.jobs.map.analysis import measured
 from sumi.jobs.map.database import open_database
-from sumi.jobs.map.exports.graph_xml import write_gexf, write_graphml
-from sumi.jobs.map.exports.parquet import write_parquet_links, write_parquet_nodes
+from sumi.jobs.map.export import write_gexf, write_graphml, write_parquet_links, write_parquet_nodes
 from sumi.jobs.map.graph import Graph, domain_graph, page_graph
 from tests.made_maps import SMALL, SMALL_LINKS, Page, make_map, small_map
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.jobs.map.database import open_database
-from sumi.jobs.map.exports.layout import Circle, area_radius, dots, lay_out, pack
-from sumi.jobs.map.exports.picture import select, write_picture
 from sumi.jobs.map.graph import Level
+from sumi.jobs.map.layout import Circle, area_radius, dots, lay_out, pack
+from sumi.jobs.map.picture import select, write_picture
 from tests.made_maps import SMALL, SMALL_LINKS, Page, make_map, small_map
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)><!-- \u202e \u2028 \0 ]]>"

@@ -13,9 +13,8 @@ from sumi.engine.completeness import LEFT_OUT
 from sumi.events import CaptureProgress, Listener
 from sumi.frontier.freshness import vouched_seconds
 from sumi.history.recorder import HistoryRecorder
-from sumi.jobs.capture.cache import CacheSource, PageCache
+from sumi.jobs.capture.cache import CacheSource, DigestCache, DigestInFlight, PageCache
 from sumi.jobs.capture.database import BatchWriter, CaptureDatabase
-from sumi.jobs.capture.digest_cache import DigestCache, DigestInFlight
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, JobStatus
 from sumi.model import Kind, Lease, PageFacts, Response
 from sumi.outcomes import BY_ENDING, CAME, KEPT, Ending, Outcome, Verdict

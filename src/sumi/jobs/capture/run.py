@@ -27,9 +27,15 @@ from sumi.errors import UsageError
 from sumi.events import Event, Listener, PageDeferred, RunStarted, StateChanged, Summary
 from sumi.history.recorder import FOLDER as HISTORY
 from sumi.history.recorder import HistoryRecorder
-from sumi.jobs.capture.cache import CacheSource, CachingFetcher, PageCache, VaryKeys
+from sumi.jobs.capture.cache import (
+    CacheSource,
+    CachingDigester,
+    CachingFetcher,
+    DigestCache,
+    PageCache,
+    VaryKeys,
+)
 from sumi.jobs.capture.database import CaptureDatabase
-from sumi.jobs.capture.digest_cache import CachingDigester, DigestCache
 from sumi.jobs.capture.folder import CaptureFolder, new_job_id
 from sumi.jobs.capture.output import CaptureOutput
 from sumi.jobs.capture.recipe import capture_job

@@ -140,7 +140,7 @@ examples:
 
 
 def export_parser() -> SentenceParser:
-    from sumi.jobs.map.exports.export import FORMATS
+    from sumi.jobs.map.export import FORMATS
 
     parser = SentenceParser(
         prog="sumi map export",
@@ -165,7 +165,7 @@ def export_parser() -> SentenceParser:
 
 
 def run_export(arguments: Sequence[str]) -> int:
-    from sumi.jobs.map.exports.export import export_map
+    from sumi.jobs.map.export import export_map
 
     options = export_parser().parse_all(arguments)
     written = export_map(

@@ -23,10 +23,10 @@ from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run, announce_if_long
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, Progress, Summary
+from sumi.fetch.replay import ReplayFetcher
 from sumi.files.disk_errors import explained
 from sumi.history.recorder import FOLDER as HISTORY
 from sumi.history.recorder import HistoryRecorder
-from sumi.jobs.mirror.archived_pages import ArchivedPages
 from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_skipped
 from sumi.jobs.mirror.contents import write_overview
 from sumi.jobs.mirror.file_names import misnamed, remove_old_names, remove_strays, rename_pages
@@ -35,8 +35,9 @@ from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.recipe import mirror_home, mirror_job
 from sumi.jobs.mirror.settings import MirrorSettings, given_settings, load_saved_settings, save_settings
 from sumi.jobs.mirror.update import begin_update
+from sumi.model import Candidate, Hop, Lease, Response
 from sumi.outcomes import Outcome
-from sumi.ports import Clock, JobStore
+from sumi.ports import Clock, Enqueue, Fetcher, JobStore, Ledger, Remains, Settlement, Source
 from sumi.recipe import Job
 from sumi.state.folder import FORMAT_NAME, sync_folder
 from sumi.state.lock import LOCK_NAME, Claim, FolderLock, remove_all_but
@@ -239,3 +240,45 @@ def _empty(home: Path) -> None:
 
 def _has_something(home: Path) -> bool:
     return not home.is_dir() or any(path != home / STATE_FOLDER for path in home.iterdir())
+
+
+BATCH = 500
+
+
+class ArchivedPages:
+    """``--replay-unlinked``, as a ``sumi.ports.Source``: every page of an archive that is not known yet is
+    queued, linked or not, besides those of ``other``."""
+
+    def __init__(self, fetcher: Fetcher, other: Source, ledger: Ledger) -> None:
+        if not isinstance(fetcher, ReplayFetcher):
+            raise UsageError("--replay-unlinked needs an archive: give one with --replay")
+        self._archive = fetcher
+        self._other = other
+        self._ledger = ledger
+
+    @property
+    def more_to_come(self) -> bool:
+        return self._other.more_to_come
+
+    async def resume(self, enqueue: Enqueue) -> None:
+        await self._other.resume(enqueue)
+        batch: list[Candidate] = []
+        for url in self._archive.pages():
+            if await self._ledger.record(url) is None:
+                batch.append(Candidate(url, Hop.MANIFEST))
+            if len(batch) >= BATCH:
+                await enqueue(batch)
+                batch.clear()
+        await enqueue(batch)
+
+    async def feed(self, enqueue: Enqueue) -> None:
+        await self._other.feed(enqueue)
+
+    def at_hand(self, lease: Lease) -> Response | None:
+        return self._other.at_hand(lease)
+
+    def signed(self, settlement: Settlement) -> Settlement:
+        return self._other.signed(settlement)
+
+    def remains(self) -> Remains:
+        return self._other.remains()

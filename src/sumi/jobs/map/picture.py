@@ -61,7 +61,7 @@ def write_picture(db: apsw.Connection, level: Level, file: BinaryIO) -> None:
 
 
 def _part(name: str) -> str:
-    return resources.files("sumi.jobs.map.exports").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("sumi.jobs.map").joinpath(name).read_text(encoding="utf-8")
 
 
 def _data(db: apsw.Connection, level: Level) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _data(db: apsw.Connection, level: Level) -> dict[str, Any]:
 
 
 def _areas(chosen: Selection, domains: Sequence[Row], communities: Sequence[int], level: Level) -> list[Any]:
-    from sumi.jobs.map.exports.layout import area_radius, lay_out
+    from sumi.jobs.map.layout import area_radius, lay_out
 
     sizes = (
         [len(pages) for pages in chosen.pages]
@@ -115,7 +115,7 @@ def _roads(graph: Graph, shown: Sequence[int]) -> list[tuple[int, int, int]]:
 def _dots(
     pages: Graph, chosen: Selection, areas: Sequence[Any], linked: Sequence[int], links: Any
 ) -> dict[str, Any]:
-    from sumi.jobs.map.exports.layout import dots
+    from sumi.jobs.map.layout import dots
 
     number_of = array("i", [-1]) * pages.size
     table: list[list[Any]] = []

@@ -1,1 +1,0 @@
-"""A map as a file for other programs, or as a picture."""
