@@ -30,8 +30,8 @@ class TabPool:
     """As many browsers as pages may be rendered at once; each is replaced when it is worn out, too large or
     dead. They start with the first page. ``make_tab`` wraps a browser in a tab.
 
-    A browser that dies counts neither against the page nor its host: the page, which was fetched already, goes
-    to the next browser. Only a page on which several browsers die in a row is blamed for it.
+    A browser that dies counts neither against the page nor its host: the page, which was fetched already,
+    goes to the next browser. Only a page on which several browsers die in a row is blamed for it.
     """
 
     def __init__(
