@@ -51,6 +51,7 @@ class Recipe(msgspec.Struct, frozen=True):
     origins: tuple[str, ...] = ()  # domain patterns whose pages are all at depth 0, wherever they are found
     head_first: bool = False  # HEAD asks for a page's type, and its content is requested a polite turn later
     requests_per_page: int = 1  # usually; each takes a turn with its host
+    retry_earlier: bool = True  # a resumed run retries transient failures of earlier runs
     revisit: bool = False  # pages of an earlier run are requested conditionally: only if they changed
     keep_params: tuple[str, ...] = ()  # the only query parameters kept in URLs; empty: as in the preset
     scope_rules: Rules | None = None  # how URLs are normalized before the scope judges them; None: not at all

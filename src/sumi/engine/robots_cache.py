@@ -189,9 +189,11 @@ class RobotsCache:
         delay = retry_delay(outcome, attempt, self._recipe.retry, self._io.jitter())
         if delay is not None:
             return Turn(not_before=self._io.clock.now() + delay, report=self._report(site, answer))
-        words = answer.verdict.rule if isinstance(answer, Trouble) else ""
-        status = 0 if isinstance(answer, Trouble) else answer.status
-        turn = await self._conclude(site, status, b"", self._report(site, answer), words)
+        if isinstance(answer, Response):
+            return await self._conclude(site, answer.status, b"", self._report(site, answer))
+        outcome, words = answer.verdict.outcome, answer.verdict.rule
+        # Named, so that failures can be counted by it.
+        turn = await self._conclude(site, 0, b"", self._report(site, answer), f"{outcome.value}: {words}")
         ruling = self._rulings[site]
         if cause in UNREACHABLE and not ruling.reachable:
             self._rulings[site] = msgspec.structs.replace(ruling, denies_as=cause, words=words)

@@ -58,9 +58,7 @@ class Run:
         complete: Callable[[], Awaitable[None]] | None = None,
         *,
         has_lone_page: Callable[[], bool] | None = None,
-        second_chances: bool = True,
     ) -> None:
-        """``second_chances``: a resumed run retries transient failures of earlier runs."""
         # A first run has nothing to revisit, so it does not look.
         recipe = msgspec.structs.replace(job.recipe, revisit=store.resumed)
         self._job = msgspec.structs.replace(job, recipe=recipe)
@@ -71,7 +69,6 @@ class Run:
         self._control = control
         self._complete = complete
         self._has_lone_page = has_lone_page
-        self._second_chances = second_chances
         self._read_job = read_job
         self._disk = DiskWatch(place.home, place.min_free, control)
         self._started = io.clock.now()
@@ -168,7 +165,7 @@ class Run:
         requeued = await self._store.requeue(list(lost), self._started)
         if self._store.torn_bytes or requeued:
             self._io.tell(Recovered(0, self._store.torn_bytes, requeued))
-        if self._second_chances:
+        if self._job.recipe.retry_earlier:
             failed = [record.url async for record in self._store.records(WORTH_ANOTHER_RUN)]
             await self._store.requeue(failed, self._started)
 

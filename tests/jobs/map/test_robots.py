@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from sumi.jobs.map.database import open_database
 from sumi.jobs.map.recipe import RETRIED, RETRIES, RETRY_SECONDS
+from sumi.jobs.map.summary import read_summary
+from sumi.outcomes import Outcome
 from sumi.policy import RetryPolicy, RobotsOnError, RobotsPolicy
 from tests.engine.world import Answer, crawled
 from tests.jobs.map.map_world import MapWorld, states, tables
@@ -72,3 +75,19 @@ def test_a_page_that_robots_txt_denies_has_failed_and_says_why(tmp_path: Path) -
     assert state == "Failed"
     assert "robots.txt" in why
     assert tables(database, "SELECT robots_txt FROM domain_states") == [(RULES,)]
+
+
+@pytest.mark.parametrize(
+    ("robots", "kind"),
+    [(Answer(trouble=Outcome.TIMED_OUT), "Timeout"), (Answer(503), "Other")],
+    ids=["no answer", "503"],
+)
+def test_a_failed_robots_txt_is_counted_by_its_cause(robots: Answer, kind: str, tmp_path: Path) -> None:
+    def web(url: str, now: float) -> Answer:
+        return robots if url.endswith("/robots.txt") else WORLD.web(url, now)
+
+    database = tmp_path / "map.db"
+    recipe = WORLD.recipe(robots=RobotsPolicy(), retry=RetryPolicy(0))
+    crawled(web, recipe, open_store=lambda policy, now: WORLD.open(database, policy, now))
+    with open_database(database) as db:
+        assert [name for name, count in read_summary(db).errors if count] == [kind]

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import msgspec
 
-from sumi.assembly.operating import operated
+from sumi.assembly.operating import deliver, operated, signed_request
 from sumi.assembly.parts import affordable, connected, new_fetcher, raise_limit, teller
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.io import Io, SystemClock
@@ -25,15 +25,12 @@ from sumi.jobs.map.store.rows import MapRows
 from sumi.jobs.map.store.runs import COMPLETED, INTERRUPTED, Beginning, MapRun
 from sumi.jobs.map.store.schema import APPLICATION_ID
 from sumi.jobs.map.summary import MapSummary, read_summary, summary_markdown
-from sumi.model import Request
-from sumi.outcomes import Trouble
 from sumi.policy import Durability
 from sumi.ports import Clock, Fetcher, OutputHandler
 from sumi.recipe import Job
 from sumi.settings.operating import Operating, checked_operating
 from sumi.state.lock import make_folders
 
-_ACCEPTED = range(200, 300)
 _NO_RUN = 0  # the database could not be opened
 
 HOW_TO_LOOK_AGAIN = "nothing to do: give --update to look for changes, or --fresh to start over"
@@ -112,23 +109,8 @@ async def _map(
         return affordable(map_job(changed), request.processes)
 
     async with _opened(config, job, listeners, request) as (io, store, output):
-        # An outcome is final for its run; only another run retries failures.
-        again = store.beginning is not Beginning.RESUMED
-        if store.beginning is Beginning.AGAIN:  # the type of known pages needs no HEAD
-            job = msgspec.structs.replace(
-                job, recipe=msgspec.structs.replace(job.recipe, requests_per_page=1)
-            )
-        run = Run(
-            job,
-            place,
-            io,
-            store,
-            output,
-            control,
-            read_job,
-            has_lone_page=output.has_lone_page,
-            second_chances=again,
-        )
+        job = _for_this_run(job, store.beginning)
+        run = Run(job, place, io, store, output, control, read_job, has_lone_page=output.has_lone_page)
         if store.beginning is Beginning.FINISHED:
             summary = await run.report_finished(store.finished_at, HOW_TO_LOOK_AGAIN)
             if await store.end_is_unannounced():  # killed in between
@@ -144,6 +126,15 @@ async def _map(
                 await _fail(config, io, store, request, error)
                 raise
             return summary
+
+
+def _for_this_run(job: Job, beginning: Beginning) -> Job:
+    recipe = job.recipe
+    if beginning is Beginning.RESUMED:  # an outcome is final for its run; only another run retries failures
+        recipe = msgspec.structs.replace(recipe, retry_earlier=False)
+    if beginning is Beginning.AGAIN:  # the type of known pages needs no HEAD
+        recipe = msgspec.structs.replace(recipe, requests_per_page=1)
+    return msgspec.structs.replace(job, recipe=recipe)
 
 
 async def _announce_end(config: MapConfig, io: Io, store: MapStore, status: str, request: MapRequest) -> None:
@@ -186,17 +177,12 @@ async def _notify(
 
 
 async def _send(fetcher: Fetcher, tell: Listener, target: str | None, notice: _Notice) -> None:
-    """One POST of JSON with the same guarded client as pages, without retries; a failure is a warning."""
+    """One POST with the same guarded client as pages, without retries; a failure is a warning."""
     if target is None:
         return
     event = "map.failed" if notice.error else "map.completed"
-    body = msgspec.json.encode({"event": event} | msgspec.to_builtins(notice))
-    headers = (("Content-Type", "application/json"),)
-    answer = await fetcher.fetch(Request(target, headers, method="POST", body=body, plain=True))
-    if isinstance(answer, Trouble):
-        problem = answer.verdict.rule
-    else:
-        problem = "" if answer.status in _ACCEPTED else f"HTTP {answer.status}"
+    request = signed_request(target, {"event": event} | msgspec.to_builtins(notice), secret=None)
+    problem = await deliver(fetcher, request, pauses=())
     if problem:
         tell(Warned(f"the webhook {without_passwords(target)} was not delivered: {problem}"))
 

@@ -170,10 +170,8 @@ def _errors(rows: Iterable[tuple[str, str | None, str, int]]) -> tuple[tuple[str
 
 
 def _kind_of_robots_failure(why: str) -> str:
-    """Why the robots.txt of a host could not be fetched, from the words of the rule."""
-    if " within " in why:
-        return "Timeout"
-    return "Connection Refused" if "connection refused" in why or "nobody answered" in why else "Other"
+    """By the outcome that the rule names."""
+    return next((_KIND_OF_OUTCOME[part] for part in why.split(": ") if part in _KIND_OF_OUTCOME), "Other")
 
 
 # A map can have a million domains; the summary is for people.
