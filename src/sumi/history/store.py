@@ -19,7 +19,7 @@ from sumi.errors import OutputRefused, StateDamaged, StateError, StateLocked, St
 from sumi.files.disk_errors import disk_error
 from sumi.files.safe_files import SafeFolder
 from sumi.history.rows import Head, HistoryRun, PageChange, Version
-from sumi.history.text_frames import LONGEST_CHAIN, WORTH, delta_frame, opened, whole_frame
+from sumi.history.text_frames import LONGEST_CHAIN, WORTH, WholeFrames, delta_frame, opened
 
 DATABASE: Final = "history.sqlite"
 PACK_BYTES: Final = 256 * 1024 * 1024  # a pack of this size is full
@@ -68,13 +68,15 @@ class History:
 
     def __init__(self, folder: Path, *, readonly: bool = True, pack_bytes: int = PACK_BYTES) -> None:
         self.folder = folder
+        self._database = folder / DATABASE
+        self._whole_frames = WholeFrames()
         self._pack_bytes = pack_bytes
         if folder.is_symlink():
             raise OutputRefused(f"{folder} is a symbolic link: remove it and run the same command again")
         self._files = SafeFolder(folder)
         try:
             with self.errors_explained():
-                self._db = _open(folder / DATABASE, readonly=readonly)
+                self._db = _open(self._database, readonly=readonly)
                 if not readonly:
                     self._prepare()
                 self._check_schema()
@@ -95,7 +97,7 @@ class History:
         self._files.sync()
         if not self._files.syncs_at_once:
             with self.errors_explained():
-                log = os.open(f"{self.folder / DATABASE}-wal", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+                log = os.open(f"{self._database}-wal", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
                 try:
                     os.fdatasync(log)
                 finally:
@@ -173,11 +175,12 @@ class History:
     def add_version(self, version: Version, revision: str | None, raw_sha256: str | None = None) -> None:
         """``version.seq`` and ``number`` are given here."""
         with self.transaction():
-            self.execute(
-                "INSERT INTO page(url, versions, live) VALUES (?, 0, 0) ON CONFLICT DO NOTHING",
-                (version.url,),
-            )
-            page, number = self.rows("SELECT id, versions + 1 FROM page WHERE url = ?", (version.url,))[0]
+            page, number = self.rows(
+                "INSERT INTO page(url, versions, live, sha256, revision) VALUES (?1, 1, ?2, ?3, ?4) "
+                "ON CONFLICT(url) DO UPDATE SET versions = versions + 1, live = ?2, sha256 = ?3, "
+                "revision = ?4 RETURNING id, versions",
+                (version.url, version.is_there, version.sha256 or version.previous, revision),
+            )[0]
             self.execute(
                 "INSERT INTO version(page, number, run, at, kind, sha256, previous, title, fidelity, "
                 "raw_sha256, added, removed, minor, other) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -197,10 +200,6 @@ class History:
                     int(version.minor),
                     version.other,
                 ),
-            )
-            self.execute(
-                "UPDATE page SET versions = ?, live = ?, sha256 = ?, revision = ? WHERE id = ?",
-                (number, version.is_there, version.sha256 or version.previous, revision, page),
             )
 
     def versions(self, url: str) -> list[Version]:
@@ -276,16 +275,18 @@ class History:
         return self._pack
 
     def _framed(self, text: bytes, base: bytes | None) -> tuple[bytes, bytes | None, int]:
-        whole = whole_frame(text)
+        whole = self._whole_frames.pack(text)
+        if base is None:
+            return whole, None, 0
         chain = self._chain(base)
-        before = None if base is None or chain >= LONGEST_CHAIN else self.text(base)
+        before = None if chain >= LONGEST_CHAIN else self.text(base)
         if before is not None:
             delta = delta_frame(text, before)
             if len(delta) <= len(whole) * WORTH:
                 return delta, base, chain + 1
         return whole, None, 0
 
-    def _chain(self, digest: bytes | None) -> int:
+    def _chain(self, digest: bytes) -> int:
         rows = self.rows("SELECT chain FROM text WHERE sha256 = ?", (digest,))
         return int(rows[0][0]) if rows else 0
 
@@ -376,7 +377,7 @@ class History:
         self._db.pragma("synchronous", "NORMAL")
 
     def _check_schema(self) -> None:
-        path = self.folder / DATABASE
+        path = self._database
         if self._db.pragma("application_id") != APPLICATION_ID:
             raise StateDamaged(f"{path} is no history of Sumi")
         found = self._db.pragma("user_version")
@@ -388,7 +389,7 @@ class History:
 
     @contextmanager
     def errors_explained(self) -> Iterator[None]:
-        path = self.folder / DATABASE
+        path = self._database
         try:
             yield
         except (apsw.CorruptError, apsw.NotADBError) as error:

@@ -16,8 +16,15 @@ MOST_BYTES: Final = 1024**3  # of a text; more than any setting allows
 _MOST_WINDOW: Final = 27  # 128 MiB: the dictionary of a large page is within reach
 
 
-def whole_frame(text: bytes) -> bytes:
-    return zstandard.ZstdCompressor(level=LEVEL, write_checksum=False).compress(text)
+class WholeFrames:
+    """Keeps its tables from text to text: to make them takes as long as to pack a page. Not for several
+    threads."""
+
+    def __init__(self) -> None:
+        self._compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=False)
+
+    def pack(self, text: bytes) -> bytes:
+        return self._compressor.compress(text)
 
 
 def delta_frame(text: bytes, base: bytes) -> bytes:
