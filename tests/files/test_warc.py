@@ -3,7 +3,7 @@
 import asyncio
 import gzip
 import io
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from sumi.errors import StateLocked
-from sumi.files.warc import OPEN_SUFFIX, WarcRecorder, warc_files
+from sumi.files.warc import OPEN_SUFFIX, WarcRecorder
 from sumi.model import Candidate, Exchange, Hop, Kind, PageFacts, Response, Timing
 from sumi.outcomes import Outcome, Verdict
 from sumi.ports import UrlRecord
@@ -31,6 +31,16 @@ class FakeLedger:
         for number, name in enumerate(self._settled):
             url, facts = f"https://example.org/{number}", PageFacts(warc=name)
             yield UrlRecord(url, Hop.LINK, Kind.PAGE, 1, None, Outcome.CAPTURED, "", 1.0, 0, facts)
+
+
+def warc_files(path: Path) -> Iterator[Path]:
+    """All files that runs with ``--warc path`` finished, in the order in which they were begun."""
+    number, found = 1, path
+    stem = path.name.removesuffix(".warc.gz")
+    while found.exists():
+        yield found
+        number += 1
+        found = path.with_name(f"{stem}-{number}.warc.gz")
 
 
 def opened(path: Path, settled: Iterable[str] = (), **options: int) -> WarcRecorder:

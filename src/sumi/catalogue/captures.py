@@ -1,6 +1,5 @@
 """The database of a store of captures, as others than its own job read it: jobs, pages, texts."""
 
-import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -10,9 +9,9 @@ import apsw
 import msgspec
 
 from sumi.errors import StateDamaged
+from sumi.files.sqlite_file import open_sqlite
 
 _APPLICATION_ID: Final = 0x53756D43  # "SumC"
-_BUSY_MS: Final = 5000
 _UNDER_WAY: Final = ("pending", "in_progress", "paused")
 _JOBS: Final = "SELECT id, base_urls, status, created, pages_processed FROM jobs ORDER BY created, id"
 _PAGES: Final = (
@@ -78,12 +77,8 @@ class CaptureReader:
 @contextmanager
 def open_captures(database: Path) -> Iterator[CaptureReader]:
     """Read only; a capture may be writing."""
-    name = os.path.join(os.path.realpath(database.parent), database.name)
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW
     try:
-        with closing(apsw.Connection(name, flags=flags)) as db:
-            db.set_busy_timeout(_BUSY_MS)
-            db.pragma("mmap_size", 0)  # an I/O error in a mapped file is a signal that ends the process
+        with closing(open_sqlite(database, readonly=True)) as db:
             if db.pragma("application_id") != _APPLICATION_ID:
                 raise StateDamaged(f"{database} is the database of another program")
             yield CaptureReader(db)

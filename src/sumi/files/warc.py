@@ -10,7 +10,7 @@ import fcntl
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 from typing import Final
@@ -227,13 +227,3 @@ def _free_name(path: Path) -> Path:
         number += 1
         free = path.with_name(f"{stem}-{number}.warc.gz")
     return free
-
-
-def warc_files(path: Path) -> Iterable[Path]:
-    """All files that runs with ``--warc path`` finished, in the order in which they were begun."""
-    number, found = 1, path
-    stem = path.name.removesuffix(".warc.gz")
-    while found.exists():
-        yield found
-        number += 1
-        found = path.with_name(f"{stem}-{number}.warc.gz")

@@ -8,22 +8,21 @@ of the job; others may read meanwhile.
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 import apsw
 
-from sumi.errors import OutputRefused, StateDamaged, StateError, StateLocked, StorageFailed
-from sumi.files.disk_errors import disk_error
+from sumi.errors import OutputRefused, StateDamaged, StateError
 from sumi.files.safe_files import SafeFolder
+from sumi.files.sqlite_file import open_sqlite, sqlite_errors, transaction
 from sumi.history.rows import Head, HistoryRun, PageChange, Version
 from sumi.history.text_frames import LONGEST_CHAIN, WORTH, WholeFrames, delta_frame, opened
 
 DATABASE: Final = "history.sqlite"
 PACK_BYTES: Final = 256 * 1024 * 1024  # a pack of this size is full
-BUSY_MS: Final = 5000
 WAL_PAGES: Final = 16_384  # 64 MiB: most runs empty the log once, at their end
 APPLICATION_ID: Final = 0x53756D48  # "SumH"
 USER_VERSION: Final = 1
@@ -76,7 +75,7 @@ class History:
         self._files = SafeFolder(folder)
         try:
             with self.errors_explained():
-                self._db = _open(self._database, readonly=readonly)
+                self._db = open_sqlite(self._database, readonly=readonly)
                 if not readonly:
                     self._prepare()
                 self._check_schema()
@@ -310,10 +309,6 @@ class History:
                 return None
         return text if text is not None and sha256(text).digest() == digest else None
 
-    def text_names(self) -> list[tuple[bytes, int]]:
-        """The hash of every text, and the number of its pack."""
-        return [(digest, pack) for digest, pack in self.rows("SELECT sha256, pack FROM text", ())]
-
     def pack_of(self, digest: bytes) -> str | None:
         rows = self.rows("SELECT pack FROM text WHERE sha256 = ?", (digest,))
         return _pack_name(rows[0][0]) if rows else None
@@ -352,19 +347,8 @@ class History:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All writes within succeed or none does; a nested one is part of the outer."""
-        is_within_another = self._db.in_transaction
-        if is_within_another:
+        with self.errors_explained(), transaction(self._db):
             yield
-            return
-        with self.errors_explained():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
 
     def _prepare(self) -> None:
         # The last connection would empty its log when it closes, also after the disk has failed.
@@ -387,38 +371,9 @@ class History:
                 "that wrote it, or --no-history"
             )
 
-    @contextmanager
-    def errors_explained(self) -> Iterator[None]:
-        path = self._database
-        try:
-            yield
-        except (apsw.CorruptError, apsw.NotADBError) as error:
-            raise StateDamaged(
-                f"{path} is damaged ({error}): restore it from a copy, or remove it"
-            ) from error
-        except apsw.BusyError as error:
-            raise StateLocked(f"{path} is in use by another program ({error})") from error
-        except apsw.FullError as error:
-            raise StorageFailed(
-                f"no space left to write {path}: free some and run the same command again to continue"
-            ) from error
-        except OSError as error:
-            raise disk_error(error, path) from error
-        except apsw.Error as error:
-            raise StorageFailed(
-                f"cannot use {path} ({error}): check the disk, then run the same command again to continue"
-            ) from error
+    def errors_explained(self) -> AbstractContextManager[None]:
+        return sqlite_errors(self._database, "remove it")
 
 
 def _pack_name(number: int) -> str:
     return f"texts-{number:06}.pack"
-
-
-def _open(path: Path, *, readonly: bool) -> apsw.Connection:
-    access = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    # SQLite would also refuse symbolic links among the parent folders, which are the user's choice.
-    name = os.path.join(os.path.realpath(path.parent), path.name)
-    db = apsw.Connection(name, flags=access | apsw.SQLITE_OPEN_NOFOLLOW)
-    db.set_busy_timeout(BUSY_MS)
-    db.pragma("mmap_size", 0)  # an I/O error in a mapped file is a signal that ends the process
-    return db

@@ -10,14 +10,15 @@ process writes at a time, the one that holds the folder's lock; others may read 
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import apsw
 import msgspec
 
-from sumi.errors import StateDamaged, StateError, StateLocked, StorageFailed
+from sumi.errors import StateError
+from sumi.files.sqlite_file import open_sqlite, sqlite_errors, transaction
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, StoredDigest
 from sumi.parse.page.raw import unpacked
 
@@ -25,7 +26,6 @@ SqlValue: TypeAlias = str | int | float | bytes | None
 Write: TypeAlias = Callable[[], None]
 Keys: TypeAlias = Sequence[str | None]  # four; see ``CapturedPage.vary_key``
 
-BUSY_MS = 5000
 PAGES_AT_ONCE = 200
 MOST_CONTENT_BYTES = 1024**3  # the largest --max-body
 # Pages of the write-ahead log (64 MiB) after which a writer stops for a checkpoint. With SQLite's default of
@@ -150,7 +150,7 @@ class CaptureDatabase:
         self._log: int | None = None
         self._carrier: apsw.Connection | None = None
         with self._errors_explained():
-            self._db = _open(path, readonly=readonly)
+            self._db = open_sqlite(path, readonly=readonly)
             if self._version == UPGRADABLE and self._is_ours:
                 _upgrade(path)
             if not readonly:
@@ -160,7 +160,7 @@ class CaptureDatabase:
                 if not self._db.execute("SELECT count(*) FROM sqlite_schema").get:
                     self._db.execute(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT")
                 self._log = os.open(f"{path}-wal", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC)
-                self._carrier = _open(path, readonly=False)
+                self._carrier = open_sqlite(path, readonly=False)
             self._check_schema()
 
     def close(self) -> None:
@@ -301,19 +301,8 @@ class CaptureDatabase:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All writes within succeed or none does; a nested transaction is part of the outer one."""
-        is_within_another = self._db.in_transaction
-        if is_within_another:
+        with self._errors_explained(), transaction(self._db):
             yield
-            return
-        with self._errors_explained():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
 
     @property
     def _is_ours(self) -> bool:
@@ -343,18 +332,8 @@ class CaptureDatabase:
                 "use the version that wrote it, or another --store"
             )
 
-    @contextmanager
-    def _errors_explained(self) -> Iterator[None]:
-        try:
-            yield
-        except (apsw.CorruptError, apsw.NotADBError) as error:
-            raise StateDamaged(
-                f"{self._path} is damaged ({error}): restore it from a copy, or use another --store"
-            ) from error
-        except apsw.BusyError as error:
-            raise StateLocked(f"{self._path} is in use by another program ({error})") from error
-        except (apsw.Error, OSError) as error:
-            raise StorageFailed(f"{self._path}: {error}; check the disk, then run again") from error
+    def _errors_explained(self) -> AbstractContextManager[None]:
+        return sqlite_errors(self._path, "use another --store")
 
 
 _JOB_FIELDS = CaptureJob.__struct_fields__
@@ -379,7 +358,7 @@ def _page(row: tuple[Any, ...]) -> CapturedPage:
 
 def _upgrade(path: Path) -> None:
     """Works while a process of the earlier version is running: that writes only the columns it knows."""
-    db = _open(path, readonly=False)
+    db = open_sqlite(path, readonly=False)
     try:
         db.execute("BEGIN IMMEDIATE")
         if db.pragma("user_version") == UPGRADABLE:  # no other process has upgraded it meanwhile
@@ -387,16 +366,6 @@ def _upgrade(path: Path) -> None:
         db.execute("COMMIT")
     finally:
         db.close()
-
-
-def _open(path: Path, *, readonly: bool) -> apsw.Connection:
-    access = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    # SQLite would also refuse symbolic links among the parent folders, which are the user's choice.
-    name = os.path.join(os.path.realpath(path.parent), path.name)
-    db = apsw.Connection(name, flags=access | apsw.SQLITE_OPEN_NOFOLLOW)
-    db.set_busy_timeout(BUSY_MS)
-    db.pragma("mmap_size", 0)  # an I/O error in a mapped file is a signal that ends the process
-    return db
 
 
 class BatchWriter:

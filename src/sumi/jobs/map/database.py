@@ -8,6 +8,7 @@ from typing import Final
 import apsw
 
 from sumi.errors import StateDamaged, UsageError
+from sumi.files.sqlite_file import BUSY_MS
 
 _TABLES: Final = frozenset(
     (
@@ -21,7 +22,6 @@ _TABLES: Final = frozenset(
         "page_history",
     )
 )
-BUSY_MS: Final = 5000
 
 
 @contextmanager

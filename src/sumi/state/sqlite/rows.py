@@ -8,15 +8,16 @@ cannot damage the file, because the log is checksummed and synced before anythin
 
 import os
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar
 
 import apsw
 import msgspec
 
-from sumi.errors import StateDamaged, StateError, StateLocked, StorageFailed
+from sumi.errors import StateDamaged, StateError
+from sumi.files.sqlite_file import open_sqlite, sqlite_errors, transaction
 from sumi.outcomes import Outcome
 from sumi.ports import RobotsRecord
 from sumi.state.database.rows import (
@@ -36,7 +37,6 @@ from sumi.state.sqlite import sql
 FIRST_CACHE_KIB = 8 * 1024  # plus the next for each known URL
 CACHED_BYTES_PER_URL = 64
 CACHE_KIB = 64 * 1024  # at most: the tree of a million keys fits, so that random inserts stay in memory
-BUSY_MS = 5000  # a reader in another process may block a write for a moment
 # The log is checkpointed when it has this many pages: by ``sync``, which runs outside the event loop. If that
 # is not called, a commit does it once the log is four times as long. Not smaller: with ten thousand hosts, a
 # quarter of this costs 3 µs more CPU time per page, and four times as many writes.
@@ -55,7 +55,7 @@ class SqliteRows:
         self._log_pages = 0
         self._log: int | None = None
         with self._errors_translated():
-            self._db = _open(path, readonly=readonly)
+            self._db = open_sqlite(path, readonly=readonly)
             if not readonly:
                 self._prepare_writing(strict=strict)
             self._check_schema()
@@ -198,21 +198,10 @@ class SqliteRows:
 
     def write(self, change: Change) -> None:
         with self._errors_translated():
-            with self._transaction():
+            with transaction(self._db):
                 self._put(change)
             if self._log_pages > 4 * LOG_PAGES:
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
 
     def _put(self, change: Change) -> None:
         self._put_urls(change.inserted, change.updated)
@@ -274,18 +263,8 @@ class SqliteRows:
                 "use the version that wrote it, or start over with --fresh"
             )
 
-    @contextmanager
-    def _errors_translated(self) -> Iterator[None]:
-        try:
-            yield
-        except (apsw.CorruptError, apsw.NotADBError) as error:
-            raise StateDamaged(
-                f"{self._path} is damaged ({error}): restore it from a copy, or start over with --fresh"
-            ) from error
-        except apsw.BusyError as error:
-            raise StateLocked(f"{self._path} is in use by another program ({error})") from error
-        except (apsw.Error, OSError) as error:
-            raise StorageFailed(f"{self._path}: {error}; check the disk, then run again") from error
+    def _errors_translated(self) -> AbstractContextManager[None]:
+        return sqlite_errors(self._path, "start over with --fresh")
 
 
 class SqliteStore(FolderStore):
@@ -295,16 +274,6 @@ class SqliteStore(FolderStore):
     format = 2
     file_name = "state.sqlite"
     rows_type = SqliteRows
-
-
-def _open(path: Path, *, readonly: bool) -> apsw.Connection:
-    access = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    # SQLite would also refuse symbolic links in the folders above, which the user may have.
-    name = os.path.join(os.path.realpath(path.parent), path.name)
-    db = apsw.Connection(name, flags=access | apsw.SQLITE_OPEN_NOFOLLOW)
-    db.set_busy_timeout(BUSY_MS)
-    db.pragma("mmap_size", 0)  # an I/O error of a mapped file would be a fatal signal
-    return db
 
 
 def _open_log(path: Path) -> int:

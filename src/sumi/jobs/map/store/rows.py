@@ -16,6 +16,7 @@ import msgspec
 from msgspec import field
 
 from sumi.errors import StateDamaged
+from sumi.files.sqlite_file import transaction
 from sumi.jobs.map.store import schema as sql
 from sumi.jobs.map.store.schema import APPLICATION_ID, HEADS_ANSWERED, SCHEMA, USER_VERSION
 from sumi.jobs.map.store.states import BARRED, UNVISITED, PageState, check_transition, state_of, transitions
@@ -173,7 +174,7 @@ class MapRows(SqliteRows):
         return next(iter(self.run_query(sql.LAST_RUN)), None)
 
     def in_one_transaction(self, work: Callable[[], object]) -> None:
-        with self._errors_translated(), self._transaction():
+        with self._errors_translated(), transaction(self._db):
             work()
 
     def run_sql(self, statement: str, bindings: tuple[object, ...] = ()) -> Any:
