@@ -2,19 +2,45 @@
 
 SumiError                   a sentence for the user; the command line prints it and exits with ``exit_code``
 ├── UsageError              bad flag, bad URL, bad configuration, unwritable folder        (2)
-│   └── ConfigError         one or more bad keys in a configuration file                   (2)
+│   ├── ConfigError         one or more bad keys in a configuration file                   (2)
+│   ├── NotReached          no server answered the first request                           (5)
+│   ├── NameUnknown         the host's name is unknown, or its address is refused          (6)
+│   └── TooLittleSpace      not enough free space to start                                 (8)
 ├── StateError              the stored state cannot be used as it is                       (2)
-│   ├── StateLocked         another process is working on it                               (2)
+│   ├── StateLocked         another process is working on it                               (7)
 │   └── StateDamaged        damage that must not be ignored silently                       (4)
 ├── IllegalTransition       a move that the state machine does not allow                   (4)
 ├── OutputRefused           the output would leave its folder (symlink, traversal)         (4)
 ├── BrowserUnavailable      no browser can be started any more: stop, resume later         (4)
 ├── Interrupted             stopped before there was anything to show                      (3)
-└── StorageFailed           the disk failed or is full: stop, resume later                 (4)
+└── StorageFailed           the disk failed or is full: stop, resume later                 (8)
 """
 
 import re
 from typing import Final
+
+# What a command ends with: one code for each kind of trouble, the same in every command.
+COMPLETE, WITH_FAILURES, BAD_USAGE, INTERRUPTED, ABORTED = 0, 1, 2, 3, 4
+NETWORK, HOST, IN_USE, DISK, BELOW = 5, 6, 7, 8, 9
+
+EXIT_CODES: Final = {
+    COMPLETE: "complete, or limited: everything within the limits is here",
+    WITH_FAILURES: "partial: pages failed or are pending, or lines of a spool could not be read; of a "
+    "command that looks: it found nothing, or a fault",
+    BAD_USAGE: "bad usage or configuration; nothing was done",
+    INTERRUPTED: "interrupted; run the same command again to continue",
+    ABORTED: "aborted: something broke; the message says what",
+    NETWORK: "network: no server was reached; nothing is here",
+    HOST: "name or host: the name is unknown, or its address or port is refused; nothing is here",
+    IN_USE: "in use: another process works on the same folder or file",
+    DISK: "disk: it is full, failed or may not be written; free some space, then run the same command again",
+    BELOW: "below a threshold: all pages are here, but some are below --min-fidelity",
+}
+# Of several runs, the worst decides.
+WORST_FIRST: Final = (
+    *(ABORTED, DISK, IN_USE, BAD_USAGE, HOST, NETWORK),
+    *(INTERRUPTED, WITH_FAILURES, BELOW, COMPLETE),
+)
 
 # A scheme, its slashes (a path keeps only one of them), and everything up to the last @ before a space: a
 # password may contain an @ or, mistyped, a slash. "https://host:8080/@user" is a port and a path.
@@ -34,14 +60,14 @@ def without_passwords(text: str) -> str:
 class SumiError(Exception):
     """What was wrong, where, and what to do, in one sentence. Passwords are removed."""
 
-    exit_code = 4
+    exit_code = ABORTED
 
     def __init__(self, sentence: str = "") -> None:
         super().__init__(without_passwords(sentence))
 
 
 class UsageError(SumiError):
-    exit_code = 2
+    exit_code = BAD_USAGE
 
 
 class ConfigError(UsageError):
@@ -52,16 +78,28 @@ class ConfigError(UsageError):
         super().__init__("; ".join(self.violations))
 
 
+class NotReached(UsageError):
+    exit_code = NETWORK
+
+
+class NameUnknown(UsageError):
+    exit_code = HOST
+
+
+class TooLittleSpace(UsageError):
+    exit_code = DISK
+
+
 class StateError(SumiError):
-    exit_code = 2
+    exit_code = BAD_USAGE
 
 
 class StateLocked(StateError):
-    pass
+    exit_code = IN_USE
 
 
 class StateDamaged(StateError):
-    exit_code = 4
+    exit_code = ABORTED
 
 
 class IllegalTransition(SumiError):
@@ -77,8 +115,8 @@ class BrowserUnavailable(SumiError):
 
 
 class Interrupted(SumiError):
-    exit_code = 3
+    exit_code = INTERRUPTED
 
 
 class StorageFailed(SumiError):
-    pass
+    exit_code = DISK

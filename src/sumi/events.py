@@ -156,6 +156,8 @@ class Summary(msgspec.Struct, frozen=True, tag_field="event", tag="summary"):
     left_out: dict[str, int] = {}
     alone: bool = False  # the job, or a domain of a map, is one page without a followed link
     amiss: tuple[str, ...] = ()  # URLs that the user gave and that are not pages, with their outcomes
+    # Failed URLs that do not make the run partial, by reason: allowed, foreign (in a map), assets.
+    excused: dict[str, int] = {}
 
 
 Event: TypeAlias = (

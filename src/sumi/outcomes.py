@@ -338,6 +338,13 @@ CAME = KEPT | {Outcome.DUPLICATE}  # a page with content arrived
 TRANSIENT = frozenset(one for one, meaning in MEANINGS.items() if meaning.transient)
 UNREACHABLE = frozenset(one for one, meaning in MEANINGS.items() if meaning.unreachable)
 BY_RULE = frozenset(one for one, meaning in MEANINGS.items() if meaning.by_rule)
+# The first two groups of what keeps a job from its host: the name or address, and the way there.
+NAMELESS = frozenset({Outcome.DNS_FAILED, Outcome.ADDRESS_REFUSED})
+NO_ANSWER = (UNREACHABLE - NAMELESS) | {
+    Outcome.TIMED_OUT,
+    Outcome.CONNECTION_LOST,
+    Outcome.ROBOTS_UNREACHABLE,
+}
 ASKED_AGAIN = frozenset(one for one, meaning in MEANINGS.items() if meaning.asked_again)
 
 

@@ -39,6 +39,20 @@ class SourceChoice(StrEnum):
     MARKDOWN = "markdown"  # likewise, also looked for where no page announces it; links are followed
 
 
+class Tolerance(msgspec.Struct, frozen=True):
+    """Failures that the user accepts: these outcomes, and so many others, or such a share of all pages."""
+
+    outcomes: frozenset[str] = frozenset()
+    count: int = 0
+    share: float = 0.0
+
+    def admits(self, failed: int, pages: int) -> bool:
+        return failed <= self.count or failed <= self.share * pages
+
+
+NO_TOLERANCE = Tolerance()
+
+
 class RobotsPolicy(msgspec.Struct, frozen=True):
     respect: bool = True
     on_error: RobotsOnError = RobotsOnError.RFC9309

@@ -230,6 +230,7 @@ def test_programs_get_one_object_per_event_and_the_summary_last() -> None:
         "left_out": {},
         "alone": False,
         "amiss": [],
+        "excused": {},
     }
 
 

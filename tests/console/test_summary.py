@@ -35,7 +35,7 @@ def test_the_exit_code_says_how_it_ended(ended: Summary, code: int) -> None:
 
 @given(st.sampled_from([one for one in Outcome if MEANINGS[one].ending is Ending.FAILED]))
 def test_every_failure_makes_a_partial_run_exit_with_one(outcome: Outcome) -> None:
-    assert exit_code(summary("partial", None, **{outcome.value: 1})) == 1
+    assert exit_code(summary("partial", None, captured=1, **{outcome.value: 1})) == 1
 
 
 @pytest.mark.parametrize(

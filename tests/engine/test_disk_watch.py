@@ -87,7 +87,7 @@ def test_a_running_job_is_stopped_once_and_says_why(tmp_path: Path) -> None:
     assert (control.stopping, control.was_aborted) == (True, False)
     with pytest.raises(LowDiskSpace, match=r"5 MiB of 1\.0 GiB are free") as raised:
         watch.raise_if_low()
-    assert raised.value.exit_code == 3
+    assert raised.value.exit_code == 8
 
 
 def test_a_real_disk_can_be_measured(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sumi.console.summary import EXIT_CODES
+from sumi.errors import EXIT_CODES
 from sumi.jobs.mirror.command import build_parser
 
 ROOT = Path(__file__).parents[2]

@@ -26,7 +26,7 @@ from tests.warm import Warm, run_warm
 
 PAGES: Final = 6  # one at least is left when a run is paused at another, or it would just end
 SECONDS: Final = 600.0
-IN_USE: Final = 2
+IN_USE: Final = 7
 KILLED: Final = -signal.SIGKILL
 _FAST = ("--rate-limit", "0", "--processes", "0")
 _WHO = re.compile(r"in use by process \d+ \(sumi [a-z -]+, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\)")

@@ -140,7 +140,7 @@ def unclean_end(ended: Ended) -> list[str]:
         return [f"a traceback: {' '.join(ended.error.strip().splitlines()[-2:])}"]
     if ended.code in (0, 1):
         return []
-    if ended.code not in (2, 3, 4) or len(ended.complaints) != 1:
+    if ended.code not in (2, 3, 4, 5, 6, 7, 8) or len(ended.complaints) != 1:
         return [f"ended with {ended.code} and {len(ended.complaints)} sentences: {ended.error.strip()}"]
     return []
 

@@ -68,5 +68,5 @@ def test_the_fault_does_happen(tortured: tuple[str, list[Situation]]) -> None:
         assert not (situation.bench.home(output) / "_manifest.json").exists()
     with situation.bench.tried() as output:
         failed = situation.bench.inject(output, paths, "renameat", "error=ENOSPC:when=9")
-        assert failed.code == 4
+        assert failed.code == 8
         assert ["no space left to write" in line for line in failed.complaints] == [True]

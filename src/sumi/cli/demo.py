@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 from sumi.console.narration import Verbosity
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import choose_reporter
-from sumi.console.summary import COMPLETE, WITH_FAILURES, count_of, exit_code
+from sumi.console.summary import count_of, exit_code
 from sumi.console.terminal import Sink, printable
-from sumi.errors import UsageError
+from sumi.errors import COMPLETE, WITH_FAILURES, UsageError
 from sumi.events import Summary
 from sumi.jobs.mirror.command import run_reported
 from sumi.jobs.mirror.settings import MirrorSettings

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sumi import __version__
 from sumi.console.parser import CommandLineError, SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.errors import ConfigError, SumiError
+from sumi.errors import ABORTED, BAD_USAGE, INTERRUPTED, ConfigError, SumiError
 
 
 class Command(NamedTuple):
@@ -105,10 +105,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("version", "cli.doctor:version", "the versions of Sumi and its libraries"),
 )
 
-_BAD_USAGE = 2
-_INTERRUPTED = 3
-_ABORTED = 4
-
 
 class Loaded(NamedTuple):
     """A command whose module is imported."""
@@ -137,13 +133,13 @@ def _exit_code_of(words: list[str]) -> int:
         _report(error, as_json="--json" in words)
         return error.exit_code
     except (KeyboardInterrupt, BrokenPipeError):
-        return _INTERRUPTED
+        return INTERRUPTED
     except Exception:  # noqa: BLE001 - a fault of ours: exit code 1 would claim that pages failed
         import traceback
 
         traceback.print_exc()
         print("sumi: error: a bug in Sumi; please report it with the lines above", file=sys.stderr)
-        return _ABORTED
+        return ABORTED
 
 
 def build_parser() -> SentenceParser:
@@ -181,7 +177,7 @@ def _dispatch(words: list[str]) -> int:
     parser = build_parser()
     if not words:
         parser.print_help(sys.stderr)
-        return _BAD_USAGE
+        return BAD_USAGE
     if words[0].startswith("-"):
         parser.parse_all(words)
         raise parser.complaint("no command given; see sumi --help")

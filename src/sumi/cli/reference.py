@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from sumi.cli.main import COMMANDS, Command, load_command
-from sumi.console.summary import EXIT_CODES
+from sumi.errors import EXIT_CODES
 from sumi.jobs.map.config import map_table
 from sumi.jobs.mirror.settings import SETTINGS
 from sumi.jobs.pipeline.config import CRAWL_SETTINGS, PATHS_BY_BACKEND
@@ -19,7 +19,7 @@ _NOTICE = "<!-- Made by `make docs` from the code. Change the code instead. -->"
 _ENDING_WORDS = {
     Ending.DONE: "The job got what it wanted.",
     Ending.PASSED_OVER: "A rule said no. Not a failure.",
-    Ending.FAILED: "Wanted, but not obtained. Exit code 1.",
+    Ending.FAILED: "Wanted, but not obtained. Exit code 1, unless `--allow-failed` or `--max-failed` fits.",
     Ending.WAITING: "Still to do. Only in the summary of a run that stopped early.",
 }
 

@@ -10,7 +10,7 @@ import msgspec
 
 from sumi.console.narration import waiting_words
 from sumi.console.parser import SentenceParser
-from sumi.console.summary import ending_lines, left_out_words
+from sumi.console.summary import ending_lines, excused_words, left_out_words
 from sumi.console.terminal import Palette, Sink, duration, printable
 from sumi.events import Summary
 from sumi.outcomes import Ending
@@ -77,6 +77,7 @@ def _lines(status: "JobStatus", palette: Palette) -> list[str]:
         f"  folder      {status.folder}",
     ]
     lines += [f"  limited     {left_out_words(*each, status.job)}" for each in status.left_out.items()]
+    lines += [f"  limited     {excused_words(*each)}" for each in status.excused.items()]
     if status.pages_per_second is not None:
         eta = f", ETA {duration(status.eta_seconds)}" if status.eta_seconds is not None else ""
         lines.append(f"  speed       {status.pages_per_second:.1f} pages/s{eta}")

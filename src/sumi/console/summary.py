@@ -5,18 +5,18 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from sumi.console.terminal import Palette, duration, printable
+from sumi.errors import (
+    ABORTED,
+    BELOW,
+    COMPLETE,
+    HOST,
+    INTERRUPTED,
+    NETWORK,
+    WITH_FAILURES,
+    WORST_FIRST,
+)
 from sumi.events import Summary
-from sumi.outcomes import MEANINGS, Ending, Outcome
-
-COMPLETE, WITH_FAILURES, BAD_USAGE, INTERRUPTED, ABORTED = 0, 1, 2, 3, 4
-
-EXIT_CODES: dict[int, str] = {
-    COMPLETE: "complete, or limited: everything within the limits is here",
-    WITH_FAILURES: "partial: pages failed, are pending, below --min-fidelity or unreadable in a spool",
-    BAD_USAGE: "bad usage or configuration; nothing was done",
-    INTERRUPTED: "interrupted; run the same command again to continue",
-    ABORTED: "aborted: something broke; the message says what",
-}
+from sumi.outcomes import KEPT, MEANINGS, NAMELESS, NO_ANSWER, Ending, Outcome
 
 _NAMES = {outcome.value: outcome for outcome in Outcome}
 LINKS_DROPPED = "links_dropped"
@@ -50,18 +50,30 @@ def exit_code(summary: Summary) -> int:
         case "complete" | "limited":
             return COMPLETE
         case "partial":
-            return WITH_FAILURES
+            return _code_of_partial(summary)
         case "interrupted":
             return INTERRUPTED
         case _:
             return ABORTED
 
 
+def _code_of_partial(summary: Summary) -> int:
+    """Which kind of trouble: nothing came because nobody was reached, the Markdown is too poor, or pages are
+    missing."""
+    names = {name for name, count in summary.outcomes.items() if count and name in _NAMES}
+    met = {_NAMES[name] for name in names}
+    failed = {one for one in met if MEANINGS[one].ending in (Ending.FAILED, Ending.WAITING)}
+    if failed and failed <= NO_ANSWER | NAMELESS and not met & (KEPT | {Outcome.DUPLICATE}):
+        return HOST if failed <= NAMELESS else NETWORK
+    excused = sum(summary.excused.values()) == count_of(summary, Ending.FAILED)
+    waiting = bool(summary.outcomes.get(Outcome.PENDING.value)) or summary.unread
+    return BELOW if summary.below_fidelity and excused and not waiting else WITH_FAILURES
+
+
 def worst_of(codes: Iterable[int]) -> int:
     """The worst exit code of several runs."""
     found = set(codes)
-    order = (ABORTED, BAD_USAGE, INTERRUPTED, WITH_FAILURES)
-    return next((code for code in order if code in found), COMPLETE)
+    return next((code for code in WORST_FIRST if code in found), COMPLETE)
 
 
 def count_of(summary: Summary, ending: Ending) -> int:
@@ -159,6 +171,7 @@ def why_limited(summary: Summary) -> str:
         what = "a domain of one page" if summary.job == "map" else "one page"
         return f"{what}, without a link to another; if there should be more, try {_more(summary)}"
     parts = [left_out_words(name, count, summary.job) for name, count in summary.left_out.items()]
+    parts += [excused_words(name, count) for name, count in summary.excused.items()]
     parts += [f"requested, but skipped: {printable(each)}" for each in summary.amiss[:3]]
     return "; ".join(parts) or "some of the pages found were left out"
 
@@ -170,6 +183,18 @@ def left_out_words(name: str, count: int, job: str) -> str:
     return f"{what} left out: {why}"
 
 
+_EXCUSED = {
+    "allowed": "{pages} failed, which is allowed (--allow-failed, --max-failed)",
+    "foreign": "{pages} of other sites failed",
+    "assets": "{files} failed",
+}
+
+
+def excused_words(name: str, count: int) -> str:
+    files = "one image or file" if count == 1 else f"{count:,} images or files"
+    return _EXCUSED.get(name, "{pages} failed").format(pages=_counted(count), files=files)
+
+
 def _counted(pages: int) -> str:
     return "one page" if pages == 1 else f"{pages:,} pages"
 
@@ -179,8 +204,8 @@ def _more(summary: Summary) -> str:
 
 
 def _why_partial(summary: Summary) -> str:
-    failed = count_of(summary, Ending.FAILED)
-    if failed:
+    failed = count_of(summary, Ending.FAILED) - sum(summary.excused.values())
+    if failed > 0:
         return "one page failed" if failed == 1 else f"{failed:,} pages failed"
     if summary.unread:
         what = "one line or file" if summary.unread == 1 else f"{summary.unread:,} lines or files"

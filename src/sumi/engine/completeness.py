@@ -41,6 +41,7 @@ class Findings(msgspec.Struct, frozen=True):
     links_dropped: int = 0
     amiss: tuple[str, ...] = ()  # seeds that failed, with their outcomes
     only_amiss: bool = False  # no seed succeeded
+    excused: dict[str, int] = {}  # failed URLs that do not count, by reason
     lone: bool = False  # a part of the job is a single page without followed links
     remains: Remains = Remains()  # what was not read of the job's source
 
@@ -53,6 +54,7 @@ class Standing(msgspec.Struct, frozen=True):
     left_out: dict[str, int] = {}
     alone: bool = False
     amiss: tuple[str, ...] = ()  # seeds that failed, with their outcomes
+    excused: dict[str, int] = {}  # failed URLs that do not count, by reason
 
 
 class _Noted(msgspec.Struct, frozen=True):
@@ -128,13 +130,14 @@ def standing(
     elif _lacks(stats, outcomes, findings) or (follows and not here):
         status = PARTIAL
     else:
-        status = LIMITED if left_out or alone or findings.amiss else COMPLETE
-    return Standing(status, left_out, alone, findings.amiss)
+        status = LIMITED if left_out or alone or findings.amiss or findings.excused else COMPLETE
+    return Standing(status, left_out, alone, findings.amiss, findings.excused)
 
 
 def _lacks(stats: FrontierStats, outcomes: Mapping[str, int], findings: Findings) -> bool:
     """Whether something is missing, or below the wanted fidelity."""
     failed = sum(outcomes.get(one.value, 0) for one in BY_ENDING[Ending.FAILED])
+    failed -= sum(findings.excused.values())
     unaccounted = sum(outcomes.values()) != stats.known
     waiting = outcomes.get(Outcome.PENDING.value, 0)
     unread = findings.remains.unread or findings.remains.behind

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sumi.engine.control import Control
-from sumi.errors import StorageFailed, UsageError
+from sumi.errors import StorageFailed, TooLittleSpace
 from sumi.ports import Clock
 
 LOOK_SECONDS = 5.0
@@ -23,8 +23,6 @@ _MIB, _GIB = 1024**2, 1024**3
 
 class LowDiskSpace(StorageFailed):
     """Stopped cleanly because the disk ran low; the same command resumes once there is space."""
-
-    exit_code = 3
 
 
 class DiskSpace(NamedTuple):
@@ -73,7 +71,7 @@ def require_disk_space(folder: Path, least_bytes: int | None, measure: Measure =
     room = measure(folder)
     lacking = shortage(room, least_bytes) if room is not None else None
     if lacking is not None:
-        raise UsageError(
+        raise TooLittleSpace(
             f"not enough space in {folder}: {lacking}; free some, or choose another folder with --output or "
             "another limit with --min-free (0 for none)"
         )

@@ -10,6 +10,7 @@ from sumi.engine.completeness import Findings, failed_seeds, note_standing
 from sumi.engine.control import Control, ControlLoop, FlagFiles, RunState
 from sumi.engine.crawl import Crawl
 from sumi.engine.disk_watch import DiskWatch
+from sumi.engine.excused import excused_failures
 from sumi.engine.io import Io
 from sumi.engine.limits import Limits
 from sumi.engine.progress import pace_notes
@@ -19,7 +20,7 @@ from sumi.errors import SumiError, UsageError
 from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChanged, Summary
 from sumi.frontier.retry import WORTH_ANOTHER_RUN
 from sumi.model import PageFacts
-from sumi.policy import Durability
+from sumi.policy import NO_TOLERANCE, Durability, Tolerance
 from sumi.ports import JobStore, RestorableOutput
 from sumi.recipe import Job
 
@@ -39,6 +40,7 @@ class Place(msgspec.Struct, frozen=True):
     durability: Durability = Durability.BATCH
     state_setting: str = "--state"  # what names the backend of the state
     max_time: float | None = None  # seconds
+    tolerance: Tolerance = NO_TOLERANCE
 
 
 class Run:
@@ -180,16 +182,21 @@ class Run:
     async def _summary(self, *, aborted: bool = False, gave_up: str = "") -> Summary:
         notes: Sequence[str] = (f"ended by --on-error abort: {gave_up}",) if gave_up else ()
         found, stats = NOTHING_FOUND, await self._store.stats()
+        waits = await self._store.waiting_hosts(self._io.clock.now())
         if not aborted:  # after an abort the disk may have failed, and records cannot be read
             fidelity = FidelityScores(self._job.recipe.min_fidelity)
             remarks, dropped = await findings(self._store, fidelity)
             lone = self._has_lone_page is not None and self._has_lone_page()
-            found = Findings(fidelity.below, dropped, *await failed_seeds(self._store), lone=lone)
+            seeds = await failed_seeds(self._store)
+            excused = await excused_failures(
+                self._store, stats, waits, self._place.tolerance, maps=self._job.recipe.record_links
+            )
+            found = Findings(fidelity.below, dropped, *seeds, lone=lone, excused=excused)
             notes = (*notes, *self._output.remarks(), *remarks, *fidelity.notes())
         return summarize(
             self._job.recipe,
             stats,
-            await self._store.waiting_hosts(self._io.clock.now()),
+            waits,
             self._place.output,
             self._io.clock.now() - self._started,
             stopped=self._control.was_stopped,

@@ -66,11 +66,12 @@ def summarize(
         left_out=stands.left_out,
         alone=stands.alone,
         amiss=stands.amiss,
+        excused=stands.excused,
     )
 
 
 def standing_of(summary: Summary) -> Standing:
-    return Standing(summary.status, summary.left_out, summary.alone, summary.amiss)
+    return Standing(summary.status, summary.left_out, summary.alone, summary.amiss, summary.excused)
 
 
 def balanced(stats: FrontierStats, *, over_cap: bool, over_budget: int, suspended: int = 0) -> dict[str, int]:

@@ -7,7 +7,7 @@ returned.
 
 import msgspec
 
-from sumi.errors import UsageError
+from sumi.errors import NameUnknown, NotReached, UsageError
 from sumi.fetch.cookies import CookieJar
 from sumi.fetch.exchange import Exchanges, ProxyFailed
 from sumi.fetch.guard import AddressGuard
@@ -16,7 +16,7 @@ from sumi.fetch.resolver import Resolver, SystemResolver
 from sumi.fetch.route import ProxyLost, ProxyRotation, Route, Router
 from sumi.fetch.target import Target, parse_target
 from sumi.model import Request, Response, Timing
-from sumi.outcomes import UNREACHABLE, Outcome, Trouble, Verdict
+from sumi.outcomes import NAMELESS, UNREACHABLE, Outcome, Trouble, Verdict
 from sumi.policy import FetchLimits, NetworkPolicy
 from sumi.ports import Clock, Fetcher
 
@@ -154,8 +154,8 @@ _ADVICE = {
 
 
 class FirstContact:
-    """A Fetcher for a new job: if the very first exchange reaches no server, it raises UsageError instead of
-    letting a typing error be retried for minutes."""
+    """A Fetcher for a new job: if the very first exchange reaches no server, it raises NotReached or
+    NameUnknown instead of letting a typing error be retried for minutes."""
 
     def __init__(self, fetcher: Fetcher) -> None:
         self._fetcher = fetcher
@@ -168,7 +168,8 @@ class FirstContact:
             advice = _ADVICE.get(verdict.outcome, "check the URL and that the server is up")
             if verdict.outcome is Outcome.ADDRESS_REFUSED and verdict.rule.startswith("port "):
                 advice = "give another port"
-            raise UsageError(f"cannot reach {request.url}: {verdict.rule}; {advice}")
+            kind = NameUnknown if verdict.outcome in NAMELESS else NotReached
+            raise kind(f"cannot reach {request.url}: {verdict.rule}; {advice}")
         self._made = True
         return answer
 

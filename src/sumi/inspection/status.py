@@ -58,6 +58,7 @@ class JobStatus(msgspec.Struct, frozen=True):
     job: str = MIRROR
     notes: tuple[str, ...] = ()  # of a map: how much of each quality domain is there
     left_out: dict[str, int] = {}  # pages that were found but left out, by outcome
+    excused: dict[str, int] = {}  # failed URLs that do not count, by reason
 
 
 class _Progress(msgspec.Struct):
@@ -107,6 +108,7 @@ async def _look(state: Path) -> JobStatus:
             job=job,
             notes=_coverage(state) if is_map else (),
             left_out={} if told is None else told.left_out,
+            excused={} if told is None else told.excused,
         )
 
 

@@ -37,6 +37,7 @@ _NOT_OURS = frozenset(
 _DURATION = re.compile(
     r"(?:([0-9.]{1,9})d)?(?:([0-9.]{1,9})h)?(?:([0-9.]{1,9})m)?(?:([0-9.]{1,12})s?)?", re.ASCII
 )
+_MOST_FAILED = re.compile(r"\d{1,9}|\d{1,3}(?:\.\d{1,4})?%", re.ASCII)
 _DURATION_UNITS = (86_400, 3600, 60, 1)
 _LONGEST_DURATION = 366 * 86_400
 _PROXY = re.compile(
@@ -280,6 +281,26 @@ def _parse_address(text: str) -> str:
     return text
 
 
+def _parse_failures(text: str) -> str:
+    """Outcomes of failed pages, separated by commas."""
+    from sumi.outcomes import BY_ENDING, Ending
+
+    known = {outcome.value for outcome in BY_ENDING[Ending.FAILED]}
+    words = [word.strip() for word in text.split(",")]
+    for word in words:
+        if word not in known:
+            hint = suggestion(word, known).replace("-", "_") or "; docs/concepts/outcomes.md lists them"
+            raise UsageError(f"{word!r} is not the outcome of a failed page{hint}")
+    return ",".join(words)
+
+
+def _parse_most_failed(text: str) -> str:
+    value = text.strip()
+    if not _MOST_FAILED.fullmatch(value) or (value.endswith("%") and float(value[:-1]) > 100):
+        raise ValueError(text)
+    return value
+
+
 def _parse_secret(text: str) -> str:
     if not text.strip():
         raise UsageError("must not be empty")
@@ -324,6 +345,8 @@ DURATION = Kind(
 )
 ADDRESS = Kind("an http or https address", _parse_address, "URL")
 SECRET_TEXT = Kind("a text that only the two sides know", _parse_secret, "TEXT")
+FAILURES = Kind("outcomes of failed pages, such as not_found,soft_404", _parse_failures, "OUTCOMES")
+MOST_FAILED = Kind("a number of pages, or a share such as 1%", _parse_most_failed, "N|N%", (int, str))
 PROGRAM = Kind("a program, by name or path", _parse_folder, "PATH")
 SELECTOR = Kind("a CSS selector such as main .content", _parse_selector, "SELECTOR")
 

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
-from sumi.settings.kinds import ADDRESS, DURATION, NEW_FILE, SECRET_TEXT
+from sumi.policy import Tolerance
+from sumi.settings.kinds import ADDRESS, DURATION, FAILURES, MOST_FAILED, NEW_FILE, SECRET_TEXT, many
 from sumi.settings.setting import OPERATING as GROUP
 from sumi.settings.setting import Setting, grouped, with_defaults
 from sumi.settings.sources import from_keywords
@@ -16,6 +17,16 @@ class Operating(msgspec.Struct, frozen=True, kw_only=True):
     log_file: str | None = None
     notify: str | None = None
     notify_secret: str | None = None
+    allow_failed: tuple[str, ...] = ()  # each one outcome, or several with commas
+    max_failed: str | None = None
+
+    @property
+    def tolerance(self) -> Tolerance:
+        named = frozenset(word for words in self.allow_failed for word in words.split(","))
+        most = self.max_failed or "0"
+        if most.endswith("%"):
+            return Tolerance(named, share=float(most[:-1]) / 100)
+        return Tolerance(named, count=int(most))
 
 
 OPERATING: Final = with_defaults(
@@ -47,6 +58,19 @@ OPERATING: Final = with_defaults(
             "Sign the notification: its header X-Sumi-Signature is sha256= and the HMAC of the body. Prefer "
             "the environment variable: other users of the machine can see flags.",
             otherwise="no signature",
+        ),
+        Setting(
+            "allow-failed",
+            many(FAILURES),
+            "Failures with these outcomes do not count: the run is limited, not partial, and exits with 0. "
+            "Such as not_found for dead links; may be repeated, or a list with commas.",
+            otherwise="every failure counts",
+        ),
+        Setting(
+            "max-failed",
+            MOST_FAILED,
+            "Other failures do not count either if they are at most so many, or such a share of the pages.",
+            otherwise="none",
         ),
     ),
     Operating,

@@ -69,9 +69,9 @@ def test_one_capture_at_a_time_in_a_store_until_its_process_ends(
     with folder_site(tmp_path / "site") as site:
         running = started(spawn_sumi, site)
         second = run_sumi("capture", site.url, *FAST)
-        assert second.returncode == 2
+        assert second.returncode == 7
         assert "a capture is already in progress" in second.stderr
-        assert run_sumi("capture", "delete", jobs(run_sumi)[0]["id"]).returncode == 2
+        assert run_sumi("capture", "delete", jobs(run_sumi)[0]["id"]).returncode == 7
         assert run_sumi("capture", site.url, *FAST, "--limit", "1", "--store", "other").returncode == 0
         os.killpg(running.process.pid, signal.SIGKILL)
         running.process.wait()

@@ -19,7 +19,7 @@ from tests.folder_site import folder_site
 from tests.held_site import HeldSite, crawl_config, held_site, map_config, pause
 
 MIRROR = ("--rate-limit", "0", "--processes", "0", "--concurrency", "1", "--follow-links", "--json")
-IN_USE = 2
+IN_USE = 7
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_a_site_that_cannot_be_reached_takes_nothing_of_another_with_it(
     dead = spawn_sumi("mirror", other.url, "-o", "new/output", *MIRROR)
     first = spawn_sumi("mirror", site.url, "-o", "new/output", *MIRROR)
     with paused(first, site, "new/output/*/pause.mirror"):
-        assert dead.process.wait(120) == IN_USE
+        assert dead.process.wait(120) == 5
     assert_ends_whole(first)
     assert [path.name for path in (tmp_path / "new/output").iterdir()] == [site.home]
 
@@ -153,7 +153,7 @@ def test_nothing_is_removed_or_replaced_beside_a_running_map(
             assert_says_who(run_sumi(*words), first, "sumi map")
         for name in ("map.db", "map.db-wal", "map.db.lock"):
             refused = run_sumi("map", "export", "--format", "graphml", config, "-o", name)
-            assert refused.returncode == IN_USE, refused.stderr
+            assert refused.returncode == 2, refused.stderr
         assert run_sumi("map", config, "--stats").returncode == 0
     assert_ends_whole(first)
     with sqlite3.connect(tmp_path / "map.db") as db:
@@ -217,7 +217,7 @@ def test_nothing_is_removed_beside_a_running_capture(
         for words in (("capture", site.url, *CAPTURE), ("capture", "delete", "2")):
             assert_says_who(run_sumi(*words), first, "sumi capture")
         database = "captures/captures.sqlite"
-        assert run_sumi("capture", "export", "--format", "jsonl", "-o", database).returncode == IN_USE
+        assert run_sumi("capture", "export", "--format", "jsonl", "-o", database).returncode == 2
     assert_ends_whole(first)
     shown = [json.loads(line) for line in run_sumi("capture", "show", "--json").stdout.splitlines()]
     pages = [row["url"] for row in shown if row["kind"] == "page"]

@@ -9,12 +9,13 @@ import pytest
 from tests.commands import FinishedSumi, RunSumi
 from tests.site import RunningSite
 
+BESIDES = (6, 8)  # a port that is refused; too little space
 NOWHERE = "http://127.0.0.1:9/"  # never dialled: the mistake is found before
 
 
 def sentence_of(done: FinishedSumi) -> str:
     lines = done.stderr.splitlines()
-    assert done.returncode == 2
+    assert done.returncode in (2, *BESIDES)
     assert "Traceback" not in done.stderr
     assert lines[-1].startswith("sumi")
     assert sum(line.startswith("sumi") for line in lines) == 1

@@ -110,7 +110,7 @@ def test_a_database_that_fails_or_cannot_be_opened_sends_the_error_webhook(
         fail = "BEGIN SELECT raise(ABORT, 'worn out'); END"
         tables(database, f"CREATE TRIGGER t BEFORE INSERT ON page_history WHEN new.state = 'Fetching' {fail}")
         broken = run_sumi("map", config, "--update")
-        assert broken.returncode == 4, broken.stderr
+        assert broken.returncode == 8, broken.stderr
         (first,) = told_of_errors(web)
         assert (first["event"], first["run"], first["status"]) == ("map.failed", 2, "interrupted")
         assert "worn out" in str(first["error"])

@@ -64,7 +64,7 @@ def test_an_unreachable_site_affects_only_itself_and_the_exit_code(
 ) -> None:
     two[0].stop()
     done = run_sumi("mirror", two[0].url, two[1].url, *FAST)
-    assert done.returncode == 2
+    assert done.returncode == 5
     assert done.events[-1]["outcomes"]["captured"] == 6
     assert "cannot reach" in done.events[-1]["notes"][0]
     assert not (tmp_path / "output" / two[0].home).exists()

@@ -12,8 +12,9 @@ import msgspec
 from sumi.console.options import add_reporting, add_settings, given_flags
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import reporting
-from sumi.console.summary import ABORTED, COMPLETE, INTERRUPTED, WITH_FAILURES
+from sumi.console.summary import exit_code
 from sumi.console.terminal import Sink, printable
+from sumi.errors import INTERRUPTED, WITH_FAILURES
 from sumi.jobs.capture.export import DEFAULT_FORMAT, EXPORT_FORMATS
 from sumi.jobs.capture.settings import (
     CAPTURE_SETTINGS,
@@ -29,7 +30,6 @@ from sumi.settings.setting import Setting
 if TYPE_CHECKING:
     from sumi.jobs.capture.captures import Captures, ShownJob
 
-_EXIT_CODES = {"completed": COMPLETE, "completed_with_errors": WITH_FAILURES}
 _EXAMPLES = """\
 examples:
   sumi capture https://docs.example.org/guide           the pages under /guide, into ./captures
@@ -74,9 +74,9 @@ def run_reported(settings: CaptureSettings, options: argparse.Namespace, job_id:
 
     with reporting(options) as reporter:
         captured = run_loop(capture(settings, listeners=[reporter], job_id=job_id))
-    if captured.summary.status == "aborted":
-        return ABORTED
-    return _EXIT_CODES.get(captured.job.status, INTERRUPTED)
+    code = exit_code(captured.summary)
+    # Pages that still wait, for example for a host that does not answer, can be resumed.
+    return INTERRUPTED if code == WITH_FAILURES and captured.job.status == "interrupted" else code
 
 
 # ── sumi capture list, show, export, delete, pause, resume, cancel ─────────────────────────────────────────

@@ -203,10 +203,11 @@ async def _run(
             settings.min_free,
             settings.durability,
             max_time=settings.max_time,
+            tolerance=settings.tolerance,
         )
         with obeying_signals(control):
             summary = await Run(job, place, io, store, output, control).run()
-        return Captured(output.mark(_status(summary, output.job), io.clock.now()), summary)
+        return Captured(output.mark(_status(summary), io.clock.now()), summary)
 
 
 @asynccontextmanager
@@ -273,12 +274,11 @@ def _follow(
     return hear
 
 
-def _status(summary: Summary, job: CaptureJob) -> JobStatus:
+def _status(summary: Summary) -> JobStatus:
     """Interrupted, too, if pages still wait, for example for a host that does not answer."""
     if summary.status in ("interrupted", "aborted") or summary.outcomes.get(Outcome.PENDING.value):
         return JobStatus.INTERRUPTED
-    lacks = job.pages_failed or summary.status == PARTIAL
-    return JobStatus.COMPLETED_WITH_ERRORS if lacks else JobStatus.COMPLETED
+    return JobStatus.COMPLETED_WITH_ERRORS if summary.status == PARTIAL else JobStatus.COMPLETED
 
 
 def _mark_interrupted(folder: CaptureFolder, database: CaptureDatabase, job_id: str) -> None:

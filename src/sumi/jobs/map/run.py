@@ -102,6 +102,7 @@ async def _map(
         request.min_free,
         request.durability,
         max_time=request.max_time,
+        tolerance=request.tolerance,
     )
 
     async def read_job() -> Job:

@@ -9,9 +9,9 @@ from sumi.console.narration import Verbosity
 from sumi.console.options import add_loudness, add_settings, given_flags
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import Reporter, choose_reporter, ignore_questions
-from sumi.console.summary import INTERRUPTED, exit_code, worst_of
+from sumi.console.summary import exit_code, worst_of
 from sumi.console.terminal import Sink
-from sumi.errors import StorageFailed
+from sumi.errors import INTERRUPTED, StorageFailed
 from sumi.events import Summary
 from sumi.jobs.mirror.settings import LOOKING, SETTINGS, URLS, MirrorSettings, load_settings, load_sites
 

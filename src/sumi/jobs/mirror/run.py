@@ -121,6 +121,7 @@ async def _run(
         settings.min_free,
         settings.durability,
         max_time=settings.max_time,
+        tolerance=settings.tolerance,
     )
     with obeying_signals(control):
         return await Run(job, place, io, store, tree, control, read_job, complete).run()

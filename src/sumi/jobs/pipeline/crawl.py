@@ -131,6 +131,7 @@ def _place(config: CrawlConfig, options: CrawlOptions) -> Place:
         options.durability,
         BACKEND_SETTING,
         options.max_time,
+        options.tolerance,
     )
 
 

@@ -28,7 +28,8 @@ STOP_SECONDS = 60.0
 _LAST_OUTPUT_SECONDS = 5.0
 
 
-# The time limit, the log and the notification are those of both processes together.
+# The time limit, the log and the notification are those of both processes together; which failures are
+# allowed is passed on as flags.
 _OF_BOTH = frozenset(setting.variable for setting in OPERATING)
 
 

@@ -14,19 +14,10 @@ import msgspec
 
 from sumi.assembly.operating import logging_to, notify_end
 from sumi.assembly.parts import run_loop, teller
-from sumi.console.summary import (
-    ABORTED,
-    BAD_USAGE,
-    COMPLETE,
-    EVERYTHING,
-    INTERRUPTED,
-    exit_code,
-    status_line,
-    worst_of,
-)
+from sumi.console.summary import EVERYTHING, exit_code, status_line, worst_of
 from sumi.console.terminal import Palette, printable
 from sumi.engine.control import Control
-from sumi.errors import SumiError
+from sumi.errors import ABORTED, COMPLETE, INTERRUPTED, WITH_FAILURES, SumiError
 from sumi.events import Event, Listener, Summary, Warned
 from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.config_file import load_crawl_config
@@ -167,6 +158,8 @@ class JointRun:
         words += ["--again"] if options.again else []
         words += ["--processes", str(options.processes)] if options.processes is not None else []
         words += ["--min-free", str(options.min_free)] if options.min_free is not None else []
+        words += [word for outcomes in options.allow_failed for word in ("--allow-failed", outcomes)]
+        words += ["--max-failed", options.max_failed] if options.max_failed is not None else []
         crawler = CrawlerProcess(words, _Logged(self._crawler_listener, log))
         control = JointControl(crawler)
         with forwarding_signals(control):
@@ -195,6 +188,8 @@ class JointRun:
                 read_config=self._read_config,
                 crawler_at_work=lambda: crawler.at_work,
                 max_time=self._options.max_time,
+                allow_failed=self._options.allow_failed,
+                max_failed=self._options.max_failed,
             )
         finally:
             if turns is not None:
@@ -253,7 +248,7 @@ def crawler_end(crawler: CrawlerProcess) -> CrawlerEnd:
     code, summary = crawler.returncode, crawler.summary
     if code < 0:
         return _killed(signal.Signals(-code), crawler)
-    if code in (BAD_USAGE, ABORTED) and crawler.error:
+    if code not in (COMPLETE, WITH_FAILURES, INTERRUPTED) and crawler.error:
         words = "refused to start" if summary is None else "broke off"
         return CrawlerEnd(code, "aborted", summary, f"the crawler {words}: {crawler.error}")
     if summary is not None:
@@ -301,8 +296,13 @@ def joint_verdict(crawl: CrawlerEnd, scraped: Summary) -> JointVerdict:
         left_out=crawl.summary.left_out if crawl.summary is not None else {},
         alone=crawl.summary is not None and crawl.summary.alone,
         amiss=crawl.summary.amiss if crawl.summary is not None else (),
+        excused=_joint_excused(crawl.summary, scraped),
     )
     return JointVerdict(summary, worst_of((crawl.code, exit_code(scraped))), reason)
+
+
+def _joint_excused(crawled: Summary | None, scraped: Summary) -> dict[str, int]:
+    return dict(Counter(scraped.excused) + Counter(crawled.excused if crawled is not None else {}))
 
 
 def _joint_outcomes(crawled: Summary | None, scraped: Summary) -> dict[str, int]:
@@ -318,7 +318,7 @@ def _joint_outcomes(crawled: Summary | None, scraped: Summary) -> dict[str, int]
 
 def _reason(status: str, crawl: CrawlerEnd, scraped: Summary) -> str:
     if crawl.trouble:
-        return f"{crawl.trouble}; {_GO_ON}" if crawl.code != BAD_USAGE else crawl.trouble
+        return f"{crawl.trouble}; {_GO_ON}" if crawl.code == ABORTED else crawl.trouble
     if status == "complete":
         return EVERYTHING
     if status == "interrupted":

@@ -139,6 +139,7 @@ async def _scrape(
                 options.durability,
                 BACKEND_SETTING,
                 options.max_time,
+                options.tolerance,
             )
             with obeying_signals(control):
                 summary = await Run(job, place, io, store, archive, control, read_job).run()
