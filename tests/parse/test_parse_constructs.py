@@ -107,7 +107,9 @@ def test_a_table_of_related_things_is_a_table() -> None:
 @pytest.mark.parametrize("kind", ["note", "tip", "warning", "caution", "important"])
 def test_boxes_of_docbook_are_quotes_under_their_title(kind: str) -> None:
     box = f"<div class={kind}><h3 class=title>Take care</h3><p>It moves.</p></div>"
-    assert markdown(f"<div class=sect1>{box}</div>") == "> **Take care**\n>\n> It moves."
+    assert markdown(f"<div class=sect1>{box}</div>") == (
+        f"> **{kind.capitalize()}: Take care**\n>\n> It moves."
+    )
     assert markdown(f"<div class={kind}><p>A {kind}.</p></div>") == f"A {kind}."
 
 

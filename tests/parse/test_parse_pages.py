@@ -24,7 +24,7 @@ KEPT = {
         "# Setup\n",
         "`Ctrl`+`V`",
         "```bash\npip install harbor\nharbor --version | cat\n```",
-        "**On Windows**\n\nUse the installer.",
+        "> **Note: On Windows**\n>\n> Use the installer.",
         "> **Tip**\n>\n> Pin the version.",
         "| `a\\|b` | One<br>or two |",
         "Energy is $E = m c^2$.",
@@ -45,7 +45,7 @@ KEPT = {
     ],
     "mdbook": [
         "# Ownership\n",
-        '```rust\nfn main() {\nlet s = String::from("hi");\n}\n```',
+        '```rust\nlet s = String::from("hi");\n```',
         "> Note: moves are cheap.",
         "1. First\n   - Nested **point**\n2. Second",
     ],

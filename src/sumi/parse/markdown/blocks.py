@@ -1,9 +1,9 @@
 """Blocks that Markdown has no sign for, made into the nearest that it has."""
 
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
-from sumi.parse.html import Document, Element, Node, Text, collapse, element_children, new_element
+from sumi.parse.html import Element, Node, Text, collapse, element_children, new_element
 
 _LARGEST_NUMBER: Final = 999_999_999  # of a list item, by CommonMark
 _DEFINITIONS: Final = "sumi-definitions"
@@ -79,37 +79,6 @@ def _terms_and_meanings(definitions: Element) -> list[Element]:
     return parts
 
 
-def quote_admonition(box: Element) -> None:
-    _lay_out(box)
-    box.tag = "blockquote"
-    title = next(element_children(box), None)
-    if title is not None and _is_title(title):
-        title.tag = "p"
-        title.wrap_children(new_element("strong"))
-
-
-def _lay_out(box: Element) -> None:
-    """AsciiDoc writes a box as a table of its title and its text; the title may be an icon."""
-    table = next(element_children(box), None)
-    cells = [] if table is None or table.tag != "table" else list(islice(table.iter_elements("td"), 2))
-    if [cell.attr("class") for cell in cells] != ["icon", "content"]:
-        return
-    sign, text = cells
-    named = sign.select_one("[title], img[alt]")
-    by_icon = "" if named is None else named.attr("title") or named.attr("alt") or ""
-    title = new_element("p", collapse(sign.text) or by_icon)
-    title.attrs["class"] = "title"
-    parts = list(text.children)
-    box.clear()
-    box.append(title)
-    box.extend(parts)
-
-
-def _is_title(element: Element) -> bool:
-    classes = (element.attr("class") or "").lower()
-    return "title" in classes or "heading" in classes or element.tag == "summary"
-
-
 def join_label(footnote: Element) -> None:
     """The number of a footnote as docutils writes it, into the paragraph that it stands beside."""
     parts = list(islice(element_children(footnote), 2))
@@ -161,56 +130,3 @@ def as_block(element: Element) -> None:
 
 def as_code(element: Element) -> None:
     element.tag = "code"
-
-
-_LONGEST_LABEL: Final = 100
-_SWITCHES: Final = "input[type=radio]"  # what the labels are of; each would leave a blank line
-
-
-class _Form(NamedTuple):
-    """How a generator writes tabs: selectors of the whole, and within it of labels and panels."""
-
-    whole: str
-    labels: str
-    panels: str
-
-
-_FORMS: Final = (
-    _Form("div.tabbed-set", ".tabbed-labels > label", ".tabbed-content > .tabbed-block"),  # MkDocs Material
-    _Form("div.tabs-container", "[role=tablist] > [role=tab]", "[role=tabpanel]"),  # Docusaurus
-    _Form("div.vp-code-group", ".tabs > label", ".blocks > *"),  # VitePress
-    _Form("div.sphinx-tabs", "[role=tablist] > [role=tab]", "[role=tabpanel]"),
-    _Form("div.sd-tab-set", ":scope > label.sd-tab-label", ":scope > .sd-tab-content"),  # sphinx-design
-)
-
-
-_ANY: Final = ", ".join(form.whole for form in _FORMS)
-
-
-class Tabs(NamedTuple):
-    whole: Element
-    form: _Form
-
-
-def find_tabs(document: Document) -> list[Tabs]:
-    if document.select_one(_ANY) is None:
-        return []
-    return [Tabs(whole, form) for form in _FORMS for whole in document.select(form.whole)]
-
-
-def label_panels(tabs: Tabs) -> None:
-    """Each panel under its label, where pages have a row of labels over a pile of panels. Left as they are
-    where labels and panels are not one to one, as in tabs within tabs of a kind."""
-    labels = tabs.whole.select(tabs.form.labels)
-    panels = tabs.whole.select(tabs.form.panels)
-    if not labels or len(labels) != len(panels):
-        return
-    for switch in tabs.whole.select(_SWITCHES):
-        switch.decompose()
-    for label, panel in zip(labels, panels, strict=True):
-        title = new_element("p")
-        title.append(new_element("strong", collapse(label.text)[:_LONGEST_LABEL]))
-        panel.insert_before(title)
-        label.decompose()
-        if panel.attr("hidden") is not None:
-            del panel.attrs["hidden"]

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Final
 
 from sumi.parse.html import Element, Node, Text
+from sumi.parse.markdown.callouts import is_box
 
 
 class Part(Enum):
@@ -160,7 +161,7 @@ def _remembered_part(classes: str) -> Part:
     names = frozenset(classes.lower().split())
     if names & _CHROME_CLASSES:
         return Part.CHROME
-    return Part.ADMONITION if names & _ADMONITION_CLASSES else Part.CONTENT
+    return Part.ADMONITION if names & _ADMONITION_CLASSES or is_box(classes) else Part.CONTENT
 
 
 def is_too_long_for_its_name(element: Element) -> bool:

@@ -6,8 +6,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
-from sumi.parse.html import Document, Element, Node, Text, collapse, new_element
+from sumi.parse.html import Document, Element, Text, collapse, element_children, new_element
 from sumi.parse.markdown.chrome import MAX_CLASSES, Part, part_of
+from sumi.parse.markdown.code_lines import are_numbers_of, lines_of, mark_changes
 
 # A fence's info string must not hold a backtick or a blank; no language has a longer name.
 _LANGUAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+#.-]{0,31}")
@@ -18,8 +19,18 @@ _IN_FIGURE: Final = re.compile(r"(?:^|\s)highlight\s+([A-Za-z][^\s;]*)")
 _LANGUAGE_ATTRS: Final = ("data-lang", "data-language", "data-code-language")
 # rustdoc and others give the bare name; only names that can mean nothing else.
 _BARE_NAMES: Final = frozenset(
-    {"rust", "python", "bash", "javascript", "typescript", "java", "cpp", "ruby", "golang"}
+    {"rust", "python", "bash", "javascript", "typescript", "java", "cpp", "ruby", "golang", "mermaid"}
 )
+# On the code itself, with nothing beside it, hardly anything else is meant by these either.
+_LANGUAGES: Final = """
+    asm awk bat c c++ clojure cmake coffeescript console cs csharp css csv d2 dart diff docker dockerfile
+    dot elixir elm erb erlang fish fortran fsharp gherkin glsl go gradle graphql graphviz groovy haskell
+    hcl html http ini jinja js json json5 jsonc jsonnet jsx julia kotlin latex less lisp lua makefile
+    markdown matlab md mdx nginx nim nix objc ocaml pascal perl php plantuml powershell prisma prolog
+    proto protobuf ps1 py r rb regex rs rst sass scala scheme scss sh shell solidity sql svelte swift tcl
+    terraform tex toml ts tsx vb vim vue wasm xml yaml yml zig zsh
+"""
+_ALONE: Final = frozenset(_LANGUAGES.split())
 _SAME_AS: Final = {
     "python3": "python",
     "ipython": "python",
@@ -41,13 +52,16 @@ _SAME_AS: Final = {
 _WRAPPERS: Final = 3
 _NEAR: Final = 8  # ancestors looked at; pages laid out in tables have dozens of them around each block
 _NUMBERING: Final = frozenset({"td", "tr", "tbody", "table", "code", "pre"})
+_HEADING_TAGS: Final = frozenset({"div", "figcaption", "header", "p", "span"})
 _WITHIN: Final = ("span", "a", "b", "br", "button", "div", "em", "i", "li", "p", "strong", "tr")
 
 # Numbers of lines, and what folds a part away. What cannot be selected the page itself leaves out when code
 # is copied: numbers by Hugo, prompts by others.
 _NOT_CODE: Final = (
     "[class*=lineno], [class*=line-number]:not(pre, code), .gutter, .ln, button, summary, "
-    "span[style*='user-select:none'], span[style*='user-select: none']"
+    "span[style*='user-select:none'], span[style*='user-select: none'], "
+    # What is laid over the code when it is pointed at, and what is not shown of an example.
+    ".ttc, [role=tooltip], .tooltiptext, .twoslash-popup-container, .boring"
 )
 
 
@@ -117,13 +131,34 @@ def _flatten_signature(term: Element) -> None:
 def _prepare_block(pre: Element, code: CodeParts) -> None:
     _drop_label(pre)
     _drop_numbers_beside(pre)
-    _mark_language(pre, pre.select_one(":scope > code") if code.has_inner else None)
+    inner = pre.select_one(":scope > code") if code.has_inner else None
+    _mark_language(pre, inner)
     if next(pre.iter_elements(_WITHIN), None) is None:
         return
     for part in pre.select(_NOT_CODE):
         part.decompose()
+    if inner is not None:
+        _release_heading(pre, inner)
+    mark_changes(pre)
     # Highlighting is hundreds of spans, and whatever walks over the page later would walk over them too.
     pre.set_text(lines_of(pre))
+
+
+def _release_heading(pre: Element, code: Element) -> None:
+    """What stands over the code within the block, be it the name of a file, or where its buttons were."""
+    for part in list(element_children(pre)):
+        if part is code:
+            return
+        if part.tag in _HEADING_TAGS and part.parent is not None:
+            words = collapse(part.text)
+            part.decompose()
+            if words and canonical_language(words) != language_of(pre):
+                pre.insert_before(new_element("p", words))
+
+
+def language_of(pre: Element) -> str:
+    """Of a block that is prepared."""
+    return (pre.attr("class") or "").removeprefix("language-")
 
 
 def _drop_label(pre: Element) -> None:
@@ -220,7 +255,10 @@ def _declared(element: Element) -> str | None:
             return language
     if not classes or len(classes) >= MAX_CLASSES:
         return None
-    return (_in_figure(classes) if element.tag == "figure" else None) or language_in(classes)
+    language = (_in_figure(classes) if element.tag == "figure" else None) or language_in(classes)
+    if language is None and element.tag in ("code", "pre") and classes.strip().lower() in _ALONE:
+        return canonical_language(classes)
+    return language
 
 
 def _in_figure(classes: str) -> str | None:
@@ -253,71 +291,3 @@ def canonical_language(name: str) -> str:
     if not _LANGUAGE.fullmatch(name):
         return ""
     return _SAME_AS.get(name, name)
-
-
-_BLOCKS: Final = ("div", "li", "p", "tr")
-_BREAKING: Final = ("br", *_BLOCKS)
-# Of highlighters that leave it to the style sheet to begin a new line.
-_LINE_CLASSES: Final = frozenset({"line", "token-line", "highlight-line", "code-line", "view-line"})
-_LONGEST_NUMBER: Final = 7
-
-
-def lines_of(pre: Element) -> str:
-    """Every character of the code and no markup, whatever its highlighter made lines of: line ends, breaks,
-    blocks or spans. Changes the block, whose text the result is meant to be."""
-    if next(pre.iter_elements(_BREAKING), None) is not None:
-        _end_lines(pre)
-    text = pre.text
-    return text if "\n" in text else _by_spans(pre, text)
-
-
-def _end_lines(pre: Element) -> None:
-    for element in list(pre.iter_elements(_BREAKING)):
-        if element.tag == "br":
-            element.replace_with(Text("\n"))
-        else:
-            _end_line(element)
-
-
-def _end_line(block: Element) -> None:
-    """A block begins on a line of its own and ends it; line ends between two are of the source only."""
-    before, after = block.previous_sibling, block.next_sibling
-    if isinstance(after, Text) and _is_line_end(after):
-        after.decompose()
-    if before is not None and before.text and not _ends_line(before):
-        block.insert_before(Text("\n"))
-    if not _ends_line(block):
-        block.append(Text("\n"))
-
-
-def _is_line_end(text: Text) -> bool:
-    return not text.data.strip() and text.data.startswith(("\n", "\r\n"))
-
-
-def _ends_line(node: Node) -> bool:
-    """By the last thing in it: its whole text would be read again for every block around it."""
-    while isinstance(node, Element) and len(node):
-        node = node[-1]
-    return isinstance(node, Text) and node.data.endswith("\n")
-
-
-def _by_spans(pre: Element, text: str) -> str:
-    lines = [span.text for span in pre.iter_elements("span") if _is_line(span)]
-    whole = len(lines) > 1 and sum(map(len, lines)) == len(text)
-    return "\n".join(lines) if whole else text
-
-
-def _is_line(span: Element) -> bool:
-    classes = span.attr("class")
-    return classes is not None and not _LINE_CLASSES.isdisjoint(classes.split())
-
-
-def are_numbers_of(words: list[str], code: str) -> bool:
-    """Whether they are consecutive, and as many as there are lines; of blank ones at the end not all may be
-    numbered."""
-    if not code.strip("\n").count("\n") < len(words) <= code.count("\n") + 1:
-        return False
-    first = words[0]
-    if len(first) > _LONGEST_NUMBER or not (first.isascii() and first.isdigit()):
-        return False
-    return all(word == str(number) for number, word in enumerate(words, int(first)))

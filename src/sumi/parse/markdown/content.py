@@ -17,6 +17,7 @@ from sumi.parse.markdown.article import (
     may_hold_story,
 )
 from sumi.parse.markdown.article_signs import Claim, Signs, claim_of
+from sumi.parse.markdown.callouts import boxes_by_role
 from sumi.parse.markdown.chrome import (
     CHROME_IDS,
     CHROME_ROLES,
@@ -141,6 +142,7 @@ def read_names(document: Document) -> Names:
         admonitions=[
             *(element for element, (part, _) in removable if part is Part.ADMONITION),
             *_titled_boxes(document),
+            *boxes_by_role(document),
         ],
     )
 

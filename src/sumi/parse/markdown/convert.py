@@ -9,7 +9,6 @@ from sumi.parse.html import (
     Text,
     body_of,
     collapse,
-    element_children,
     find_each,
     is_on_page,
     new_element,
@@ -18,7 +17,7 @@ from sumi.parse.html import (
 )
 from sumi.parse.markdown import blocks, formulas, inline
 from sumi.parse.markdown.article_signs import Signs, find_signs
-from sumi.parse.markdown.blocks import Tabs, find_tabs, label_panels
+from sumi.parse.markdown.callouts import quote_callout
 from sumi.parse.markdown.chrome import (
     CHROME_TAGS,
     Part,
@@ -39,6 +38,7 @@ from sumi.parse.markdown.content import (
     unlinked_weight,
 )
 from sumi.parse.markdown.fidelity import Expected, Inventory, inventory_of_tree
+from sumi.parse.markdown.folds import find_folded, settle_button
 from sumi.parse.markdown.inline import (
     came_out_as_tags,
     came_out_with_blank_blocks,
@@ -57,6 +57,7 @@ from sumi.parse.markdown.left_out import (
     number_of_words,
 )
 from sumi.parse.markdown.tables import TableFitter
+from sumi.parse.markdown.tabs import Tabs, find_tabs, label_panels, show
 
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _SMALL_PARTS: Final = (
@@ -92,6 +93,7 @@ class _Findings(NamedTuple):
     formula_blocks: list[Element]
     linked_blocks: list[Element]
     tabs: list[Tabs]
+    folded: list[Element]
     fitter: TableFitter
 
 
@@ -107,6 +109,7 @@ def _look_through(document: Document) -> _Findings:
         formula_blocks=select_each(document, _FORMULA_BLOCKS),
         linked_blocks=select_each(document, inline.LINKED_BLOCKS),
         tabs=find_tabs(document),
+        folded=find_folded(document),
         fitter=TableFitter(document),
     )
 
@@ -190,6 +193,8 @@ def _take_off_chrome(bulk: Bulk, found: _Findings, left_out: LeftOut) -> None:
         bulk.weigh()  # now, or what is left of a bar might be most of what will be left of the page
     for tabs in found.tabs:
         label_panels(tabs)
+    for part in found.folded:
+        show(part)
     prepare_code(found.code)
     # Only now, when code is no more a matter of thousands of spans.
     _settle_small_parts(root.select(_SMALL_PARTS), bulk, left_out)
@@ -234,7 +239,7 @@ def _settle_named(found: _Findings, bars: list[Element], bulk: Bulk, left_out: L
     chrome = [*bars, *filter(is_chrome_aside, asides)]
     # First, because a box knows its title by being the first in it, be it chrome or not.
     for box in found.names.admonitions:
-        blocks.quote_admonition(box)
+        quote_callout(box)
     for footnote in asides:
         blocks.join_label(footnote)
     for element in chrome:
@@ -257,36 +262,6 @@ def _settle_footer(footer: Element, left_out: LeftOut) -> None:
         left_out.take_off(footer)
 
 
-def _settle_button(button: Element) -> None:
-    """Of an accordion it is the heading; elsewhere it does something, which Markdown cannot."""
-    parent = button.parent
-    if isinstance(parent, Element) and parent.tag in _NAMED_BY_BUTTON:
-        _settle_buttons_of(parent)
-    else:
-        button.decompose()
-
-
-def _settle_buttons_of(heading: Element) -> None:
-    """All at once, because one that folds is not beside the text of the others, but they are beside its."""
-    buttons = [child for child in element_children(heading) if child.tag == "button"]
-    is_named = _letters(heading) > sum(map(_letters, buttons))
-    for button in buttons:
-        if _is_fold(button) or (not is_named and button.text.strip()):
-            is_named = True
-            button.unwrap()
-        else:
-            button.decompose()
-
-
-def _is_fold(button: Element) -> bool:
-    return button.attr("aria-expanded") is not None or button.attr("aria-controls") is not None
-
-
-def _letters(element: Element) -> int:
-    """Numbers and signs are on both kinds of headings."""
-    return sum(map(str.isalpha, element.text))
-
-
 def _settle_summary(summary: Element) -> None:
     """Of a fold that is there for the page's sake alone: "Expand description"."""
     if part_of(summary.attr("class") or "") is Part.CHROME:
@@ -301,13 +276,12 @@ def _set_formula(element: Element) -> bool:
     return True
 
 
-_NAMED_BY_BUTTON: Final = frozenset({*_HEADINGS, "summary", "dt"})
 _WRITTEN_APART: Final = ("q", *formulas.RENDERED)
 _UNSEEN: Final = frozenset({"script", "style", "template", "canvas", "svg"})
 _FORMULA_CLASSES: Final = frozenset({"math", "arithmatex"})
 _SETTLERS: Final[dict[str, Callable[[Element], None]]] = {
     "audio": inline.link_to_media,
-    "button": _settle_button,
+    "button": settle_button,
     "img": inline.choose_image_source,
     "math": formulas.set_mathml,
     "script": formulas.set_math_script,

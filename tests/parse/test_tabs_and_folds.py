@@ -1,0 +1,108 @@
+"""Each panel of tabs stands under its label, and what an accordion hides under the button that shows it."""
+
+import pytest
+
+from sumi.parse.html import parse_html
+from sumi.parse.markdown.convert import page_markdown
+
+
+def markdown(html: str) -> str:
+    page = f"<main><h1>Ink</h1>{html}</main>".encode()
+    text = page_markdown(parse_html(page, "utf-8"), "https://e.org/d/p.html").markdown.strip()
+    return text.removeprefix("# Ink").strip()
+
+
+BUTTONS = (
+    "<div role=tablist><button role=tab aria-controls=a>A</button>"
+    "<button role=tab aria-controls=b>B</button></div>"
+    "<div role=tabpanel id=a><p>one</div><div role=tabpanel id=b hidden><p>two</div>"
+)
+FORMS = {
+    "buttons that name their panels": BUTTONS,
+    "links in items, panels that name their labels": "<x-tabs><div><ul role=tablist>"
+    "<li role=presentation><a role=tab id=t1 href=#p1>A</a><li role=presentation>"
+    "<a role=tab id=t2 href=#p2>B</a>"
+    "</ul></div><div id=p1 role=tabpanel aria-labelledby=t1><p>one</div>"
+    "<div id=p2 role=tabpanel aria-labelledby=t2 hidden><p>two</div></x-tabs>",
+    "items and panels in order": "<div><ul role=tablist><li role=tab>A<li role=tab>B</ul>"
+    "<div><div role=tabpanel><p>one</div><div role=tabpanel hidden><p>two</div></div></div>",
+    "Bootstrap 3": "<ul class='nav nav-tabs'><li><a data-toggle=tab href=#a>A</a><li><a href=#b>B</a></ul>"
+    "<div class=tab-content><div class='tab-pane active' id=a><p>one</div>"
+    "<div class=tab-pane id=b><p>two</div></div>",
+    "Bootstrap 5, in a nav": "<nav><div class='nav nav-tabs' role=tablist>"
+    "<button data-bs-target=#a role=tab>A</button><button data-bs-target=#b role=tab>B</button></div></nav>"
+    "<div class=tab-content><div id=a class=tab-pane role=tabpanel><p>one</div>"
+    "<div id=b class=tab-pane role=tabpanel><p>two</div></div>",
+    "switches and labels": "<div class=tab-set><input type=radio id=r><label for=r>A</label>"
+    "<div class=tab-content><p>one</div><input type=radio id=s><label for=s>B</label>"
+    "<div class=tab-content><p>two</div></div>",
+    "panels without a role": "<div role=tablist><button aria-controls=a>A</button><button aria-controls=b>B"
+    "</button></div><div id=a><p>one</div><div id=b hidden><p>two</div>",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_panel_stands_under_its_label(form: str) -> None:
+    assert markdown(FORMS[form]) == "**A**\n\none\n\n**B**\n\ntwo"
+
+
+def test_tabs_within_tabs() -> None:
+    inner = (
+        "<ul role=tablist><li role=tab>C<li role=tab>D</ul>"
+        "<div role=tabpanel>c</div><div role=tabpanel>d</div>"
+    )
+    html = (
+        "<ul role=tablist><li role=tab>A<li role=tab>B</ul>"
+        f"<div><div role=tabpanel>{inner}</div><div role=tabpanel hidden><p>two</div></div>"
+    )
+    assert markdown(html) == "**A**\n\n**C**\n\nc\n\n**D**\n\nd\n\n**B**\n\ntwo"
+
+
+def test_the_only_panel_that_is_there_is_of_the_chosen_label() -> None:
+    labels = "<div role=tablist><a role=tab>A</a><a role=tab aria-selected=true>B</a></div>"
+    html = f"{labels}<div role=tabpanel>two</div>"
+    assert markdown(html) == "**B**\n\ntwo"
+
+
+def test_labels_without_panels_are_left_as_they_are() -> None:
+    assert markdown("<ul role=tablist><li role=tab>A<li role=tab>B</ul><p>text") == "- A\n- B\n\ntext"
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (
+            (
+                "<div><button aria-expanded=false aria-controls=q>How is it ground?</button>"
+                "<div id=q hidden><p>Slowly."
+                "</div></div>"
+            ),
+            "**How is it ground?**\n\nSlowly.",
+        ),
+        (
+            (
+                "<div><button aria-expanded=true><span>GET</span><div><span>/ink</span><div>All inks</div>"
+                "</div></button>"
+                "<button>Copy</button></div><div><p>Returns them.</div>"
+            ),
+            "**GET /ink All inks**\n\nReturns them.",
+        ),
+        ("<button class=accordion>Paper</button><div><p>From mulberry.</div>", "**Paper**\n\nFrom mulberry."),
+        (
+            "<button aria-expanded=true><h3>Paper</h3></button><div><p>From mulberry.</div>",
+            "### Paper\n\nFrom mulberry.",
+        ),
+        ("<button>Copy</button><pre>x</pre>", "```\nx\n```"),
+        ("<button aria-expanded=false>Show more</button><p>text", "text"),
+        ("<button aria-expanded=false>Paper</button>", ""),
+        (
+            (
+                "<p>text<button aria-expanded=false aria-controls=menu>Ways</button>"
+                "<div id=menu hidden>secret</div>"
+            ),
+            "text",
+        ),
+    ],
+)
+def test_a_button_is_the_heading_of_what_it_shows_or_nothing(html: str, expected: str) -> None:
+    assert markdown(html) == expected
