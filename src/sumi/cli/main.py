@@ -14,39 +14,50 @@ from typing import NamedTuple
 from sumi import __version__
 from sumi.console.parser import CommandLineError, SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.errors import ABORTED, BAD_USAGE, INTERRUPTED, ConfigError, SumiError
+from sumi.errors import ABORTED, INTERRUPTED, ConfigError, SumiError
+
+# What people want of a command; the headings of ``sumi --help``.
+TAKE, LOOK, KEEP, OPERATE = "take", "look", "keep", "operate"
+GROUPS = {
+    TAKE: "Take: pages, sites, links",
+    LOOK: "Look: before, while and after it runs",
+    KEEP: "Keep: as files, for other programs",
+    OPERATE: "Operate: control, check, repair",
+}
 
 
 class Command(NamedTuple):
     name: str  # one word or two, such as "crawl run"
     module: str  # with build_parser and run; "module:verb" for one with verb_parser and run_verb
     summary: str
+    group: str = LOOK
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("mirror", "jobs.mirror.command", "a site as a tree of Markdown files"),
+    Command("mirror", "jobs.mirror.command", "a site as a tree of Markdown files", TAKE),
     Command(
         "crawl validate-policy",
         "jobs.pipeline.command_policy",
         "judge URLs by a crawl's policy, and name the rule",
     ),
-    Command("crawl run", "jobs.pipeline.command_crawl", "find pages by policy for the scraper"),
+    Command("crawl run", "jobs.pipeline.command_crawl", "find pages by policy for the scraper", TAKE),
     Command("crawl status", "jobs.pipeline.command_status:crawl", "the state of a workspace's crawler"),
-    Command("scrape run", "jobs.pipeline.command_scrape", "archive what the crawler found"),
+    Command("scrape run", "jobs.pipeline.command_scrape", "archive what the crawler found", TAKE),
     Command(
         "scrape resume",
         "jobs.pipeline.command_scrape:resume",
         "continue the last scrape run, in the same CSV",
+        TAKE,
     ),
-    Command("scrape replay", "jobs.pipeline.command_scrape:replay", "rewrite the pages CSV from the archive"),
-    Command("scrape status", "jobs.pipeline.command_status:scrape", "the state of a workspace's scraper"),
-    Command("run", "jobs.pipeline.command_run", "crawl and scrape together, or both in one process"),
     Command(
-        "workspace",
-        "jobs.pipeline.command_workspace",
-        "create or empty the folder of a crawl",
+        "scrape replay", "jobs.pipeline.command_scrape:replay", "rewrite the pages CSV from the archive", KEEP
     ),
-    Command("map export", "jobs.map.command:export", "a map as a picture, or as a file for other programs"),
+    Command("scrape status", "jobs.pipeline.command_status:scrape", "the state of a workspace's scraper"),
+    Command("run", "jobs.pipeline.command_run", "crawl and scrape together, or both in one process", TAKE),
+    Command("workspace", "jobs.pipeline.command_workspace", "create or empty the folder of a crawl", OPERATE),
+    Command(
+        "map export", "jobs.map.command:export", "a map as a picture, or as a file for other programs", KEEP
+    ),
     Command(
         "map analyze",
         "jobs.map.command:analyze",
@@ -54,28 +65,26 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("map diff", "jobs.map.command:diff", "what changed on a map between two runs"),
     # After its own commands, which would otherwise be taken for configurations.
-    Command("map", "jobs.map.command", "the web around chosen domains: pages, links and distances"),
+    Command("map", "jobs.map.command", "the web around chosen domains: pages, links and distances", TAKE),
     Command("capture list", "jobs.capture.command:list", "list captures and their states"),
     Command("capture show", "jobs.capture.command:show", "one capture: its pages, and what failed"),
-    Command(
-        "capture export",
-        "jobs.capture.command:export",
-        "write the pages of a capture to files",
-    ),
-    Command("capture delete", "jobs.capture.command:delete", "delete a capture and its pages"),
-    Command("capture pause", "jobs.capture.command:pause", "pause the running capture"),
+    Command("capture export", "jobs.capture.command:export", "write the pages of a capture to files", KEEP),
+    Command("capture delete", "jobs.capture.command:delete", "delete a capture and its pages", KEEP),
+    Command("capture pause", "jobs.capture.command:pause", "pause the running capture", OPERATE),
     Command(
         "capture resume",
         "jobs.capture.command:resume",
         "resume a capture that was paused, stopped or had failures",
+        TAKE,
     ),
     Command(
         "capture cancel",
         "jobs.capture.command:cancel",
         "end the running capture, with everything saved",
+        OPERATE,
     ),
     # After its own commands, which would otherwise be taken for URLs.
-    Command("capture", "jobs.capture.command", "the pages under base URLs as Markdown, each text once"),
+    Command("capture", "jobs.capture.command", "the pages under base URLs as Markdown, each text once", TAKE),
     Command(
         "sitemap",
         "jobs.mirror.command:sitemap",
@@ -90,19 +99,20 @@ COMMANDS: tuple[Command, ...] = (
         "rebuild",
         "jobs.mirror.command_rebuild",
         "make a mirror's Markdown again from its stored pages, offline",
+        KEEP,
     ),
-    Command("convert", "jobs.mirror.command_convert", "one page as Markdown: a file, a URL or stdin"),
-    Command("import", "jobs.mirror.command_import", "mirrors made of WARC or WACZ files, offline"),
+    Command("convert", "jobs.mirror.command_convert", "one page as Markdown: a file, a URL or stdin", TAKE),
+    Command("import", "jobs.mirror.command_import", "mirrors made of WARC or WACZ files, offline", TAKE),
     Command("status", "cli.status", "the state of a job, and what each host waits for"),
     Command("explain", "cli.explain", "why a page was fetched, skipped or failed"),
     Command("log", "cli.changes:log", "the versions of a page, or the runs of a site"),
     Command("diff", "cli.changes:diff", "how pages changed between two versions, or since a time"),
     Command("feed", "cli.changes:feed", "the changes of sites as Atom or JSON lines"),
-    Command("history prune", "cli.changes:prune", "forget old versions of pages and free their space"),
-    Command("state", "cli.state", "check, repair or migrate the stored state of a job"),
-    Command("demo", "cli.demo", "mirror a small site that comes with Sumi, on this machine only"),
-    Command("doctor", "cli.doctor", "check this machine; --crash proves that a kill loses nothing"),
-    Command("version", "cli.doctor:version", "the versions of Sumi and its libraries"),
+    Command("history prune", "cli.changes:prune", "forget old versions of pages and free their space", KEEP),
+    Command("state", "cli.state", "check, repair or migrate the stored state of a job", OPERATE),
+    Command("demo", "cli.demo", "mirror a small site that comes with Sumi, on this machine only", OPERATE),
+    Command("doctor", "cli.doctor", "check this machine; --crash proves that a kill loses nothing", OPERATE),
+    Command("version", "cli.doctor:version", "the versions of Sumi and its libraries", OPERATE),
 )
 
 
@@ -147,15 +157,23 @@ def build_parser() -> SentenceParser:
         prog="sumi",
         usage="sumi [--help] [--version] COMMAND ...",
         description="A polite, resumable, fast web crawler.",
-        epilog=f"commands:\n{_listing(COMMANDS)}\n\n'sumi COMMAND --help' shows its help.",
+        epilog=f"{_grouped_listing()}\n\n'sumi COMMAND --help' shows its help; 'sumi' alone, the jobs here.",
     )
     parser.add_argument("--version", action="version", version=f"sumi {__version__}")
     return parser
 
 
-def _listing(commands: Sequence[Command]) -> str:
-    width = max(len(command.name) for command in commands) + 2
-    return "\n".join(f"  {command.name:<{width}}{command.summary}" for command in commands)
+def _grouped_listing() -> str:
+    width = max(len(command.name) for command in COMMANDS)
+    return "\n\n".join(
+        f"{title}\n{_listing([one for one in COMMANDS if one.group == group], width)}"
+        for group, title in GROUPS.items()
+    )
+
+
+def _listing(commands: Sequence[Command], width: int = 0) -> str:
+    width = width or max(len(command.name) for command in commands)
+    return "\n".join(f"  {command.name:<{width}}  {command.summary}" for command in commands)
 
 
 def _family_parser(word: str, family: Sequence[Command]) -> SentenceParser:
@@ -176,8 +194,9 @@ def load_command(command: Command) -> Loaded:
 def _dispatch(words: list[str]) -> int:
     parser = build_parser()
     if not words:
-        parser.print_help(sys.stderr)
-        return BAD_USAGE
+        from sumi.cli.look_around import run
+
+        return run()
     if words[0].startswith("-"):
         parser.parse_all(words)
         raise parser.complaint("no command given; see sumi --help")

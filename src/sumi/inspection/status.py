@@ -76,10 +76,10 @@ async def status(folder: str | PathLike[str] = "output") -> list[JobStatus]:
 async def statuses(folder: str | PathLike[str]) -> AsyncIterator[JobStatus]:
     """One by one, so that damage to one job does not lose the status of those before."""
     for state in refuse_captures(stored_jobs(os.fspath(folder))):
-        yield await _look(state)
+        yield await look(state)
 
 
-async def _look(state: Path) -> JobStatus:
+async def look(state: Path) -> JobStatus:
     process, now = lock_owner(state), time.time()
     async with looking_at(state) as store:
         settings = await load_saved_settings(store)

@@ -94,12 +94,6 @@ def test_a_reader_that_has_gone_is_no_fault(arguments: list[str]) -> None:
     assert done.stderr == b""
 
 
-def test_without_a_command_the_help_is_shown_as_an_error() -> None:
-    done = sumi()
-    assert done.returncode == 2
-    assert "commands:" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -154,7 +154,7 @@ _TAKE: Final = grouped(
         "min-fidelity",
         FIDELITY,
         "The share of a page that its Markdown must contain. Pages below it are kept and listed, and the run "
-        "ends with exit code 1; 0 for no check.",
+        "ends with exit code 9; 0 for no check.",
     ),
 )
 
