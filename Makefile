@@ -10,7 +10,7 @@ PIP := $(PY) -m pip --disable-pip-version-check
 JOBS ?= $(shell expr 2 \* $$(nproc 2>/dev/null || echo 2))
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint types layers unit coverage format deploy torture bench instructions docs site clean fuzz urls
+.PHONY: help install demo test lint types layers unit coverage format deploy torture bench instructions docs site web clean fuzz urls
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -71,6 +71,9 @@ fuzz: $(VENV)/.fuzzer ## look for inputs that break a promise: TARGET=html_page 
 
 urls: $(VENV)/.developer ## the properties of a URL's identity, on 100,000 URLs each; a quarter of an hour
 	$(PY) -m pytest --hypothesis-profile=many tests/urls/test_identity.py -k "again or raises or sorting"
+
+web: ## the page of sumi serve, from web/ into src/sumi/serve/static; needs node and npm
+	cd web && npm ci --no-audit --no-fund && npm run build
 
 site: $(VENV)/.generator docs ## the documentation as a site in build/site; SITE=mkdocs builds it with mkdocs-material
 	$(VENV)/bin/$(SITE) build --strict --clean

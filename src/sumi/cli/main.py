@@ -108,6 +108,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("log", "cli.changes:log", "the versions of a page, or the runs of a site"),
     Command("diff", "cli.changes:diff", "how pages changed between two versions, or since a time"),
     Command("feed", "cli.changes:feed", "the changes of sites as Atom or JSON lines"),
+    Command("serve", "cli.serve", "a page in your browser on all of this: jobs, failures, pages, changes"),
     Command("history prune", "cli.changes:prune", "forget old versions of pages and free their space", KEEP),
     Command("state", "cli.state", "check, repair or migrate the stored state of a job", OPERATE),
     Command("demo", "cli.demo", "mirror a small site that comes with Sumi, on this machine only", OPERATE),

@@ -1,0 +1,85 @@
+"""What the window says of a job is what the job's own commands say."""
+
+import json
+from pathlib import Path
+
+from tests.commands import RunSumi, SpawnSumi
+from tests.serve.conftest import EVIL_TITLE, Library
+from tests.serve.windows import OpenWindow, opened
+
+
+def test_counts_add_up_and_are_those_of_sumi_status(
+    window: OpenWindow, library: Library, run_sumi: RunSumi
+) -> None:
+    job = window.jobs()[0]
+    status = json.loads(run_sumi("status", str(library.folder), "--json").stdout)
+    told = {name: count for name, count in status["outcomes"].items() if count}
+    assert job["outcomes"] == told
+    assert job["discovered"] == status["discovered"] == sum(told.values()) == sum(job["endings"].values())
+    assert job["state"] == status["state"] == "partial"
+    groups = window.get(f"/api/jobs/{job['id']}/failures").json
+    assert sum(group["count"] for group in groups) == job["discovered"]
+    assert sum(group["count"] for group in groups if group["ending"] == "failed") == job["endings"]["failed"]
+
+
+def test_failures_name_who_links_there(window: OpenWindow, library: Library) -> None:
+    job = window.jobs()[0]["id"]
+    (group,) = window.get(f"/api/jobs/{job}/failures?ending=failed").json
+    rows = window.get(f"/api/jobs/{job}/urls?outcome=not_found").json["rows"]
+    assert (group["outcome"], group["count"]) == ("not_found", len(rows))
+    missing = next(row for row in rows if row["url"].endswith("/missing.html"))
+    assert missing["referrer"] == library.site.url
+
+
+def test_the_tree_counts_every_page_once(window: OpenWindow, library: Library) -> None:
+    job = window.jobs()[0]["id"]
+    (root,) = window.get(f"/api/jobs/{job}/tree").json["folders"]
+    assert root == {"path": library.site.url, "name": library.site.url, "pages": 32}
+    inside = window.get(f"/api/jobs/{job}/tree?under={library.site.url}").json
+    assert [(folder["name"], folder["pages"]) for folder in inside["folders"]] == [("part/", 30)]
+    assert len(inside["rows"]) == 2
+
+
+def test_pages_are_found_by_title_and_lists_go_on_after_a_key(window: OpenWindow) -> None:
+    job = window.jobs()[0]["id"]
+    rows = window.get(f"/api/jobs/{job}/pages?q=page%207").json["rows"]
+    assert [row["title"] for row in rows] == ["Page 7"]
+    everything = window.get(f"/api/jobs/{job}/pages").json["rows"]
+    later = window.get(f"/api/jobs/{job}/pages?after={everything[9]['url']}").json["rows"]
+    assert later == everything[10:]
+    assert window.get(f"/api/jobs/{job}/pages?q=%25").json["rows"] == []  # no pattern, but a character
+
+
+def test_a_page_comes_with_its_markdown_and_its_source(window: OpenWindow, library: Library) -> None:
+    job = window.jobs()[0]["id"]
+    page = window.get(f"/api/page?job={job}&url={library.site.url}hostile.html").json
+    assert page["facts"]["title"] == EVIL_TITLE
+    assert "alert(3)" in page["source"]["text"]
+    assert "A paragraph of the hostile page" in page["markdown"]["text"]
+    assert window.get(f"/api/page?job={job}&url={library.site.url}unknown").status == 404
+
+
+def test_a_page_that_was_changed_behind_our_back_is_not_shown(
+    spawn_sumi: SpawnSumi, run_sumi: RunSumi, library: Library, tmp_path: Path
+) -> None:
+    assert run_sumi("mirror", library.site.url, "-o", "mine", "--rate-limit", "0", "-q").returncode == 1
+    window = opened(spawn_sumi, "mine", env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    job = window.jobs()[0]["id"]
+    (tmp_path / "mine" / library.site.home / "index.md").write_text("---\n---\n\nsomething else")
+    page = window.get(f"/api/page?job={job}&url={library.site.url}").json
+    assert page["markdown"] is None
+    assert page["source"] is not None
+
+
+def test_a_damaged_job_says_so_and_hides_no_other(
+    spawn_sumi: SpawnSumi, run_sumi: RunSumi, library: Library, tmp_path: Path
+) -> None:
+    assert run_sumi("mirror", library.site.url, "-o", "mine", "--rate-limit", "0", "-q").returncode == 1
+    broken = tmp_path / "mine" / "broken.example" / ".sumi"
+    broken.mkdir(parents=True)
+    (broken / "format.json").write_text('{"sumi-state": "nothing", "format": 1}')
+    window = opened(spawn_sumi, "mine", env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    states = {job["name"]: (job["state"], job["problem"]) for job in window.jobs()}
+    assert states[library.site.home] == ("partial", "")
+    assert states["broken.example"][0] == "unreadable"
+    assert "nothing" in states["broken.example"][1]

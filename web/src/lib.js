@@ -1,0 +1,148 @@
+// What every screen uses: addresses, answers, words for numbers.
+import { h } from "preact";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { signal } from "@preact/signals";
+import htm from "htm";
+
+export const html = htm.bind(h);
+
+// ── where we are ──────────────────────────────────────────────────────────────────────────────────────────
+const here = () => ({ path: location.pathname, query: new URLSearchParams(location.search) });
+export const route = signal(here());
+addEventListener("popstate", () => (route.value = here()));
+
+export function go(to, replace = false) {
+  history[replace ? "replaceState" : "pushState"](null, "", to);
+  route.value = here();
+  if (!replace) scrollTo(0, 0);
+}
+
+export function Link({ to, children, ...rest }) {
+  const follow = (event) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    go(to);
+  };
+  return html`<a href=${to} onClick=${follow} ...${rest}>${children}</a>`;
+}
+
+// A URL of a captured site. Only the web's own schemes become links: a page may name any other.
+export function Foreign({ url, children }) {
+  if (!/^https?:\/\//i.test(url ?? "")) return html`<span>${children ?? url}</span>`;
+  return html`<a href=${url} target="_blank" rel="noopener noreferrer">${children ?? url}</a>`;
+}
+
+export const withQuery = (path, values) => {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined && value !== null && value !== "") query.set(name, value);
+  }
+  const text = query.toString();
+  return text ? `${path}?${text}` : path;
+};
+export const pageAddress = (job, url, more = {}) => withQuery(`/page/${job}`, { url, ...more });
+
+// ── questions ─────────────────────────────────────────────────────────────────────────────────────────────
+export const session = signal(null);
+export const closed = signal(false); // the window no longer knows us: it was started anew
+
+async function answered(response) {
+  if (response.status === 401) closed.value = true;
+  const isJson = (response.headers.get("content-type") ?? "").startsWith("application/json");
+  if (response.ok && isJson) return response.json();
+  let sentence = `The window answered ${response.status}.`;
+  if (isJson) sentence = (await response.json()).error ?? sentence;
+  throw Object.assign(new Error(sentence), { status: response.status });
+}
+
+export async function ask(path, values) {
+  let response;
+  try {
+    response = await fetch(values ? withQuery(path, values) : path);
+  } catch {
+    throw new Error("The window does not answer. Is sumi serve still running?");
+  }
+  return answered(response);
+}
+
+export async function tell(path, body = {}) {
+  const headers = { "content-type": "application/json", "x-sumi-csrf": session.value?.csrf ?? "" };
+  let response;
+  try {
+    response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+  } catch {
+    throw new Error("The window does not answer. Is sumi serve still running?");
+  }
+  return answered(response);
+}
+
+// The answer to a question, asked again when it changes. What was there stays until the next is.
+export function useAnswer(path, values, { every = 0 } = {}) {
+  const address = path && withQuery(path, values ?? {});
+  const [state, set] = useState({ data: null, error: null, address: null });
+  const latest = useRef(0);
+  const load = useCallback(async () => {
+    if (!address) return;
+    const turn = ++latest.current;
+    try {
+      const data = await ask(address);
+      if (turn === latest.current) set({ data, error: null, address });
+    } catch (error) {
+      if (turn === latest.current) set((before) => ({ ...before, error, address }));
+    }
+  }, [address]);
+  useEffect(() => {
+    load();
+    if (!every) return undefined;
+    const timer = setInterval(() => document.hidden || load(), every);
+    return () => clearInterval(timer);
+  }, [load, every]);
+  const current = state.address === address;
+  return { data: state.data, error: current ? state.error : null, loading: !current, reload: load };
+}
+
+// ── words ─────────────────────────────────────────────────────────────────────────────────────────────────
+const numbers = new Intl.NumberFormat("en");
+export const count = (value) => (value === null || value === undefined ? "–" : numbers.format(value));
+export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
+export const percent = (part, whole) => (whole ? (100 * part) / whole : 0);
+
+export function size(bytes) {
+  if (bytes === null || bytes === undefined) return "–";
+  const units = ["B", "KB", "MB", "GB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < 3) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${value >= 100 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+export function duration(seconds) {
+  if (seconds === null || seconds === undefined) return "–";
+  const s = Math.max(0, Math.round(seconds));
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
+}
+
+export function ago(at) {
+  if (!at) return "–";
+  const s = Date.now() / 1000 - at;
+  if (s < 5) return "just now";
+  if (s < 90) return `${Math.round(s)} s ago`;
+  if (s < 5400) return `${Math.round(s / 60)} min ago`;
+  if (s < 129600) return `${Math.round(s / 3600)} h ago`;
+  return `${Math.round(s / 86400)} days ago`;
+}
+
+const times = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+export const when = (at) => (at ? times.format(new Date(at * 1000)) : "–");
+export const words = (name) => (name ?? "").replaceAll("_", " ");
+export const shortUrl = (url) => (url ?? "").replace(/^https?:\/\//, "");
+export const pathOf = (url) => {
+  const match = /^https?:\/\/[^/]*(\/.*)?$/.exec(url ?? "");
+  return match ? match[1] || "/" : url;
+};

@@ -1,0 +1,138 @@
+// The parts that screens are made of.
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ask, count, html, percent, plural, words } from "./lib.js";
+
+const ENDINGS = [
+  ["done", "done"],
+  ["failed", "failed"],
+  ["passed over", "passed"],
+  ["waiting", "waiting"],
+];
+
+// How all URLs of a job ended: four shares of one bar.
+export function Endings({ endings, discovered, big = false }) {
+  const total = discovered || 0;
+  const title = ENDINGS.map(([name]) => `${count(endings?.[name] ?? 0)} ${name}`).join(", ");
+  return html`<div class=${big ? "endings big" : "endings"} role="img" aria-label=${`${plural(total, "URL")}: ${title}`} title=${title}>
+    ${ENDINGS.map(([name, kind]) => {
+      const share = percent(endings?.[name] ?? 0, total);
+      return share > 0 && html`<i key=${kind} class=${kind} style=${{ width: `${share}%` }}></i>`;
+    })}
+  </div>`;
+}
+
+export function State({ state }) {
+  return html`<span class=${`state ${state}`}><i aria-hidden="true"></i>${state}</span>`;
+}
+
+export function Loading({ what = "Loading" }) {
+  return html`<div class="note" role="status"><span class="spinner" aria-hidden="true"></span>${what}…</div>`;
+}
+
+export function Skeleton({ rows = 6 }) {
+  return html`<div class="skeleton" role="status" aria-label="Loading">${Array.from({ length: rows }, (_, i) => html`<i key=${i}></i>`)}</div>`;
+}
+
+export function Problem({ error, retry }) {
+  return html`<div class="problem" role="alert"><strong>That did not work.</strong> <span>${error.message}</span>
+    ${retry && html`<button class="quiet" onClick=${retry}>Try again</button>`}</div>`;
+}
+
+export function Empty({ title, children }) {
+  return html`<div class="empty"><svg viewBox="0 0 32 32" aria-hidden="true"><path d="M16 4c4.600 5.600 7.400 9.200 7.400 13.200a7.400 7.400 0 0 1-14.800 0C8.600 13.200 11.400 9.600 16 4z" /></svg>
+    <h3>${title}</h3><p>${children}</p></div>`;
+}
+
+// The three states of an answer, or what is made of it.
+export function Answer({ of, what, skeleton, children }) {
+  if (of.data === null && of.error) return html`<${Problem} error=${of.error} retry=${of.reload} />`;
+  if (of.data === null) return skeleton ? html`<${Skeleton} rows=${skeleton} />` : html`<${Loading} what=${what} />`;
+  return html`${of.error && html`<${Problem} error=${of.error} retry=${of.reload} />`}${children(of.data)}`;
+}
+
+export function Card({ title, aside, children, ...rest }) {
+  return html`<section class=${`card ${rest.class ?? ""}`}>
+    ${title && html`<header><h2>${title}</h2>${aside && html`<div class="aside">${aside}</div>`}</header>`}
+    ${children}
+  </section>`;
+}
+
+export function Copy({ text }) {
+  const [done, set] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard?.writeText(text).catch(() => {});
+    set(true);
+    setTimeout(() => set(false), 1500);
+  };
+  return html`<button class="quiet small" onClick=${copy} title="Copy">${done ? "Copied" : "Copy"}</button>`;
+}
+
+export function Command({ line }) {
+  return html`<div class="command"><code>${line}</code><${Copy} text=${line} /></div>`;
+}
+
+export function Outcome({ name, rule }) {
+  return html`<span class="outcome">${words(name)}${rule && html` <small>${rule}</small>`}</span>`;
+}
+
+// A list of any length: rows are asked for by key as they come into sight, and only those in sight exist.
+export function Rows({ address, values, row, head, height = 44, empty, what = "rows", wide = false }) {
+  const key = JSON.stringify([address, values]);
+  const box = useRef(null);
+  const [state, set] = useState({ key, rows: [], next: undefined, error: null, busy: false });
+  const [view, setView] = useState({ top: 0, seen: 40 });
+  const current = state.key === key ? state : { key, rows: [], next: undefined, error: null, busy: false };
+  const asked = useRef("");
+
+  const more = async () => {
+    const token = `${key}@${current.rows.length}`;
+    if (asked.current === token || current.next === null) return;
+    asked.current = token;
+    try {
+      const page = await ask(address, { ...values, after: current.next });
+      set({ key, rows: current.rows.concat(page.rows), next: page.next, error: null });
+    } catch (error) {
+      asked.current = "";
+      set({ ...current, key, error });
+    }
+  };
+  useEffect(() => {
+    if (current.next === undefined && !current.error) more();
+  }, [key, current.next]);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return undefined;
+    const look = () => {
+      const top = Math.max(0, Math.floor(element.scrollTop / height) - 10);
+      const seen = Math.ceil(element.clientHeight / height) + 20;
+      setView((before) => (before.top === top && before.seen === seen ? before : { top, seen }));
+    };
+    look();
+    element.addEventListener("scroll", look, { passive: true });
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    return () => {
+      element.removeEventListener("scroll", look);
+      observer.disconnect();
+    };
+  }, [current.rows.length > 0, height]);
+  useEffect(() => {
+    if (view.top + view.seen > current.rows.length - 50 && current.next) more();
+  }, [view, current.rows.length, key]);
+
+  if (current.error && !current.rows.length)
+    return html`<${Problem} error=${current.error} retry=${() => set({ ...current, error: null, next: undefined })} />`;
+  if (current.next === undefined) return html`<${Skeleton} rows=${8} />`;
+  if (!current.rows.length) return empty ?? html`<${Empty} title="Nothing here">There are no ${what}.</${Empty}>`;
+  const { top, seen } = view;
+  const shown = current.rows.slice(top, top + seen);
+  return html`<div class=${wide ? "rows linked" : "rows"} ref=${box} tabindex="0" role="region" aria-label=${what}>
+    ${head && html`<div class="row head" role="row">${head}</div>`}
+    <div class="extent" style=${{ height: `${current.rows.length * height}px` }}>
+      <div style=${{ transform: `translateY(${top * height}px)` }}>
+        ${shown.map((each) => html`<div class="row" key=${each.id} style=${{ height: `${height}px` }}>${row(each)}</div>`)}
+      </div>
+    </div>
+    <div class="rows-foot">${current.next ? "Loading more…" : plural(current.rows.length, "row")}</div>
+  </div>`;
+}

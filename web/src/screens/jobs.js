@@ -1,0 +1,55 @@
+// All jobs: what runs, what it found, what to do next.
+import { ago, count, duration, html, Link, plural, session, shortUrl, useAnswer } from "../lib.js";
+import { Answer, Command, Empty, Endings, State } from "../parts.js";
+
+const ORDER = { running: 0, paused: 1, reading: 2 };
+
+export function JobsScreen() {
+  const jobs = useAnswer("/api/jobs", null, { every: 2000 });
+  document.title = "Jobs · Sumi";
+  return html`<div class="screen">
+    <div class="title"><h1>Jobs</h1></div>
+    <${Answer} of=${jobs} what="Looking for jobs" skeleton=${5}>${(list) => (list.length ? html`<${Totals} jobs=${list} /><${List} jobs=${list} />` : html`<${None} />`)}</${Answer}>
+  </div>`;
+}
+
+function None() {
+  const folders = session.value?.folders ?? [];
+  return html`<${Empty} title="No jobs yet">There is nothing of Sumi's in ${folders.join(" or ") || "these folders"}. Start one here or in a terminal:
+    <${Command} line="sumi mirror https://docs.example.org" /></${Empty}>`;
+}
+
+function Totals({ jobs }) {
+  const sum = (name) => jobs.reduce((all, job) => all + (job.endings[name] ?? 0), 0);
+  const running = jobs.filter((job) => job.state === "running").length;
+  const tiles = [
+    ["Jobs", count(jobs.length), running ? `${running} running` : "none running"],
+    ["Done", count(sum("done")), "pages, redirects, sitemaps"],
+    ["Failed", count(sum("failed")), sum("failed") ? "wanted, but not obtained" : "nothing failed"],
+    ["Waiting", count(sum("waiting")), "still to do"],
+  ];
+  return html`<div class="tiles">${tiles.map(([name, value, note]) => html`<div class="tile" key=${name}><span>${name}</span><strong>${value}</strong><small>${note}</small></div>`)}</div>`;
+}
+
+function List({ jobs }) {
+  const sorted = [...jobs].sort((a, b) => (ORDER[a.state] ?? 9) - (ORDER[b.state] ?? 9) || b.at - a.at || a.name.localeCompare(b.name));
+  return html`<ul class="jobs">${sorted.map((job) => html`<${Job} key=${job.id} job=${job} />`)}</ul>`;
+}
+
+function Job({ job }) {
+  const done = job.discovered - (job.endings.waiting ?? 0);
+  const live = job.state === "running" || job.state === "paused";
+  return html`<li class="job">
+    <div class="job-name"><${Link} to=${`/job/${job.id}`} data-item="1">${job.name}</${Link}>
+      <small>${shortUrl(job.target) || job.folder}</small></div>
+    <div class="job-state"><${State} state=${job.state} /><span class="chip">${job.kind}</span></div>
+    <div class="job-bar"><${Endings} endings=${job.endings} discovered=${job.discovered} />
+      <small>${job.problem || (job.state === "reading" ? "being read…" : live ? `${count(done)} of ${count(job.discovered)}` : plural(job.discovered, "URL"))}</small></div>
+    <div class="job-numbers">
+      ${job.endings.failed > 0 && html`<${Link} class="bad" to=${`/job/${job.id}/failures`}>${count(job.endings.failed)} failed</${Link}>`}
+      ${live && job.pages_per_second !== null && html`<span>${job.pages_per_second.toFixed(1)}/s</span>`}
+      ${live && job.eta_seconds !== null && html`<span>${duration(job.eta_seconds)} left</span>`}
+      ${!live && job.at > 0 && html`<span>${ago(job.at)}</span>`}
+    </div>
+  </li>`;
+}
