@@ -11,6 +11,7 @@ from sumi.jobs.mirror import recipe as mirror_module
 from sumi.jobs.mirror.settings import MirrorSettings
 from tests.commands import FinishedSumi, RunSumi
 from tests.folder_site import FolderSite, folder_site
+from tests.thoroughness import usually
 
 MIB = 1024 * 1024
 START, END = "<urlset>", "</urlset>"
@@ -126,3 +127,27 @@ def test_with_a_page_limit_far_more_sitemaps_stay_unread_until_it_is_raised(
         assert whole.status == "complete"
         assert whole.outcomes["captured"] == 1 + PARTS * PAGES
         assert len(sitemaps_read(site)) == PARTS
+
+
+def test_a_million_urls_in_sitemaps_of_the_largest_size_are_all_listed(
+    run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    """All twenty files in ``make torture``, two of them in ``make test``."""
+    files, each = usually(2, 20), 50_000
+    with folder_site(tmp_path / "site") as site:
+        names = [f"part{part}.xml.gz" for part in range(files)]
+        index = "".join(f"<sitemap><loc>{site.url}{name}</loc></sitemap>" for name in names)
+        site.write("sitemap.xml", f"<sitemapindex>{index}</sitemapindex>")
+        padding = " " * (50 * MIB // each - len(f"<url><loc>{site.url}00/00000.html</loc></url>") - 1)
+        for part, name in enumerate(names):
+            entries = (
+                f"<url><loc>{site.url}{part}/{number}.html</loc></url>{padding}" for number in range(each)
+            )
+            site.put(name, gzip.compress((START + "".join(entries) + END).encode(), 1))
+        finished = run_sumi(
+            "sitemap", site.url, "--rate-limit", "0", "--max-pages", "0", "--format", "text", timeout=600
+        )
+    assert finished.returncode == 0, finished.stderr
+    listed = set(finished.stdout.split())
+    assert {f"{site.url}{part}/{number}.html" for part in range(files) for number in range(each)} <= listed
+    assert len(listed) <= files * each + 1
