@@ -21,6 +21,7 @@ class FolderSite:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.answers: list[Answered] = []
+        self.received: list[dict[str, str]] = []  # the header fields of each request
         self.moved: dict[str, str] = {}  # path to Location
         self.bodies: dict[str, bytes] = {}  # path, as requested, to what is sent as if of no known type
         self.headers: dict[str, dict[str, str]] = {}  # path to further header fields
@@ -70,6 +71,7 @@ class FolderSite:
         class Handler(SimpleHTTPRequestHandler):
             def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
                 site.answers.append(Answered(self.path, int(code)))
+                site.received.append({name.lower(): value for name, value in self.headers.items()})
 
             def log_message(self, *_: object) -> None:
                 pass

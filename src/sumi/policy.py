@@ -177,6 +177,13 @@ class Proxy(NamedTuple):
         return f"{self.scheme}://{self.host}:{self.port}"
 
 
+class Identity(NamedTuple):
+    """Who signs requests: where the public key is published, and the private one."""
+
+    agent: str
+    seed: Secret
+
+
 class NetworkPolicy(msgspec.Struct, frozen=True):
     """The User-Agent, which addresses may be contacted, and what is sent to them."""
 
@@ -191,6 +198,7 @@ class NetworkPolicy(msgspec.Struct, frozen=True):
     credentials: tuple[Credential, ...] = ()
     proxies: tuple[Proxy, ...] = ()
     trust_proxy_dns: bool = False  # the proxy resolves names, so their addresses are not checked
+    identity: Identity | None = None  # requests are signed with it
 
 
 class UrlLimits(msgspec.Struct, frozen=True):

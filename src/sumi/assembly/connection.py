@@ -6,6 +6,7 @@ from urllib.parse import unquote
 from sumi.errors import UsageError
 from sumi.fetch.guard import open_host_for
 from sumi.fetch.headers import basic_auth
+from sumi.fetch.identity import identity_of
 from sumi.fetch.target import parse_target
 from sumi.policy import (
     Credential,
@@ -89,6 +90,7 @@ def network_of(
         resolve=settings.pinned_addresses,
         open_hosts=frozenset(private),
         ca_file=settings.ca_file,
+        identity=identity_of(sign=settings.sign, file=settings.identity),
     )
 
 

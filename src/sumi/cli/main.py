@@ -113,6 +113,16 @@ COMMANDS: tuple[Command, ...] = (
     Command("state", "cli.state", "check, repair or migrate the stored state of a job", OPERATE),
     Command("demo", "cli.demo", "mirror a small site that comes with Sumi, on this machine only", OPERATE),
     Command("doctor", "cli.doctor", "check this machine; --crash proves that a kill loses nothing", OPERATE),
+    Command(
+        "identity create", "cli.identity:create", "a key to sign requests with, kept on this machine", OPERATE
+    ),
+    Command("identity show", "cli.identity:show", "who you are to sites, without the private key", OPERATE),
+    Command(
+        "identity directory",
+        "cli.identity:directory",
+        "the file to publish, by which sites check you",
+        OPERATE,
+    ),
     Command("version", "cli.doctor:version", "the versions of Sumi and its libraries", OPERATE),
 )
 

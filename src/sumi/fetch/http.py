@@ -12,6 +12,7 @@ from sumi.fetch.cookies import CookieJar
 from sumi.fetch.exchange import Exchanges, ProxyFailed
 from sumi.fetch.guard import AddressGuard
 from sumi.fetch.headers import CredentialBook, request_lines
+from sumi.fetch.identity import RequestSigner
 from sumi.fetch.resolver import Resolver, SystemResolver
 from sumi.fetch.route import ProxyLost, ProxyRotation, Route, Router
 from sumi.fetch.target import Target, parse_target
@@ -43,6 +44,7 @@ class HttpFetcher:
         self._https_only = network.https_only
         self._usual_lines = _usual_lines(network)
         self._credentials = CredentialBook(network.credentials)
+        self._signer = None if network.identity is None else RequestSigner(network.identity)
         self._guard = AddressGuard(network)
         self._proxies = ProxyRotation(network.proxies, clock) if network.proxies else None
         resolver = resolver or SystemResolver(limits.connect)
@@ -98,6 +100,8 @@ class HttpFetcher:
         extra = request.headers
         if self._credentials:
             extra += self._credentials.fields_for(target)
+        if self._signer is not None:
+            extra += self._signer.fields_for(target, self._clock.now())
         return request_lines(self._user_agent, extra) if extra else self._usual_lines
 
     def _without_secrets(self, answer: Response, target: Target) -> Response:

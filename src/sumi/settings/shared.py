@@ -64,6 +64,8 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
     robots_on_error: RobotsOnError = RobotsOnError.RFC9309
     user_agent: str | None = None
     contact: str | None = None
+    sign: bool = False
+    identity: str | None = None
     retries: int = 3
     cookies: bool = True
     auth: str | None = None
@@ -199,6 +201,17 @@ _PACE: Final = grouped(
         "contact",
         CONTACT,
         "Where a site's owner can reach you; goes into the agent string.",
+    ),
+    Setting(
+        "sign",
+        SWITCH,
+        "Sign requests with your identity, so that sites can check who asks; see sumi identity create.",
+    ),
+    Setting(
+        "identity",
+        FILE,
+        "The identity to sign with.",
+        otherwise="~/.config/sumi/identity.json",
     ),
 )
 

@@ -78,6 +78,8 @@ class HttpConfig(msgspec.Struct, frozen=True):
     ca_file: str | None = None
     resolve: tuple[str, ...] = ()
     allow_http: bool = False
+    sign: bool = False
+    identity: str | None = None
     max_in_flight: int = FetchLimits().flight_bytes
 
     @property
@@ -325,6 +327,8 @@ _SETTINGS: Final = (
         Setting("ca-file", FILE, "Also trust the certificate authorities in this PEM file."),
         Setting("resolve", many(RESOLVE), "Use this address for that host and port instead of DNS."),
         Setting("allow-http", SWITCH, "Visit http:// addresses without upgrading them to https."),
+        Setting("sign", SWITCH, "Sign requests with your identity."),
+        Setting("identity", FILE, "The identity to sign with.", otherwise="~/.config/sumi/identity.json"),
         Setting(
             "max-in-flight",
             size(MIB, 64 * GIB),

@@ -1,6 +1,7 @@
 """The configuration of a map as a job: what to crawl, and how, as data."""
 
 from sumi.fetch.guard import open_host_for
+from sumi.fetch.identity import identity_of
 from sumi.jobs.map.config import MapConfig
 from sumi.model import Candidate, Hop
 from sumi.outcomes import Outcome
@@ -93,6 +94,7 @@ def _network(config: MapConfig) -> NetworkPolicy:
         resolve=config.http.pinned_addresses,
         open_hosts=frozenset(host for host in private if host is not None),
         ca_file=config.http.ca_file,
+        identity=identity_of(sign=config.http.sign, file=config.http.identity),
         https_only=not config.http.allow_http,
     )
 

@@ -147,6 +147,8 @@ class NetworkSection(msgspec.Struct, frozen=True):
     resolve: tuple[str, ...] = ()
     ca_file: str | None = None
     allow_private: bool = False
+    sign: bool = False
+    identity: str | None = None
 
 
 class RenderSection(msgspec.Struct, frozen=True):
@@ -345,6 +347,8 @@ CRAWL_SETTINGS: Final = (
         Setting("resolve", many(RESOLVE), "Use this address for that host and port instead of DNS."),
         Setting("ca_file", FILE, "Also trust the certificate authorities in this PEM file."),
         Setting("allow_private", SWITCH, "Allow private and loopback addresses."),
+        Setting("sign", SWITCH, "Sign requests with your identity."),
+        Setting("identity", FILE, "The identity to sign with.", otherwise="~/.config/sumi/identity.json"),
     ),
     *in_section(
         "frontier",

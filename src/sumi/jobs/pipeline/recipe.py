@@ -5,6 +5,7 @@ from urllib.parse import unquote
 
 from sumi.errors import UsageError
 from sumi.fetch.guard import open_host_for
+from sumi.fetch.identity import identity_of
 from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.config_file import load_seeds
 from sumi.jobs.pipeline.policy import crawl_caps, crawl_scope
@@ -120,6 +121,7 @@ def _network(config: CrawlConfig, seeds: Sequence[str]) -> NetworkPolicy:
         resolve=tuple(split_resolve(entry) for entry in config.network.resolve),
         open_hosts=frozenset(host for host in private if host is not None),
         ca_file=config.network.ca_file,
+        identity=identity_of(sign=config.network.sign, file=config.network.identity),
     )
 
 
