@@ -28,15 +28,15 @@ from sumi.parse.markdown.run_model import Clues, Measured, block_clues
 from sumi.parse.markdown.text_runs import read_text
 
 _TABLE: Final = Path(run_model.__file__).with_suffix(".json")
-_FEWEST_SITES: Final = 6  # that a clue must be on
+_FEWEST_SITES: Final = 4  # that a clue must be on
 _SHORTEST: Final = {0: 15, 1: 25}  # letters of a run that a piece may be longer than
 _THRESHOLDS: Final = tuple(at / 100 for at in range(20, 75, 5))
 _APART: Final = 8
 _LEAST_WEIGHT: Final = 0.01
 _INNER: Final = 4
 _TREES: Final = {
-    "n_estimators": 60,
-    "learning_rate": 0.12,
+    "n_estimators": 100,
+    "learning_rate": 0.08,
     "num_leaves": 8,
     "min_child_samples": 20,
     "subsample": 0.8,
@@ -193,7 +193,7 @@ def learn(pages: list[Labelled]) -> Learnt:
 
 
 def _regression(clues: Any, labels: Any) -> Any:
-    return LogisticRegression(C=0.15, max_iter=300).fit(clues, labels)
+    return LogisticRegression(C=0.5, max_iter=300).fit(clues, labels)
 
 
 def cross_validated(pages: list[Labelled], seed: int) -> list[Any]:

@@ -109,6 +109,28 @@ def test_a_page_that_may_be_of_a_manual_keeps_everything(manual: str) -> None:
     assert converted(manual, head="").count("](https://e.org/") == links
 
 
+NEWS_OF_A_PROGRAM = "".join(
+    f"<h3>Release {n}</h3><blockquote>{SENTENCE}, and <a href=/bug{n}>the bug</a> is mended, says "
+    f"<a href=/log{n}>the log</a>.<ul><li><a href=https://m{n}.org/>Mirror {n}</a></ul></blockquote>"
+    for n in range(25)
+)
+BLOG = (
+    "<div class=content><p>Call <code>a()</code>, then <code>b()</code> and <code>c()</code>.</p>"
+    f"{STORY}</div><div class=sidebar>{LINKS.replace('href=/', 'href=https://blog.org/')}</div>"
+)
+
+
+def test_news_of_a_program_that_link_to_its_manual_are_kept_whole() -> None:
+    assert converted(NEWS_OF_A_PROGRAM, head="").count("](") == 75
+
+
+def test_a_blog_whose_links_are_all_written_with_a_host_may_have_some_code() -> None:
+    markdown = converted(BLOG, head="")
+    assert is_whole(markdown)
+    assert "`b()`" in markdown
+    assert "Another story" not in markdown
+
+
 def test_comments_are_not_the_story_however_many_they_are() -> None:
     comments = "".join(f"<li>{SENTENCE}, and I was comment {n}.</li>" for n in range(40))
     markdown = converted(f"<div><div>{STORY}</div><div class=comment-list><ul>{comments}</ul></div></div>")

@@ -35,6 +35,9 @@ _BELIEVED: Final = 0.15  # of all prose must be left without boxes, or they are 
 _FRAME_LINKS: Final = 20  # around an article that is not called one; beside a manual's text there are fewer
 _MANY_LINKS: Final = 30
 _FEWEST_PICTURES: Final = 3
+_MANY_PICTURES: Final = 10  # then teasers are around the story, whatever that is told in
+_NEARLY_EACH: Final = 0.8
+_SOME_CODE: Final = 20  # elements, on a page whose links are nearly all written with a host
 _OWN_LINKS: Final = 5  # to its comments, its end and its notes
 _FEWEST_PARAGRAPHS: Final = 3  # of such a one
 _LONG_STORY: Final = 800  # which it has to be, or have more paragraphs than that
@@ -138,24 +141,37 @@ class Article(NamedTuple):
 def may_hold_story(body: Element, signs: Signs, claim: Claim) -> bool:
     """Whether a page is so plainly an article that its story is looked for run by run. Generators of manuals
     mark their pages as articles, too: such pages have code, an outline that can be linked to, or few links
-    that are written with a host."""
+    that are written with a host. News of a program are a list of links to its manual, without pictures."""
     if signs.links < _FRAME_LINKS:
         return False
     is_linked_out = signs.links_out >= _FRAME_LINKS
+    if claim is Claim.NONE and 2 * signs.links_out < signs.links and signs.pictures < _FEWEST_PICTURES:
+        return False
     if claim is Claim.META and is_linked_out:
-        return not signs.code or not _has_outline(body)
-    if signs.code > _LITTLE_CODE:
+        return signs.code <= _LITTLE_CODE or not _has_outline(body)
+    if signs.code > (_SOME_CODE if _is_all_linked_out(signs) else _LITTLE_CODE):
         return False
     if claim is Claim.META or is_linked_out or _is_plainly_told(signs):
         return not _has_outline(body)
     return False
 
 
+def _is_all_linked_out(signs: Signs) -> bool:
+    """As the pages of blogs and shops are, which are made of addresses and not of files."""
+    return signs.links_out >= max(_FRAME_LINKS, _NEARLY_EACH * signs.links)
+
+
 def _is_plainly_told(signs: Signs) -> bool:
     """In paragraphs, among pictures and links to other pages: beside a manual's text there are hardly any."""
-    if signs.code or signs.links_within > _OWN_LINKS or signs.paragraphs < _FEWEST_PARAGRAPHS:
+    if signs.code or signs.links < _MANY_LINKS:
         return False
-    return signs.links >= _MANY_LINKS and signs.pictures >= _FEWEST_PICTURES
+    if signs.pictures >= _MANY_PICTURES:
+        return signs.links_within <= 2 * _OWN_LINKS
+    return (
+        signs.links_within <= _OWN_LINKS
+        and signs.paragraphs >= _FEWEST_PARAGRAPHS
+        and signs.pictures >= _FEWEST_PICTURES
+    )
 
 
 def may_be_framed_story(signs: Signs, claim: Claim) -> bool:

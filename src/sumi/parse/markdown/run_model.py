@@ -6,6 +6,7 @@ classes, of short texts and of the heading before them), and small decision tree
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -23,7 +24,8 @@ MEASURES: Final = (
     "letters", "link share", "points", "capitals", "position", "prose before", "branch links",
     "branch letters", "branch prose", "kind share", "kind runs", "main kind", "nest share", "nest prose",
     "best nest", "within", "after", "title", "links before", "letters after", "steps up", "root share",
-    "page links", "page letters", "parent links", "clues",
+    "page links", "page letters", "parent links", "sentence", "trailing", "pictures before", "pictures after",
+    "since heading", "same text", "after title", "clues",
 )  # fmt: skip
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _SHORT: Final = 200
@@ -31,6 +33,9 @@ _ALL_LINKS: Final = 0.9
 _TOO_SHORT: Final = 25
 _MOST_KNOWN: Final = 4096
 _IN_PARENT: Final = frozenset({"p", "li", "blockquote"})
+_QUOTES: Final = "\"'”“’»«)]"
+_ENDS: Final = frozenset(".!?。！？")
+_TRAILING: Final = (":", "...", "…", "»", ">")
 _MOST_CAPITALS: Final = 20  # words looked at
 
 
@@ -195,6 +200,8 @@ class Measured:
         root, runs = self.text.blocks[0], self.text.runs
         page = [self.root.prose / self._prose, root.linked / max(1, root.letters), log1p(root.letters)]
         before = prose = 0
+        since_heading, is_titled = 0, False
+        same = Counter([run.text for run in runs])
         span = max(1, self._last - self._first)
         for at, run in enumerate(runs):
             if not self.is_furniture(run):
@@ -213,10 +220,21 @@ class Measured:
                     self._steps[run.block],
                     *page,
                     _parent_links(run),
+                    run.text.rstrip(_QUOTES)[-1:] in _ENDS,
+                    run.text.endswith(_TRAILING),
+                    run.pictures,
+                    runs[at + 1].pictures if at + 1 < len(runs) else 0,
+                    log1p(since_heading),
+                    same[run.text],
+                    is_titled,
                 ]
             else:
                 yield None
             before += run.length
+            since_heading += run.length
+            if run.block.tag in HEADINGS:
+                since_heading = 0
+                is_titled = is_titled or run.block.tag == "h1"
             if run.is_prose:
                 prose += run.length
 

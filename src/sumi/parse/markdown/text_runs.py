@@ -52,7 +52,7 @@ class Block:
 class Run:
     """Text without the border of a block in it."""
 
-    __slots__ = ("block", "is_prose", "length", "linked", "names", "nodes", "parts", "text")
+    __slots__ = ("block", "is_prose", "length", "linked", "names", "nodes", "parts", "pictures", "text")
 
     def __init__(self, block: Block) -> None:
         self.block = block
@@ -60,6 +60,7 @@ class Run:
         self.parts: list[str] = []  # what they say
         self.names: tuple[str, ...] = ()  # of the last element in line that has any
         self.linked = 0  # letters in links
+        self.pictures = 0  # between the run before and this one
         self.text = ""
         self.length = 0
         self.is_prose = False
@@ -92,7 +93,7 @@ def read_text(root: Element) -> PageText:
 
 
 class _Reader:
-    __slots__ = ("_places", "_run", "blocks", "runs")
+    __slots__ = ("_pictures", "_places", "_run", "blocks", "runs")
 
     def __init__(self, root: Element) -> None:
         block = Block(root, root.tag, None)
@@ -100,6 +101,7 @@ class _Reader:
         self.runs: list[Run] = []
         self._places: dict[Node, _Place | None] = {root: _Place(block, False, ())}
         self._run = Run(block)
+        self._pictures = 0
 
     def read(self, root: Element) -> None:
         for node in root.descendants:
@@ -109,8 +111,11 @@ class _Reader:
                     self._add(node, data)
                 elif self._run.parts:
                     self._run.parts.append(" ")
-            elif isinstance(node, Element) and node.tag == "br":
-                self._run.parts.append(" ")
+            elif isinstance(node, Element):
+                if node.tag == "br":
+                    self._run.parts.append(" ")
+                elif node.tag == "img":
+                    self._pictures += 1
         self._end_run()
         self._add_up()
 
@@ -124,6 +129,7 @@ class _Reader:
         if place.block is not self._run.block:
             self._end_run()
             self._run = Run(place.block)
+            self._run.pictures, self._pictures = self._pictures, 0
         run = self._run
         run.nodes.append(node)
         run.parts.append(data)
