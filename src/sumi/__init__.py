@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from sumi.corpus.page_diffs import PageDiff as PageDiff
     from sumi.engine.control import Control as Control
     from sumi.errors import SumiError as SumiError
+    from sumi.events import Exported as Exported
     from sumi.events import Summary as Summary
+    from sumi.exchange.export import export as export
     from sumi.inspection.explain import Explanation as Explanation
     from sumi.inspection.explain import explain as explain
     from sumi.inspection.state import CheckedJob as CheckedJob
@@ -65,6 +67,7 @@ _HOMES = {
     "Control": "engine.control",
     "Difference": "jobs.map.diff",
     "Explanation": "inspection.explain",
+    "Exported": "events",
     "JobStatus": "inspection.status",
     "Listing": "jobs.mirror.sitemap_listing",
     "MirrorSettings": "jobs.mirror.settings",
@@ -80,6 +83,7 @@ _HOMES = {
     "diff_map": "jobs.map.diff",
     "diff": "corpus.change_log",
     "explain": "inspection.explain",
+    "export": "exchange.export",
     "export_map": "jobs.map.export",
     "import_archives": "jobs.mirror.archive_import",
     "feed": "corpus.change_log",

@@ -160,6 +160,18 @@ class Summary(msgspec.Struct, frozen=True, tag_field="event", tag="summary"):
     excused: dict[str, int] = {}
 
 
+class Exported(msgspec.Struct, frozen=True, tag_field="event", tag="exported"):
+    """The last event of an export."""
+
+    format: str
+    output: str
+    written: int  # pages, or rows of a table
+    missing: int  # pages that could not be read
+    moment: str  # of which its content is
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+
 Event: TypeAlias = (
     RunStarted
     | AlreadyFinished
@@ -176,6 +188,7 @@ Event: TypeAlias = (
     | CaptureProgress
     | Status
     | Summary
+    | Exported
 )
 Listener: TypeAlias = Callable[[Event], None]
 

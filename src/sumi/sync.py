@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
 from sumi.assembly.parts import run_loop
+from sumi.exchange.export import export as _export
 from sumi.inspection.explain import explain as _explain
 from sumi.inspection.state import check_state as _check_state
 from sumi.inspection.state import migrate_state as _migrate_state
@@ -29,6 +30,7 @@ __all__ = [
     "check_state",
     "crawl",
     "explain",
+    "export",
     "map",
     "migrate_state",
     "mirror",
@@ -58,6 +60,7 @@ capture = _plain(_capture)
 check_state = _plain(_check_state)
 crawl = _plain(_crawl)
 explain = _plain(_explain)
+export = _plain(_export)
 map = _plain(_map)  # noqa: A001 - as the command is called
 migrate_state = _plain(_migrate_state)
 mirror = _plain(_mirror)

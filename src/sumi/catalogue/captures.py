@@ -15,8 +15,13 @@ _APPLICATION_ID: Final = 0x53756D43  # "SumC"
 _UNDER_WAY: Final = ("pending", "in_progress", "paused")
 _JOBS: Final = "SELECT id, base_urls, status, created, pages_processed FROM jobs ORDER BY created, id"
 _PAGES: Final = (
-    "SELECT number, url, text, title, fetched_at FROM pages "
+    "SELECT number, url, text, title, fetched_at, content_type, address, body, length(data) "
+    "FROM pages LEFT JOIN contents ON hash = text "
     "WHERE job = ? AND number > ? AND duplicate_of IS NULL ORDER BY number LIMIT 200"
+)
+_DUPLICATES: Final = (
+    "SELECT number, url, duplicate_of FROM pages "
+    "WHERE job = ? AND number > ? AND duplicate_of IS NOT NULL ORDER BY number LIMIT 200"
 )
 _CONTENT: Final = "SELECT data FROM contents WHERE hash = ?"
 
@@ -34,11 +39,15 @@ class CaptureRow(msgspec.Struct, frozen=True):
         return self.status in _UNDER_WAY
 
 
-class CapturedText(msgspec.Struct, frozen=True):
+class CapturedText(msgspec.Struct, frozen=True, array_like=True):
     url: str
     sha256: str
     title: str | None
     fetched_at: float
+    content_type: str | None
+    address: str
+    body: str | None  # SHA-256 of the response body; None if that is not stored
+    packed_bytes: int
 
 
 def capture_rows(database: Path) -> list[CaptureRow]:
@@ -61,9 +70,21 @@ class CaptureReader:
         """Without duplicates, in the order in which they were captured."""
         after = 0
         while rows := self._rows(_PAGES, (job_id, after)):
-            for _, url, text, title, fetched_at in rows:
-                yield CapturedText(url, text, title, fetched_at)
+            for _, *values, packed_bytes in rows:
+                yield msgspec.convert((*values, packed_bytes or 0), CapturedText)
             after = rows[-1][0]
+
+    def duplicates(self, job_id: str) -> Iterator[tuple[str, str]]:
+        """URLs with the text of another page, and that page's."""
+        after = 0
+        while rows := self._rows(_DUPLICATES, (job_id, after)):
+            for after, url, other in rows:  # noqa: B007 - the last one counts
+                yield url, other
+
+    def hold_moment(self) -> None:
+        """Everything that is read from now on is as it was then, whatever a capture writes meanwhile."""
+        self._db.execute("BEGIN")
+        self._db.execute("SELECT 1 FROM jobs").fetchone()
 
     def packed(self, sha256: str) -> bytes | None:
         """A text as one zstd frame."""

@@ -5,6 +5,7 @@ what is known of each page without reading it, ``pages.read(page)`` its content,
 """
 
 import os.path
+import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
@@ -29,6 +30,11 @@ from sumi.state.folder import CAPTURES, open_snapshot
 
 HEAD_END: Final = b"\n---\n\n"  # ends the front matter of a mirrored page
 MOST_TEXT_BYTES: Final = 256 * 1024 * 1024
+RAW_FOLDER: Final = ".sumi/raw"  # below the home of a mirror
+RAW_PACK: Final = re.compile(r"pack-(\d{6})\.zst")
+_MOVED: Final = frozenset({Outcome.REDIRECTED, Outcome.DUPLICATE})
+_KEPT_FILES: Final = frozenset({Outcome.STORED, Outcome.STALE, Outcome.PENDING})
+_UNPACKED: Final = 4  # times as large as packed is a text
 _SHARDS: Final = 3  # aa/bb/<sha256>.html.zst
 _MAP_PAGES: Final = (
     "SELECT id, url, title, content_hash, visited_at FROM pages "
@@ -39,6 +45,7 @@ _MAP_PAGES: Final = (
 class Form(StrEnum):
     MARKDOWN = "markdown"
     HTML = "html"  # an archive keeps pages as they came
+    FILE = "file"  # an image or a download that a mirror kept
     NONE = "none"  # a map keeps titles only
 
 
@@ -54,6 +61,11 @@ class CapturedPage(msgspec.Struct, frozen=True, kw_only=True):
     language: str = ""
     content_type: str = ""
     address: str = ""  # what was requested: links are relative to it
+    description: str = ""
+    size: int = 0  # about as many bytes as it has; 0 if that is not known
+    body: str = ""  # SHA-256 of the page as the server sent it, if that was kept
+    body_at: tuple[str, int, int] | None = None  # where a mirror has it: pack, first byte, length
+    source: str = ""  # where the site's own Markdown came from, if it is that
 
 
 class Content(NamedTuple):
@@ -70,6 +82,18 @@ class Pages(Protocol):
         """None if it is no longer there, or no longer what was captured."""
         ...
 
+    def files(self) -> AsyncIterator[CapturedPage]:
+        """Images and downloads that were kept; ``read`` gives them, too."""
+        ...
+
+    def aliases(self) -> AsyncIterator[tuple[str, str]]:
+        """URLs that led to another one by a redirect or as its duplicate, and that other one."""
+        ...
+
+    def original(self, page: CapturedPage) -> bytes | None:
+        """The page as the server sent it; None if that was not kept."""
+        ...
+
 
 @asynccontextmanager
 async def open_pages(job: Job, ledger: Ledger | None = None) -> AsyncIterator[Pages]:
@@ -80,6 +104,7 @@ async def open_pages(job: Job, ledger: Ledger | None = None) -> AsyncIterator[Pa
     match job.kind:
         case JobKind.CAPTURE:
             with open_captures(job.root / CAPTURES) as captures:
+                captures.hold_moment()
                 yield _CaptureTexts(captures, job.name)
         case JobKind.MAP:
             with closing(_map_database(job.state)) as db:
@@ -103,7 +128,11 @@ async def _of_ledger(job: Job, ledger: Ledger) -> AsyncIterator[Pages]:
     if not root.is_dir():
         raise UsageError(f"{root} is not there any more")
     with closing(SafeFolder(root)) as folder:
-        yield _MirrorPages(ledger, folder) if role is None else _ArchivePages(ledger, role.home)
+        yield (
+            _MirrorPages(ledger, folder, job.home.resolve().name)
+            if role is None
+            else _ArchivePages(ledger, role.home)
+        )
 
 
 def split_page(data: bytes) -> Content:
@@ -116,9 +145,10 @@ def split_page(data: bytes) -> Content:
 
 
 class _MirrorPages:
-    def __init__(self, ledger: Ledger, root: SafeFolder) -> None:
+    def __init__(self, ledger: Ledger, root: SafeFolder, home: str) -> None:
         self._ledger = ledger
         self._root = root
+        self._packs = f"{home}/{RAW_FOLDER}"
 
     async def all(self) -> AsyncIterator[CapturedPage]:
         async for record in self._ledger.records(KEPT):
@@ -130,8 +160,30 @@ class _MirrorPages:
 
     def read(self, page: CapturedPage) -> Content | None:
         data = _read_file(self._root, page.path)
-        content = None if data is None else split_page(data)
-        return content if content is not None and _is_content(content.data, page.sha256) else None
+        if data is None:
+            return None
+        content = Content(data) if page.form is Form.FILE else split_page(data)
+        return content if _is_content(content.data, page.sha256) else None
+
+    async def files(self) -> AsyncIterator[CapturedPage]:
+        async for record in self._ledger.records(_KEPT_FILES):
+            if record.facts.asset and record.facts.path is not None:
+                yield _page(record, Form.FILE, record.facts.sha256)
+
+    async def aliases(self) -> AsyncIterator[tuple[str, str]]:
+        async for alias in _aliases(self._ledger):
+            yield alias
+
+    def original(self, page: CapturedPage) -> bytes | None:
+        if page.body_at is None or not RAW_PACK.fullmatch(page.body_at[0]):
+            return None
+        name, start, length = page.body_at
+        try:
+            frame = self._root.read_range(f"{self._packs}/{name}", start, length)
+        except (OutputRefused, StorageFailed):
+            return None
+        body = None if frame is None else unpacked(frame, MOST_TEXT_BYTES)
+        return body if body is not None and _is_content(body, page.body) else None
 
 
 class _ArchivePages:
@@ -162,6 +214,18 @@ class _ArchivePages:
             self._blobs[root] = FolderBlobs(SafeFolder(folder), packed=True)
         return self._blobs[root]
 
+    async def files(self) -> AsyncIterator[CapturedPage]:
+        return
+        yield
+
+    async def aliases(self) -> AsyncIterator[tuple[str, str]]:
+        async for alias in _aliases(self._ledger):
+            yield alias
+
+    def original(self, page: CapturedPage) -> bytes | None:
+        content = self.read(page)
+        return None if content is None else content.data
+
 
 class _CaptureTexts:
     def __init__(self, captures: CaptureReader, job_id: str) -> None:
@@ -171,13 +235,35 @@ class _CaptureTexts:
     async def all(self) -> AsyncIterator[CapturedPage]:
         for page in self._captures.pages(self._job_id):
             yield CapturedPage(
-                url=page.url, title=page.title or "", sha256=page.sha256, fetched_at=page.fetched_at
+                url=page.url,
+                title=page.title or "",
+                sha256=page.sha256,
+                fetched_at=page.fetched_at,
+                content_type=page.content_type or "",
+                address=page.address,
+                size=_UNPACKED * page.packed_bytes,
+                body=page.body or "",
             )
 
     def read(self, page: CapturedPage) -> Content | None:
-        frame = self._captures.packed(page.sha256)
-        text = None if frame is None else unpacked(frame, MOST_TEXT_BYTES)
-        return Content(text) if text is not None and _is_content(text, page.sha256) else None
+        text = self._content(page.sha256)
+        return None if text is None else Content(text)
+
+    async def files(self) -> AsyncIterator[CapturedPage]:
+        return
+        yield
+
+    async def aliases(self) -> AsyncIterator[tuple[str, str]]:
+        for alias in self._captures.duplicates(self._job_id):
+            yield alias
+
+    def original(self, page: CapturedPage) -> bytes | None:
+        return self._content(page.body) if page.body else None
+
+    def _content(self, digest: str) -> bytes | None:
+        frame = self._captures.packed(digest)
+        data = None if frame is None else unpacked(frame, MOST_TEXT_BYTES)
+        return data if data is not None and _is_content(data, digest) else None
 
 
 class _MapTitles:
@@ -193,6 +279,18 @@ class _MapTitles:
 
     def read(self, page: CapturedPage) -> Content | None:
         """A map has no texts."""
+        return None
+
+    async def files(self) -> AsyncIterator[CapturedPage]:
+        return
+        yield
+
+    async def aliases(self) -> AsyncIterator[tuple[str, str]]:
+        return
+        yield
+
+    def original(self, page: CapturedPage) -> bytes | None:
+        """Nor has it bodies."""
         return None
 
 
@@ -229,7 +327,19 @@ def _page(record: UrlRecord, form: Form, content: str | None) -> CapturedPage:
         language=facts.language or "",
         content_type=facts.content_type or "",
         address=record.target,
+        description=facts.description or "",
+        size=facts.size or facts.body_bytes or 0,
+        body=facts.raw or "",
+        body_at=facts.raw_at,
+        source=facts.source or "",
     )
+
+
+async def _aliases(ledger: Ledger) -> AsyncIterator[tuple[str, str]]:
+    async for record in ledger.records(_MOVED):
+        target = record.facts.location or record.facts.duplicate_of
+        if target is not None:
+            yield record.url, target
 
 
 def _read_file(root: SafeFolder, path: str) -> bytes | None:

@@ -103,6 +103,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("convert", "jobs.mirror.command_convert", "one page as Markdown: a file, a URL or stdin", TAKE),
     Command("import", "jobs.mirror.command_import", "mirrors made of WARC or WACZ files, offline", TAKE),
+    Command("export", "cli.export", "captured pages as WACZ, JSON lines, Parquet and more", KEEP),
     Command("status", "cli.status", "the state of a job, and what each host waits for"),
     Command("explain", "cli.explain", "why a page was fetched, skipped or failed"),
     Command("log", "cli.changes:log", "the versions of a page, or the runs of a site"),

@@ -53,6 +53,9 @@ class ReplayFetcher:
             raise
 
     async def fetch(self, request: Request) -> Response | Trouble:
+        return self.answer(request)
+
+    def answer(self, request: Request) -> Response | Trouble:
         name = normalize(request.url, Preset.MIRROR) or request.url
         capture = self._captures.get(name)
         if capture is None and split(request.url).path == "/robots.txt":
@@ -75,9 +78,13 @@ class ReplayFetcher:
 
     def pages(self) -> Iterator[str]:
         """The URLs of everything that looks like a page and was there."""
+        yield from (url for url, _ in self.addresses())
+
+    def addresses(self) -> Iterator[tuple[str, str]]:
+        """The same, each with the URL as the archive spells it."""
         for url, capture in self._captures.items():
             if capture.status == _OK and capture.media in _PAGE_TYPES:
-                yield url
+                yield url, capture.record.uri
 
     def notes(self) -> tuple[str, ...]:
         """What was not replayed."""
@@ -112,7 +119,7 @@ class ReplayFetcher:
         self._truncated += bool(record.truncated)
         before = self._captures.get(name)
         if before is None or before.record.date <= record.date:
-            self._captures[name] = _Capture(_without_start(record), *_status_and_type(record))
+            self._captures[name] = _Capture(_without_start(record), *status_and_type(record))
 
     def _answer(self, request: Request, record: Record, content: bytes, timing: Timing) -> Response | Verdict:
         if record.kind == "resource":
@@ -139,10 +146,11 @@ class ReplayFetcher:
 
 
 def _without_start(record: Record) -> Record:
-    return msgspec.structs.replace(record, start=b"")
+    return msgspec.structs.replace(record, start=b"", payload_digest="")
 
 
-def _status_and_type(record: Record) -> tuple[int, str]:
+def status_and_type(record: Record) -> tuple[int, str]:
+    """Of a response or a resource; the type without its parameters, in lower case."""
     if record.kind == "resource":
         return _OK, record.content_type.partition(";")[0].strip().lower()
     lines = _HEAD_END.split(record.start, maxsplit=1)[0].splitlines(keepends=True)

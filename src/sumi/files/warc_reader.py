@@ -40,6 +40,8 @@ class Record(msgspec.Struct, frozen=True):
     content_type: str
     truncated: str  # why the archive's writer cut it; "" if it did not
     start: bytes  # of its content
+    payload_digest: str = ""  # as its writer computed it
+    stored: int = 0  # bytes that it takes in its file
 
 
 class BadRecord(msgspec.Struct, frozen=True):
@@ -119,7 +121,18 @@ class Archive:
 
     def __iter__(self) -> Iterator[Read]:
         for number in range(len(self.parts)):
-            yield from self._records(number)
+            yield from self.records(number)
+
+    def stored(self, record: Record) -> Iterator[bytes]:
+        """The record as one gzip member, in pieces: as it is in its file, unless that is not compressed."""
+        whole = self._views[record.archive][record.offset : record.offset + record.stored]
+        pieces = (bytes(whole[at : at + _STEP]) for at in range(0, len(whole), _STEP))
+        if bytes(whole[:3]) == _GZIP:
+            yield from pieces
+            return
+        packer = zlib.compressobj(wbits=31)
+        yield from (packer.compress(piece) for piece in pieces)
+        yield packer.flush()
 
     def content(self, record: Record, most: int = BLOCK_BYTES) -> bytes | None:
         """The record's whole content; None if it is longer than ``most`` or not there any more."""
@@ -137,13 +150,14 @@ class Archive:
             return None
         return content if len(content) == record.length else None
 
-    def _records(self, number: int) -> Iterator[Read]:
+    def records(self, number: int) -> Iterator[Read]:
+        """Those of one of ``parts``."""
         view, offset = self._views[number], 0
         while offset < len(view):
             compressed = bytes(view[offset : offset + 3]) == _GZIP
             try:
                 record, after = (_gzipped if compressed else _plain)(view, number, offset)
-                yield record
+                yield msgspec.structs.replace(record, stored=after - offset)
             except _BrokenRecordError as broken:
                 yield BadRecord(self.parts[number].path, offset, str(broken))
                 after = _next_start(view, offset + 1, compressed=compressed)
@@ -245,6 +259,7 @@ def _record(number: int, offset: int, head: bytes, start: bytes) -> Record:
         fields.get("content-type", ""),
         fields.get("warc-truncated", ""),
         start[:length],
+        fields.get("warc-payload-digest", ""),
     )
 
 

@@ -50,7 +50,8 @@ def page_records(
         return PageRecords(name, _outcome(candidate, verdict, None, name, now, ""))
     members, name, at = [], _new_id(), response.timing.started
     if response.exchange is None:
-        members.append(_resource(response, name))
+        at_end, kind = response.timing.finished, response.header("content-type") or ""
+        members.append(resource_record(response.url, at_end, kind, response.body, name))
     else:
         members.append(_answer(response, response.exchange, name, before))
         members.append(_request(response, response.exchange, name))
@@ -60,17 +61,16 @@ def page_records(
     return PageRecords(name, b"".join(members))
 
 
-def _resource(response: Response, name: str) -> bytes:
-    """A body whose headers another job had: a response would have to be made up."""
+def resource_record(url: str, at: float, content_type: str, body: bytes, name: str = "") -> bytes:
+    """A body whose headers are not known: a response would have to be made up."""
     # Other programs may write spools, too: a content type must not break out of its line.
-    kind = " ".join((response.header("content-type") or "application/octet-stream").split())
-    fields = {"WARC-Target-URI": response.url, "WARC-Payload-Digest": _digest(response.body)}
-    at = response.timing.finished
-    return _member("resource", name, at, kind.encode(errors="replace"), response.body, fields)
+    kind = " ".join((content_type or "application/octet-stream").split())
+    fields = {"WARC-Target-URI": url, "WARC-Payload-Digest": payload_digest(body)}
+    return _member("resource", name or _new_id(), at, kind.encode(errors="replace"), body, fields)
 
 
 def _answer(response: Response, exchange: Exchange, name: str, before: PageFacts | None) -> bytes:
-    fields = {"WARC-Target-URI": response.url, "WARC-Payload-Digest": _digest(exchange.body)}
+    fields = {"WARC-Target-URI": response.url, "WARC-Payload-Digest": payload_digest(exchange.body)}
     if response.peer:
         fields["WARC-IP-Address"] = response.peer
     if exchange.cut:
@@ -104,7 +104,7 @@ def _rendered(response: Response, original: str) -> bytes:
     fields = {
         "WARC-Target-URI": response.url,
         "WARC-Refers-To": _urn(original),
-        "WARC-Payload-Digest": _digest(response.body),
+        "WARC-Payload-Digest": payload_digest(response.body),
     }
     at = response.timing.finished
     return _member("conversion", _new_id(), at, b"text/html; charset=utf-8", response.body, fields)
@@ -177,7 +177,7 @@ def _member(
         "WARC-Record-ID": _urn(name),
         "WARC-Date": iso_utc(at),
         "Content-Length": str(len(block)),
-        "WARC-Block-Digest": _digest(block),
+        "WARC-Block-Digest": payload_digest(block),
         **fields,
     }
     lines = "".join(f"{key}: {value}\r\n" for key, value in head.items())
@@ -201,6 +201,6 @@ def _urn(name: str) -> str:
     return f"<urn:uuid:{name}>"
 
 
-def _digest(data: bytes) -> str:
+def payload_digest(data: bytes) -> str:
     """SHA-1 is what readers of the format expect; nothing here depends on its strength."""
     return "sha1:" + base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()

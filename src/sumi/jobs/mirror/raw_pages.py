@@ -5,23 +5,21 @@ append-only, and a page's record has the place of its frame; frames that a kille
 are ignored. ``zstdcat`` prints all bodies of a pack.
 """
 
-import re
 from hashlib import sha256
 
+from sumi.catalogue.pages import RAW_FOLDER, RAW_PACK
 from sumi.files.safe_files import SafeFolder
 from sumi.parse.page.raw import unpacked
 
-FOLDER = ".sumi/raw"
 MOST_BYTES = 1024**3  # of one body; more than any setting allows
 PACK_BYTES = 256 * 1024 * 1024  # a pack of this size is full
-_PACK = re.compile(r"pack-(\d{6})\.zst")
 
 
 class RawPages:
     def __init__(self, files: SafeFolder, home: str, pack_bytes: int = PACK_BYTES) -> None:
         self._files = files
         self._pack_bytes = pack_bytes
-        self._folder = f"{home}/{FOLDER}"
+        self._folder = f"{home}/{RAW_FOLDER}"
         self._pack = ""  # the one to append to
 
     def add(self, frame: bytes) -> tuple[str, int, int]:
@@ -37,7 +35,7 @@ class RawPages:
     def read(self, place: tuple[str, int, int]) -> bytes | None:
         """The frame, or None if it is missing."""
         name, start, length = place
-        if not _PACK.fullmatch(name):
+        if not RAW_PACK.fullmatch(name):
             return None
         frame = self._files.read_range(self._path(name), start, length)
         return frame if frame is not None and len(frame) == length else None
@@ -45,7 +43,7 @@ class RawPages:
     def has(self, place: tuple[str, int, int]) -> bool:
         """Whether the pack is long enough, which is proof unless there was a power cut."""
         name, start, length = place
-        pack = self._files.status(self._path(name)) if _PACK.fullmatch(name) else None
+        pack = self._files.status(self._path(name)) if RAW_PACK.fullmatch(name) else None
         return pack is not None and start + length <= pack.st_size
 
     def has_whole(self, place: tuple[str, int, int], digest: str) -> bool:
@@ -55,7 +53,7 @@ class RawPages:
         return body is not None and sha256(body).hexdigest() == digest
 
     def _newest(self) -> str:
-        packs = sorted(name for name in self._files.names(self._folder) if _PACK.fullmatch(name))
+        packs = sorted(name for name in self._files.names(self._folder) if RAW_PACK.fullmatch(name))
         return packs[-1] if packs else _next_pack("")
 
     def _path(self, name: str) -> str:
@@ -63,5 +61,5 @@ class RawPages:
 
 
 def _next_pack(name: str) -> str:
-    known = _PACK.fullmatch(name)
+    known = RAW_PACK.fullmatch(name)
     return f"pack-{int(known[1]) + 1 if known else 1:06}.zst"

@@ -1,0 +1,77 @@
+"""``sumi export``: what jobs captured, for other programs."""
+
+import sys
+from collections.abc import Sequence
+
+from sumi.console.options import add_reporting
+from sumi.console.parser import SentenceParser
+from sumi.console.reporters import reporting
+from sumi.console.terminal import Sink, duration, printable
+from sumi.errors import COMPLETE, WITH_FAILURES
+
+_EXAMPLES = """\
+examples:
+  sumi export wacz output/docs.example.org           replay it at replayweb.page, or offline
+  sumi export wacz crawl.warc.gz -o crawl.wacz       of WARC files: every record of them
+  sumi export parquet --sections -o sections.parquet
+  sumi export jsonl captures --since 7d
+"""
+
+
+def build_parser() -> SentenceParser:
+    from sumi.exchange.formats import FORMATS
+
+    listing = "\n".join(f"  {name:<12}{kind.summary}" for name, kind in FORMATS.items())
+    parser = SentenceParser(
+        prog="sumi export",
+        usage="sumi export [options] FORMAT [DIR...]",
+        description=(
+            "Writes the pages of mirrors, captures and crawls in a format that other programs read. The "
+            "result is there whole or not at all."
+        ),
+        epilog=f"formats:\n{listing}\n\n{_EXAMPLES}",
+    )
+    parser.add_argument("format", metavar="FORMAT", help="One of the formats below.")
+    parser.add_argument(
+        "places",
+        metavar="DIR",
+        nargs="*",
+        help="Folders of jobs, or one above them; for wacz also WARC files. Default: output and captures.",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="PATH", help="What to write. Default: the job's name, here."
+    )
+    parser.add_argument(
+        "--since", metavar="WHEN", help="Only pages that changed since: an age such as 7d or 12h, or a date."
+    )
+    parser.add_argument(
+        "--sections", action="store_true", help="jsonl and parquet: a row for each section of a page."
+    )
+    add_reporting(parser)
+    return parser
+
+
+def run(arguments: Sequence[str]) -> int:
+    options = build_parser().parse_all(arguments)
+    from sumi.assembly.parts import run_loop
+    from sumi.exchange.export import export
+
+    with reporting(options) as reporter:
+        done = run_loop(
+            export(
+                options.format,
+                *options.places,
+                output=options.output,
+                since=options.since,
+                sections=options.sections,
+                listeners=[reporter],
+            )
+        )
+    if not options.json:
+        err = Sink(sys.stderr)
+        for note in done.notes:
+            err.line(f"note: {printable(note)}")
+        if not options.quiet:
+            about = f"{done.written:,} written, as of {done.moment}, in {duration(done.seconds)}"
+            err.line(printable(f"{done.output}: {about}"))
+    return WITH_FAILURES if done.missing else COMPLETE
