@@ -33,7 +33,7 @@ def test_a_button_is_a_heading_only_where_there_is_no_other(html: str, expected:
         ("<p>a</p><div><span>&nbsp; &nbsp;</span></div>", "a"),
         ("<blockquote><p>a</p><p>&nbsp;</p><p>b</p></blockquote>", "> a\n>\n> b"),
         ("<ul><li>a</ul><p>&nbsp;</p><ul><li>b</ul>", "- a\n* b"),
-        ("<p>a</p><p><span>&nbsp;</span><img src=/i.png></p>", "a\n\n&#160;![](https://e.org/i.png)"),
+        ("<p>a</p><p><span>&nbsp;</span><img src=/i.png></p>", "a\n\n![](https://e.org/i.png)"),
         ("<p>&nbsp;</p><pre>&amp;#160;\n\n&amp;#160;</pre>", "```\n&#160;\n\n&#160;\n```"),
         ("<p>&nbsp;</p><p>x<sup>th</sup></p>", "x<sup>th</sup>"),
     ],

@@ -71,7 +71,7 @@ KEPT = {
     ],
     "wordpress": [
         "# Brot backen\n",
-        "500\xa0g Mehl & Wasser.",
+        "500 g Mehl & Wasser.",
         "![Ein Laib](https://e.org/bilder/brot.jpg)\n\nFrisch aus dem Ofen",
         "Drucken oder [Sauerteig](https://e.org/docs/rezepte/sauerteig?x=1#start) lesen.",
         "- Mehl\n- Salz",

@@ -101,7 +101,8 @@ GROUP = st.lists(st.lists(SPAN, max_size=4), max_size=5)
 
 @given(st.lists(GROUP, max_size=3))
 def test_every_cell_is_where_a_browser_puts_it(groups: list[Group]) -> None:
-    groups = [[[(1, 1), (1, 1)]], *groups]  # two columns at least, or it is no table
+    pair = [(1, 1), (1, 1)]
+    groups = [[pair, pair], *groups]  # two columns and rows at least, or it is no table
     assert grid(as_html(groups)) == by_the_standard(groups)
 
 

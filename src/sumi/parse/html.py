@@ -19,7 +19,6 @@ __all__ = [
     "count_nodes",
     "decode_bytes",
     "element_children",
-    "elements_of_fixed_blanks",
     "elements_with_text",
     "find_each",
     "is_deeper_than",
@@ -29,6 +28,8 @@ __all__ = [
     "parse_html",
     "parse_text",
     "select_each",
+    "texts_with_backslash",
+    "texts_with_fixed_blanks",
     "to_markdown",
     "to_plain_text",
 ]
@@ -45,8 +46,10 @@ _WITH_TEXT: Final = XPath(
 )
 _BLANKS: Final = (" ", "\t", "\n", "\r", "\f")
 _SHOWN: Final = ("img", "input")
-_OF_FIXED_BLANKS: Final = XPath(
-    './/*[count(node()) = 1][text()[contains(., "\xa0") and normalize-space(translate(., "\xa0", " ")) = ""]]'
+_OUTSIDE_CODE: Final = "[not(ancestor-or-self::pre)][not(ancestor-or-self::code)]"
+_WITH_FIXED_BLANKS: Final = XPath(f'descendant-or-self::*[text()[contains(., "\xa0")]]{_OUTSIDE_CODE}')
+_WITH_BACKSLASH: Final = XPath(
+    f'descendant-or-self::*[text()[contains(., "\\") or contains(., "$$")]]{_OUTSIDE_CODE}'
 )
 
 
@@ -145,10 +148,19 @@ def elements_with_text(root: Element, shortest: int) -> list[Element]:
     return [each for each in found if isinstance(each, Element)] if isinstance(found, list) else []
 
 
-def elements_of_fixed_blanks(root: Element) -> list[Element]:
-    """Those that hold nothing but blanks that do not break."""
-    found = _OF_FIXED_BLANKS(root)
-    return [each for each in found if isinstance(each, Element)] if isinstance(found, list) else []
+def texts_with_fixed_blanks(root: Element) -> list[Text]:
+    """Outside code, where a blank that does not break may be meant."""
+    return _texts(_WITH_FIXED_BLANKS(root))
+
+
+def texts_with_backslash(root: Element) -> list[Text]:
+    """Or with two dollars, outside code: what may be a formula."""
+    return _texts(_WITH_BACKSLASH(root))
+
+
+def _texts(found: object) -> list[Text]:
+    elements = [each for each in found if isinstance(each, Element)] if isinstance(found, list) else []
+    return [text for element in elements for text in element.children if isinstance(text, Text)]
 
 
 def new_element(tag: str, text: str = "") -> Element:

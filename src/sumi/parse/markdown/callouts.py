@@ -133,9 +133,9 @@ def _kind_of(box: Element) -> str:
         if kind or said == ["hint"]:
             return kind or "Hint"
     for name in _SAID_BY:
-        kind = _KINDS.get((box.attr(name) or "").lower())
-        if kind:
-            return kind
+        said_so = _KINDS.get((box.attr(name) or "").lower())
+        if said_so:
+            return said_so
     label = (box.attr("aria-label") or "").strip()
     return _KINDS.get(label.lower(), "") or _kind_in_style(box.attr("style") or "")
 

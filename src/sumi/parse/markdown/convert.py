@@ -13,9 +13,10 @@ from sumi.parse.html import (
     is_on_page,
     new_element,
     select_each,
+    texts_with_backslash,
     to_markdown,
 )
-from sumi.parse.markdown import blocks, formulas, inline
+from sumi.parse.markdown import blocks, drawn, formulas, inline
 from sumi.parse.markdown.article_signs import Signs, find_signs
 from sumi.parse.markdown.callouts import quote_callout
 from sumi.parse.markdown.chrome import (
@@ -41,9 +42,7 @@ from sumi.parse.markdown.fidelity import Expected, Inventory, inventory_of_tree
 from sumi.parse.markdown.folds import find_folded, settle_button
 from sumi.parse.markdown.inline import (
     came_out_as_tags,
-    came_out_with_blank_blocks,
     emphasis_renderers,
-    empty_blank_blocks,
     keep_tags_in_line,
     release_blocks,
 )
@@ -94,12 +93,16 @@ class _Findings(NamedTuple):
     linked_blocks: list[Element]
     tabs: list[Tabs]
     folded: list[Element]
+    task_lists: list[Element]
+    unfolded: list[Element]  # data in code
+    has_raw_formulas: bool
     fitter: TableFitter
 
 
 def _look_through(document: Document) -> _Findings:
+    hard_chrome = find_each(document, CHROME_TAGS)
     return _Findings(
-        hard_chrome=find_each(document, CHROME_TAGS),
+        hard_chrome=hard_chrome,
         fallbacks=find_each(document, _SHOWN_AT_TIMES),
         names=read_names(document),
         soft_chrome=find_soft_chrome(document),
@@ -110,6 +113,9 @@ def _look_through(document: Document) -> _Findings:
         linked_blocks=select_each(document, inline.LINKED_BLOCKS),
         tabs=find_tabs(document),
         folded=find_folded(document),
+        task_lists=drawn.find_task_lists(document),
+        unfolded=drawn.find_unfolded(document),
+        has_raw_formulas=drawn.sets_formulas(hard_chrome),
         fitter=TableFitter(document),
     )
 
@@ -124,7 +130,9 @@ def page_markdown(document: Document, base: str, left_out: LeftOut | None = None
     found = _look_through(document)
     left_out = LeftOut() if left_out is None else left_out
     for element in filter(is_hard_chrome, found.hard_chrome):
-        if element.tag in _UNSEEN:
+        if element.tag == "svg":
+            drawn.write_diagram(element)
+        elif element.tag in _UNSEEN:
             element.decompose()
         else:
             left_out.take_off(element, LANDMARK if element.tag == "nav" else NAVIGATION)
@@ -139,10 +147,12 @@ def page_markdown(document: Document, base: str, left_out: LeftOut | None = None
     if title:
         root.insert(0, new_element("h1", title))
     inventory = inventory_of_tree(root)
+    if "\xa0" in inventory.text:
+        inline.plain_blanks(root)
     inventory = _reshape(root, found, inventory)
     beside = bulk.words_beside + left_out.by_name
     expected = Expected(inventory, root, beside, left_out.words)
-    return Conversion(keep_tags_in_line(_converted(root)), expected)
+    return Conversion(keep_tags_in_line(found.fitter.aligned(_converted(root))), expected)
 
 
 def _converted(root: Element) -> str:
@@ -151,9 +161,6 @@ def _converted(root: Element) -> str:
         release_blocks(root, ("q", "sub", "sup"))
         renderers = formulas.renderers_for(root)
     markdown = to_markdown(root, renderers)
-    if came_out_with_blank_blocks(markdown):
-        empty_blank_blocks(root)
-        markdown = to_markdown(root, renderers)
     if not came_out_as_tags(markdown):
         return markdown
     release_blocks(root, ("b", "em", "i", "strong"))  # the converter alone would have put each block's own
@@ -191,10 +198,7 @@ def _take_off_chrome(bulk: Bulk, found: _Findings, left_out: LeftOut) -> None:
     chrome = list(filter(is_on_page, found.names.chrome))
     if chrome:
         bulk.weigh()  # now, or what is left of a bar might be most of what will be left of the page
-    for tabs in found.tabs:
-        label_panels(tabs)
-    for part in found.folded:
-        show(part)
+    _unfold(found)
     prepare_code(found.code)
     # Only now, when code is no more a matter of thousands of spans.
     _settle_small_parts(root.select(_SMALL_PARTS), bulk, left_out)
@@ -203,12 +207,26 @@ def _take_off_chrome(bulk: Bulk, found: _Findings, left_out: LeftOut) -> None:
         inline.release_linked_block(block, root)
     for block in found.formula_blocks:
         formulas.set_delimited(block)
+    if found.has_raw_formulas:
+        drawn.write_raw_formulas(texts_with_backslash(root))
     _settle_named(found, chrome, bulk, left_out)
     for element in list(root.iter_elements(_SETTLED)):
         if element.tag == "footer":
             _settle_footer(element, left_out)
         else:
             _SETTLERS[element.tag](element)
+
+
+def _unfold(found: _Findings) -> None:
+    """What pages show by a click, or draw."""
+    for tabs in found.tabs:
+        label_panels(tabs)
+    for part in found.folded:
+        show(part)
+    for items in found.task_lists:
+        drawn.write_boxes(items)
+    for code in found.unfolded:
+        drawn.write_unfolded(code)
 
 
 def _reshape(root: Element, found: _Findings, inventory: Inventory) -> Inventory:
@@ -277,7 +295,7 @@ def _set_formula(element: Element) -> bool:
 
 
 _WRITTEN_APART: Final = ("q", *formulas.RENDERED)
-_UNSEEN: Final = frozenset({"script", "style", "template", "canvas", "svg"})
+_UNSEEN: Final = frozenset({"script", "style", "template", "canvas"})
 _FORMULA_CLASSES: Final = frozenset({"math", "arithmatex"})
 _SETTLERS: Final[dict[str, Callable[[Element], None]]] = {
     "audio": inline.link_to_media,

@@ -68,7 +68,7 @@ _ONE_SIGN: Final = re.compile(r"[^\W_]|\\[A-Za-z]+")
 
 def set_math_script(script: Element) -> None:
     """MathJax 2: ``<script type="math/tex; mode=display">``."""
-    _set(script, script.text, display="mode=display" in (script.attr("type") or "").replace(" ", ""))
+    set_tex(script, script.text, display="mode=display" in (script.attr("type") or "").replace(" ", ""))
 
 
 def set_mathml(formula: Element) -> None:
@@ -76,7 +76,7 @@ def set_mathml(formula: Element) -> None:
     What is not known how to be written leaves it as its text."""
     tex = _annotated_tex(formula) or formula.attr("alttext") or mathml_as_tex(formula)
     if tex:
-        _set(formula, tex, display=formula.attr("display") == "block" or _is_displayed(formula))
+        set_tex(formula, tex, display=formula.attr("display") == "block" or _is_displayed(formula))
 
 
 def set_delimited(element: Element) -> None:
@@ -88,9 +88,9 @@ def set_delimited(element: Element) -> None:
         return
     tex = match["inline"]
     if tex is not None:
-        _set(element, tex, display=False)
+        set_tex(element, tex, display=False)
     else:
-        _set(element, match["display"] or match["dollars"] or match["environment"] or "", display=True)
+        set_tex(element, match["display"] or match["dollars"] or match["environment"] or "", display=True)
 
 
 def _take_label(element: Element) -> re.Match[str] | None:
@@ -280,7 +280,8 @@ def _is_displayed(formula: Element) -> bool:
     return formula.closest(".katex-display, .mwe-math-element-block") is not None
 
 
-def _set(element: Element, tex: str, *, display: bool) -> None:
+def set_tex(element: Element, tex: str, *, display: bool) -> None:
+    """The formula in the element's place."""
     if element.parent is None:
         return
     tex = " ".join(_COMMENT.sub("", tex).split())

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Final
 
-from sumi.parse.html import Element, Node, RenderTag, Text, collapse, elements_of_fixed_blanks, new_element
+from sumi.parse.html import Element, Node, RenderTag, Text, collapse, new_element, texts_with_fixed_blanks
 from sumi.parse.markdown.chrome import is_permalink_sign
 
 BLOCKS: Final = (
@@ -22,10 +22,6 @@ BLOCKS: Final = (
 _ALONE: Final = re.compile("(<[a-z]{1,6}>)[\x85\u2028\u2029]+(?=[ \t]*$)", re.MULTILINE)
 _SEPARATORS: Final = ("\x85", "\u2028", "\u2029")
 _NOTHING_TO_SEE: Final = "\u200b"
-# As the converter writes a blank that does not break at the beginning or end of a line.
-_FIXED_BLANK: Final = "&#160;"
-_MARKUP: Final = frozenset({"b", "em", "font", "i", "span", "strong"})
-_EMPTIED: Final = frozenset({"div", "p"})
 
 
 def keep_tags_in_line(markdown: str) -> str:
@@ -34,21 +30,11 @@ def keep_tags_in_line(markdown: str) -> str:
     return _ALONE.sub(rf"\g<1>{_NOTHING_TO_SEE}", markdown)
 
 
-def came_out_with_blank_blocks(markdown: str) -> bool:
-    if "&" not in markdown or _FIXED_BLANK not in markdown:
-        return False  # one character is looked for faster than six
-    lines = (line for line in markdown.split("\n") if _FIXED_BLANK in line)
-    return any(not line.replace(_FIXED_BLANK, "").strip("> \t") for line in lines)
-
-
-def empty_blank_blocks(root: Element) -> None:
-    """Paragraphs and cells that only keep others apart, by a blank that to the converter is a letter."""
-    for element in elements_of_fixed_blanks(root):
-        block = element
-        while block.tag in _MARKUP and isinstance(block.parent, Element) and len(block.parent) == 1:
-            block = block.parent
-        if block.tag in _EMPTIED:
-            block.clear()
+def plain_blanks(root: Element) -> None:
+    """Blanks that do not break are blanks: to the converter they are letters, and to many a search, too."""
+    for text in texts_with_fixed_blanks(root):
+        if "\xa0" in text.data:
+            text.replace_with(Text(text.data.replace("\xa0", " ")))
 
 
 def release_blocks(root: Element, tags: tuple[str, ...]) -> None:
@@ -233,10 +219,19 @@ def choose_image_source(image: Element) -> None:
         return
     source = next(_sources(image), None)
     if source is None:
-        image.decompose()
+        _leave_words(image)
         return
     image.attrs["src"] = source
     image.attrs["alt"] = collapse(image.attr("alt") or "")
+
+
+def _leave_words(image: Element) -> None:
+    """Of a picture without an address of its own, as those that are written into the page."""
+    words = collapse(image.attr("alt") or "")
+    if any(map(str.isalnum, words)):
+        image.replace_with(Text(f" {words} "))
+    else:
+        image.decompose()
 
 
 def _sources(image: Element) -> Iterator[str]:
@@ -274,7 +269,7 @@ def drop_unusable_addresses(root: Element) -> None:
     for element in root.select(_ODD_LINKS_AND_IMAGES):
         if element.tag == "img":
             if not (element.attr("src") or "").lower().startswith(_IMAGE_SCHEMES):
-                element.decompose()
+                _leave_words(element)
         elif not (element.attr("href") or "").lower().startswith(_LINK_SCHEMES):
             del element.attrs["href"]
 

@@ -6,99 +6,16 @@ tables or headings, and the ones that highlighters put line numbers in.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final, TypeAlias
 
-from sumi.parse.html import Document, Element, Node, Text, element_children, new_element
+from sumi.parse.html import Document, Element, Text, element_children, new_element
+from sumi.parse.markdown.alignment import Alignment
 from sumi.parse.markdown.blocks import is_lone_meaning
 from sumi.parse.markdown.chrome import Part, part_of
 from sumi.parse.markdown.fidelity import Grids, Inventory, code_text
-
-_BREAKING_TAGS: Final = ("p", "div", "li", "dd", "dt", "pre", "blockquote")
-_NEAR: Final = 8  # siblings looked at for text; without a bound, cells of empty blocks would cost the square
-_LISTS: Final = ("ul", "ol", "dl")
-_CELLS: Final = ("td", "th")
-_ENDING_A_LINE: Final = frozenset((*_BREAKING_TAGS, *_LISTS, "br", "table"))
-FLATTENED: Final = (*_BREAKING_TAGS, *_LISTS)
-
-
-def flatten(holders: Iterable[Element]) -> None:
-    """Blocks in cells become lines parted by ``<br>``. The holders are cells, or a table that has blocks
-    nowhere else, which is a single walk."""
-    for holder in holders:
-        for block in list(holder.iter_elements(FLATTENED)):
-            _FLATTENERS.get(block.tag, _as_line)(block)
-
-
-def _as_line(block: Element) -> None:
-    if _follows_text(block):
-        block.insert_before(new_element("br"))
-    if block.tag != "pre" and _is_followed_by_text(block):
-        block.insert_after(new_element("br"))
-    block.tag = "span"
-
-
-def _item_as_line(item: Element) -> None:
-    _first_block(item).insert(0, Text("• "))
-    _as_line(item)
-
-
-def _first_block(item: Element) -> Element:
-    """The paragraph that the item begins with, or itself: a bullet must not stand on a line of its own."""
-    first = _first_shown(item.children)
-    return first if isinstance(first, Element) and first.tag in ("p", "div") else item
-
-
-def _code_as_lines(pre: Element) -> None:
-    """A code span per line: a span folds line ends, and would lose what they mean in code."""
-    for line_break in list(pre.iter_elements("br")):
-        line_break.replace_with(Text("\n"))
-    lines = pre.text.strip("\n").split("\n")
-    pre.clear()
-    for number, line in enumerate(lines):
-        if number:
-            pre.append(new_element("br"))
-        if line.strip():
-            pre.append(new_element("code", line))
-    _as_line(pre)
-
-
-def _as_lines(items: Element) -> None:
-    items.tag = "span"
-
-
-_FLATTENERS: Final = {"li": _item_as_line, "pre": _code_as_lines, **dict.fromkeys(_LISTS, _as_lines)}
-
-
-def _follows_text(block: Element) -> bool:
-    """Whether anything stands before it in the cell: itself first in a first wrapper is still first."""
-    node = block
-    while True:
-        shown = _first_shown(node.previous_siblings)
-        if shown is not None:
-            return not (isinstance(shown, Element) and shown.tag == "br")
-        parent = node.parent
-        if not isinstance(parent, Element) or parent.tag in _CELLS:
-            return False
-        node = parent
-
-
-def _is_followed_by_text(block: Element) -> bool:
-    shown = _first_shown(block.next_siblings)
-    return shown is not None and not (isinstance(shown, Element) and shown.tag in _ENDING_A_LINE)
-
-
-def _first_shown(nodes: Iterable[Node]) -> Node | None:
-    """The nearest one that is seen."""
-    return next(filter(_is_shown, islice(nodes, _NEAR)), None)
-
-
-def _is_shown(node: Node) -> bool:
-    if isinstance(node, Text):
-        return bool(node.data.strip())
-    return isinstance(node, Element) and (node.tag in ("img", "br") or bool(node.text.strip()))
-
+from sumi.parse.markdown.table_cells import FLATTENED, flatten, join_cells, unwrap_only_block
 
 # Filling up spans and short rows makes cells; a page gets this many, then its tables are taken apart.
 _MAX_FILLED: Final = 20_000
@@ -107,13 +24,15 @@ _ALL_ROWS: Final = 1_000_000
 _NUMBER: Final = re.compile(r"[ \t\n\f\r]*\+?([0-9]{1,6})")  # at the beginning of whatever is there
 
 _ROW_GROUPS: Final = frozenset({"thead", "tbody", "tfoot"})
-_UNCELLABLE: Final = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "hr")
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_UNCELLABLE: Final = ("table", *_HEADINGS, "hr")
 _DEMANDING: Final = (*FLATTENED, *_UNCELLABLE)
 _SPANS: Final = ("td[colspan], td[rowspan]", "th[colspan], th[rowspan]")
 _ANY_SPAN: Final = ", ".join(_SPANS)
 _TAKEN_APART: Final = ("table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption")
 
 
+_LEAST_GRID: Final = 2  # columns
 _Grid: TypeAlias = list[tuple[Element, list[Element]]]  # each row with its cells
 
 
@@ -121,10 +40,12 @@ class TableFitter:
     """For the tables of one page: the bound on filled cells is shared by all of them."""
 
     __slots__ = (
+        "_alignment",
         "_cells",
         "_code",
         "_filled",
         "_has_spans",
+        "_headings",
         "_items",
         "_languages",
         "_rows",
@@ -136,20 +57,31 @@ class TableFitter:
         self._filled = 0
         self._tables = self._rows = self._cells = 0
         self._items = self._languages = 0
+        self._headings = [0] * len(_HEADINGS)  # by level
         self._code: Counter[str] = Counter()
         self.has_any = document.find("table") is not None
+        self._alignment = Alignment(document) if self.has_any else None
         self._has_spans = self.has_any and any(document.select_one(span) is not None for span in _SPANS)
 
     def fit(self, table: Element) -> None:
         has_spans = self._has_spans and table.select_one(_ANY_SPAN) is not None
         lengths = [] if has_spans else _plain_lengths(table)
+        if _is_in_grid(table):
+            _write_as_lines(table)
+            return
         if lengths:
             self._count(lengths)
+            self._align(table)
             return
         _drop_line_numbers(table)
         grid = [(row, _cells(row)) for row in _rows(table)]
+        if _has_head(grid):
+            self._embolden_headings(table)
         if _is_layout(table, grid):
             _take_apart(table, grid)
+            return
+        if _is_one_line(table, grid):
+            _write_as_line(table, grid)
             return
         self._count([len(cells) for _, cells in grid if cells])
         self._count_inside(table)
@@ -162,6 +94,24 @@ class TableFitter:
         elif next(table.iter_elements(FLATTENED), None) is not None:
             has_caption = next(table.iter_elements("caption"), None) is not None
             flatten(chain.from_iterable(cells for _, cells in grid) if has_caption else (table,))
+        if table.tag == "table":
+            self._align(table)
+
+    def _align(self, table: Element) -> None:
+        if self._alignment is not None:
+            self._alignment.mark(table)
+
+    def aligned(self, markdown: str) -> str:
+        """What was converted, with how its columns stand."""
+        return markdown if self._alignment is None else self._alignment.write(markdown)
+
+    def _embolden_headings(self, table: Element) -> None:
+        """In the cells of what is a table by its own headings."""
+        for heading in list(table.iter_elements(_HEADINGS)):
+            if heading.text.strip():
+                self._headings[_HEADINGS.index(heading.tag)] += 1
+            heading.tag = "p"
+            heading.wrap_children(new_element("strong"))
 
     def counted(self, inventory: Inventory) -> Inventory:
         """With the tables. What is in cells is a line there, and neither a block nor an item."""
@@ -172,6 +122,9 @@ class TableFitter:
             code=inventory.code - self._code if self._code else inventory.code,
             languages=inventory.languages - self._languages,
             items=inventory.items - self._items,
+            headings=tuple(
+                all_of - inside for all_of, inside in zip(inventory.headings, self._headings, strict=True)
+            ),
         )
 
     def _count(self, lengths: list[int]) -> None:
@@ -241,7 +194,7 @@ def _plain_lengths(table: Element) -> list[int]:
             lengths.append(0)
         elif lengths:
             lengths[-1] += 1
-    even = bool(lengths) and lengths[0] > 1 and lengths.count(lengths[0]) == len(lengths)
+    even = len(lengths) > 1 and lengths[0] > 1 and lengths.count(lengths[0]) == len(lengths)
     return lengths if even else []
 
 
@@ -275,6 +228,54 @@ def _is_layout(table: Element, grid: _Grid) -> bool:
         return False
     # One column. With a heading it is a table, unless that is the name of a file over its code.
     return next(table.iter_elements("th"), None) is None or next(table.iter_elements("pre"), None) is not None
+
+
+def _is_in_grid(table: Element) -> bool:
+    """Whether it is in a cell of a table that has headings, as the parts of a parameter are."""
+    cell = table.parent.closest("td") if isinstance(table.parent, Element) else None
+    outer = None if cell is None else cell.closest("table")
+    if outer is None or outer.attr("role") in ("presentation", "none"):
+        return False
+    if not _has_head([(row, _cells(row)) for row in islice(_rows(outer), 1)]):
+        return False
+    return next(table.iter_elements(("pre", "table", *_HEADINGS)), None) is None
+
+
+def _has_head(grid: _Grid) -> bool:
+    """Of several columns."""
+    head = grid[0][1] if grid else []
+    return len(head) >= _LEAST_GRID and all(cell.tag == "th" for cell in head)
+
+
+def _write_as_lines(table: Element) -> None:
+    """A line per row, as a cell has no room for more."""
+    rows = [_cells(row) for row in _rows(table)]
+    lines = [join_cells(cells, ", ") for cells in rows if any(cell.text.strip() for cell in cells)]
+    for line in lines:
+        line.insert(0, Text("• "))
+    table.clear()
+    table.tag = "div"
+    table.extend(lines)
+
+
+def _is_one_line(table: Element, grid: _Grid) -> bool:
+    """A single row without a heading lays something out, be it a footnote beside its number."""
+    if len(grid) != 1 or any(cell.tag == "th" for cell in grid[0][1]):
+        return False
+    return next(table.iter_elements("caption"), None) is None
+
+
+def _write_as_line(table: Element, grid: _Grid) -> None:
+    cells = grid[0][1]
+    for cell in cells:
+        unwrap_only_block(cell)
+    if next(table.iter_elements(FLATTENED), None) is not None:
+        _take_apart(table, grid)
+        return
+    line = join_cells(cells, " - ")
+    table.clear()
+    table.tag = "div"
+    table.append(line)
 
 
 def _take_apart(table: Element, grid: _Grid) -> None:
