@@ -192,6 +192,34 @@ def test_lowered_caps_drop_what_still_waits_and_keep_what_came() -> None:
     assert any("has its 3 pages" in record.rule for record in records.values())
 
 
+def under(*budgets: tuple[str, int]) -> CapPolicy:
+    return CapPolicy(ProfileName.GITHUB, under=budgets)
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 1000), st.integers(0, 25), st.integers(1, 40))
+def test_budgets_by_path_are_exact_whatever_is_in_flight(seed: int, most: int, concurrency: int) -> None:
+    world, records = crawl(under(("/*/*/issues/*", most), ("/**/blob/**", 5)), seed, concurrency=concurrency)
+    asked = {each.url.removeprefix(SITE) for each in world.log}
+    issues = {path for path in asked if path.split("/")[3:4] == ["issues"] and path.count("/") == 4}
+    assert len(issues) == most
+    assert len({path for path in asked if "/blob/" in path}) == 5
+    over = {record.rule for record in records.values() if record.outcome is Outcome.OVER_QUOTA}
+    assert over == {f"/*/*/issues/* has its {most:,} pages", "/**/blob/** has its 5 pages"}
+    assert sum(world.stats.outcomes.values()) == world.stats.known
+
+
+@pytest.mark.parametrize("stop", [5, 20])
+def test_budgets_by_path_hold_over_runs_and_can_be_raised(stop: int) -> None:
+    def blobs(logs: list[list[str]]) -> int:
+        return len({url for log in logs for url in log if "/blob/" in url})
+
+    logs, _ = _over_runs((stop, under(("/**/blob/**", 4))), (0, under(("/**/blob/**", 4))))
+    assert blobs(logs) == 4
+    logs, _ = _over_runs((0, under(("/**/blob/**", 4))), (0, under(("/**/blob/**", 7))))
+    assert blobs(logs) == 7
+
+
 def test_query_parameters_that_tell_pages_apart_are_kept_and_all_others_dropped() -> None:
     html = (("content-type", "text/html"),)
     links = "".join(f"<a href='/?page={n}&utm={n}'>{n}</a>" for n in (1, 2)) + "<a href='/next?id=3'>next</a>"

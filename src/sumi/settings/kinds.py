@@ -194,6 +194,14 @@ def _parse_selector(text: str) -> str:
     return text.strip()
 
 
+def split_path_budget(entry: str) -> tuple[str, int]:
+    """``PATTERN=N``: at most N pages whose paths match."""
+    pattern, equals, number = entry.strip().rpartition("=")
+    if not equals or not re.fullmatch(r"[0-9]{1,9}", number):
+        raise ValueError(entry)
+    return _parse_pattern(pattern), int(number)
+
+
 def _parse_pattern(text: str) -> str:
     from sumi.scope.patterns import path_pattern
 
@@ -320,6 +328,9 @@ URL = Kind("an http or https address, such as https://docs.example.org/", _parse
 RATE = decimal(0.0001, 10_000, "requests per second", or_zero=True)
 SWITCH = Kind("true or false", _parse_switch, "", (bool,), switch=True)
 PATTERN = Kind("a glob such as /docs/* or a regular expression after re:", _parse_pattern, "PATTERN")
+PATH_BUDGET = Kind(
+    "a pattern and a number, such as /blog/**=200", _checked_by(split_path_budget), "PATTERN=N"
+)
 HOST_PATTERN = Kind("a host name, perhaps after *.", _parse_host_pattern, "PATTERN")
 RESOLVE = Kind("HOST:PORT:ADDRESS, an IPv6 address in brackets", _parse_resolve, "HOST:PORT:ADDR")
 AUTH = Kind("user:password", _parse_auth, "USER:PASSWORD")

@@ -15,6 +15,7 @@ from sumi.settings.kinds import (
     HEADER_FOR,
     KIB,
     MIB,
+    PATH_BUDGET,
     PATTERN,
     PROGRAM,
     PROXY,
@@ -27,6 +28,7 @@ from sumi.settings.kinds import (
     decimal,
     many,
     size,
+    split_path_budget,
     split_resolve,
     whole,
 )
@@ -58,6 +60,7 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     loose_paths: bool = False
+    max_pages_under: tuple[str, ...] = ()
     rate_limit: float = 1.0
     max_requests_per_host: int = 0
     respect_robots: bool = True
@@ -120,6 +123,11 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
         return f"{name} (+{HOME_PAGE}; {self.contact})" if self.contact else f"{name} (+{HOME_PAGE})"
 
     @property
+    def path_budgets(self) -> tuple[tuple[str, int], ...]:
+        """``max_pages_under`` as (pattern, pages)."""
+        return tuple(split_path_budget(entry) for entry in self.max_pages_under)
+
+    @property
     def pinned_addresses(self) -> tuple[tuple[str, int, str], ...]:
         """``resolve`` as (host, port, address)."""
         return tuple(split_resolve(entry) for entry in self.resolve)
@@ -137,6 +145,11 @@ _TAKE: Final = grouped(
         "loose-paths",
         SWITCH,
         "For a URL with the path /docs, take /docs-old as well; otherwise only what lies under /docs/.",
+    ),
+    Setting(
+        "max-pages-under",
+        many(PATH_BUDGET),
+        "Request at most N pages whose path matches, such as '/blog/**=200'. Repeatable.",
     ),
     Setting(
         "trap-pages",

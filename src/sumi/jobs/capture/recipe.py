@@ -14,6 +14,7 @@ from sumi.model import Candidate, Hop
 from sumi.policy import FrontierPolicy, Preset, RetryPolicy, RobotsPolicy, UrlLimits
 from sumi.recipe import Job, Recipe
 from sumi.scope import Scope
+from sumi.scope.caps import CapPolicy
 
 
 def capture_job(settings: CaptureSettings) -> Job:
@@ -41,6 +42,7 @@ def capture_job(settings: CaptureSettings) -> Job:
         pages_per_base=settings.limit,
         markdown=True,
         traps=traps_of(settings),
+        caps=CapPolicy(under=settings.path_budgets),
         parse=parse_limits_of(settings),
         keep_raw=settings.raw,
         keep_duplicates=False,

@@ -17,6 +17,7 @@ from sumi.settings.kinds import (
     FILE,
     GIB,
     MIB,
+    PATH_BUDGET,
     RESOLVE,
     SWITCH,
     Kind,
@@ -45,6 +46,7 @@ class CrawlerConfig(msgspec.Struct, frozen=True):
     max_concurrent_pages_open: int = 10
     minimum_time_on_page: int = 1000  # milliseconds between requests to one domain
     max_domain_requests: int = 500  # per run
+    max_pages_under: tuple[str, ...] = ()
 
 
 class UserAgentConfig(msgspec.Struct, frozen=True):
@@ -291,6 +293,9 @@ _SETTINGS: Final = (
         Setting("max-concurrent-pages-open", whole(1, 100, "pages"), "Pages at once, over all domains."),
         Setting("minimum-time-on-page", whole(100, _DAY_MS, "milliseconds"), "Between requests to a domain."),
         Setting("max-domain-requests", whole(1, _U32, "requests"), "To one domain, per run."),
+        Setting(
+            "max-pages-under", many(PATH_BUDGET), "At most N pages whose path matches, such as /blog/**=200."
+        ),
     ),
     *in_section(
         "user-agent",

@@ -17,7 +17,9 @@ from sumi.policy import (
     RobotsPolicy,
 )
 from sumi.recipe import Job, Recipe
+from sumi.scope.caps import CapPolicy
 from sumi.scope.scope import Scope
+from sumi.settings.kinds import split_path_budget
 from sumi.urls import Spelled, map_rules, spelled
 
 RETRIES = 3
@@ -58,6 +60,7 @@ def map_job(config: MapConfig) -> Job:
         concurrency=config.crawler.max_concurrent_pages_open,
         keep_raw=config.content.keep,
         record_links=True,
+        caps=CapPolicy(under=tuple(map(split_path_budget, config.crawler.max_pages_under))),
         origins=origins,
         head_first=True,
         requests_per_page=2,

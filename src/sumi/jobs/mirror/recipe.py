@@ -16,6 +16,7 @@ from sumi.model import Candidate, Hop, Kind
 from sumi.policy import FollowLinks, FrontierPolicy, Preset, RetryPolicy, RobotsPolicy, UrlLimits
 from sumi.recipe import Job, Recipe
 from sumi.scope import build_scope, default_hosts_for
+from sumi.scope.caps import CapPolicy
 from sumi.urls import split
 from sumi.urls.paths import host_folder
 
@@ -49,6 +50,7 @@ def mirror_job(settings: MirrorSettings) -> Job:
         max_pages=settings.max_pages,
         markdown=True,
         traps=traps_of(settings),
+        caps=CapPolicy(under=settings.path_budgets),
         parse=parse_limits_of(settings),
         keep_duplicates=not settings.drop_duplicates,
         min_fidelity=settings.min_fidelity,

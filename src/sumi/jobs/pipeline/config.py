@@ -23,6 +23,7 @@ from sumi.settings.kinds import (
     GIB,
     HOST_PATTERN,
     MIB,
+    PATH_BUDGET,
     PROXY,
     RESOLVE,
     SELECTOR,
@@ -93,6 +94,7 @@ class CapsSection(msgspec.Struct, frozen=True):
     per_repo_max_pages: int = 0
     per_repo_max_issues: int = 0
     per_repo_max_prs: int = 0
+    max_pages_under: tuple[str, ...] = ()
 
 
 class FrontierSection(msgspec.Struct, frozen=True):
@@ -338,6 +340,9 @@ CRAWL_SETTINGS: Final = (
             "per_repo_max_prs",
             whole(0, _MOST, "pages"),
             "Pull request pages of one repository; 0 for no limit.",
+        ),
+        Setting(
+            "max_pages_under", many(PATH_BUDGET), "At most N pages whose path matches, such as /blog/**=200."
         ),
     ),
     *in_section(

@@ -10,6 +10,7 @@ from sumi.model import Candidate
 from sumi.scope import Scope, build_scope
 from sumi.scope.caps import CapPolicy
 from sumi.scope.profiles import ProfileName, shapes_of
+from sumi.settings.kinds import split_path_budget
 from sumi.urls import crawl_rules, normalize_with, split
 from sumi.urls.identity import tidy_escapes
 
@@ -80,7 +81,8 @@ def crawl_scope(config: CrawlConfig) -> Scope:
 def crawl_caps(config: CrawlConfig) -> CapPolicy:
     caps = config.caps
     by_type = (("issues", caps.per_repo_max_issues), ("pull", caps.per_repo_max_prs))
-    return CapPolicy(config.profile, caps.per_repo_max_pages, by_type)
+    under = tuple(map(split_path_budget, caps.max_pages_under))
+    return CapPolicy(config.profile, caps.per_repo_max_pages, by_type, under)
 
 
 def caps_on(config: CrawlConfig, page_type: str, group: str | None) -> tuple[tuple[str, int], ...]:
