@@ -111,6 +111,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("feed", "cli.changes:feed", "the changes of sites as Atom or JSON lines"),
     Command("serve", "cli.serve", "a page in your browser on all of this: jobs, failures, pages, changes"),
     Command("history prune", "cli.changes:prune", "forget old versions of pages and free their space", KEEP),
+    Command("completion", "cli.completion", "completion of commands for bash, zsh or fish", OPERATE),
+    Command("man", "cli.man", "manual pages of the commands", OPERATE),
     Command("state", "cli.state", "check, repair or migrate the stored state of a job", OPERATE),
     Command("demo", "cli.demo", "mirror a small site that comes with Sumi, on this machine only", OPERATE),
     Command("doctor", "cli.doctor", "check this machine; --crash proves that a kill loses nothing", OPERATE),

@@ -234,8 +234,9 @@ def _setting_section(setting: Setting) -> list[str]:
 
 def _groups(parser: argparse.ArgumentParser) -> Iterator[tuple[str, list[argparse.Action]]]:
     for group in parser._action_groups:
-        if group._group_actions:
-            yield group.title or "options", group._group_actions
+        shown = [action for action in group._group_actions if action.help is not argparse.SUPPRESS]
+        if shown:
+            yield group.title or "options", shown
 
 
 def _spelling(action: argparse.Action) -> str:

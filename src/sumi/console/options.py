@@ -13,15 +13,20 @@ from sumi.settings.sources import Given, gathered
 POSITIONAL = ("url", "urls")
 
 
-def add_settings(parser: SentenceParser, table: Sequence[Setting]) -> None:
-    """Every setting as an option without a default, so that options not given are absent from the result."""
+def add_settings(
+    parser: SentenceParser, table: Sequence[Setting], unused: frozenset[str] = frozenset()
+) -> None:
+    """Every setting as an option without a default, so that options not given are absent from the result.
+
+    ``unused``: settings that do nothing in this command. They are accepted, so that the options of another
+    command can be given to it, but no help shows them."""
     for title in GROUPS:
         settings = [one for one in table if one.group == title]
         if not settings:
             continue
         group = parser.add_argument_group(title.lower())
         for setting in settings:
-            _add(group, setting)
+            _add(group, setting, argparse.SUPPRESS if setting.name in unused else _help(setting))
 
 
 def add_reporting(parser: SentenceParser) -> argparse._ArgumentGroup:
@@ -54,8 +59,7 @@ def operating_options(namespace: argparse.Namespace) -> dict[str, Any]:
     return gathered(given_flags(namespace, OPERATING), os.environ, None, OPERATING, "")
 
 
-def _add(group: argparse._ArgumentGroup, setting: Setting) -> None:
-    text = _help(setting)
+def _add(group: argparse._ArgumentGroup, setting: Setting, text: str) -> None:
     if setting.name in POSITIONAL:
         count = "*" if setting.kind.many else "?"
         group.add_argument(setting.name, metavar="URL", nargs=count, default=argparse.SUPPRESS, help=text)

@@ -1,10 +1,14 @@
-"""argparse, with errors that are one sentence and say what to do."""
+"""argparse, with errors that are one sentence and say what to do, and with a short help and a whole one."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from sumi.errors import UsageError
+
+ALL = "all"
+SHOWN_EXAMPLES = 2
 
 
 class CommandLineError(UsageError):
@@ -17,15 +21,70 @@ class _Help(argparse.HelpFormatter):
         return text if "\n" in text else super()._fill_text(text, width, indent)
 
 
-class SentenceParser(argparse.ArgumentParser):
-    """No usage page for a mistyped flag, no abbreviations; errors are raised, without an exit."""
+class _Short(_Help):
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """Without the options that turn something off, and with a value once: ``-o, --output DIR``."""
+        if not action.option_strings:
+            return super()._format_action_invocation(action)
+        names = [name for name in action.option_strings if not name.startswith("--no-")]
+        takes = f" {action.metavar}" if isinstance(action.metavar, str) else ""
+        return ", ".join(names) + takes
 
-    def __init__(self, **options: Any) -> None:
+
+class _ShowHelp(argparse.Action):
+    """``--help``, or ``--help all``."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: object, values: object, option: object = None
+    ) -> None:
+        is_whole = values == ALL or not isinstance(parser, SentenceParser)
+        text = parser.format_help() if is_whole else parser.format_short_help()  # type: ignore[attr-defined]
+        sys.stdout.write(text)
+        parser.exit()
+
+
+class SentenceParser(argparse.ArgumentParser):
+    """No usage page for a mistyped flag, no abbreviations; errors are raised, without an exit.
+
+    ``usual``: of many options those that people use, by their first name or, for arguments, their field."""
+
+    def __init__(self, *, usual: Sequence[str] = (), **options: Any) -> None:
         super().__init__(
             allow_abbrev=False,
+            add_help=False,
             formatter_class=lambda prog: _Help(prog, max_help_position=30),
             **options,
         )
+        self.usual = tuple(usual)
+        self.add_argument(
+            "-h",
+            "--help",
+            nargs="?",
+            action=_ShowHelp,
+            metavar=ALL,
+            help="Show the usual options; with all, every option." if usual else "Show this help.",
+        )
+
+    def format_short_help(self) -> str:
+        """The usual options and the first examples; the whole help of a command with few options."""
+        if not self.usual:
+            return self.format_help()
+        formatter = _Short(self.prog, max_help_position=30)
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        formatter.start_section("usual options")
+        formatter.add_arguments([self._named(name) for name in self.usual])
+        formatter.end_section()
+        formatter.add_text("\n".join((self.epilog or "").splitlines()[: SHOWN_EXAMPLES + 1]))
+        more = sum(action.help is not argparse.SUPPRESS for action in self._actions) - len(self.usual)
+        formatter.add_text(f"{self.prog} --help {ALL} shows {more} more options, and more examples.")
+        return formatter.format_help()
+
+    def _named(self, name: str) -> argparse.Action:
+        for action in self._actions:
+            if name in action.option_strings or (not action.option_strings and action.dest == name):
+                return action
+        raise LookupError(f"{self.prog} has no option {name}")
 
     def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Like ``parse_args``, with a hint for unknown options. Options may stand between arguments, unless

@@ -71,7 +71,7 @@ def test_the_version_is_the_packages() -> None:
 
 
 def test_help_of_a_command_groups_its_options_and_ends_with_examples() -> None:
-    done = sumi("mirror", "--help", COLUMNS="100")
+    done = sumi("mirror", "--help", "all", COLUMNS="100")
     assert done.returncode == 0
     for title in ("what to take", "politeness", "network", "output and state", "reporting"):
         assert f"\n{title}:\n" in done.stdout

@@ -43,6 +43,22 @@ While a capture runs, from another terminal: sumi capture pause, resume, cancel.
 """
 
 
+_USUAL = (
+    *("url", "--store", "--limit", "--include", "--exclude", "--external-hops", "--render", "--wait-for"),
+    *("--rate-limit", "--contact", "--skip-cache", "--warc", "--config", "--json", "--quiet", "--verbose"),
+)
+_RESUME_USUAL = (
+    "job",
+    "--store",
+    "--rate-limit",
+    "--auth",
+    "--header",
+    "--proxy",
+    "--json",
+    "--quiet",
+)
+
+
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi capture",
@@ -52,6 +68,7 @@ def build_parser() -> SentenceParser:
             "again what earlier captures have."
         ),
         epilog=_EXAMPLES,
+        usual=_USUAL,
     )
     add_settings(parser, CAPTURE_SETTINGS)
     add_reporting(parser).add_argument(
@@ -89,6 +106,7 @@ def _parser(
     *,
     job: str | None = None,
     settings: Sequence[Setting] = (STORE,),
+    usual: Sequence[str] = (),
 ) -> SentenceParser:
     """``job``: the default job; "" if one must be given, None if the verb takes none."""
     named = {None: "", "": " JOB"}.get(job, " [JOB]")
@@ -97,6 +115,7 @@ def _parser(
         usage=f"sumi capture {verb} [options]{named}",
         description=description,
         epilog=f"examples:\n{examples}",
+        usual=usual,
     )
     if job is not None:
         default = f" Default: {job}." if job else ""
@@ -294,7 +313,9 @@ def resume_parser() -> SentenceParser:
         "Resumes a capture that was paused, interrupted or had failures. Passwords, "
         "headers and proxies are not stored: give them again."
     )
-    parser = _parser("resume", words, _RESUME_EXAMPLES, job="the last one", settings=RESUME_SETTINGS)
+    parser = _parser(
+        "resume", words, _RESUME_EXAMPLES, job="the last one", settings=RESUME_SETTINGS, usual=_RESUME_USUAL
+    )
     add_reporting(parser)
     return parser
 

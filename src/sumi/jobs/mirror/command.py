@@ -13,7 +13,15 @@ from sumi.console.summary import exit_code, worst_of
 from sumi.console.terminal import Sink
 from sumi.errors import INTERRUPTED, StorageFailed
 from sumi.events import Summary
-from sumi.jobs.mirror.settings import LOOKING, SETTINGS, URLS, MirrorSettings, load_settings, load_sites
+from sumi.jobs.mirror.settings import (
+    LOOKING,
+    NOT_LISTED,
+    SETTINGS,
+    URLS,
+    MirrorSettings,
+    load_settings,
+    load_sites,
+)
 
 _EXAMPLES = """\
 examples:
@@ -33,12 +41,29 @@ Stopped with Ctrl-C? Run the same command again to continue.
 TABLE = (URLS, *(setting for setting in SETTINGS if setting.name != "url"))
 
 
+# What most people ever need.
+_USUAL = (
+    *("urls", "--output", "--update", "--fresh", "--max-pages", "--include", "--exclude", "--follow-links"),
+    *(
+        "--assets",
+        "--rewrite-links",
+        "--render",
+        "--rate-limit",
+        "--contact",
+        "--config",
+        "--quiet",
+        "--verbose",
+    ),
+)
+
+
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi mirror",
         usage="sumi mirror [options] URL...",
         description="Mirrors a site into a tree of Markdown files, politely; resumes after any interruption.",
         epilog=_EXAMPLES,
+        usual=_USUAL,
     )
     add_settings(parser, TABLE)
     report = parser.add_argument_group("reporting")
@@ -124,6 +149,12 @@ examples:
 """
 
 
+_SITEMAP_USUAL = (
+    *("url", "--format", "--include", "--exclude", "--hosts", "--rate-limit", "--contact", "--user-agent"),
+    *("--auth", "--config", "--quiet"),
+)
+
+
 def sitemap_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi sitemap",
@@ -133,8 +164,9 @@ def sitemap_parser() -> SentenceParser:
             "only robots.txt and the sitemaps. Exit code 1 if there are none."
         ),
         epilog=_SITEMAP_EXAMPLES,
+        usual=_SITEMAP_USUAL,
     )
-    add_settings(parser, LOOKING)
+    add_settings(parser, LOOKING, NOT_LISTED)
     report = parser.add_argument_group("reporting")
     report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
     _add_format(report)

@@ -34,6 +34,22 @@ _TABLE = tuple(
 _SHOWN = 160  # characters of a piece
 
 
+_USUAL = (
+    *(
+        "page",
+        "--base-url",
+        "--metadata",
+        "--explain",
+        "--json",
+        "--output",
+        "--render",
+        "--auth",
+        "--header",
+    ),
+    *("--user-agent", "--contact", "--allow-private"),
+)
+
+
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi convert",
@@ -43,6 +59,7 @@ def build_parser() -> SentenceParser:
             "or from the web, where robots.txt is obeyed. Links become absolute."
         ),
         epilog=_EXAMPLES,
+        usual=_USUAL,
     )
     parser.add_argument("page", metavar="FILE|URL|-", help="The page: a file, a URL or - for standard input.")
     result = parser.add_argument_group("result")

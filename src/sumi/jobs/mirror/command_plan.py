@@ -13,7 +13,7 @@ from sumi.console.options import add_settings, given_flags
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import choose_reporter
 from sumi.console.terminal import Sink, duration, printable
-from sumi.jobs.mirror.settings import LOOKING, load_settings
+from sumi.jobs.mirror.settings import LOOKING, NOT_PLANNED, load_settings
 
 if TYPE_CHECKING:
     from sumi.jobs.mirror.plan import Plan
@@ -28,6 +28,12 @@ examples:
 """
 
 
+_USUAL = (
+    *("url", "--sample", "--max-pages", "--include", "--exclude", "--hosts", "--rate-limit", "--contact"),
+    *("--user-agent", "--auth", "--render", "--config", "--json", "--quiet"),
+)
+
+
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi plan",
@@ -35,11 +41,12 @@ def build_parser() -> SentenceParser:
         description=(
             "Looks at a site before you mirror it: the pages in its sitemaps, its robots.txt, its generator, "
             "whether pages need JavaScript (from a sample), and the disk space and time of a mirror. Takes "
-            "the same options as sumi mirror."
+            "all options of sumi mirror; those that make no difference to the plan are not listed."
         ),
         epilog=_EXAMPLES,
+        usual=_USUAL,
     )
-    add_settings(parser, LOOKING)
+    add_settings(parser, LOOKING, NOT_PLANNED)
     report = parser.add_argument_group("reporting")
     report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
     report.add_argument(

@@ -30,6 +30,7 @@ from sumi.settings.setting import (
     OPERATING,
     OUTPUT,
     PACE,
+    RENDERING,
     TAKE,
     Setting,
     grouped,
@@ -228,6 +229,18 @@ SETTINGS: Final = with_defaults((*_TAKE, *_OUTPUT, *SHARED, *_PACE, *_NETWORK), 
 # For sumi plan and sumi sitemap, which do not run unattended, and neither write archives nor read them.
 _ARCHIVES: Final = ("warc", "replay", "replay-unlinked")
 LOOKING: Final = tuple(one for one in SETTINGS if one.group != OPERATING and one.name not in _ARCHIVES)
+# Of those, what does nothing in sumi plan, which samples pages, and in sumi sitemap, which requests none.
+NOT_PLANNED: Final = frozenset(
+    {
+        *("output", "fresh", "update", "trust-lastmod", "rewrite-links", "state", "history", "durability"),
+        *("follow-links", "max-depth", "assets", "max-asset-size", "max-assets-total", "drop-duplicates"),
+        *("min-fidelity", "on-error", "min-free"),
+    }
+)
+NOT_LISTED: Final = NOT_PLANNED | {
+    *("max-pages", "source", "raw", "content-rate-limit", "processes", "max-links", "html-depth"),
+    *("html-nodes", *(one.name for one in LOOKING if one.group == RENDERING)),
+}
 
 # The command takes several sites, each the ``url`` of its own settings.
 URLS = Setting("urls", many(URL), "Sites, or parts of them under a path, mirrored in turn.", group=TAKE)

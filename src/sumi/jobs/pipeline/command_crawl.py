@@ -8,6 +8,7 @@ import msgspec
 
 from sumi.console.parser import SentenceParser
 from sumi.jobs.pipeline.options import (
+    USUAL,
     add_config,
     add_running,
     read_config,
@@ -39,6 +40,7 @@ def build_parser() -> SentenceParser:
         usage="sumi crawl run --config FILE [options]",
         description="Crawls by policy from the seeds of a workspace; hands each page found to the scraper.",
         epilog=_EXAMPLES,
+        usual=("--config", "--again", "--run-id", *USUAL),
     )
     add_config(parser)
     add_again(parser)

@@ -18,7 +18,7 @@ from sumi.console.summary import summary_lines
 from sumi.console.terminal import Palette, Sink, printable
 from sumi.events import Event, PageSettled, Progress, Summary, as_json_object
 from sumi.jobs.pipeline.command_crawl import add_again, run_crawler
-from sumi.jobs.pipeline.options import add_config, add_running, read_config, run_options
+from sumi.jobs.pipeline.options import USUAL, add_config, add_running, read_config, run_options
 from sumi.outcomes import Ending
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def build_parser() -> SentenceParser:
         usage="sumi run --config FILE [--unified] [options]",
         description="Crawls by policy and archives what it finds, in two processes or, unified, in one.",
         epilog=_EXAMPLES,
+        usual=("--config", "--unified", "--again", "--run-id", *USUAL),
     )
     add_config(parser)
     parser.add_argument(

@@ -13,6 +13,7 @@ from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
 from sumi.events import Event, Warned
 from sumi.jobs.pipeline.options import (
+    USUAL,
     add_config,
     add_run_id,
     add_running,
@@ -44,6 +45,7 @@ def build_parser() -> SentenceParser:
         usage="sumi scrape run --config FILE [options]",
         description="Reads the spool from its bookmark and archives each page once.",
         epilog=_EXAMPLES,
+        usual=("--config", "--follow", "--run-id", *USUAL),
     )
     add_config(parser)
     add_following(parser)
@@ -86,6 +88,7 @@ def run_scraper(options: argparse.Namespace, config: "CrawlConfig") -> int:
 _RESUME_EXAMPLES = """\
 examples:
   sumi scrape resume --config github.yaml           after a stop, a kill or a power cut
+  sumi scrape resume --config github.yaml --follow  and wait for what other programs add
 """
 
 
@@ -98,6 +101,7 @@ def resume_parser() -> SentenceParser:
             "run for a new one."
         ),
         epilog=_RESUME_EXAMPLES,
+        usual=("--config", "--follow", *USUAL),
     )
     add_config(parser)
     add_following(parser)

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sumi.console.options import add_reporting, add_settings, operating_options
 from sumi.console.parser import SentenceParser
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from sumi.jobs.pipeline.config import CrawlConfig, RunOptions
 
 MIN_FREE_VARIABLE = "SUMI_MIN_FREE"
+
+
+# Of what ``add_running`` adds, what people use.
+USUAL: Final = (
+    *("--warc", "--max-time", "--log-file", "--notify", "--allow-failed", "--max-failed", "--json"),
+    *("--quiet", "--verbose"),
+)
 
 
 def add_config(parser: SentenceParser) -> None:
