@@ -438,6 +438,18 @@ class Remains(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()  # which, and what to do
 
 
+# What the gate decides about candidates.
+Judge: TypeAlias = Callable[[Iterable[Candidate]], Awaitable[Sequence[Judged]]]
+
+
+class Team(Protocol):
+    """The other workers of a job, where it has any."""
+
+    def judge_with(self, judge: Judge) -> None:
+        """From now on, URLs of our hosts that others found are added as this judges them."""
+        ...
+
+
 class Source(Protocol):
     """A source of pages to visit, besides the links of pages."""
 

@@ -1,15 +1,15 @@
 """Every backend of the Frontier and Ledger ports, opened the same way."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from sumi.assembly.parts import open_store
 from sumi.jobs.map.store.map_store import MapStore
 from sumi.jobs.map.store.runs import MapRun
 from sumi.model import Lease
 from sumi.policy import Durability, FrontierPolicy, StateBackend
-from sumi.ports import Frontier, Ledger
+from sumi.ports import Frontier, Ledger, UrlRecord
 from sumi.scope.hosts import DomainClasses
 from sumi.state.folder import backend_to_use
 from sumi.state.growing import GrowingStore
@@ -17,6 +17,7 @@ from sumi.state.journal import FilesStore
 from sumi.state.lmdb import LmdbStore
 from sumi.state.memory import MemoryStore
 from sumi.state.sqlite import SqliteStore
+from tests.postgres import the_server
 
 
 class Store(Frontier, Ledger, Protocol):
@@ -52,6 +53,44 @@ def open_as_a_capture(folder: Path, policy: FrontierPolicy, now: float) -> Store
 # The origins of this map are elsewhere, so that pages of a.test keep the depth that they are added with.
 MAP_RUN = MapRun("a configuration", DomainClasses(("origin.test",), (), ()), ("origin.test",), max_depth=99)
 
+
+class Joined:
+    """A worker that has joined its job by the time it is asked anything."""
+
+    def __init__(self, folder: Path, policy: FrontierPolicy, now: float) -> None:
+        server = the_server()
+        self._arguments = (server.address(), str(folder), policy, now)
+        self._store: Any = None
+
+    async def _opened(self) -> Any:
+        if self._store is None:
+            from tests.cluster.joining import open_alone
+
+            self._store = await open_alone(*self._arguments)
+        return self._store
+
+    async def aclose(self) -> None:
+        await (await self._opened()).aclose()
+
+    async def records(self, outcomes: Any = None) -> AsyncIterator[UrlRecord]:
+        async for record in (await self._opened()).records(outcomes):
+            yield record
+
+    async def waiting_again(self) -> AsyncIterator[UrlRecord]:
+        async for record in (await self._opened()).waiting_again():
+            yield record
+
+    def __getattr__(self, name: str) -> Any:
+        async def call(*arguments: Any) -> Any:
+            return await getattr(await self._opened(), name)(*arguments)
+
+        return call
+
+
+def open_cluster(folder: Path, policy: FrontierPolicy, now: float) -> Any:
+    return Joined(folder, policy, now)
+
+
 # What a job's state can be, by the name of what keeps it.
 STATES: dict[str, Open] = {
     "files": lambda folder, policy, now: FilesStore(folder, policy, now),
@@ -65,6 +104,8 @@ BACKENDS: dict[str, Open] = {
     "memory": lambda folder, policy, now: MemoryStore(policy, now),
     **DURABLE,
 }
+# Apart: it needs a server, and opening it takes a tenth of a second.
+SERVED: dict[str, Open] = {"cluster": open_cluster}
 # A map is told of all links when a page is settled: only those that nobody knows have to be judged before.
 TOLD_OF_LINKS = frozenset({"map"})
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sumi.policy import FrontierPolicy
-from tests.contract.backends import BACKENDS, DURABLE, Store
+from tests.contract.backends import BACKENDS, DURABLE, SERVED, Store
 from tests.contract.cases import DEFAULT, Reopen, Run, Scenario
 
 
@@ -17,7 +17,7 @@ class _Runner:
 
     def __call__(self, scenario: Scenario, policy: FrontierPolicy = DEFAULT) -> None:
         async def with_store() -> None:
-            store = BACKENDS[self.backend](self._folder, policy, 0.0)
+            store = {**BACKENDS, **SERVED}[self.backend](self._folder, policy, 0.0)
             try:
                 await scenario(store)
             finally:
@@ -26,14 +26,14 @@ class _Runner:
         asyncio.run(with_store())
 
 
-@pytest.fixture(params=sorted(BACKENDS))
+@pytest.fixture(params=sorted({**BACKENDS, **SERVED}))
 def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
     return _Runner(request.param, tmp_path)
 
 
-@pytest.fixture(params=sorted(DURABLE))
+@pytest.fixture(params=sorted({**DURABLE, **SERVED}))
 def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Reopen:
     def opened(now: float, policy: FrontierPolicy = DEFAULT) -> Store:
-        return DURABLE[request.param](tmp_path, policy, now)
+        return {**DURABLE, **SERVED}[request.param](tmp_path, policy, now)
 
     return opened

@@ -24,7 +24,7 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Deferral, HostReport, Judged, RobotsRecord, Settlement
 from sumi.state.memory import MemoryStore
-from tests.contract.backends import DURABLE, TOLD_OF_LINKS, Store, nothing_to_sync
+from tests.contract.backends import DURABLE, SERVED, TOLD_OF_LINKS, Store, nothing_to_sync
 from tests.thoroughness import usually
 
 T = TypeVar("T")
@@ -126,7 +126,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.add(items)
 
     def opened(self) -> Store:
-        return DURABLE[self.backend](Path(self.folder.name), self.policy, self.now)
+        return {**DURABLE, **SERVED}[self.backend](Path(self.folder.name), self.policy, self.now)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(work)
@@ -330,12 +330,12 @@ async def everything_in(store: Store | MemoryStore) -> list[object]:
     return [records, failures, again, histories, single, notes, robots]
 
 
-@pytest.mark.parametrize("backend", sorted(DURABLE))
+@pytest.mark.parametrize("backend", sorted({**DURABLE, **SERVED}))
 def test_a_backend_answers_as_the_specification_does(backend: str) -> None:
     run_state_machine_as_test(
         type("Machine", (FrontierMachine,), {"backend": backend}),
         settings=settings(
-            max_examples=usually(12, 50),
+            max_examples=usually(3 if backend in SERVED else 12, 50),
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow],

@@ -13,7 +13,7 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy, Preset
 from sumi.ports import Judged, Settlement
 from sumi.urls import host_key, normalize
-from tests.contract.backends import BACKENDS, DURABLE, Open, Store
+from tests.contract.backends import BACKENDS, DURABLE, SERVED, Open, Store
 from tests.corpora import hostile_text, hostile_urls
 
 UNPACED = FrontierPolicy(PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=1000, slow_factor=0.0))
@@ -87,13 +87,14 @@ async def round_trip(open_store: Open, folder: Path, settled: dict[str, str], *,
         await again.aclose()
 
 
-@pytest.mark.parametrize("backend", sorted(BACKENDS))
+@pytest.mark.parametrize("backend", sorted({**BACKENDS, **SERVED}))
 def test_hostile_urls_are_known_again(backend: str, tmp_path: Path) -> None:
     urls = identities()
     assert len(urls) > 100
     words = [WORDS[number % len(WORDS)] for number in range(len(urls))]
     settled = dict(zip(urls, words, strict=True))
-    asyncio.run(round_trip(BACKENDS[backend], tmp_path, settled, durable=backend in DURABLE))
+    durable = backend in {**DURABLE, **SERVED}
+    asyncio.run(round_trip({**BACKENDS, **SERVED}[backend], tmp_path, settled, durable=durable))
 
 
 @pytest.mark.parametrize("backend", sorted(BACKENDS))

@@ -65,6 +65,8 @@ class Crawl:
         await self._gate.load()
         await apply_changed_rules(self._recipe, self._io, self._gate)
         await self._plant_seeds()
+        if self._io.team is not None:
+            self._io.team.judge_with(self._gate.judge)
         await self._io.source.resume(self.enqueue)
         feeding = self._io.source.feed(self.enqueue)
         keeping = (self._settler.keep_synced(), self._visits.keep_leases(), feeding)

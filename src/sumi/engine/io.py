@@ -21,6 +21,7 @@ from sumi.ports import (
     Remains,
     Settlement,
     Source,
+    Team,
 )
 
 
@@ -84,6 +85,7 @@ class Io:
     source: Source = NO_SOURCE
     assets: AssetKeeper | None = None  # for a recipe with ``asset_bytes``
     recorder: Recorder | None = None  # for ``--warc``
+    team: Team | None = None  # for a job that others work on too
 
     async def sync_outputs(self) -> None:
         """Everything written about pages survives a power cut from now on."""

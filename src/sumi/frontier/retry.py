@@ -132,6 +132,9 @@ class Retries:
     def hosts(self) -> Iterable[str]:
         return self._lanes
 
+    def forget(self, host: str) -> None:
+        self._lanes.pop(host, None)
+
     def put(self, host: str, is_page: bool, due: float, sequence: int, url: str) -> None:
         lanes = self._lanes.setdefault(host, ([], []))
         heapq.heappush(lanes[is_page], (due, sequence, url))

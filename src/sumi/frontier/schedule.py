@@ -23,8 +23,17 @@ class HostSchedule:
     def pace(self, host: str) -> HostPace:
         pace = self._paces.get(host)
         if pace is None:
-            pace = self._paces[host] = HostPace(self.opened_at, self.policy)
+            pace = self._paces[host] = HostPace(self.opened_for(host), self.policy)
         return pace
+
+    def opened_for(self, host: str) -> float:
+        """From when on we may ask this host."""
+        return self.opened_at
+
+    def forget(self, host: str) -> None:
+        """It is no longer ours to ask."""
+        self._paces.pop(host, None)
+        self._valid.pop(host, None)
 
     def paces(self) -> Iterator[tuple[str, HostPace]]:
         return iter(self._paces.items())

@@ -146,6 +146,10 @@ class Leases:
             self._hold(entry, held.token, held.deadline)
             entry.holds_host = held.holds_host
 
+    def continue_from(self, other: "Leases") -> None:
+        """Nothing is leased, and no token is given twice."""
+        self._last_token = other._last_token
+
     def _hold(self, entry: Entry, token: int, deadline: float) -> None:
         url = entry.candidate.url
         entry.state, entry.token, entry.deadline = LEASED, token, deadline

@@ -111,9 +111,9 @@ class Hosts:
         """The next URLs of some hosts, removed from their queues; None if no host may be asked.
 
         No more than the page limit allows: the caller checks in between whether it is reached."""
-        cap = self.policy.max_pages
-        if cap:
-            wanted = max(1, min(wanted, cap - self._counts.captured - self._counts.leased[PAGE]))
+        places = self.places()
+        if places is not None:
+            wanted = max(1, min(wanted, places))
         hosts = self.schedule.take(wanted, now)
         return self._next_of(hosts, now) if hosts else None
 
@@ -182,6 +182,11 @@ class Hosts:
         unasked_left = self._queues.has_any(host)
         return max(due, self.pace(host).retry_at(self.policy.pacing, unasked_left=unasked_left))
 
+    def places(self) -> int | None:
+        """How many more pages may be leased; None: there is no limit."""
+        cap = self.policy.max_pages
+        return cap - self._counts.captured - self._counts.leased[PAGE] if cap else None
+
     def cap_reached(self) -> bool:
         cap = self.policy.max_pages
         return bool(cap) and self._counts.captured + self._counts.leased[PAGE] >= cap
@@ -195,7 +200,7 @@ class Hosts:
         self._parked_retries.discard(host)
         self.offer(host)
 
-    def _unpark_all(self) -> None:
+    def unpark_all(self) -> None:
         parked = self._parked | self._parked_retries
         self._parked.clear()
         self._parked_retries.clear()
@@ -235,7 +240,7 @@ class Hosts:
     def ended(self, entry: Entry) -> None:
         """Its lease has ended. If its network slot was not released, it is now."""
         if entry.candidate.kind is PAGE and self.policy.max_pages and (self._parked or self._parked_retries):
-            self._unpark_all()
+            self.unpark_all()
         self.release(entry, None)
 
     def hold(self, host: str, until: float, why: str) -> None:
@@ -245,9 +250,17 @@ class Hosts:
     def retune(self, policy: FrontierPolicy) -> None:
         self.policy = policy
         self.schedule.policy = policy.pacing
-        self._unpark_all()
+        self.unpark_all()
         for host in {*self._queued_hosts, *self._retries.hosts()}:
             self.offer(host)
+
+    def forget(self, host: str) -> None:
+        """It is no longer ours to ask, and nothing of it is leased."""
+        self._retries.forget(host)
+        self._sitemaps_of.pop(host, None)
+        self._parked.discard(host)
+        self._parked_retries.discard(host)
+        self.schedule.forget(host)
 
     def stored(self, host: str) -> StoredHost:
         """What must be remembered about the host when the process ends."""
@@ -259,7 +272,7 @@ class Hosts:
 
     def restore(self, stored: StoredHost) -> None:
         """Waits are counted from now at the latest, in case the wall clock was set back since."""
-        pace, opened_at = self.pace(stored.host), self.schedule.opened_at
+        pace, opened_at = self.pace(stored.host), self.schedule.opened_for(stored.host)
         pace.crawl_delay = stored.crawl_delay
         pace.next_at = max(pace.next_at, opened_at + stored.crawl_delay)
         if not is_circuit_hold(stored.hold_why):

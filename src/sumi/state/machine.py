@@ -77,13 +77,16 @@ class FrontierMachine:
 
     def _register(self, item: Judged) -> None:
         url = item.candidate.url
-        entry = Entry(item.candidate, intern(host_key(url)), len(self.entries))
+        entry = Entry(item.candidate, intern(host_key(url)), self.next_sequence())
         self.entries[url] = entry
         if item.refusal is not None:
             entry.state, entry.verdict = REFUSED, item.refusal
             self.counts.outcomes[item.refusal.outcome] += 1
             return
         self._open(entry)
+
+    def next_sequence(self) -> int:
+        return len(self.entries)
 
     def lift(self, entry: Entry, candidate: Candidate) -> None:
         """The gate refused it, and now accepts it."""
@@ -211,7 +214,7 @@ class FrontierMachine:
         entry.verdict = self._shared(verdict)
         counts, kind = self.counts, entry.candidate.kind
         counts.outcomes[verdict.outcome] += 1
-        counts.captured += _counts(entry, verdict)
+        counts.captured += counts_as_page(entry, verdict)
         counts.open[kind] -= 1
         counts.open_of[entry.host] -= 1
         if kind is SITEMAP:
@@ -244,7 +247,7 @@ class FrontierMachine:
         if entry is None or entry.state is not SETTLED or entry.verdict is None:
             return False
         self.counts.outcomes[entry.verdict.outcome] -= 1
-        self.counts.captured -= _counts(entry, entry.verdict)
+        self.counts.captured -= counts_as_page(entry, entry.verdict)
         # A page that failed, in an earlier run or in this one, is a retry.
         entry.behind = entry.verdict.ending is Ending.FAILED
         entry.verdict, entry.attempts = None, 0
@@ -265,7 +268,7 @@ class FrontierMachine:
         candidate, verdict = stored.candidate, stored.verdict
         if stored.address:
             candidate = msgspec.structs.replace(candidate, address=stored.address)
-        entry = Entry(candidate, intern(host_key(candidate.url)), len(self.entries))
+        entry = Entry(candidate, intern(host_key(candidate.url)), self.next_sequence())
         entry.attempts, entry.at, entry.facts = stored.attempts, stored.at, facts
         entry.behind = stored.behind or (stored.attempts > 0 and verdict is None)
         self.entries[candidate.url] = entry
@@ -319,6 +322,6 @@ class FrontierMachine:
         return first
 
 
-def _counts(entry: Entry, verdict: Verdict) -> bool:
+def counts_as_page(entry: Entry, verdict: Verdict) -> bool:
     """Whether it counts against max_pages."""
     return verdict.outcome in KEPT and entry.candidate.kind is PAGE

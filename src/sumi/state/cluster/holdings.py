@@ -1,0 +1,105 @@
+"""The buckets that a worker owns, the frontier over them, and what it has changed since it joined."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sumi.policy import FrontierPolicy
+from sumi.ports import StoredHost
+from sumi.state.cluster.keys import BUCKETS, bucket_of
+from sumi.state.cluster.owned import OwnedMachine
+from sumi.state.cluster.rows import Row
+
+
+class Holdings:
+    def __init__(self, policy: FrontierPolicy, opened_at: float) -> None:
+        self.policy = policy
+        self.machine = OwnedMachine(policy, opened_at)
+        self.owned: set[int] = set()
+        self.leaving: set[int] = set()  # to be let go once nothing of them is in flight
+        self._base: dict[str, int] = {}  # what was there when it became ours
+        self._was_busy: set[int] = set()  # as the database knows it
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all hosts are ours, so that nobody else finds or does anything."""
+        return len(self.owned) == BUCKETS and not self.leaving
+
+    def owns(self, bucket: int) -> bool:
+        """Ours to ask."""
+        return bucket in self.owned
+
+    def takes(self, bucket: int) -> bool:
+        """Ours to add to."""
+        return bucket in self.owned and bucket not in self.leaving
+
+    def reset(self, now: float) -> None:
+        """Nothing is ours any more. Tokens go on: a lease of before must not be taken for one of later."""
+        old = self.machine
+        self.machine = OwnedMachine(self.policy, now)
+        self.machine.leases.continue_from(old.leases)
+        self.machine.number_from(0.0)
+        self.owned, self.leaving = set(), set()
+        self._base, self._was_busy = {}, set()
+
+    def begin(self, asked_from: Mapping[int, float]) -> None:
+        """Before anything of these buckets is restored. Their hosts count as asked at the given moments,
+        and are
+        not asked before everything is there."""
+        self.machine.hosts.withheld.update(asked_from)
+        self.machine.hosts.schedule.opened_of.update(asked_from)
+
+    def restore(self, rows: Sequence[Row], offset: float) -> None:
+        """At one go: what is restored is nothing that this worker changed."""
+        machine, before = self.machine, self.machine.vector()
+        latest = machine.next_sequence()
+        for row in rows:
+            machine.adopt(row.sequence)
+            entry = machine.restore(row.stored(offset), 1 if row.facts else 0)
+            entry.latest = row.serial
+            latest = max(latest, row.sequence)
+        machine.adopt(latest + 1)
+        self._count_from(before)
+
+    def restore_hosts(self, hosts: Collection[StoredHost]) -> None:
+        for host in hosts:
+            self.machine.hosts.restore(host)
+
+    def _count_from(self, before: dict[str, int]) -> None:
+        """What changed since ``before`` (``machine.vector()``) counts as having been so when it became
+        ours."""
+        for name, number in self.machine.vector().items():
+            self._base[name] = self._base.get(name, 0) + number - before.get(name, 0)
+
+    def delta(self) -> dict[str, int]:
+        """What this worker has changed, in numbers."""
+        found = self.machine.vector()
+        for name, number in self._base.items():
+            found[name] = found.get(name, 0) - number
+        return {name: number for name, number in found.items() if number}
+
+    def turned(self) -> dict[int, int]:
+        """Buckets that became busy or idle since the last call, with the number of their open URLs."""
+        busy = {bucket_of(host) for host, number in self.machine.counts.open_of.items() if number}
+        changed = (busy ^ self._was_busy) & self.owned
+        self._was_busy = busy
+        return self.machine.open_of(changed) if changed else {}
+
+    def own(self, buckets: Collection[int]) -> None:
+        """Everything of them is there."""
+        self.owned.update(buckets)
+        self.machine.allow(buckets)
+
+    def leave(self, buckets: Collection[int]) -> None:
+        """Nothing more of them is leased; links to them go by mail."""
+        self.leaving.update(buckets)
+        self.machine.withhold(buckets)
+
+    def drop(self, buckets: Collection[int]) -> dict[int, int]:
+        """Forget them; returns the number of their open URLs."""
+        opens = self.machine.open_of(buckets)
+        before = self.machine.vector()
+        self.machine.forget(buckets)
+        self._count_from(before)
+        self.owned.difference_update(buckets)
+        self.leaving.difference_update(buckets)
+        self._was_busy.difference_update(buckets)
+        return opens

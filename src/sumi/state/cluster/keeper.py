@@ -1,0 +1,162 @@
+"""Beside a crawl: words to the database, mail from other workers, buckets that come and go, and a new
+session when
+one has ended.
+"""
+
+import asyncio
+
+import psycopg
+
+from sumi.errors import StateError
+from sumi.events import Warned
+from sumi.state.cluster.keys import runs_of
+from sumi.state.cluster.membership import Taken, fair_share
+from sumi.state.cluster.session import Lost
+from sumi.state.cluster.store import ClusterStore
+from sumi.state.cluster.timing import steady
+
+LETTERS = 50  # taken in at once
+
+
+class Keeper:
+    def __init__(self, store: ClusterStore) -> None:
+        self._store = store
+        self._timing = store.timing
+        self._balance_at = 0.0
+        self._reported_stuck = 0
+
+    async def join(self) -> None:
+        """A new session, with a fair share of what is free."""
+        store = self._store
+        await store.enter()
+        self._balance_at, self._reported_stuck = 0.0, 0
+        await store.listen()
+        await self._balance()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        try:
+            while True:
+                await self._turn()
+                wait = self._timing.idle_word if self._is_idle() else self._timing.word
+                await self._rest(wait)
+        except (Exception, asyncio.CancelledError) as error:
+            self._store.failure = self._store.failure or (
+                None if isinstance(error, asyncio.CancelledError) else error
+            )
+            raise
+
+    async def _turn(self) -> None:
+        store = self._store
+        try:
+            if store.member is None:
+                await self._rejoin()
+            await store.listen()
+            await self._read_mail()
+            await self._let_go()
+            if steady() >= self._balance_at:
+                await self._balance()
+            await store.flush()
+            await self._report_stuck()
+        except Lost as error:
+            self._lost(str(error))
+
+    def _lost(self, why: str) -> None:
+        if self._store.member is not None:
+            self._store.tell(Warned(f"the session with the database has ended ({why}): joining again"))
+        self._store.lose()
+
+    async def _rejoin(self) -> None:
+        while True:
+            try:
+                await self.join()
+            except (StateError, Lost, psycopg.Error) as error:
+                self._store.lose()
+                self._store.tell(Warned(f"{error}; trying again"))
+                await asyncio.sleep(self._timing.rejoin)
+            else:
+                return
+
+    def _is_idle(self) -> bool:
+        machine = self._store.holdings.machine
+        return not machine.leases.held and (self._store.member is None or machine.next_ready() is None)
+
+    async def _rest(self, seconds: float) -> None:
+        self._store.wake.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._store.wake.wait()
+        except TimeoutError:
+            return
+
+    # ── mail ───────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _read_mail(self) -> None:
+        """Links that others found on our hosts. They are judged by us: what their hosts' sitemaps and
+        traps are,
+        their finder does not know."""
+        store = self._store
+        while store.letters and store.judge is not None and store.holdings.owned:
+            letters = await store.reader.mail_for(store.holdings.owned - store.holdings.leaving, LETTERS)
+            for letter in letters:
+                store.take_in(letter.bucket, letter.id, await store.judge(letter.items))
+            await store.flush()
+            if len(letters) < LETTERS:
+                break
+
+    # ── buckets ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _balance(self) -> None:
+        store = self._store
+        member = store.member
+        if member is None:
+            return
+        self._balance_at = steady() + self._timing.balance
+        await member.bury()
+        living = await member.living()
+        take, drop = fair_share(await member.places(), store.holdings.owned, len(living))
+        if drop:
+            store.holdings.leave(drop)
+            await self._let_go()
+        if take:
+            await self._open(await member.take(take))
+
+    async def _open(self, taken: list[Taken]) -> None:
+        """Read what they hold. Hosts of a bucket that was not let go in order may still be asked by its
+        owner, cut
+        off from us all: they are left alone until that one has certainly stopped."""
+        store, holdings = self._store, self._store.holdings
+        machine, now = holdings.machine, store.now()
+        late = now + self._timing.inherit
+        buckets = [one.bucket for one in taken]
+        holdings.begin({one.bucket: now if one.in_order else late for one in taken})
+        for first, last in runs_of(buckets):
+            holdings.restore_hosts(await store.reader.hosts_of(first, last))
+            async for rows in store.reader.urls_of(first, last):
+                if machine is not holdings.machine:
+                    raise Lost("the session ended while buckets were read")
+                holdings.restore(rows, store.offset)
+        if machine is holdings.machine:
+            holdings.own(buckets)
+
+    async def _let_go(self) -> None:
+        """Of buckets on their way out: those of which nothing is in flight."""
+        store = self._store
+        holdings = store.holdings
+        ready = {bucket for bucket in holdings.leaving if not holdings.machine.busy({bucket})}
+        if ready and store.member is not None:
+            await store.flush()
+            await store.member.let_go(holdings.drop(ready))
+
+    # ── the end ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _report_stuck(self) -> None:
+        """Open URLs of which none can be done, however long we wait, do not keep the job from its end."""
+        store = self._store
+        machine = store.holdings.machine
+        open_now = machine.counts.open.total()
+        is_stuck = open_now > 0 and not machine.leases.held and machine.next_ready() is None
+        stuck = open_now if is_stuck else 0
+        if stuck != self._reported_stuck or stuck:
+            await store.report_stuck(stuck)
+            self._reported_stuck = stuck

@@ -1,0 +1,269 @@
+"""Reading a job: its URLs, what became of them, robots.txt and notes. Changes nothing and needs no lock."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import psycopg
+from psycopg import AsyncConnection
+
+from sumi.errors import StateError
+from sumi.model import Candidate, Hop, Kind, PageFacts
+from sumi.outcomes import Outcome, Verdict
+from sumi.ports import Attempt, RobotsRecord, StoredHost, StoredUrl, UrlRecord
+from sumi.state.cluster.batch import clean, unclean, unpack_mail
+from sumi.state.cluster.keys import first_key, key_of, last_key
+from sumi.state.cluster.session import connect
+from sumi.state.cluster.timing import Timing
+from sumi.state.hosts import is_foreign_sitemap
+from sumi.state.memory import NO_FACTS
+from sumi.urls import host_key
+
+AT_ONCE = 2000  # rows that are fetched together
+PART = 500  # rows that are worked on without letting others have their turn
+_STATE = """u.url, u.hop, u.kind, u.depth, u.score, u.redirects, u.referrer, coalesce(e.address,
+    u.address), u.refused,
+    u.rule, u.seq, coalesce(e.serial, 0), e.what, e.outcome, coalesce(e.rule, ''), coalesce(e.due, 0),
+    coalesce(e.attempts, 0), coalesce(e.behind, false), e.settled_at"""
+_LAST = """LEFT JOIN LATERAL (SELECT * FROM sumi.ending x WHERE x.job = u.job AND x.key = u.key
+    ORDER BY x.serial DESC LIMIT 1) e ON true"""
+_OUTCOME = (
+    "CASE WHEN u.refused IS NOT NULL THEN u.refused WHEN e.what = 'settled' THEN e.outcome ELSE 'pending' END"
+)
+_HISTORY = """(SELECT jsonb_agg(jsonb_build_array(h.at, h.outcome, h.rule) ORDER BY h.serial)::text FROM
+    sumi.ending h
+    WHERE h.job = u.job AND h.key = u.key AND h.what IN ('settled', 'failed'))"""
+
+_decode_facts = msgspec.json.Decoder(PageFacts).decode
+_decode_history = msgspec.json.Decoder(list[Attempt]).decode
+
+
+class Row(NamedTuple):
+    url: str
+    hop: str
+    kind: str
+    depth: int
+    score: float
+    redirects: int
+    referrer: str | None
+    address: str
+    refused: str | None
+    rule: str
+    sequence: int
+    serial: int
+    what: str | None
+    outcome: str | None
+    ending_rule: str
+    due: float
+    attempts: int
+    behind: bool
+    settled_at: float | None
+    facts: Any  # as text, or whether there are any
+
+    def candidate(self) -> Candidate:
+        hop, kind = _HOPS[self.hop], _KINDS[self.kind]
+        referrer = None if self.referrer is None else unclean(self.referrer)
+        url, address = unclean(self.url), unclean(self.address)
+        return Candidate(url, hop, kind, self.depth, referrer, self.score, self.redirects, address)
+
+    def verdict(self) -> Verdict | None:
+        if self.refused is not None:
+            return Verdict(_OUTCOMES[self.refused], unclean(self.rule))
+        if self.what != "settled" or self.outcome is None:
+            return None
+        return Verdict(_OUTCOMES[self.outcome], unclean(self.ending_rule))
+
+    def stored(
+        self, offset: float, facts: PageFacts = NO_FACTS, history: Sequence[Attempt] = ()
+    ) -> StoredUrl:
+        """``offset``: from our clock to the server's."""
+        candidate, verdict = self.candidate(), self.verdict()
+        waits = verdict is None
+        unasked_behind = self.what is None and is_foreign_sitemap(candidate, host_key(candidate.url))
+        return StoredUrl(
+            candidate=candidate,
+            refused=self.refused is not None,
+            verdict=verdict,
+            at=None if self.settled_at is None else self.settled_at - offset,
+            attempts=self.attempts,
+            not_before=self.due - offset if waits and self.due else 0.0,
+            behind=waits and (self.behind or unasked_behind),
+            facts=facts,
+            history=tuple(history),
+        )
+
+    def record(self, offset: float) -> UrlRecord:
+        verdict, candidate = self.verdict(), self.candidate()
+        return UrlRecord(
+            url=candidate.url,
+            hop=candidate.hop,
+            kind=candidate.kind,
+            depth=candidate.depth,
+            referrer=candidate.referrer,
+            outcome=Outcome.PENDING if verdict is None else verdict.outcome,
+            rule="" if verdict is None else verdict.rule,
+            at=None if self.settled_at is None else self.settled_at - offset,
+            attempts=self.attempts,
+            facts=_decode_facts(self.facts) if self.facts else NO_FACTS,
+            address=candidate.address,
+        )
+
+
+# Looking up an enum member by its value is slow, and opening a bucket does it for every URL.
+_HOPS = {hop.value: hop for hop in Hop}
+_KINDS = {kind.value: kind for kind in Kind}
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+
+
+class Letter(NamedTuple):
+    bucket: int
+    id: int
+    items: list[Candidate]
+
+
+class Reader:
+    """Over sessions of its own, so that a long answer does not keep the owner's session from its word."""
+
+    def __init__(self, address: str, job: int, timing: Timing) -> None:
+        self._address = address
+        self._job = job
+        self._timing = timing
+        self._shared: AsyncConnection[Any] | None = None
+        self._turn = asyncio.Lock()
+        self.offset = 0.0  # from our clock to the server's
+
+    async def close(self) -> None:
+        if self._shared is not None:
+            await self._shared.close()
+
+    async def _ask(self, text: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Asked once more over a new session, if that one has ended."""
+        async with self._turn:
+            for is_last in (False, True):
+                if self._shared is None or self._shared.closed:
+                    self._shared = await connect(self._address, self._timing)
+                try:
+                    answer = await self._shared.execute(text, values)
+                    return await answer.fetchall()
+                except psycopg.OperationalError as error:
+                    await self._shared.close()
+                    if is_last:
+                        raise StateError(
+                            f"the database does not answer: {' '.join(str(error).split())}"
+                        ) from None
+        raise AssertionError
+
+    async def _stream(self, text: str, values: Sequence[Any]) -> AsyncIterator[Any]:
+        connection = await connect(self._address, self._timing)
+        try:
+            async with connection.transaction(), connection.cursor(name="rows") as cursor:
+                cursor.itersize = AT_ONCE
+                await cursor.execute(text, values)
+                async for row in cursor:
+                    yield row
+        except psycopg.OperationalError as error:
+            raise StateError(f"the database does not answer: {' '.join(str(error).split())}") from None
+        finally:
+            await connection.close()
+
+    # ── for the owner of buckets ───────────────────────────────────────────────────────────────────────
+
+    async def urls_of(self, first: int, last: int) -> AsyncIterator[list[Row]]:
+        """Everything in these buckets, in small parts; ``facts`` says only whether there are any."""
+        text = f"""SELECT {_STATE}, e.facts <> '' FROM sumi.url u {_LAST}
+            WHERE u.job = %s AND u.key BETWEEN %s AND %s"""
+        rows: list[Row] = []
+        async for row in self._stream(text, (self._job, first_key(first), last_key(last))):
+            rows.append(Row(*row))
+            if len(rows) == PART:
+                yield rows
+                rows = []
+        yield rows
+
+    async def hosts_of(self, first: int, last: int) -> list[StoredHost]:
+        rows = await self._ask(
+            """SELECT host, crawl_delay, hold_until, hold_why FROM sumi.host
+            WHERE job = %s AND bucket BETWEEN %s AND %s""",
+            (self._job, first, last),
+        )
+        return [
+            StoredHost(unclean(host), delay, until - self.offset, unclean(why))
+            for host, delay, until, why in rows
+        ]
+
+    async def mail_for(self, buckets: Iterable[int], most: int) -> list[Letter]:
+        rows = await self._ask(
+            """SELECT bucket, id, items FROM sumi.mail WHERE job = %s AND bucket = ANY(%s)
+            ORDER BY bucket, id LIMIT %s""",
+            (self._job, list(buckets), most),
+        )
+        return [Letter(bucket, number, unpack_mail(items)) for bucket, number, items in rows]
+
+    # ── the ledger ─────────────────────────────────────────────────────────────────────────────────────
+
+    async def records(self, outcomes: Iterable[Outcome] | None = None) -> AsyncIterator[UrlRecord]:
+        wanted = "" if outcomes is None else f"AND {_OUTCOME} = ANY(%s)"
+        values = [] if outcomes is None else [[outcome.value for outcome in outcomes]]
+        text = f"SELECT {_STATE}, e.facts FROM sumi.url u {_LAST} WHERE u.job = %s {wanted} ORDER BY u.seq"
+        async for row in self._stream(text, (self._job, *values)):
+            yield Row(*row).record(self.offset)
+
+    async def waiting_again(self) -> AsyncIterator[UrlRecord]:
+        text = f"""SELECT {_STATE}, e.facts FROM sumi.url u {_LAST} WHERE u.job = %s AND u.key IN
+            (SELECT a.key FROM sumi.ending a WHERE a.job = %s AND a.what = 'again')
+            AND u.refused IS NULL AND e.what <> 'settled' AND e.facts <> '' ORDER BY u.seq"""
+        async for row in self._stream(text, (self._job, self._job)):
+            record = Row(*row).record(self.offset)
+            if record.facts != NO_FACTS:
+                yield record
+
+    async def stored(self) -> AsyncIterator[StoredUrl]:
+        text = f"SELECT {_STATE}, e.facts, {_HISTORY} FROM sumi.url u {_LAST} WHERE u.job = %s ORDER BY u.seq"
+        async for *state, history in self._stream(text, (self._job,)):
+            row = Row(*state)
+            tries = [
+                Attempt(one.at - self.offset, one.outcome, unclean(one.rule))
+                for one in (_decode_history(history) if history else ())
+            ]
+            yield row.stored(self.offset, _decode_facts(row.facts) if row.facts else NO_FACTS, tries)
+
+    async def record(self, url: str) -> UrlRecord | None:
+        rows = await self._ask(
+            f"SELECT {_STATE}, e.facts FROM sumi.url u {_LAST} WHERE u.job = %s AND u.key = %s",
+            (self._job, key_of(host_key(url), url)),
+        )
+        return Row(*rows[0]).record(self.offset) if rows else None
+
+    async def history(self, url: str) -> list[Attempt]:
+        rows = await self._ask(
+            """SELECT at, outcome, rule FROM sumi.ending WHERE job = %s AND key = %s AND what IN
+            ('settled', 'failed')
+            ORDER BY serial""",
+            (self._job, key_of(host_key(url), url)),
+        )
+        return [Attempt(at - self.offset, _OUTCOMES[outcome], unclean(rule)) for at, outcome, rule in rows]
+
+    async def get_robots(self, origin: str) -> RobotsRecord | None:
+        rows = await self._ask(f"{_ROBOTS} AND origin = %s", (self._job, clean(origin)))
+        return self._robots_record(rows[0]) if rows else None
+
+    async def all_robots(self) -> list[RobotsRecord]:
+        return [self._robots_record(row) for row in await self._ask(_ROBOTS, (self._job,))]
+
+    def _robots_record(self, row: tuple[Any, ...]) -> RobotsRecord:
+        origin, status, body, fetched_at, trouble = row
+        return RobotsRecord(unclean(origin), status, bytes(body), fetched_at - self.offset, unclean(trouble))
+
+    async def get_note(self, key: str) -> str | None:
+        rows = await self._ask(
+            "SELECT value FROM sumi.note WHERE job = %s AND key = %s", (self._job, clean(key))
+        )
+        return unclean(rows[0][0]) if rows else None
+
+    async def all_notes(self) -> list[tuple[str, str]]:
+        rows = await self._ask("SELECT key, value FROM sumi.note WHERE job = %s ORDER BY key", (self._job,))
+        return [(unclean(key), unclean(value)) for key, value in rows]
+
+
+_ROBOTS = "SELECT origin, status, body, fetched_at, trouble FROM sumi.robots WHERE job = %s"

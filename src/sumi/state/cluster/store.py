@@ -1,0 +1,497 @@
+"""Frontier and Ledger of one worker: the in-memory frontier over the hosts that it owns, written to
+PostgreSQL.
+
+Every change is applied in memory and written with the next batch, over the session that holds the locks;
+answers go out after the commit. If that session ends, so does all that is in memory: ``Lost``. What other
+workers own goes to them by mail, in the transaction of the page that it was found on.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+import msgspec
+import psycopg
+
+from sumi.errors import StateError
+from sumi.events import Listener
+from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
+from sumi.outcomes import Outcome
+from sumi.policy import FrontierPolicy
+from sumi.ports import (
+    Deferral,
+    FrontierStats,
+    HostReport,
+    HostWait,
+    Judge,
+    Judged,
+    RobotsRecord,
+    Settlement,
+)
+from sumi.state.cluster.batch import Batch, Standing, clean, url_row, write
+from sumi.state.cluster.holdings import Holdings
+from sumi.state.cluster.keys import bucket_of, key_of
+from sumi.state.cluster.ledger import ClusterLedger
+from sumi.state.cluster.membership import Membership, Word
+from sumi.state.cluster.rows import Reader
+from sumi.state.cluster.session import Lost
+from sumi.state.cluster.timing import Timing, steady
+from sumi.state.entries import Entry
+from sumi.urls import host_key
+
+PAGE = Kind.PAGE
+RESERVED_AT_ONCE = 10  # pages of the limit
+MOST_MAILED = 200_000  # links to hosts of others that are remembered as mailed
+
+_encode_facts = msgspec.json.Encoder().encode
+
+
+class ClusterStore(ClusterLedger):
+    is_read_whole = False
+    torn_bytes = 0
+
+    def __init__(
+        self,
+        address: str,
+        job: int,
+        policy: FrontierPolicy,
+        opened_at: float,
+        *,
+        name: str = "worker",
+        clock: Callable[[], float] | None = None,
+        timing: Timing | None = None,
+        tell: Listener | None = None,
+    ) -> None:
+        """``clock``: ours, in seconds since the epoch; without one it is taken to be the server's."""
+        self.timing = timing or Timing()
+        super().__init__(Reader(address, job, self.timing))
+        self.resumed = False
+        self.wish = "run"
+        self.holdings = Holdings(policy, opened_at)
+        self.member: Membership | None = None
+        self.judge: Judge | None = None  # of links that others have found
+        self.wake = asyncio.Event()  # something changed that the keeper should look at
+        self.failure: BaseException | None = None
+        self.last_word: Word | None = None
+        self.letters = 0  # in the mail of all workers, when that was last heard
+        self.offset = 0.0  # from our clock to the server's
+        self._address, self._job, self._name = address, job, name
+        self._clock = clock
+        self.tell = tell or (lambda _event: None)
+        self._opened_at = opened_at
+        self._batch = Batch()
+        self._writing = asyncio.Lock()
+        self._others: dict[str, int] = {}  # totals of everybody else
+        self._mailed: dict[tuple[str, Hop], int] = {}
+        self._looked_at = 0.0
+        self._is_over = False
+        self._keeper: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
+
+    @property
+    def unsynced(self) -> list[str]:
+        return []
+
+    # ── the session ────────────────────────────────────────────────────────────────────────────────────
+
+    async def open(self) -> None:
+        """Join, take what is free, and keep both. Raises StateError if the database cannot be reached."""
+        from sumi.state.cluster.keeper import Keeper  # it looks after a store
+
+        keeper = Keeper(self)
+        await keeper.join()
+        assert self.last_word is not None
+        self.resumed = self.last_word.totals.get("known", 0) > 0
+        self._keeper = asyncio.create_task(keeper.run(), name="cluster keeper")
+
+    async def enter(self) -> None:
+        self.member = await Membership.join(self._address, self._job, self._name, self.timing)
+        await self.member.bury()
+
+    def now(self) -> float:
+        return self._opened_at if self._clock is None else self._clock()
+
+    async def listen(self) -> Word:
+        """Hear how the job stands: one moment of the whole."""
+        word = await self._member().word()
+        self.last_word, self.letters, self.wish = word, word.letters, word.wish
+        if self._clock is not None:
+            self.offset = self.reader.offset = word.time - self._clock()
+        others = dict(word.totals)
+        for name, number in word.mine.items():
+            others[name] = others.get(name, 0) - number
+        self._others = others
+        machine = self.holdings.machine
+        machine.number_from(word.time)
+        if word.pages_left is not None:
+            machine.hosts.unreserved = word.pages_left
+        open_now = sum(number for name, number in word.totals.items() if name.startswith("open "))
+        self._is_over = not word.letters and open_now == word.stuck
+        return word
+
+    def _member(self) -> Membership:
+        if self.failure is not None:
+            raise self.failure
+        if self.member is None:
+            raise Lost("not connected")
+        return self.member
+
+    def lose(self) -> None:
+        """The session has ended: nothing that is in memory is ours any more, and leases are void."""
+        self._batch.was_lost = True
+        self._batch = Batch()
+        self._mailed.clear()
+        self._is_over = False
+        self.holdings.reset(self.now())
+        if self.member is not None:
+            self._closing = asyncio.create_task(self.member.close())
+        self.member = None
+        self.wake.set()
+
+    def may_ask(self, host: str) -> bool:
+        """Looked at once more just before a host is asked."""
+        member = self.member
+        return member is not None and member.silence < self.timing.cut and self.holdings.owns(bucket_of(host))
+
+    # ── writing ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def flush(self) -> None:
+        """Returns once everything applied so far is committed; Lost if it never will be."""
+        mine = self._batch
+        async with self._writing:
+            if mine.was_lost:
+                raise Lost("the session ended before this was written")
+            if mine is not self._batch or mine.is_empty:
+                return
+            self._batch = Batch()
+            self._is_over = False
+            try:
+                await self._write(mine)
+            except Lost:
+                mine.was_lost = True
+                self.lose()
+                raise
+
+    async def _write(self, batch: Batch) -> None:
+        member, machine = self._member(), self.holdings.machine
+        hosts = [machine.hosts.stored(host) for host in batch.hosts if self.holdings.owns(bucket_of(host))]
+        batch.open = self.holdings.turned()
+        standing = Standing(self.holdings.delta(), machine.hosts.allowance, 0)
+        try:
+            async with member.talking() as connection:
+                await write(
+                    connection, batch.statements(self._job, hosts, self.offset), member.worker, standing
+                )
+        except psycopg.Error as error:
+            reason = " ".join(str(error).split())
+            raise StateError(f"the database refused what was written: {reason}; please report it") from error
+
+    async def report_stuck(self, stuck: int) -> None:
+        """How many open URLs of ours nobody can do anything about."""
+        async with self._member().talking() as connection:
+            await connection.execute(
+                "UPDATE sumi.worker SET stuck = %s WHERE id = %s", (stuck, self._member().worker)
+            )
+
+    async def _written(self, *, again: Callable[[], None]) -> None:
+        """Write what ``again`` applied; if the session ends, apply it anew in the next one."""
+        while True:
+            with contextlib.suppress(Lost):
+                await self.flush()
+                return
+            while self.member is None:
+                if self.failure is not None:
+                    raise self.failure
+                await asyncio.sleep(self.timing.idle_word)
+            again()
+
+    # ── Frontier ───────────────────────────────────────────────────────────────────────────────────────
+
+    async def add(self, judged: Sequence[Judged]) -> list[bool]:
+        changed: list[bool] = []
+
+        def apply() -> None:
+            changed[:] = [self.admit(item) for item in judged]
+
+        apply()
+        await self._written(again=apply)
+        return changed
+
+    def admit(self, item: Judged) -> bool:
+        host = host_key(item.candidate.url)
+        if not self.holdings.takes(bucket_of(host)):
+            return self._send(host, item.candidate)
+        machine, url = self.holdings.machine, item.candidate.url
+        was_known = url in machine.entries
+        if not machine.admit(item):
+            return False
+        self._note_url(machine.entries[url], was_known=was_known)
+        return True
+
+    def _note_url(self, entry: Entry, *, was_known: bool) -> None:
+        row = url_row(entry)
+        if was_known:
+            self._batch.changed[row[0]] = row
+        else:
+            self._batch.urls.append(row)
+
+    def _send(self, host: str, candidate: Candidate) -> bool:
+        """Mail a link to the owner of its host, unless that was done lately."""
+        way = (candidate.url, candidate.hop)
+        if self._mailed.get(way, candidate.depth + 1) <= candidate.depth:
+            return False
+        if len(self._mailed) >= MOST_MAILED:
+            self._mailed.clear()
+        self._mailed[way] = candidate.depth
+        self._batch.send(host, candidate)
+        return True
+
+    async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
+        if self.holdings.is_whole:
+            return self.holdings.machine.unseen(urls, depth, hop)
+        ours = {url for url in urls if self.holdings.takes(bucket_of(host_key(url)))}
+        news = set(self.holdings.machine.unseen(list(ours), depth, hop))
+        return [
+            url
+            for url in urls
+            if (url in news if url in ours else self._mailed.get((url, hop), depth + 1) > depth)
+        ]
+
+    async def lease(self, limit: int, now: float) -> list[Lease]:
+        if self.failure is not None:
+            raise self.failure
+        member, machine = self.member, self.holdings.machine
+        if member is None or member.silence > self.timing.no_lease or self.wish != "run":
+            return []
+        places = machine.hosts.places()
+        if places is not None and places < limit and machine.hosts.unreserved and machine.counts.open[PAGE]:
+            await self._reserve(max(RESERVED_AT_ONCE, limit - places))
+            machine = self.holdings.machine
+        return machine.lease(limit, now)
+
+    async def _reserve(self, wanted: int) -> None:
+        try:
+            got, left = await self._member().reserve(wanted)
+        except Lost:
+            self.lose()
+            return
+        hosts = self.holdings.machine.hosts
+        hosts.allowance += got
+        hosts.unreserved = left
+        hosts.unpark_all()
+
+    async def next_ready(self, now: float) -> float | None:
+        later = now + self.timing.idle_word
+        if self.member is None or self.wish != "run":
+            return later
+        local = self.holdings.machine.next_ready()
+        if local is None and not self._is_over and not self._is_alone:
+            return later
+        return local
+
+    async def renew(self, leases: Sequence[Lease], now: float) -> list[bool]:
+        return [self.holdings.machine.renew(lease, now) for lease in leases]
+
+    async def release_host(self, lease: Lease, report: HostReport | None) -> None:
+        machine = self.holdings.machine
+        if machine.leases.held_by(lease) is None:
+            return
+        pace = machine.hosts.pace(lease.host)
+        before = (pace.crawl_delay, pace.hold_until)
+        machine.release(lease, report)
+        if before != (pace.crawl_delay, pace.hold_until):
+            self._batch.hosts.add(lease.host)  # with the next batch: the page's own is near
+
+    async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
+        answers = [self._settle(unit) for unit in units]
+        try:
+            await self.flush()
+        except Lost:
+            return [False] * len(units)
+        return answers
+
+    def _settle(self, unit: Settlement | Deferral) -> bool:
+        machine = self.holdings.machine
+        entry = machine.leases.held_by(unit.lease)
+        if entry is None:
+            return False
+        captured = machine.counts.captured
+        machine.settle(msgspec.structs.replace(unit, found=()) if unit.found else unit)
+        machine.hosts.allowance -= machine.counts.captured - captured
+        if isinstance(unit, Settlement):
+            self._note_ending(entry, "settled", unit.at, unit.facts)
+        else:
+            self._note_ending(entry, "back" if unit.why is None else "failed", unit.at, None, unit)
+        for item in unit.found:
+            self.admit(item)
+        return True
+
+    def _note_ending(
+        self, entry: Entry, what: str, at: float, facts: PageFacts | None, deferral: Deferral | None = None
+    ) -> None:
+        entry.latest += 1
+        verdict = entry.verdict if deferral is None else deferral.why
+        due = 0.0 if deferral is None else max(deferral.not_before, 0.0)
+        if facts is not None:
+            entry.facts = 1
+        self._batch.endings.append(
+            (
+                key_of(entry.host, entry.candidate.url),
+                entry.latest,
+                what,
+                at + self.offset,
+                "" if verdict is None else verdict.outcome.value,
+                "" if verdict is None else clean(verdict.rule),
+                due + self.offset if due else 0.0,
+                entry.attempts,
+                entry.behind,
+                clean(entry.candidate.address),
+                None if entry.at is None else entry.at + self.offset,
+                None if facts is None else clean(_encode_facts(facts).decode()),
+            )
+        )
+
+    async def requeue(self, urls: Sequence[str], at: float) -> int:
+        """Those of our own hosts."""
+        moved: list[str] = []
+
+        def apply() -> None:
+            moved[:] = [url for url in urls if self._requeue(url, at)]
+
+        apply()
+        await self._written(again=apply)
+        return len(moved)
+
+    def _requeue(self, url: str, at: float) -> bool:
+        machine = self.holdings.machine
+        captured = machine.counts.captured
+        if not self.holdings.takes(bucket_of(host_key(url))) or not machine.requeue(url):
+            return False
+        machine.hosts.allowance -= machine.counts.captured - captured
+        self._note_ending(machine.entries[url], "again", at, None)
+        return True
+
+    async def amend(self, facts: Mapping[str, PageFacts]) -> None:
+        def apply() -> None:
+            for url, new in facts.items():
+                entry = self.holdings.machine.settled(url)
+                if entry is not None:
+                    key = key_of(entry.host, url)
+                    self._batch.amended[key] = (key, entry.latest, clean(_encode_facts(new).decode()))
+
+        apply()
+        await self._written(again=apply)
+
+    async def hold_host(self, host: str, until: float, why: str) -> None:
+        if self.holdings.owns(bucket_of(host)):
+            self.holdings.machine.hosts.hold(host, until, why)
+            self._batch.hosts.add(host)
+
+    async def retune(self, policy: FrontierPolicy) -> None:
+        self.holdings.policy = policy
+        self.holdings.machine.hosts.retune(policy)
+
+    async def stats(self) -> FrontierStats:
+        counted = self._counted()
+        pending = sum(number for name, number in counted.items() if name.startswith("open "))
+        if not pending and not self._is_alone:
+            pending = await self._surely_over()
+            counted = self._counted()
+        outcomes = {
+            Outcome(name.removeprefix("outcome ")): number
+            for name, number in counted.items()
+            if name.startswith("outcome ") and number
+        }
+        return FrontierStats(
+            known=counted.get("known", 0),
+            pending=pending,
+            leased=len(self.holdings.machine.leases.held),
+            outcomes=outcomes,
+            listed=counted.get("listed", 0),
+            captured=counted.get("captured", 0),
+            pending_pages=counted.get(f"open {PAGE}", 0),
+        )
+
+    @property
+    def _is_alone(self) -> bool:
+        """Nobody else has anything to do, nor has sent us anything."""
+        return self.holdings.is_whole and not self.letters and self.member is not None
+
+    def _counted(self) -> dict[str, int]:
+        counted = dict(self._others)
+        for name, number in self.holdings.delta().items():
+            counted[name] = counted.get(name, 0) + number
+        return counted
+
+    async def _surely_over(self) -> int:
+        """0 only if the database says so, in one moment, about everybody and their mail; else at least 1."""
+        if steady() - self._looked_at >= self.timing.idle_word and self.member is not None:
+            self._looked_at = steady()
+            try:
+                await self.flush()
+                await self.listen()
+            except Lost:
+                self.lose()
+        pending = sum(number for name, number in self._counted().items() if name.startswith("open "))
+        return 0 if self._is_over and not pending else max(pending, 1)
+
+    async def waiting_hosts(self, now: float) -> list[HostWait]:
+        return self.holdings.machine.waiting_hosts(now)
+
+    async def wait_of(self, host: str, now: float) -> HostWait | None:
+        return self.holdings.machine.wait_of(host, now)
+
+    async def sync(self, outputs: Callable[[], Awaitable[None]]) -> None:
+        """What is committed is durable already."""
+        await outputs()
+
+    async def aclose(self) -> None:
+        """In order: what is ours is let go, and who takes it need not wait."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.gather(self._keeper, return_exceptions=True)
+        member = self.member
+        try:
+            if member is not None and self.failure is None:
+                await self.flush()
+                await member.leave(self.holdings.machine.open_of(self.holdings.owned))
+        except Lost:
+            pass  # as after a kill: an heir waits a little
+        finally:
+            self.member = None
+            if member is not None:
+                await member.close()
+            if self._closing is not None:
+                await self._closing
+            await self.reader.close()
+
+    # ── Ledger: what is written ────────────────────────────────────────────────────────────────────────
+
+    async def put_robots(self, record: RobotsRecord) -> None:
+        def apply() -> None:
+            self._batch.robots[record.origin] = record
+
+        apply()
+        await self._written(again=apply)
+
+    async def put_note(self, key: str, value: str) -> None:
+        def apply() -> None:
+            self._batch.notes[key] = value
+
+        apply()
+        await self._written(again=apply)
+
+    # ── Team ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def judge_with(self, judge: Judge) -> None:
+        """From now on links that others found are taken in, as this judges them."""
+        self.judge = judge
+        self.wake.set()
+
+    def take_in(self, bucket: int, letter: int, judged: Sequence[Judged]) -> None:
+        """Applied and removed from the mail in one transaction; left there if the bucket is no longer
+        ours."""
+        if self.holdings.takes(bucket):
+            for item in judged:
+                self.admit(item)
+            self._batch.taken_in.append((bucket, letter))
