@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from sumi.corpus.change_log import prune_history as prune_history
     from sumi.corpus.change_log import runs as runs
     from sumi.corpus.change_log import versions as versions
+    from sumi.corpus.indexing import Indexed as Indexed
+    from sumi.corpus.indexing import index as index
     from sumi.corpus.page_diffs import PageDiff as PageDiff
+    from sumi.corpus.reading import PageOutline as PageOutline
+    from sumi.corpus.reading import PagePart as PagePart
+    from sumi.corpus.reading import outline as outline
+    from sumi.corpus.reading import read as read
+    from sumi.corpus.searching import Found as Found
+    from sumi.corpus.searching import search as search
     from sumi.engine.control import Control as Control
     from sumi.errors import SumiError as SumiError
     from sumi.events import Exported as Exported
@@ -68,10 +76,14 @@ _HOMES = {
     "Difference": "jobs.map.diff",
     "Explanation": "inspection.explain",
     "Exported": "events",
+    "Found": "corpus.searching",
+    "Indexed": "corpus.indexing",
     "JobStatus": "inspection.status",
     "Listing": "jobs.mirror.sitemap_listing",
     "MirrorSettings": "jobs.mirror.settings",
     "PageDiff": "corpus.page_diffs",
+    "PageOutline": "corpus.reading",
+    "PagePart": "corpus.reading",
     "Plan": "jobs.mirror.plan",
     "SumiError": "errors",
     "Summary": "events",
@@ -85,6 +97,10 @@ _HOMES = {
     "explain": "inspection.explain",
     "export": "exchange.export",
     "export_map": "jobs.map.export",
+    "index": "corpus.indexing",
+    "outline": "corpus.reading",
+    "read": "corpus.reading",
+    "search": "corpus.searching",
     "import_archives": "jobs.mirror.archive_import",
     "feed": "corpus.change_log",
     "map": "jobs.map.run",

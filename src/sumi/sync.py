@@ -8,6 +8,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
 from sumi.assembly.parts import run_loop
+from sumi.corpus.indexing import index as _index
+from sumi.corpus.reading import outline as _outline
+from sumi.corpus.reading import read as _read
+from sumi.corpus.searching import search as _search
 from sumi.exchange.export import export as _export
 from sumi.inspection.explain import explain as _explain
 from sumi.inspection.state import check_state as _check_state
@@ -31,15 +35,19 @@ __all__ = [
     "crawl",
     "explain",
     "export",
+    "index",
     "map",
     "migrate_state",
     "mirror",
+    "outline",
     "plan",
+    "read",
     "rebuild",
     "repair_state",
     "replay",
     "run",
     "scrape",
+    "search",
     "sitemap",
     "status",
 ]
@@ -61,14 +69,18 @@ check_state = _plain(_check_state)
 crawl = _plain(_crawl)
 explain = _plain(_explain)
 export = _plain(_export)
+index = _plain(_index)
 map = _plain(_map)  # noqa: A001 - as the command is called
 migrate_state = _plain(_migrate_state)
 mirror = _plain(_mirror)
+outline = _plain(_outline)
 plan = _plain(_plan)
+read = _plain(_read)
 rebuild = _plain(_rebuild)
 repair_state = _plain(_repair_state)
 replay = _plain(_replay)
 run = _plain(_run)
 scrape = _plain(_scrape)
+search = _plain(_search)
 sitemap = _plain(_sitemap)
 status = _plain(_status)

@@ -7,12 +7,12 @@ what is known of each page without reading it, ``pages.read(page)`` its content,
 import os.path
 import re
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, cast
 
 import apsw
 import msgspec
@@ -73,7 +73,13 @@ class Content(NamedTuple):
     start: int = 0  # where it begins in the page's file
 
 
-class Pages(Protocol):
+class Contents(Protocol):
+    def read(self, page: CapturedPage) -> Content | None:
+        """None if it is no longer there, or no longer what was captured."""
+        ...
+
+
+class Pages(Contents, Protocol):
     def all(self) -> AsyncIterator[CapturedPage]:
         """Settled pages only, in the order in which they were found."""
         ...
@@ -133,6 +139,29 @@ async def _of_ledger(job: Job, ledger: Ledger) -> AsyncIterator[Pages]:
             if role is None
             else _ArchivePages(ledger, role.home)
         )
+
+
+@contextmanager
+def open_contents(kind: JobKind, root: Path) -> Iterator[Contents]:
+    """For pages that are known already: the ledger, which takes long to read if it is large, stays closed."""
+    ledger = cast("Ledger", None)
+    match kind:
+        case JobKind.CAPTURE:
+            with open_captures(root / CAPTURES) as captures:
+                yield _CaptureTexts(captures, "")
+        case JobKind.MAP:
+            yield _NoContents()
+        case JobKind.CRAWL:
+            yield _ArchivePages(ledger, root)
+        case _:
+            with closing(SafeFolder(root)) as folder:
+                yield _MirrorPages(ledger, folder, "")
+
+
+class _NoContents:
+    def read(self, page: CapturedPage) -> Content | None:
+        """A map has no texts."""
+        return None
 
 
 def split_page(data: bytes) -> Content:

@@ -53,6 +53,7 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
     raw: bool = True
     warc: str | None = None
     history: bool = True
+    index: bool = True
     replay: tuple[str, ...] = ()
     durability: Durability = Durability.BATCH
     min_free: int | None = None
@@ -457,6 +458,11 @@ _OUTPUT: Final = grouped(
         "history",
         SWITCH,
         "Keep every version of a page's text, for sumi log, sumi diff and sumi feed.",
+    ),
+    Setting(
+        "index",
+        SWITCH,
+        "Bring the search index up to date at the end of a run, for sumi search.",
     ),
     Setting(
         "replay",

@@ -282,7 +282,7 @@ def test_the_demo_needs_nothing_and_may_be_repeated(tmp_path: Path) -> None:
         assert done.stdout.startswith("\ndemo (")
         assert "└── " in done.stdout
         assert " begins:\n" in done.stdout
-    assert len([path for path in output.iterdir() if path.is_dir()]) == 1
+    assert len([path for path in output.glob("[!.]*") if path.is_dir()]) == 1
 
 
 def test_the_demo_site_is_served_as_a_site_is(small_site: str) -> None:

@@ -18,6 +18,7 @@ from sumi.assembly.parts import (
     replayed,
     teller,
 )
+from sumi.corpus.indexing import keep_current
 from sumi.engine.completeness import PARTIAL
 from sumi.engine.control import Control, RunState, obeying_signals
 from sumi.engine.disk_watch import require_disk_space
@@ -79,7 +80,10 @@ async def capture(
     raise_limit()
     job = affordable(replayed(capture_job(chosen), chosen.replay), chosen.processes)
     async with operated(chosen, job, listeners) as heard:
-        return await _captured(chosen, job, heard, control or Control(), job_id, begun)
+        captured = await _captured(chosen, job, heard, control or Control(), job_id, begun)
+        if chosen.index:
+            await keep_current(chosen.store, teller(heard))
+        return captured
 
 
 async def _captured(

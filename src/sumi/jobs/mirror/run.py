@@ -17,6 +17,7 @@ from sumi.assembly.parts import (
     replayed,
     teller,
 )
+from sumi.corpus.indexing import keep_current
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import disk_space_notes, require_disk_space
 from sumi.engine.io import Io, SystemClock
@@ -90,6 +91,8 @@ async def _mirror(
         async with _opened(settings, job, home, listeners, claim.lock) as (io, store, tree):
             summary = await _run(settings, job, home, io, store, tree, control, read_settings)
     write_overview(home.parent)
+    if settings.index:
+        await keep_current(home / STATE_FOLDER, teller(listeners))
     return summary
 
 

@@ -1,0 +1,109 @@
+"""Candidates from one index: the sections and pages that FTS5 ranks first, with how often each word is where.
+
+FTS5 chooses the candidates; what they are worth is decided by ``ranking``, from these counts.
+"""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import apsw
+
+from sumi.corpus.index_store import SearchIndex, site_token
+from sumi.corpus.query import Query, Term
+from sumi.corpus.ranking import FIELDS, Hit, Hits, Word, closeness
+from sumi.corpus.words import stem
+
+MOST_SECTIONS: Final = 300
+MOST_PAGES: Final = 150
+_MOST_FORMS: Final = 8  # of one word
+_MOST_PLACES: Final = 40  # of one word in a text, where closeness is looked at
+_COLUMNS: Final = len(FIELDS) + 1  # with the site
+_BODY: Final = _COLUMNS - 1
+_FORMS: Final = "SELECT term, doc FROM page_terms WHERE term >= ? AND term < ? LIMIT 400"
+
+
+def candidates(store: SearchIndex, query: Query, sites: Iterable[int] | None) -> Hits:
+    """``sites``: only of these; None for all."""
+    ((pages,),) = store.rows("SELECT count(*) FROM page")
+    words = [_word(store, term, pages) for term in query.terms]
+    match = _match(words, query.excluded, sites)
+    counter = _Counter(words)
+    store.db.register_fts5_function("sumi_count", counter)
+    sections = counter.gathered(store, "section_fts", match, MOST_SECTIONS)
+    found = counter.gathered(store, "page_fts", match, MOST_PAGES)
+    averages = counter.averages
+    return Hits(words, pages, sections, found, averages["section_fts"], averages["page_fts"])
+
+
+def _word(store: SearchIndex, term: Term, pages: int) -> Word:
+    """With its other forms that occur, and on how many pages."""
+    if len(term.words) > 1:
+        return Word(term.words[-1], (term.quoted,), max(1, pages // 200))
+    word = term.words[0]
+    root = stem(word)
+    rows = store.rows(_FORMS, (root, root + "\U0010ffff"))
+    forms = {form: number for form, number in rows if stem(form) == root}
+    number = forms.pop(word, 0)
+    usual = sorted(forms, key=lambda form: -forms[form])[: _MOST_FORMS - 1]
+    number += sum(forms[form] for form in usual)
+    return Word(word, tuple(f'"{form}"' for form in (word, *usual)), min(pages, number))
+
+
+def _match(words: list[Word], excluded: Iterable[Term], sites: Iterable[int] | None) -> str:
+    """The phrases of the words come first: they are counted by their numbers."""
+    wanted = " OR ".join(form for word in words for form in word.forms)
+    match = f"({wanted})"
+    if sites is not None:
+        named = " OR ".join(f'"{site_token(site)}"' for site in sites) or '"s0"'
+        match = f"({match} AND site : ({named}))"
+    left_out = " OR ".join(term.quoted for term in excluded)
+    return f"{match} NOT ({left_out})" if left_out else match
+
+
+class _Sizes(NamedTuple):
+    rows: int
+    totals: tuple[int, ...]
+
+
+class _Counter:
+    """Called by FTS5 for each candidate."""
+
+    def __init__(self, words: list[Word]) -> None:
+        self._words = words
+        self._hits: list[Hit] = []
+        self.averages: dict[str, tuple[float, ...]] = {}
+        self._table = ""
+
+    def gathered(self, store: SearchIndex, table: str, match: str, most: int) -> list[Hit]:
+        self._hits, self._table = [], table
+        self.averages[table] = (1.0,) * len(FIELDS)
+        # The weights of the first choice: site, title, headings, beginning, text.
+        statement = (
+            f"SELECT rowid, sumi_count({table}) FROM {table} WHERE {table} MATCH ? "  # noqa: S608
+            "AND rank MATCH 'bm25(0.0, 4.0, 3.0, 1.0, 1.0)' ORDER BY rank LIMIT ?"
+        )
+        store.rows(statement, (match, most))
+        return self._hits
+
+    def __call__(self, api: apsw.FTS5ExtensionApi, *_: object) -> int:
+        if not self._hits:
+            rows = max(1, api.row_count)
+            self.averages[self._table] = tuple(
+                max(1.0, api.column_total_size(column) / rows) for column in range(1, _COLUMNS)
+            )
+        number, counts, places = 0, [], []
+        for word in self._words:
+            count = [0.0] * len(FIELDS)
+            spots: list[int] = []
+            for at in range(len(word.forms)):
+                found = api.phrase_locations(number)
+                number += 1
+                worth = 1.0 if at == 0 else word.form_worth
+                for column in range(1, _COLUMNS):
+                    count[column - 1] += worth * len(found[column])
+                spots += found[_BODY][:_MOST_PLACES]
+            counts.append(tuple(count))
+            places.append(spots)
+        sizes = tuple(api.column_size(column) for column in range(1, _COLUMNS))
+        self._hits.append(Hit(api.rowid, sizes, tuple(counts), closeness(places)))
+        return 0
