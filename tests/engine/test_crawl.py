@@ -160,3 +160,15 @@ def test_the_first_word_on_the_time_left_comes_before_the_first_page() -> None:
     world = crawled(web_of({}, Answer()), recipe_for(f"{SEED}{n}" for n in range(500)))
     first = next(event for event in world.events if isinstance(event, Progress))
     assert (first.done, first.eta_seconds) == (0, 500.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "alone"),
+    [({}, True), ({"take_links": False}, False)],
+    ids=["links are followed", "another job follows them"],
+)
+def test_a_lone_page_is_suspicious_only_where_links_are_followed(
+    changes: dict[str, bool], alone: bool
+) -> None:
+    summary = crawled(web_of({SEED: Answer()}), recipe_for([SEED], **changes)).summary
+    assert summary.alone is alone

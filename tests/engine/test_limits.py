@@ -98,6 +98,25 @@ def test_a_base_may_have_as_many_pages_as_the_limit_of_today_says() -> None:
     assert quota.claim(visit_of(Candidate("https://d.org/a/3")))
 
 
+def test_a_page_without_a_place_waits_for_the_end_of_another_page_of_its_base() -> None:
+    """Else it would be leased and handed back as fast as the machine can."""
+    bases = ("https://d.org/a", "https://d.org/b")
+    recipe = Recipe("capture", (), Preset.CAPTURE, Scope(bases=bases), "sumi", pages_per_base=1)
+    quota = BaseQuota(recipe, LimitsInForce(recipe))
+    first = visit_of(Candidate("https://d.org/a/1"))
+
+    async def waits() -> list[bool]:
+        assert quota.claim(first)
+        waiting = asyncio.ensure_future(quota.wait(Candidate("https://d.org/a/2")))
+        await asyncio.sleep(0)
+        seen = [waiting.done()]
+        quota.settled(first, kept=False)
+        await waiting
+        return seen
+
+    assert asyncio.run(waits()) == [False]
+
+
 def test_no_part_of_the_engine_reads_a_limit_from_the_recipe() -> None:
     """The recipe is what the run began with."""
     # A run hands new limits on and keeps its job up to date; its summary is made from the job as it then is.

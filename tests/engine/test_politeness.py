@@ -80,6 +80,16 @@ def test_a_crawl_delay_beyond_reason_is_clamped_and_named() -> None:
     ]
 
 
+@pytest.mark.parametrize(("asked", "respect"), [(1, True), (86400, False)], ids=["short", "not obeyed"])
+def test_a_crawl_delay_that_delays_nobody_for_long_is_not_named(asked: int, respect: bool) -> None:
+    pages = {f"https://a.test/{n}": Answer() for n in range(2)}
+    robots = {"https://a.test/robots.txt": Answer(text=f"User-agent: *\nCrawl-delay: {asked}\n")}
+    recipe = recipe_for(pages, robots=RobotsPolicy(respect=respect), find_sitemaps=True)
+    world = crawled(web_of(pages | robots), recipe)
+    assert world.asked("https://a.test/robots.txt")
+    assert world.warnings == []
+
+
 def first_pause(first: Answer) -> float:
     """How long a host is left alone after its first answer, the retry of that page included."""
     pages = iter([first])

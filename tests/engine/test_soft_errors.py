@@ -1,6 +1,7 @@
 """Bot checks and error pages with status 200 never pass for content; bot checks in a row hold their host."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -40,6 +41,15 @@ def test_what_a_host_shows_for_any_url_is_not_content() -> None:
     }
     assert [e.url for e in done.log].count(SITE + probe) == 1
     assert not any("gone" in url or "probe" in url for url in done.output.accepted)
+
+
+def test_a_slow_answer_to_the_probe_is_waited_for() -> None:
+    def slow(url: str, now: float) -> Answer:
+        answer = regrets(url, now)
+        return replace(answer, latency=10.0) if "probe" in url else answer
+
+    done = crawl(slow)
+    assert counts(done)[Outcome.SOFT_404] == 2
 
 
 def test_a_host_that_says_404_is_believed_about_its_other_pages() -> None:
