@@ -43,6 +43,17 @@ def test_a_shorter_way_moves_a_waiting_url_forward(run: Run) -> None:
     run(scenario)
 
 
+def test_a_url_that_moves_forward_is_leased_once_though_its_place_was_read_before(run: Run) -> None:
+    async def scenario(store: Store) -> None:
+        await store.add([page(f"/{number}", 3) for number in range(6)])
+        assert urls(await store.lease(1, 0.0)) == ["/0"]  # what comes next is read, too
+        await store.add([page("/4", 1), page("/2", 2)])
+        assert urls(await store.lease(10, 0.0)) == ["/4", "/2", "/1", "/3", "/5"]
+        assert await store.lease(10, 0.0) == []
+
+    run(scenario)
+
+
 def test_a_sitemap_found_again_as_a_page_is_still_read_first_and_once(run: Run) -> None:
     async def scenario(store: Store) -> None:
         found = Judged(Candidate("https://a.test/s.xml", Hop.LINK, Kind.SITEMAP, 3))

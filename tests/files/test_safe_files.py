@@ -200,6 +200,15 @@ def test_other_things_in_the_way_are_refused(files: SafeFolder, root: Path) -> N
             files.append(path, b"x")
 
 
+def test_only_files_are_read(files: SafeFolder, root: Path) -> None:
+    files.append("file", b"x")
+    os.mkfifo(root / "pipe")
+    (root / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(OutputRefused, match="in the way"):
+            files.read_bytes(name)
+
+
 def test_a_leftover_of_a_killed_run_is_replaced(files: SafeFolder, root: Path) -> None:
     (root / ".x.md.tmp").write_bytes(b"half a page")
     files.write_atomic("x.md", b"whole")

@@ -49,6 +49,14 @@ def test_a_finished_job_says_what_its_summary_said(
     assert "not_found" in words
 
 
+def test_what_a_finished_job_left_out_is_told(small_site: RunningSite, run_sumi: RunSumi) -> None:
+    """Only the end of the run knows it: pages that wait for another run look the same as pages left out."""
+    summary = run_sumi("mirror", small_site.url, *FAST, "--max-pages", "3").events[-1]
+    status = told(run_sumi("status", "--json"))
+    assert summary["left_out"]
+    assert (status["state"], status["left_out"]) == (summary["status"], summary["left_out"])
+
+
 def test_a_running_job_is_seen_without_disturbing_it(
     make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi
 ) -> None:

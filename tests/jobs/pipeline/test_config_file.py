@@ -250,6 +250,7 @@ def test_a_mistake_is_a_sentence(load: Load, text: str, words: str) -> None:
         ("a: 1\n---\nb: 2", "line 3: not readable: a second document begins"),
         ("[" * 10_000, "nested deeper than 8 levels"),
         ("{" * 10_000, "nested deeper than 8 levels"),
+        ("{a: " * 10_000, "nested deeper than 8 levels"),
         ("- " * 10_000, "nested deeper than 8 levels"),
         ("a: [" + "x," * 30_000 + "]", "more than 20,000 values"),
         ("a: 'x\nb: 2", "not readable:"),
