@@ -109,6 +109,13 @@ def test_backoffs_set_the_waits_of_retries_and_of_hosts_that_answer_429(load: Lo
         assert pauses == [2.0, 4.0, 8.0, 9.0]
 
 
+def test_what_is_less_careful_than_usual_is_noted(load: Load) -> None:
+    assert crawl_job(load(AGENT), "crawler", (), keep_raw=False).notes == ()
+    bold = load(AGENT + "robots: {respect: false, on_error: allow}\nnetwork: {allow_private: true}")
+    notes = crawl_job(bold, "crawler", (), keep_raw=False).notes
+    assert [note.split()[0] for note in notes] == ["robots.txt", "an", "private"]
+
+
 def test_crawler_and_scraper_share_a_file_or_have_one_each(load: Load) -> None:
     crawler = load(AGENT + "scope:\n  deny_patterns: ['/x/']\ncaps: {per_repo_max_issues: 5}\n")
     assert crawler.scope.deny_patterns == ("/x/",)
