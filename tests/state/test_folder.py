@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from sumi.state import folder
 from sumi.state.folder import exchange
 
 
@@ -15,7 +14,7 @@ def test_two_folders_swap_their_names(at_once: bool, tmp_path: Path, monkeypatch
         place.mkdir()
         (place / "name").write_text(place.name)
     if not at_once:
-        monkeypatch.setattr(folder.ctypes, "CDLL", lambda *_names, **_options: object())
+        monkeypatch.setattr("ctypes.CDLL", lambda *_names, **_options: object())
     exchange(one, other)
     assert [(place / "name").read_text() for place in (one, other)] == ["other", "one"]
     assert {place.name for place in tmp_path.iterdir()} == {"one", "other"}

@@ -8,9 +8,10 @@ import pytest
 from sumi.errors import StateLocked, UsageError
 from sumi.model import Candidate
 from sumi.policy import FrontierPolicy
-from sumi.ports import Judged, Stored
+from sumi.ports import Judged
 from sumi.state import migrate as migration
 from sumi.state import sqlite
+from sumi.state.entries import Stored
 from sumi.state.journal import FilesStore
 from sumi.state.migrate import migrate
 

@@ -2,12 +2,15 @@
 
 import heapq
 from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from enum import IntEnum
+from typing import Protocol, TypeAlias
 
 import msgspec
 
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
+from sumi.ports import Attempt, RobotsRecord
 
 
 class State(IntEnum):
@@ -162,3 +165,55 @@ class Leases:
         if len(self._deadlines) > 2 * len(self.held) + SPARE_DEADLINES:
             self._deadlines = [(entry.deadline, entry.token, url) for url, entry in self.held.items()]
             heapq.heapify(self._deadlines)
+
+
+class StoredUrl(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Everything that a store knows about one URL, in a form that any other store can import."""
+
+    candidate: Candidate
+    refused: bool = False  # by the gate, when it was found
+    verdict: Verdict | None = None  # None: still to do
+    at: float | None = None
+    attempts: int = 0
+    address: str = ""  # of versions whose candidates had none
+    not_before: float = 0.0
+    behind: bool = False  # URLs of its host that were never requested go first
+    facts: PageFacts = PageFacts()
+    history: tuple[Attempt, ...] = ()
+
+
+class StoredHost(msgspec.Struct, frozen=True):
+    """What must be remembered about a host when the process ends."""
+
+    host: str
+    crawl_delay: float
+    hold_until: float
+    hold_why: str
+
+
+class StoredNote(msgspec.Struct, frozen=True):
+    key: str
+    value: str
+
+
+class StoredListing(msgspec.Struct, frozen=True):
+    """How many pages sitemaps listed. It cannot be counted: a link may since have led to such a page too."""
+
+    pages: int
+
+
+Stored: TypeAlias = StoredNote | RobotsRecord | StoredHost | StoredUrl | StoredListing
+
+
+class Exporter(Protocol):
+    """A store whose content can be copied into another one."""
+
+    def export(self) -> AsyncIterator[Stored]:
+        """Notes, robots.txt and hosts, every URL in discovery order, the listing; streamed."""
+        ...
+
+
+class Importer(Protocol):
+    async def restore(self, items: Sequence[Stored]) -> None:
+        """Import what ``export`` yielded, in its order, batch by batch, into a store that was empty."""
+        ...

@@ -13,8 +13,8 @@ from sumi.frontier.retry import Retries
 from sumi.frontier.schedule import HostSchedule
 from sumi.model import Candidate, Kind
 from sumi.policy import FrontierPolicy
-from sumi.ports import HostReport, HostWait, StoredHost
-from sumi.state.entries import BEHIND, WAITING, Counts, Entry
+from sumi.ports import HostReport, HostWait
+from sumi.state.entries import BEHIND, WAITING, Counts, Entry, StoredHost
 from sumi.urls import host_key
 
 PAGE = Kind.PAGE  # for speed: see sumi.state.entries

@@ -14,8 +14,8 @@ import msgspec
 from sumi.frontier.pacing import INFINITY
 from sumi.model import ASSETS, Candidate, Hop, Kind, Lease, PageFacts
 from sumi.outcomes import KEPT, Ending, Verdict
-from sumi.ports import Deferral, FrontierStats, HostReport, HostWait, Judged, Settlement, StoredUrl
-from sumi.state.entries import DELAYED, REFUSED, SETTLED, WAITING, Counts, Entry, Leases
+from sumi.ports import Deferral, FrontierStats, HostReport, HostWait, Judged, Settlement
+from sumi.state.entries import DELAYED, REFUSED, SETTLED, WAITING, Counts, Entry, Leases, StoredUrl
 from sumi.state.hosts import Hosts, is_foreign_sitemap
 from sumi.urls import host_key
 

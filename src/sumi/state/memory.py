@@ -20,14 +20,22 @@ from sumi.ports import (
     Judged,
     RobotsRecord,
     Settlement,
+    UrlRecord,
+)
+from sumi.state.entries import (
+    BEHIND,
+    DELAYED,
+    REFUSED,
+    WAITING,
+    Counts,
+    Entry,
+    Leases,
     Stored,
     StoredHost,
     StoredListing,
     StoredNote,
     StoredUrl,
-    UrlRecord,
 )
-from sumi.state.entries import BEHIND, DELAYED, REFUSED, WAITING, Counts, Entry, Leases
 from sumi.state.hosts import Hosts
 from sumi.state.machine import FrontierMachine
 

@@ -12,7 +12,8 @@ from typing import Protocol
 
 from sumi.errors import StateError, UsageError
 from sumi.files.disk_errors import explained
-from sumi.ports import Exporter, Frontier, Importer, Ledger, Snapshot, Stored
+from sumi.ports import Frontier, Ledger, Snapshot
+from sumi.state.entries import Exporter, Importer, Stored
 from sumi.state.folder import LOOKING, backend_named, backend_of, open_snapshot, sync_folder
 from sumi.state.lock import Claim, FolderLock, remove_all_but
 

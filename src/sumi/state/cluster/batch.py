@@ -10,9 +10,9 @@ import msgspec
 from psycopg import AsyncConnection
 
 from sumi.model import Candidate
-from sumi.ports import RobotsRecord, StoredHost
+from sumi.ports import RobotsRecord
 from sumi.state.cluster.keys import bucket_of, key_of
-from sumi.state.entries import REFUSED, Entry
+from sumi.state.entries import REFUSED, Entry, StoredHost
 
 _URLS = """INSERT INTO sumi.url (job, key, host, url, hop, kind, depth, score, redirects, referrer,
     address, refused,

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from sumi.policy import FrontierPolicy
-from sumi.ports import StoredHost
 from sumi.state.cluster.keys import BUCKETS, bucket_of
 from sumi.state.cluster.owned import OwnedMachine
 from sumi.state.cluster.rows import Row
+from sumi.state.entries import StoredHost
 
 
 class Holdings:

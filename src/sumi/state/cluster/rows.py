@@ -11,11 +11,12 @@ from psycopg import AsyncConnection
 from sumi.errors import StateError
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import Outcome, Verdict
-from sumi.ports import Attempt, RobotsRecord, StoredHost, StoredUrl, UrlRecord
+from sumi.ports import Attempt, RobotsRecord, UrlRecord
 from sumi.state.cluster.batch import clean, unclean, unpack_mail
 from sumi.state.cluster.keys import first_key, key_of, last_key
 from sumi.state.cluster.session import connect
 from sumi.state.cluster.timing import Timing
+from sumi.state.entries import StoredHost, StoredUrl
 from sumi.state.hosts import is_foreign_sitemap
 from sumi.state.memory import NO_FACTS
 from sumi.urls import host_key

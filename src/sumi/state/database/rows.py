@@ -11,8 +11,8 @@ import msgspec
 from sumi.errors import StateDamaged
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import Outcome, Verdict
-from sumi.ports import Attempt, RobotsRecord, StoredUrl, UrlRecord
-from sumi.state.entries import BEHIND, DELAYED, LEASED, WAITING, Entry, State
+from sumi.ports import Attempt, RobotsRecord, UrlRecord
+from sumi.state.entries import BEHIND, DELAYED, LEASED, WAITING, Entry, State, StoredUrl
 
 Rank: TypeAlias = tuple[bool, int, float, int]  # as Entry.rank; the last is the row's id
 

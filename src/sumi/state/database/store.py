@@ -27,11 +27,6 @@ from sumi.ports import (
     Judged,
     RobotsRecord,
     Settlement,
-    Stored,
-    StoredHost,
-    StoredListing,
-    StoredNote,
-    StoredUrl,
     UrlRecord,
 )
 from sumi.state.database.queues import ReadAhead, StoredDelays, StoredQueues, StoredRetries
@@ -50,7 +45,18 @@ from sumi.state.database.rows import (
     stored_of,
 )
 from sumi.state.database.working_set import KnownLinks, WorkingSet
-from sumi.state.entries import REFUSED, SETTLED, Counts, Entry, Leases
+from sumi.state.entries import (
+    REFUSED,
+    SETTLED,
+    Counts,
+    Entry,
+    Leases,
+    Stored,
+    StoredHost,
+    StoredListing,
+    StoredNote,
+    StoredUrl,
+)
 from sumi.state.folder import claim_folder, sync_folder
 from sumi.state.hosts import Hosts
 from sumi.state.lock import FolderLock

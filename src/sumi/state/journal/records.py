@@ -6,7 +6,8 @@ import msgspec
 
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import Outcome, Verdict
-from sumi.ports import Judged, RobotsRecord, StoredUrl
+from sumi.ports import Judged, RobotsRecord
+from sumi.state.entries import StoredUrl
 
 
 class Find(msgspec.Struct, array_like=True, omit_defaults=True):

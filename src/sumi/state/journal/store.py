@@ -18,20 +18,8 @@ from sumi.errors import StateDamaged
 from sumi.model import Lease, PageFacts
 from sumi.outcomes import Verdict
 from sumi.policy import Durability, FrontierPolicy
-from sumi.ports import (
-    Attempt,
-    Deferral,
-    HostReport,
-    Judged,
-    RobotsRecord,
-    Settlement,
-    Stored,
-    StoredHost,
-    StoredListing,
-    StoredNote,
-    StoredUrl,
-)
-from sumi.state.entries import Entry
+from sumi.ports import Attempt, Deferral, HostReport, Judged, RobotsRecord, Settlement
+from sumi.state.entries import Entry, Stored, StoredHost, StoredListing, StoredNote, StoredUrl
 from sumi.state.folder import claim_folder
 from sumi.state.journal.journal import Journal, JournalView, Place
 from sumi.state.journal.records import (
