@@ -114,6 +114,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("feed", "cli.changes:feed", "the changes of sites as Atom or JSON lines"),
     Command("serve", "cli.serve", "a page in your browser on all of this: jobs, failures, pages, changes"),
     Command("history prune", "cli.changes:prune", "forget old versions of pages and free their space", KEEP),
+    Command("init", "cli.init", "a commented configuration file for a mirror, a crawl or a map", OPERATE),
     Command("completion", "cli.completion", "completion of commands for bash, zsh or fish", OPERATE),
     Command("man", "cli.man", "manual pages of the commands", OPERATE),
     Command("state", "cli.state", "check, repair or migrate the stored state of a job", OPERATE),

@@ -79,6 +79,24 @@ def _add(group: argparse._ArgumentGroup, setting: Setting, text: str) -> None:
     )
 
 
+def add_option(group: argparse._ArgumentGroup, setting: Setting) -> None:
+    """One setting as an option, as ``add_settings`` does it."""
+    _add(group, setting, _help(setting))
+
+
+def chosen_options(namespace: argparse.Namespace, table: Sequence[Setting]) -> dict[str, Any]:
+    """What was given of a table, checked, by field."""
+    return gathered(given_flags(namespace, table), {}, None, table, "")
+
+
+def add_save_config(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--save-config",
+        metavar="FILE",
+        help="Write what is given here as a commented configuration file, and exit.",
+    )
+
+
 def _help(setting: Setting) -> str:
     if setting.name == "url" or setting.kind.many:
         return setting.help

@@ -43,6 +43,7 @@ class Scope(msgspec.Struct, frozen=True, dict=True):
     hosts: tuple[str, ...] = ()  # see sumi.scope.hosts
     paths: tuple[str, ...] = ()  # prefixes, of whole segments: /docs takes /docs/a, not /docs-old
     loose_paths: bool = False  # prefixes of characters: /docs takes /docs-old too
+    any_port: bool = False  # a host without a port is meant on every port
     include: tuple[str, ...] = ()  # for the path: a glob, or "re:" and a regular expression; one must match
     exclude: tuple[str, ...] = ()  # likewise; none may match
     allow: tuple[str, ...] = ()  # regular expressions for the whole URL; one must match
@@ -125,7 +126,7 @@ def _of_hosts(scope: Scope) -> Iterator[Check]:
     if scope.denied_hosts:
         yield _denied_host_check(scope.denied_hosts)
     if scope.hosts:
-        yield _host_check(scope.hosts)
+        yield _host_check(scope.hosts, any_port=scope.any_port)
 
 
 def _of_paths(scope: Scope, wanted: bool) -> Iterator[Check]:
@@ -161,6 +162,7 @@ def build_scope(
     max_depth: int | None = None,
     denied_hosts: Iterable[str] = (),
     profile: ProfileName | None = None,
+    any_port: bool = False,
 ) -> Scope:
     """A scope with valid patterns only; UsageError names the first invalid one."""
     if max_depth is not None and max_depth < 0:
@@ -169,6 +171,7 @@ def build_scope(
         hosts=tuple(canonical_host_pattern(host) for host in hosts),
         paths=tuple(_canonical_prefix(path) for path in paths),
         loose_paths=loose_paths,
+        any_port=any_port,
         include=_path_patterns(include),
         exclude=_path_patterns(exclude),
         allow=_url_patterns(allow),
@@ -219,14 +222,25 @@ def _url_patterns(texts: Iterable[str]) -> tuple[str, ...]:
 # A verdict is made once and not per URL: a crawl refuses most of the links it finds.
 
 
-def _host_check(patterns: Sequence[str]) -> Check:
+def _host_check(patterns: Sequence[str], *, any_port: bool) -> Check:
+    """``any_port``: a pattern without a port matches every port, not only the usual ones."""
     matcher = HostMatcher(patterns)
     refusal = Verdict(Outcome.OUT_OF_SCOPE, f"host is not one of {_listed(patterns)}")
 
     def check(subject: Subject) -> Verdict | None:
-        return None if matcher.matches(subject.host, subject.port) else refusal
+        if matcher.matches(subject.host, subject.port):
+            return None
+        if not _matches_usual_ports(matcher, subject):
+            return refusal
+        words = f"port {subject.port} of {subject.host} is not one of {_listed(patterns)}"
+        return None if any_port else Verdict(Outcome.OUT_OF_SCOPE, words)
 
     return check
+
+
+def _matches_usual_ports(matcher: HostMatcher, subject: Subject) -> bool:
+    """A pattern without a port matches both usual ports, and no other pattern does."""
+    return all(matcher.matches(subject.host, port) for port in DEFAULT_PORTS.values())
 
 
 def _denied_host_check(patterns: Sequence[str]) -> Check:
@@ -236,8 +250,7 @@ def _denied_host_check(patterns: Sequence[str]) -> Check:
     refusal = Verdict(Outcome.OUT_OF_SCOPE, f"host is one of the denied {_listed(patterns)}")
 
     def check(subject: Subject) -> Verdict | None:
-        # A pattern without a port matches both default ports, and no other pattern does.
-        everywhere = all(matcher.matches(subject.host, port) for port in DEFAULT_PORTS.values())
+        everywhere = _matches_usual_ports(matcher, subject)
         return refusal if everywhere or matcher.matches(subject.host, subject.port) else None
 
     return check

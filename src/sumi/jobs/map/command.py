@@ -1,18 +1,28 @@
 """The commands of a map: ``sumi map``, ``sumi map export``, ``sumi map analyze`` and ``sumi map diff``."""
 
+import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sumi.console.options import add_reporting, add_settings, operating_options
+from sumi.console.options import (
+    add_option,
+    add_reporting,
+    add_save_config,
+    add_settings,
+    chosen_options,
+    operating_options,
+)
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import reporting
 from sumi.console.summary import exit_code
 from sumi.console.terminal import Sink, printable
+from sumi.files.disk_errors import explained
+from sumi.jobs.map.beginning import DEFAULT_FOLDER, FILE, begin, map_text, option_fields, option_settings
 from sumi.jobs.map.config import MapConfig, load_map_config
 from sumi.jobs.map.graph import Level
 from sumi.settings.operating import OPERATING
@@ -23,6 +33,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
+  sumi map example.org example.com      into map/, with a map.toml to edit; again to continue
   sumi map web.toml                     start, or continue a stopped run
   sumi map web.toml --update            after a finished run: fetch what was left, then look for changes
   sumi map web.toml --dry-run           check the file and show what would be crawled
@@ -37,14 +48,26 @@ Stopped with Ctrl-C? Run the same command again to continue.
 """
 
 
+_USUAL = (
+    *("config", "--output", "--max-depth", "--max-domain-requests", "--contact-email", "--blacklist"),
+    *("--stub", "--update", "--fresh", "--dry-run", "--stats", "--max-time", "--json", "--quiet"),
+)
+
+
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi map",
-        usage="sumi map [options] CONFIG",
+        usage="sumi map [options] CONFIG | DOMAIN...",
         description="Maps the web around chosen domains: pages, links, and how far away they are.",
         epilog=_EXAMPLES,
+        usual=_USUAL,
     )
-    parser.add_argument("config", metavar="CONFIG", help="A TOML file: see docs/guides/map.md.")
+    parser.add_argument(
+        "config",
+        metavar="CONFIG|DOMAIN",
+        nargs="+",
+        help="A TOML file (see docs/guides/map.md), or the domains to explore.",
+    )
     start = parser.add_mutually_exclusive_group()
     start.add_argument(
         "--resume",
@@ -63,14 +86,62 @@ def build_parser() -> SentenceParser:
     )
     look.add_argument("--stats", action="store_true", help="Show what the map holds, and exit.")
     look.add_argument("--export-summary", action="store_true", help="Write the summary again, and exit.")
+    _add_beginning(parser)
     add_settings(parser, OPERATING)
     add_reporting(parser)
     return parser
 
 
+def _add_beginning(parser: SentenceParser) -> None:
+    group = parser.add_argument_group("without a configuration")
+    group.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        help=f"Folder for the map and the {FILE} that is made. Default: {DEFAULT_FOLDER}.",
+    )
+    for name in ("blacklist", "stub"):
+        words = {"blacklist": "Never visit this domain.", "stub": "Record links to this domain, visit none."}
+        group.add_argument(f"--{name}", metavar="DOMAIN", action="append", help=f"{words[name]} Repeatable.")
+    for setting in option_settings():
+        add_option(group, setting)
+    add_save_config(group)
+
+
+def _file_of(parser: SentenceParser, options: argparse.Namespace) -> Path | None:
+    """The configuration, made if domains were given; None if it was only to be saved."""
+    words: list[str] = options.config
+    first = Path(words[0])
+    given = _given(options)
+    if len(words) == 1 and (first.suffix == ".toml" or first.is_file() or (first / FILE).is_file()):
+        if given or options.output or options.save_config:
+            parser.error("options of a map go into its file; without a file, give domains")
+        return first / FILE if first.is_dir() else first
+    if options.save_config is None:
+        folder = Path(options.output or DEFAULT_FOLDER)
+        return begin(folder, map_text(words, given, str(folder / FILE)))
+    path = Path(options.save_config)
+    if path.exists():
+        parser.error(f"{path} exists, and is not replaced")
+    with explained(path):
+        path.write_text(map_text(words, given, str(path)), encoding="utf-8")
+    print(f"written: {printable(str(path))}; run it: sumi map {printable(str(path))}")
+    return None
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    found = chosen_options(options, option_settings())
+    given = {path: found[field] for path, field in option_fields().items() if field in found}
+    lists = {name: getattr(options, name) for name in ("blacklist", "stub")}
+    return given | {name: domains for name, domains in lists.items() if domains}
+
+
 def run(arguments: Sequence[str]) -> int:
-    options = build_parser().parse_all(arguments)
-    path = Path(options.config)
+    parser = build_parser()
+    options = parser.parse_all(arguments)
+    path = _file_of(parser, options)
+    if path is None:
+        return 0
     config = load_map_config(path)
     if options.dry_run:
         return _print_plan(config)
@@ -279,7 +350,11 @@ def _difference_line(one: "Difference") -> str:
 
 def _add_place(parser: SentenceParser) -> None:
     parser.add_argument(
-        "place", metavar="DB_OR_CONFIG", help="The map's database, or its configuration (.toml)."
+        "place",
+        metavar="DB_OR_CONFIG",
+        nargs="?",
+        default=DEFAULT_FOLDER,
+        help=f"The map's database, its configuration, or the folder of both. Default: {DEFAULT_FOLDER}.",
     )
 
 

@@ -61,8 +61,10 @@ def open_map(place: str) -> Iterator[apsw.Connection]:
 
 
 def database_path(place: str) -> Path:
-    """``place`` itself, or the database that a configuration (``.toml``) names."""
+    """``place`` itself, or the database that a configuration (``.toml``) names, also one in that folder."""
     path = Path(place)
+    if path.is_dir() and (path / "map.toml").is_file():
+        path /= "map.toml"
     if path.suffix.lower() != ".toml":
         return path
     from sumi.jobs.map.config import load_map_config

@@ -4,15 +4,18 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from sumi.console.command_lines import command_line
 from sumi.console.narration import Verbosity
-from sumi.console.options import add_loudness, add_settings, given_flags
+from sumi.console.options import add_loudness, add_save_config, add_settings, given_flags
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import Reporter, choose_reporter, ignore_questions
 from sumi.console.summary import exit_code, worst_of
-from sumi.console.terminal import Sink
-from sumi.errors import INTERRUPTED, StorageFailed
+from sumi.console.terminal import Sink, printable
+from sumi.errors import INTERRUPTED, StorageFailed, UsageError
 from sumi.events import Summary
+from sumi.files.disk_errors import explained
 from sumi.jobs.mirror.settings import (
     LOOKING,
     NOT_LISTED,
@@ -21,7 +24,9 @@ from sumi.jobs.mirror.settings import (
     MirrorSettings,
     load_settings,
     load_sites,
+    mirror_text,
 )
+from sumi.settings.sources import Given, gathered
 
 _EXAMPLES = """\
 examples:
@@ -68,6 +73,7 @@ def build_parser() -> SentenceParser:
     add_settings(parser, TABLE)
     report = parser.add_argument_group("reporting")
     report.add_argument("--config", metavar="FILE", help="Settings from the [mirror] section of a TOML file.")
+    add_save_config(report)
     report.add_argument(
         "--list-only", action="store_true", help="List the pages in the sitemaps; fetch none of them."
     )
@@ -84,6 +90,8 @@ def run(arguments: Sequence[str]) -> int:
         return load_sites(flags, os.environ, options.config)
 
     sites = read_sites()
+    if options.save_config is not None:
+        return _save(options.save_config, sites, flags, options.config)
     if options.list_only:
         return max([_print_listing(site, options.format, quiet=options.quiet) for site in sites])
     out, err = Sink(sys.stdout), Sink(sys.stderr)
@@ -95,6 +103,19 @@ def run(arguments: Sequence[str]) -> int:
         code = exit_code(run_reported(sites[0], reporter, lambda: read_sites()[0]))
     _complain_if_cut_short(out)
     return code
+
+
+def _save(name: str, sites: list[MirrorSettings], flags: dict[str, Given], config: str | None) -> int:
+    values = gathered(flags, os.environ, config, TABLE, "mirror")
+    values.pop("urls", None)
+    path = Path(name)
+    if path.exists():
+        raise UsageError(f"{path} exists, and is not replaced: name another file")
+    with explained(path):
+        path.write_text(mirror_text([site.url for site in sites], values, name), encoding="utf-8")
+    command = command_line("sumi", "mirror", "--config", name)
+    Sink(sys.stdout).line(f"written: {printable(name)}; run it: {printable(command)}")
+    return 0
 
 
 def run_reported(

@@ -1,6 +1,6 @@
 """The settings of a mirror: its own, those shared with captures, and the part that is saved in its state."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
@@ -37,7 +37,7 @@ from sumi.settings.setting import (
     with_defaults,
 )
 from sumi.settings.shared import SHARED, SharedSettings
-from sumi.settings.sources import Given, from_keywords, gathered
+from sumi.settings.sources import SECRET, Given, from_keywords, gathered
 
 if TYPE_CHECKING:  # ports load asyncio, which --help does not need
     from sumi.ports import Ledger
@@ -268,6 +268,29 @@ def load_sites(
     if not urls:
         raise UsageError("no URL given; for example: sumi mirror https://docs.example.org")
     return [msgspec.convert({**values, "url": url}, MirrorSettings) for url in dict.fromkeys(urls)]
+
+
+# What a written configuration file mentions besides what was given.
+_MENTIONED: Final = (
+    *("output", "update", "max-pages", "include", "exclude", "hosts", "follow-links", "assets"),
+    *("rewrite-links", "min-fidelity", "rate-limit", "contact", "render", "allow-failed", "max-failed"),
+    *("max-time", "log-file"),
+)
+_HEAD: Final = """\
+A mirror. Run it: sumi mirror --config {file}
+Lines that begin with # are what applies without them; docs/reference/settings.md lists every setting."""
+
+
+def mirror_text(urls: Sequence[str], values: Mapping[str, object], file: str) -> str:
+    """A configuration file: ``values`` by field. Secrets are left out, and belong in the environment."""
+    from sumi.settings.config_text import toml_text
+    from sumi.settings.kinds import parsed
+
+    table = (URLS, *(setting for setting in SETTINGS if setting.name != "url"))
+    known = {setting.field: setting.name for setting in table}
+    shown = {known[field]: value for field, value in values.items() if field not in SECRET}
+    shown["urls"] = [split_userinfo(str(parsed(URL, url, "URL")))[0] for url in urls]
+    return toml_text(_HEAD.format(file=file), table, shown, _MENTIONED, under="mirror")
 
 
 def given_settings(url: str | MirrorSettings, settings: Mapping[str, object]) -> MirrorSettings:

@@ -9,8 +9,9 @@ import msgspec
 from sumi.console.parser import SentenceParser
 from sumi.jobs.pipeline.options import (
     USUAL,
-    add_config,
+    add_beginning,
     add_running,
+    begun,
     read_config,
     report,
     run_options,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
+  sumi crawl run https://docs.example.org/          into workspace/, with a crawl.yaml to edit
   sumi crawl run --config github.yaml               into workspace/spool/discoveries
   sumi crawl run --config github.yaml --again       request known pages again, in case they changed
   touch workspace/pause.crawler                     pause it; remove the file to continue
@@ -37,12 +39,12 @@ Stopped? Run the same command again to continue. sumi scrape run reads the spool
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi crawl run",
-        usage="sumi crawl run --config FILE [options]",
+        usage="sumi crawl run [options] URL... | --config FILE",
         description="Crawls by policy from the seeds of a workspace; hands each page found to the scraper.",
         epilog=_EXAMPLES,
-        usual=("--config", "--again", "--run-id", *USUAL),
+        usual=("url", "--config", "--workspace", "--max-pages", "--max-depth", "--again", *USUAL),
     )
-    add_config(parser)
+    add_beginning(parser)
     add_again(parser)
     add_running(parser)
     return parser
@@ -55,8 +57,11 @@ def add_again(parser: SentenceParser) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    options = build_parser().parse_all(arguments)
+    parser = build_parser()
+    options = parser.parse_all(arguments)
     run_options(options)
+    if not begun(parser, options):
+        return 0
     return run_crawler(options, read_config(options), unified=False)
 
 

@@ -18,7 +18,7 @@ from sumi.console.summary import summary_lines
 from sumi.console.terminal import Palette, Sink, printable
 from sumi.events import Event, PageSettled, Progress, Summary, as_json_object
 from sumi.jobs.pipeline.command_crawl import add_again, run_crawler
-from sumi.jobs.pipeline.options import USUAL, add_config, add_running, read_config, run_options
+from sumi.jobs.pipeline.options import USUAL, add_beginning, add_running, begun, read_config, run_options
 from sumi.outcomes import Ending
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
+  sumi run https://docs.example.org/ --max-pages 50 into workspace/: pages, and a CSV with a row for each
   sumi run --config github.yaml                     a crawler, and a scraper that follows it
   sumi run --config github.yaml --unified           one process, each page fetched once, one metadata file
   touch workspace/stop.scraper                      stop both; the same command continues
@@ -36,12 +37,21 @@ examples:
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi run",
-        usage="sumi run --config FILE [--unified] [options]",
+        usage="sumi run [options] URL... | --config FILE",
         description="Crawls by policy and archives what it finds, in two processes or, unified, in one.",
         epilog=_EXAMPLES,
-        usual=("--config", "--unified", "--again", "--run-id", *USUAL),
+        usual=(
+            "url",
+            "--config",
+            "--workspace",
+            "--max-pages",
+            "--max-depth",
+            "--unified",
+            "--again",
+            *USUAL,
+        ),
     )
-    add_config(parser)
+    add_beginning(parser)
     parser.add_argument(
         "--unified",
         action=argparse.BooleanOptionalAction,
@@ -54,8 +64,11 @@ def build_parser() -> SentenceParser:
 
 
 def run(arguments: Sequence[str]) -> int:
-    options = build_parser().parse_all(arguments)
+    parser = build_parser()
+    options = parser.parse_all(arguments)
     run_options(options)
+    if not begun(parser, options):
+        return 0
     config = read_config(options)
     unified = config.mode == "unified" if options.unified is None else options.unified
     return run_crawler(options, config, unified=True) if unified else _run_both(options, config)

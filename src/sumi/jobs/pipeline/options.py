@@ -4,9 +4,17 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sumi.console.options import add_reporting, add_settings, operating_options
+from sumi.console.options import (
+    add_option,
+    add_reporting,
+    add_save_config,
+    add_settings,
+    chosen_options,
+    operating_options,
+)
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import Reporter, reporting
 from sumi.console.summary import exit_code
@@ -31,6 +39,55 @@ USUAL: Final = (
 
 def add_config(parser: SentenceParser) -> None:
     parser.add_argument("--config", metavar="FILE", required=True, help="The crawl configuration (YAML).")
+
+
+def add_beginning(parser: SentenceParser) -> None:
+    """The configuration, or what makes one."""
+    from sumi.jobs.pipeline.beginning import option_settings
+    from sumi.jobs.pipeline.config import DEFAULT_WORKSPACE
+
+    parser.add_argument(
+        "url", metavar="URL", nargs="*", help="Where to begin, instead of --config; its host is crawled."
+    )
+    parser.add_argument("--config", metavar="FILE", help="The crawl configuration (YAML).")
+    group = parser.add_argument_group("without a configuration")
+    group.add_argument(
+        "--workspace",
+        metavar="DIR",
+        default=DEFAULT_WORKSPACE,
+        help=f"Folder for everything, also for the crawl.yaml that is made. Default: {DEFAULT_WORKSPACE}.",
+    )
+    group.add_argument("--contact", metavar="URL|EMAIL", help="Where a site's owner can reach you.")
+    for setting in option_settings():
+        add_option(group, setting)
+    add_save_config(group)
+
+
+def begun(parser: SentenceParser, options: argparse.Namespace) -> bool:
+    """Makes the configuration of a crawl that was given URLs. False if that was all there is to do."""
+    from sumi.jobs.pipeline.beginning import AS_OPTIONS, begin, crawl_text, option_settings, seeds_of, write
+
+    table = option_settings()
+    paths = {name.replace("-", "_"): path for path, name in AS_OPTIONS.items()}
+    given = {paths[field]: value for field, value in chosen_options(options, table).items()}
+    given |= {"contact": options.contact} if options.contact else {}
+    if options.config is not None:
+        if options.url or given or options.save_config:
+            parser.error("give either --config or a URL and its options, not both")
+        return True
+    if not options.url:
+        parser.error("give a URL, or --config FILE; sumi init crawl writes one")
+    if options.save_config is None:
+        options.config = str(begin(options.workspace, options.url, given))
+        return True
+    path = Path(options.save_config)
+    if path.exists():
+        parser.error(f"{path} exists, and is not replaced")
+    seeds = seeds_of(options.url)
+    where = os.path.relpath(options.workspace, path.parent)
+    write(path, crawl_text(seeds, given, str(path), where), "".join(f"{seed}\n" for seed in seeds))
+    Sink(sys.stdout).line(f"written: {printable(str(path))}; run it with --config {printable(str(path))}")
+    return False
 
 
 def add_run_id(parser: SentenceParser) -> None:

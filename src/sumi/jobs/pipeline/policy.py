@@ -75,6 +75,7 @@ def crawl_scope(config: CrawlConfig) -> Scope:
         deny=config.scope.deny_patterns,
         max_depth=config.scope.max_depth,
         profile=None if config.scope.allow_patterns else named,
+        any_port=named is None,
     )
 
 
