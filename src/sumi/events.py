@@ -151,6 +151,7 @@ class Summary(msgspec.Struct, frozen=True, tag_field="event", tag="summary"):
     seconds: float
     notes: tuple[str, ...] = ()
     below_fidelity: int = 0  # pages whose Markdown is below the requested fidelity
+    above_junk: int = 0  # pages of whose Markdown more than allowed stands on most pages of the site
     unread: int = 0  # lines and files of a spool that could not be read
     # Pages that were found and left out, by outcome; links_dropped counts links beyond the limit per page.
     left_out: dict[str, int] = {}

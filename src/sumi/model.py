@@ -192,6 +192,10 @@ class PageFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     fidelity: float | None = None  # how much of the page is in its Markdown, 0 to 1
     shortfalls: tuple[str, ...] = ()  # what is missing from it: "tables: 0 of 1"
     left_out: dict[str, int] | None = None  # words that are not in it, by what they were in
+    junk: float | None = None  # how much of it stands on most pages of the site, 0 to 1
+    furniture: tuple[
+        str, ...
+    ] = ()  # hashes of lines that were taken off it because nearly all pages have them
     cached: str | None = None  # how much of it an earlier job had: full or partial; None: nothing
     source: str | None = None  # where the site's own Markdown came from: its address, or "negotiated"
     asset: bool = False  # ``path`` is an image or a file, perhaps shared with others, and not a page's

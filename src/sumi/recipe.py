@@ -61,6 +61,7 @@ class Recipe(msgspec.Struct, frozen=True):
     titles_count: bool = True  # False: pages with the same text are duplicates, whatever their titles
     pages_per_base: int = 0  # kept for each base of the scope; max_pages is then the sum; 0 = no limit
     min_fidelity: float = 0.0  # pages with a lower fidelity are kept, but make the run partial
+    max_junk: float = 1.0  # and so do pages with more junk
     source: SourceChoice = SourceChoice.HTML  # whether a site's own Markdown is used where it is as good
     asset_bytes: int = 0  # images that pages show and files they link to are kept up to this size; 0: none
     # With a limit on pages: no further sitemap is read while more pages than this are waiting, and more than

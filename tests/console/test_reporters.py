@@ -226,6 +226,7 @@ def test_programs_get_one_object_per_event_and_the_summary_last() -> None:
         "seconds": 10.0,
         "notes": [],
         "below_fidelity": 0,
+        "above_junk": 0,
         "unread": 0,
         "left_out": {},
         "alone": False,

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from sumi.engine.summary import FidelityScores, findings
+from sumi.engine.summary import Scores, findings
 from sumi.outcomes import Outcome
 from sumi.policy import TrapPolicy
 from sumi.ports import UrlRecord
@@ -56,7 +56,7 @@ def counts(done: World) -> Counter[Outcome]:
 
 
 def notes(done: World) -> str:
-    return "\n".join(asyncio.run(findings(done.store, FidelityScores(0.0)))[0])
+    return "\n".join(asyncio.run(findings(done.store, Scores(0.0, 1.0)))[0])
 
 
 def path_of(url: str) -> str:

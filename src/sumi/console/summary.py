@@ -67,7 +67,9 @@ def _code_of_partial(summary: Summary) -> int:
         return HOST if failed <= NAMELESS else NETWORK
     excused = sum(summary.excused.values()) == count_of(summary, Ending.FAILED)
     waiting = bool(summary.outcomes.get(Outcome.PENDING.value)) or summary.unread
-    return BELOW if summary.below_fidelity and excused and not waiting else WITH_FAILURES
+    return (
+        BELOW if (summary.below_fidelity or summary.above_junk) and excused and not waiting else WITH_FAILURES
+    )
 
 
 def worst_of(codes: Iterable[int]) -> int:
@@ -213,6 +215,8 @@ def _why_partial(summary: Summary) -> str:
     below = summary.below_fidelity
     if below:
         return f"the Markdown of {'one page' if below == 1 else f'{below:,} pages'} is below --min-fidelity"
+    if summary.above_junk:
+        return f"the Markdown of {_counted(summary.above_junk)} has more junk than --max-junk"
     if summary.amiss:
         return f"the requested URL is not here: {printable(summary.amiss[0])}"
     if not summary.outcomes.get(Outcome.PENDING.value):

@@ -38,6 +38,7 @@ class Findings(msgspec.Struct, frozen=True):
     """What the counts do not show."""
 
     below_fidelity: int = 0
+    above_junk: int = 0
     links_dropped: int = 0
     amiss: tuple[str, ...] = ()  # seeds that failed, with their outcomes
     only_amiss: bool = False  # no seed succeeded
@@ -135,11 +136,11 @@ def standing(
 
 
 def _lacks(stats: FrontierStats, outcomes: Mapping[str, int], findings: Findings) -> bool:
-    """Whether something is missing, or below the wanted fidelity."""
+    """Whether something is missing, or below the wanted fidelity or above the allowed junk."""
     failed = sum(outcomes.get(one.value, 0) for one in BY_ENDING[Ending.FAILED])
     failed -= sum(findings.excused.values())
     unaccounted = sum(outcomes.values()) != stats.known
     waiting = outcomes.get(Outcome.PENDING.value, 0)
     unread = findings.remains.unread or findings.remains.behind
-    unmet = findings.below_fidelity or findings.only_amiss
+    unmet = findings.below_fidelity or findings.above_junk or findings.only_amiss
     return bool(waiting or failed or unread or unmet or unaccounted)

@@ -15,7 +15,7 @@ from sumi.engine.io import Io
 from sumi.engine.limits import Limits
 from sumi.engine.progress import pace_notes
 from sumi.engine.revisit import facts_of_lost_file
-from sumi.engine.summary import NOTHING_FOUND, FidelityScores, findings, standing_of, summarize
+from sumi.engine.summary import NOTHING_FOUND, Scores, findings, standing_of, summarize
 from sumi.errors import SumiError, UsageError
 from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChanged, Summary
 from sumi.frontier.retry import WORTH_ANOTHER_RUN
@@ -184,15 +184,15 @@ class Run:
         found, stats = NOTHING_FOUND, await self._store.stats()
         waits = await self._store.waiting_hosts(self._io.clock.now())
         if not aborted:  # after an abort the disk may have failed, and records cannot be read
-            fidelity = FidelityScores(self._job.recipe.min_fidelity)
-            remarks, dropped = await findings(self._store, fidelity)
+            scores = Scores(self._job.recipe.min_fidelity, self._job.recipe.max_junk)
+            remarks, dropped = await findings(self._store, scores)
             lone = self._has_lone_page is not None and self._has_lone_page()
             seeds = await failed_seeds(self._store)
             excused = await excused_failures(
                 self._store, stats, waits, self._place.tolerance, maps=self._job.recipe.record_links
             )
-            found = Findings(fidelity.below, dropped, *seeds, lone=lone, excused=excused)
-            notes = (*notes, *self._output.remarks(), *remarks, *fidelity.notes())
+            found = Findings(scores.below, scores.above, dropped, *seeds, lone=lone, excused=excused)
+            notes = (*notes, *self._output.remarks(), *remarks, *scores.notes())
         return summarize(
             self._job.recipe,
             stats,

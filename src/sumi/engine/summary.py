@@ -6,7 +6,7 @@ All of it is read from the ledger, so that it covers the whole job and not only 
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from heapq import nsmallest
+from heapq import nlargest, nsmallest
 from typing import NamedTuple
 
 from sumi.engine.completeness import ABORTED, Findings, Standing, standing
@@ -23,6 +23,7 @@ _MAX_NAMED = 10
 _MAX_SHORTFALLS = 3
 # Below this, a reader would miss something; better pages are named only if the bar is higher.
 GOOD = 0.9
+MUCH_JUNK = 0.2  # above this, a reader notices
 _LOW_SHARE = 20  # the 5th percentile
 NOTHING_FOUND = Findings()
 
@@ -62,6 +63,7 @@ def summarize(
         seconds=round(seconds, 3),
         notes=(*notes, *findings.remains.notes, *_given_up(waits)),
         below_fidelity=findings.below_fidelity,
+        above_junk=findings.above_junk,
         unread=findings.remains.unread,
         left_out=stands.left_out,
         alone=stands.alone,
@@ -100,15 +102,24 @@ class _Page(NamedTuple):
     shortfalls: tuple[str, ...]
 
 
-class FidelityScores:
-    """How much of its pages a job's Markdown contains: the distribution, and the worst pages."""
+class Scores:
+    """How much of its pages a job's Markdown contains, and how much of that is junk: the distributions, and
+    the worst pages."""
 
-    def __init__(self, bar: float) -> None:
+    def __init__(self, bar: float, most_junk: float) -> None:
         self._bar = bar
         self._scores = array("d")
         self._worst: list[_Page] = []
+        self._most_junk = most_junk
+        self._junk = array("d")
+        self._fullest: list[_Page] = []
 
     def take(self, record: UrlRecord) -> None:
+        junk = record.facts.junk
+        if junk is not None:
+            self._junk.append(junk)
+            if junk > min(self._most_junk, MUCH_JUNK):
+                self._fullest = nlargest(_MAX_NAMED, [*self._fullest, _Page(junk, record.url, ())])
         score = record.facts.fidelity
         if score is None:
             return
@@ -123,10 +134,19 @@ class FidelityScores:
         """Pages below the bar."""
         return sum(score < self._bar for score in self._scores)
 
+    @property
+    def above(self) -> int:
+        """Pages with more junk than allowed."""
+        return sum(junk > self._most_junk for junk in self._junk)
+
     def notes(self) -> tuple[str, ...]:
-        if not self._scores:
-            return ()
-        return (_distribution(self._scores, self.below, self._bar), *map(_named, self._worst))
+        notes: list[str] = []
+        if self._scores:
+            notes += (_distribution(self._scores, self.below, self._bar), *map(_named, self._worst))
+        if self._junk:
+            named = (f"junk {page.score:.3f}: {page.url}" for page in self._fullest)
+            notes += (_junk_distribution(self._junk, self.above, self._most_junk), *named)
+        return tuple(notes)
 
 
 def _distribution(scores: "array[float]", below: int, bar: float) -> str:
@@ -137,14 +157,22 @@ def _distribution(scores: "array[float]", below: int, bar: float) -> str:
     return f"{words}, {below:,} below --min-fidelity {bar:g}" if bar else words
 
 
+def _junk_distribution(shares: "array[float]", above: int, most: float) -> str:
+    ordered = sorted(shares)
+    median, high = ordered[len(ordered) // 2], ordered[-1 - len(ordered) // _LOW_SHARE]
+    full = sum(share > MUCH_JUNK for share in ordered)
+    words = f"junk: median {median:.3f}, 95th percentile {high:.3f}, {full:,} above {MUCH_JUNK:g}"
+    return f"{words}, {above:,} above --max-junk {most:g}" if most < 1 else words
+
+
 def _named(page: _Page) -> str:
     return f"fidelity {page.score:.3f}: {page.url} ({'; '.join(page.shortfalls[:_MAX_SHORTFALLS])})"
 
 
-async def findings(ledger: Ledger, fidelity: FidelityScores) -> tuple[tuple[str, ...], int]:
-    """Notes, and how many links were dropped. Adds the pages to ``fidelity`` on the way, which saves a second
+async def findings(ledger: Ledger, scores: Scores) -> tuple[tuple[str, ...], int]:
+    """Notes, and how many links were dropped. Adds the pages to ``scores`` on the way, which saves a second
     pass over all records."""
-    pages, dropped = await _pages(ledger, fidelity)
+    pages, dropped = await _pages(ledger, scores)
     return (*await _traps(ledger), *await _challenges(ledger), *pages), dropped
 
 
@@ -166,12 +194,12 @@ async def _challenges(ledger: Ledger) -> list[str]:
     ]
 
 
-async def _pages(ledger: Ledger, fidelity: FidelityScores) -> tuple[list[str], int]:
+async def _pages(ledger: Ledger, scores: Scores) -> tuple[list[str], int]:
     hashes = array("Q")
     unindexed = dropped = 0
     rendered, notes_of_pages = Counter[str](), Counter[str]()
     async for record in ledger.records(UP_TO_DATE):
-        fidelity.take(record)
+        scores.take(record)
         dropped += record.facts.links_dropped
         if record.facts.simhash is not None:
             hashes.append(int(record.facts.simhash, 16))

@@ -12,7 +12,7 @@ import msgspec
 from sumi.catalogue.role import Role, load_role
 from sumi.console.open_job import refuse_captures, stored_jobs
 from sumi.engine.completeness import noted_standing
-from sumi.engine.summary import FidelityScores, balanced
+from sumi.engine.summary import Scores, balanced
 from sumi.events import WaitingHost
 from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED, USUAL_WAITS
 from sumi.jobs.map.coverage import coverage_notes, read_coverage
@@ -113,13 +113,13 @@ async def look(state: Path) -> JobStatus:
 
 
 async def _with_bar(store: Snapshot, settings: MirrorSettings | None, state: str) -> str:
-    """Reads all pages, so only if a minimum fidelity is set and the job is complete otherwise."""
-    if state != "complete" or settings is None or not settings.min_fidelity:
+    """Reads all pages, so only if a bar is set for them and the job is complete otherwise."""
+    if state != "complete" or settings is None or not (settings.min_fidelity or settings.max_junk < 1):
         return state
-    scores = FidelityScores(settings.min_fidelity)
+    scores = Scores(settings.min_fidelity, settings.max_junk)
     async for record in store.records(UP_TO_DATE):
         scores.take(record)
-    return "partial" if scores.below else state
+    return "partial" if scores.below or scores.above else state
 
 
 def _state(pause_flag: Path, process: int | None, stats: FrontierStats, cap: int, ended: bool | None) -> str:

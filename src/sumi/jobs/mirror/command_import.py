@@ -28,6 +28,8 @@ TABLE = tuple(
         "assets",
         "drop-duplicates",
         "min-fidelity",
+        "max-junk",
+        "keep-furniture",
         "raw",
         "processes",
         "min-free",

@@ -6,14 +6,11 @@ is idempotent.
 
 import posixpath
 import re
-from hashlib import sha256
 from urllib.parse import unquote, urldefrag
-
-import msgspec
 
 from sumi.files.plain_text import markdown_target
 from sumi.jobs.mirror.assets import stored_assets
-from sumi.jobs.mirror.markdown_page import HEAD_END
+from sumi.jobs.mirror.markdown_page import HEAD_END, with_body
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.survey import stored_pages
 from sumi.model import PageFacts
@@ -25,7 +22,6 @@ from sumi.urls import normalize
 
 BATCH = 500
 MOVED = frozenset({Outcome.REDIRECTED, Outcome.DUPLICATE, Outcome.GONE})
-_HASH_LINE = re.compile(rb'^sha256: "[0-9a-f]*"$', re.MULTILINE)
 # Our relative paths have no scheme; a link with one, or an empty link, is not ours.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#|\Z")
 MAX_HOPS = 32  # redirects in a row; this also ends a loop
@@ -57,15 +53,12 @@ class LocalLinks:
 
     def applied(self, data: bytes, facts: PageFacts) -> tuple[bytes, PageFacts]:
         """A page's file with its links up to date, and the facts to record for it."""
-        head, end, body = data.partition(HEAD_END)
+        _, end, body = data.partition(HEAD_END)
         if facts.path is None or not end:
             return data, facts
         folder = posixpath.dirname(facts.path)
         text = replace_targets(body.decode("utf-8", "replace"), lambda target: self._link(target, folder))
-        new_body = text.encode("utf-8", "replace")
-        digest = sha256(new_body).hexdigest()
-        new = _HASH_LINE.sub(b'sha256: "%s"' % digest.encode(), head, count=1) + end + new_body
-        return new, msgspec.structs.replace(facts, size=len(new), sha256=digest)
+        return with_body(data, facts, text.encode("utf-8", "replace"))
 
     def _link(self, target: str, folder: str) -> str | None:
         address, fragment = urldefrag(target)

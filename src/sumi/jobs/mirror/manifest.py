@@ -56,6 +56,7 @@ class _PageEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     fidelity: float | None = None
     shortfalls: tuple[str, ...] = ()
     left_out: dict[str, int] | None = None
+    junk: float | None = None
     source: str | None = None  # the URL of the site's own Markdown, if the page was made from that
 
 
@@ -184,6 +185,7 @@ def _page(record: UrlRecord, home: str) -> _PageEntry:
         fidelity=facts.fidelity,
         shortfalls=facts.shortfalls,
         left_out=facts.left_out,
+        junk=facts.junk,
         source=_clean(facts.source),
         raw_sha256=facts.raw,
         first_captured=None if facts.first_captured is None else iso_utc(facts.first_captured),

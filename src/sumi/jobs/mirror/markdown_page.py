@@ -1,6 +1,8 @@
 """One mirrored page: the bytes of its file, and the facts recorded about it."""
 
+import re
 from hashlib import sha256
+from typing import Final
 
 import msgspec
 
@@ -10,6 +12,8 @@ from sumi.files.plain_text import front_matter, iso_utc
 from sumi.model import PageFacts, Response, Timing
 from sumi.parse.page.digest import PageDigest
 from sumi.ports import UrlRecord
+
+_HASH_LINE: Final = re.compile(rb'^sha256: "[0-9a-f]*"$', re.MULTILINE)
 
 
 def compose_page(url: str, response: Response, digest: PageDigest) -> tuple[bytes, PageFacts]:
@@ -48,6 +52,14 @@ def recompose_page(record: UrlRecord, body: bytes, digest: PageDigest) -> tuple[
         left_out=made.left_out,
         simhash=None if digest.simhash is None else f"{digest.simhash:016x}",
     )
+
+
+def with_body(data: bytes, facts: PageFacts, body: bytes) -> tuple[bytes, PageFacts]:
+    """The file of a page and its facts, with other Markdown below the same front matter."""
+    head, end, _ = data.partition(HEAD_END)
+    digest = sha256(body).hexdigest()
+    new = _HASH_LINE.sub(b'sha256: "%s"' % digest.encode(), head, count=1) + end + body
+    return new, msgspec.structs.replace(facts, size=len(new), sha256=digest)
 
 
 def is_whole(data: bytes, facts: PageFacts) -> bool:

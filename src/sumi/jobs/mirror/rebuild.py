@@ -16,6 +16,7 @@ from sumi.jobs.mirror.local_links import LocalLinks, local_links
 from sumi.jobs.mirror.markdown_page import recompose_page
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.settings import load_saved_settings
+from sumi.jobs.mirror.site_pass import settle_furniture, taken_again
 from sumi.jobs.mirror.survey import stored_pages
 from sumi.model import Kind, PageFacts
 from sumi.parse.page.digest import DigestRequest, PageDigest
@@ -108,6 +109,8 @@ class _Rebuild:
                 for rebuilt in await self._rebuild_batch(tree, batch):
                     yield rebuilt
             if not self._dry_run:
+                drop = settings is not None and not settings.keep_furniture
+                await settle_furniture(self._store, self._store, tree, drop=drop)
                 await tree.finish(self._store, await self._store.stats())
                 await self._store.sync(tree.sync)
         finally:
@@ -149,6 +152,7 @@ class _Rebuild:
         if not isinstance(digest, PageDigest):
             return Rebuilt(record.url, path, problem=digest.verdict.rule), None
         data, facts = recompose_page(record, body, digest)
+        data, facts = taken_again(data, facts)
         if self._links is not None:
             data, facts = self._links.applied(data, facts)
         facts = msgspec.structs.replace(facts, revision=revision_of(digest))

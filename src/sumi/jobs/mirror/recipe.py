@@ -54,6 +54,7 @@ def mirror_job(settings: MirrorSettings) -> Job:
         parse=parse_limits_of(settings),
         keep_duplicates=not settings.drop_duplicates,
         min_fidelity=settings.min_fidelity,
+        max_junk=settings.max_junk,
         keep_raw=settings.raw,
         on_error=settings.on_error,
         source=settings.source,

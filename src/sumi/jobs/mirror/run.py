@@ -35,6 +35,7 @@ from sumi.jobs.mirror.local_links import link_pages
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.recipe import mirror_home, mirror_job
 from sumi.jobs.mirror.settings import MirrorSettings, given_settings, load_saved_settings, save_settings
+from sumi.jobs.mirror.site_pass import settle_furniture
 from sumi.jobs.mirror.update import begin_update
 from sumi.model import Candidate, Hop, Lease, Response
 from sumi.outcomes import Outcome
@@ -161,6 +162,7 @@ async def _complete(settings: MirrorSettings, store: JobStore, tree: MarkdownTre
         await rename_pages(moves, store, store, tree)
     if tree.had_name_conflicts:
         await remove_strays(store, tree)
+    await settle_furniture(store, store, tree, drop=not settings.keep_furniture)
     if linked:  # also if only an earlier run rewrote links
         await link(to_pages=settings.rewrite_links)
 

@@ -68,6 +68,8 @@ class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
     on_error: OnError = OnError.SKIP
     drop_duplicates: bool = False
     min_fidelity: float = 0.0
+    max_junk: float = 1.0
+    keep_furniture: bool = False
 
     def __post_init__(self) -> None:
         """Move a password from the URL to ``auth``, so that the URL can be shown."""
@@ -156,6 +158,18 @@ _TAKE: Final = grouped(
         FIDELITY,
         "The share of a page that its Markdown must contain. Pages below it are kept and listed, and the run "
         "ends with exit code 9; 0 for no check.",
+    ),
+    Setting(
+        "max-junk",
+        FIDELITY,
+        "The share of a page's Markdown that may stand on most pages of its site. Pages above it are kept "
+        "and listed, and the run ends with exit code 9; 1 for no check.",
+    ),
+    Setting(
+        "keep-furniture",
+        SWITCH,
+        "Keep what begins or ends nearly every page of a site, instead of taking it off once all pages are "
+        "there.",
     ),
 )
 
@@ -321,6 +335,8 @@ SAVED: Final = (
     "max_asset_size",
     "max_assets_total",
     "min_fidelity",  # decides what counts as complete
+    "max_junk",
+    "keep_furniture",
 )
 
 

@@ -125,6 +125,7 @@ def total_of(ends: Sequence[SiteEnd], output: str, seconds: float) -> Summary:
         seconds=round(seconds, 3),
         notes=tuple(end.description for end in ends),
         below_fidelity=sum(summary.below_fidelity for summary in summaries),
+        above_junk=sum(summary.above_junk for summary in summaries),
         left_out=dict(left_out),
         amiss=tuple(each for summary in summaries for each in summary.amiss),
     )

@@ -18,6 +18,7 @@ NOTICE: Final = "notice"  # about cookies, newsletters, what to share, buy or re
 COMMENT: Final = "comment"
 HIDDEN: Final = "hidden"
 SCRIPT: Final = "script"  # for browsers without scripts
+REPEATED: Final = "repeated"  # on nearly all pages of the site, as is known once they are all there
 OTHER: Final = "other"
 
 _BY_NAME: Final = frozenset({NAVIGATION, NOTICE, COMMENT})
