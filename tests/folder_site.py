@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -22,6 +23,7 @@ class FolderSite:
         self.folder = folder
         self.answers: list[Answered] = []
         self.received: list[dict[str, str]] = []  # the header fields of each request
+        self.times: list[float] = []  # when each was received
         self.moved: dict[str, str] = {}  # path to Location
         self.bodies: dict[str, bytes] = {}  # path, as requested, to what is sent as if of no known type
         self.headers: dict[str, dict[str, str]] = {}  # path to further header fields
@@ -71,6 +73,7 @@ class FolderSite:
         class Handler(SimpleHTTPRequestHandler):
             def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
                 site.answers.append(Answered(self.path, int(code)))
+                site.times.append(time.monotonic())
                 site.received.append({name.lower(): value for name, value in self.headers.items()})
 
             def log_message(self, *_: object) -> None:

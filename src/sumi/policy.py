@@ -199,6 +199,7 @@ class NetworkPolicy(msgspec.Struct, frozen=True):
     proxies: tuple[Proxy, ...] = ()
     trust_proxy_dns: bool = False  # the proxy resolves names, so their addresses are not checked
     identity: Identity | None = None  # requests are signed with it
+    shared_pace: bool = True  # one pace per host for all jobs on this machine
 
 
 class UrlLimits(msgspec.Struct, frozen=True):

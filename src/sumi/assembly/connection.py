@@ -90,6 +90,7 @@ def network_of(
         resolve=settings.pinned_addresses,
         open_hosts=frozenset(private),
         ca_file=settings.ca_file,
+        shared_pace=settings.shared_pace,
         identity=identity_of(sign=settings.sign, file=settings.identity),
     )
 

@@ -18,6 +18,7 @@ from sumi.events import Busy, Event, Listener, Warned
 from sumi.fetch.browser.rendering import rendering
 from sumi.fetch.http import FirstContact, HttpFetcher
 from sumi.fetch.replay import ReplayFetcher
+from sumi.files.shared_pace import SharedPace, default_file
 from sumi.files.warc import WarcRecorder
 from sumi.policy import Durability, FrontierPolicy, ParseLimits, RenderMode, StateBackend
 from sumi.ports import Clock, Digester, Fetcher, JobStore, Output, Store
@@ -90,14 +91,32 @@ async def connected(
         tell = teller(listeners)
         fetcher = new_fetcher(job, clock, tell, must_reach=must_reach, keep_exchanges=recorder is not None)
         digester = new_digester(processes, job.recipe.parse)
+        pace = _shared_pace(job, tell)
         try:
-            yield Io(store, store, fetcher, digester, output, clock, tell, random.random, recorder=recorder)
+            ways = (store, store, fetcher, digester, output, clock, tell, random.random)
+            yield Io(*ways, recorder=recorder, pace=pace)
         finally:
             await fetcher.aclose()
             await digester.aclose()
+            if pace is not None:
+                pace.close()
     finally:
         if recorder is not None:
             recorder.close()
+
+
+def _shared_pace(job: Job, tell: Listener) -> SharedPace | None:
+    """None for a job that has no pace, or shares it with nobody."""
+    pacing = job.recipe.pacing
+    if not job.network.shared_pace or job.replay or not max(pacing.delay, pacing.sitemap_delay):
+        return None
+    file = default_file()
+    try:
+        return SharedPace(file)
+    except OSError as error:
+        why = error.strerror or str(error)
+        tell(Warned(f"{file} cannot be used ({why}): other jobs on this machine keep a pace of their own"))
+        return None
 
 
 def new_fetcher(

@@ -69,6 +69,7 @@ class Acquisition:
         self._robots = robots
         self._revisits = revisits
         self._native = native
+        self._turns = robots.turns
 
     async def acquire(self, visit: Visit) -> Acquired:
         visit.before = await self._revisits.before(visit.lease)
@@ -112,6 +113,8 @@ class Acquisition:
     async def _ask(self, visit: Visit) -> Acquired:
         """The one exchange of a visit."""
         kind, variant = visit.candidate.kind, visit.variant
+        if until := await self._turns.wait(visit.lease.host):
+            return Turn(until)
         only_head = self._type_comes_first(visit)
         request = Request(
             variant.target,
@@ -121,7 +124,7 @@ class Acquisition:
             method="HEAD" if only_head else "GET",
             plain=kind in PLAIN or variant.name != HTML,
         )
-        answer = await self._io.fetcher.fetch(request)
+        answer = await self._turns.fetch(visit.lease.host, request)
         visit.report = host_report(answer, self._robots.crawl_delay(variant.target))
         if only_head and not concludes(answer):
             visit.tried.head = True

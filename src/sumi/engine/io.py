@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sumi.events import Listener
+from sumi.files.shared_pace import SharedPace
 from sumi.model import Lease, Response
 from sumi.ports import (
     AssetKeeper,
@@ -86,6 +87,7 @@ class Io:
     assets: AssetKeeper | None = None  # for a recipe with ``asset_bytes``
     recorder: Recorder | None = None  # for ``--warc``
     team: Team | None = None  # for a job that others work on too
+    pace: SharedPace | None = None  # None: hosts are not shared with other jobs
 
     async def sync_outputs(self) -> None:
         """Everything written about pages survives a power cut from now on."""

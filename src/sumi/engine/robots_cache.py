@@ -17,6 +17,7 @@ import msgspec
 from sumi.engine.answers import REDIRECTS, TOO_MANY, host_report, location_of
 from sumi.engine.io import Io
 from sumi.engine.limits import LimitsInForce
+from sumi.engine.shared_turns import SharedTurns
 from sumi.events import RobotsRead, Warned
 from sumi.frontier.pacing import BORROWED, INFINITY, ROBOTS_ELSEWHERE, ROBOTS_USED_BY_ANOTHER
 from sumi.frontier.retry import retry_delay
@@ -63,6 +64,7 @@ class RobotsCache:
         self._crawl_delays: dict[str, float] = {}  # by host
         self.in_use = HostsInUse()
         self._redirects = RobotsRedirects(io.frontier, self.in_use, self.host_delay)
+        self.turns = SharedTurns(io, self.host_delay)
 
     def known_refusal(self, url: str) -> Verdict | None:
         """By what is known so far; a robots.txt that was not read yet refuses nothing."""
@@ -145,11 +147,14 @@ class RobotsCache:
 
     async def _ask(self, site: str, host: str) -> Turn:
         until = self._rest_of(site) or await self._redirects.wait_for(site, host, self._io.clock.now())
+        asked = host_key(self._redirects.current(site))
+        if until is None and (until := await self.turns.wait(asked)) is not None:
+            await self._redirects.unused(site, host, self._io.clock.now())
         if until is not None:
             return Turn(until)
         # One byte more than the limit, so that the parser can tell a truncated file from a whole one.
         request = Request(self._redirects.current(site), max_bytes=self._policy.max_bytes + 1, plain=True)
-        answer = await self._io.fetcher.fetch(request)
+        answer = await self.turns.fetch(asked, request)
         await self._redirects.requested(site, host, answer.timing.reached, self._io.clock.now())
         if isinstance(answer, Response) and answer.status in REDIRECTS:
             return await self._follow(site, answer)
@@ -369,6 +374,13 @@ class RobotsRedirects:
         if host is not None:
             self._in_use.leave(host, now)
             await self._frontier.hold_host(host, reached + self._delay_of(host), BORROWED)
+
+    async def unused(self, site: str, own: str, now: float) -> None:
+        """The current URL was not requested after all."""
+        host = self._other_host(site, own)
+        if host is not None:
+            self._in_use.leave(host, now)
+            await self._frontier.hold_host(host, now, BORROWED)
 
     async def _hold_both(self, site: str, own: str, host: str, opens_at: float, delay: float) -> None:
         """Keep a window free of other requests; if it is missed, the next one is longer."""

@@ -64,6 +64,7 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
     max_pages_under: tuple[str, ...] = ()
     rate_limit: float = 1.0
     max_requests_per_host: int = 0
+    shared_pace: bool = True
     respect_robots: bool = True
     robots_on_error: RobotsOnError = RobotsOnError.RFC9309
     user_agent: str | None = None
@@ -198,6 +199,11 @@ _PACE: Final = grouped(
         whole(0, 1_000_000_000, "requests"),
         "At most N requests to one host per run, robots.txt and retries included; 0 for no limit.",
         "requests",
+    ),
+    Setting(
+        "shared-pace",
+        SWITCH,
+        "Share the pace of a host with the other jobs that you run on this machine.",
     ),
     Setting("respect-robots", SWITCH, "Obey robots.txt. The summary says so when this is off."),
     Setting(

@@ -80,6 +80,7 @@ class HttpConfig(msgspec.Struct, frozen=True):
     ca_file: str | None = None
     resolve: tuple[str, ...] = ()
     allow_http: bool = False
+    shared_pace: bool = True
     sign: bool = False
     identity: str | None = None
     max_in_flight: int = FetchLimits().flight_bytes
@@ -332,6 +333,7 @@ _SETTINGS: Final = (
         Setting("ca-file", FILE, "Also trust the certificate authorities in this PEM file."),
         Setting("resolve", many(RESOLVE), "Use this address for that host and port instead of DNS."),
         Setting("allow-http", SWITCH, "Visit http:// addresses without upgrading them to https."),
+        Setting("shared-pace", SWITCH, "Share the pace of a host with your other jobs on this machine."),
         Setting("sign", SWITCH, "Sign requests with your identity."),
         Setting("identity", FILE, "The identity to sign with.", otherwise="~/.config/sumi/identity.json"),
         Setting(

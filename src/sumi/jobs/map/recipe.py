@@ -97,6 +97,7 @@ def _network(config: MapConfig) -> NetworkPolicy:
         resolve=config.http.pinned_addresses,
         open_hosts=frozenset(host for host in private if host is not None),
         ca_file=config.http.ca_file,
+        shared_pace=config.http.shared_pace,
         identity=identity_of(sign=config.http.sign, file=config.http.identity),
         https_only=not config.http.allow_http,
     )

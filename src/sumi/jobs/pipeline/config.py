@@ -149,6 +149,7 @@ class NetworkSection(msgspec.Struct, frozen=True):
     resolve: tuple[str, ...] = ()
     ca_file: str | None = None
     allow_private: bool = False
+    shared_pace: bool = True
     sign: bool = False
     identity: str | None = None
 
@@ -352,6 +353,7 @@ CRAWL_SETTINGS: Final = (
         Setting("resolve", many(RESOLVE), "Use this address for that host and port instead of DNS."),
         Setting("ca_file", FILE, "Also trust the certificate authorities in this PEM file."),
         Setting("allow_private", SWITCH, "Allow private and loopback addresses."),
+        Setting("shared_pace", SWITCH, "Share the pace of a host with your other jobs on this machine."),
         Setting("sign", SWITCH, "Sign requests with your identity."),
         Setting("identity", FILE, "The identity to sign with.", otherwise="~/.config/sumi/identity.json"),
     ),

@@ -121,6 +121,7 @@ def _network(config: CrawlConfig, seeds: Sequence[str]) -> NetworkPolicy:
         resolve=tuple(split_resolve(entry) for entry in config.network.resolve),
         open_hosts=frozenset(host for host in private if host is not None),
         ca_file=config.network.ca_file,
+        shared_pace=config.network.shared_pace,
         identity=identity_of(sign=config.network.sign, file=config.network.identity),
     )
 
