@@ -39,6 +39,7 @@ class Recipe(msgspec.Struct, frozen=True):
     concurrency: int = 16  # pages in flight at once, over all hosts
     max_pages: int = 0  # captured pages; 0 = no limit
     markdown: bool = False  # the digest converts pages to Markdown
+    anchors: bool = False  # and that has the places in it which other pages may link to
     traps: TrapPolicy = TrapPolicy()
     parse: ParseLimits = ParseLimits()
     list_only: bool = False  # sitemaps are read, and no page is fetched

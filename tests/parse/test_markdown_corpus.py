@@ -40,8 +40,8 @@ PLACES = {
     "formula": "<script type='math/tex'>{}</script>",
     "base": "<base href='{}'><p><a href=x>x</a></p>",
 }
-SAFE_TARGETS = ("http://", "https://", "mailto:")
-HARMLESS = re.compile(r"(?:\s|<br>|</?(?:em|strong|code|s|del|sub|sup)>)*")
+SAFE_TARGETS = ("http://", "https://", "mailto:", "#")
+HARMLESS = re.compile(r'(?:\s|<br>|</?(?:em|strong|code|s|del|sub|sup)>|<a id="[^"<>]*">|</a>)*')
 
 
 def read(html: str) -> PageDigest:

@@ -126,7 +126,7 @@ def test_long_and_odd_pages_are_digested(body: bytes) -> None:
 
 
 def test_an_unforeseen_fault_costs_the_page_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> str:
+    def broken(*_: object, **__: object) -> str:
         raise IndexError("out of range")
 
     monkeypatch.setattr("sumi.parse.page.digester.page_markdown", broken)

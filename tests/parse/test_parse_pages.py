@@ -67,7 +67,7 @@ KEPT = {
         "below $x_{1}$.",
         "## History\n",
         "| Largest |  |\n| --- | --- |\n| Year | Digits |\n| 2018 | 24 million |\n|  | 23 million |",
-        "1. Euclid, *Elements*.",
+        '1. <a id="cite_note-1"></a>Euclid, *Elements*.',
     ],
     "wordpress": [
         "# Brot backen\n",
@@ -95,7 +95,7 @@ KEPT = {
         "```shell\ncd kite\n  make && make install\n```",
         "> **Warning**\n>\n> Not as root.",
         "1. Unpack\n   - anywhere\n2. Build",
-        "1. It is short.",
+        '1. <a id="fn:1"></a>It is short.',
     ],
     "docbook": [
         "# 2.1. Pipes\n",

@@ -228,6 +228,7 @@ class Digestion:
             preset=recipe.preset,
             keep_params=recipe.keep_params,
             markdown=recipe.markdown,
+            anchors=recipe.anchors,
             max_links=recipe.urls.links_per_page,
             max_depth=recipe.parse.depth,
             max_nodes=recipe.parse.nodes,

@@ -6,6 +6,7 @@ is idempotent.
 
 import posixpath
 import re
+from collections.abc import Iterator
 from urllib.parse import unquote, urldefrag
 
 from sumi.files.plain_text import markdown_target
@@ -15,10 +16,12 @@ from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.survey import stored_pages
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
-from sumi.parse.markdown.link_targets import replace_targets
+from sumi.parse.markdown.link_targets import replace_targets, targets_of
+from sumi.parse.markdown.slugs import places_in
 from sumi.policy import Preset
 from sumi.ports import Frontier, Ledger, UrlRecord
 from sumi.urls import normalize
+from sumi.urls.paths import digest_of
 
 BATCH = 500
 MOVED = frozenset({Outcome.REDIRECTED, Outcome.DUPLICATE, Outcome.GONE})
@@ -33,6 +36,7 @@ class LocalLinks:
     def __init__(self) -> None:
         self._paths: dict[str, str] = {}
         self._urls: dict[str, str] = {}
+        self._dead: set[int] = set()  # places in files of the mirror that links name and that are not there
 
     def learn(self, record: UrlRecord, *, wanted: bool = True) -> None:
         """A page or asset that has or had a file. If not ``wanted``, links to it point at the web."""
@@ -60,22 +64,49 @@ class LocalLinks:
         text = replace_targets(body.decode("utf-8", "replace"), lambda target: self._link(target, folder))
         return with_body(data, facts, text.encode("utf-8", "replace"))
 
-    def _link(self, target: str, folder: str) -> str | None:
-        address, fragment = urldefrag(target)
-        suffix = f"#{fragment}" if fragment else ""
+    def places_wanted(self, data: bytes, facts: PageFacts) -> Iterator[int]:
+        """Of the files that the page's links lead to, as digests."""
+        _, end, body = data.partition(HEAD_END)
+        if facts.path is None or not end or b"#" not in body:
+            return
+        folder = posixpath.dirname(facts.path)
+        for target in targets_of(body.decode("utf-8", "replace")):
+            address, fragment = urldefrag(target)
+            path = self._file_of(address, folder) if fragment else None
+            if path is not None:
+                yield _place(path, fragment)
+
+    def learn_dead(self, places: set[int]) -> None:
+        """Links to these lead to the page instead."""
+        self._dead = places
+
+    def _file_of(self, address: str, folder: str) -> str | None:
+        """The file that a link leads to, once it is rewritten."""
         if _SCHEME.match(address):
             url = normalize(address, Preset.MIRROR) if address.startswith(("http:", "https:")) else None
-            path = None if url is None else self._paths.get(url)
-            return None if path is None else markdown_target(posixpath.relpath(path, folder)) + suffix
+            return None if url is None else self._paths.get(url)
         path = posixpath.normpath(posixpath.join(folder, unquote(address)))
         url = self._urls.get(path)
-        if url is None or self._paths.get(url) == path:
+        return None if url is None else self._paths.get(url)
+
+    def _link(self, target: str, folder: str) -> str | None:
+        address, fragment = urldefrag(target)
+        path = self._file_of(address, folder)
+        if path is not None:
+            is_dead = bool(fragment) and _place(path, fragment) in self._dead
+            suffix = "" if is_dead or not fragment else f"#{fragment}"
+            return markdown_target(posixpath.relpath(path, folder)) + suffix
+        if _SCHEME.match(address):
             return None
-        # The URL has another file by now, as an image does whose content changed.
-        new = self._paths.get(url)
-        if new is not None:
-            return markdown_target(posixpath.relpath(new, folder)) + suffix
-        return f"<{url}{suffix}>" if set(url) & set(" ()<>") else url + suffix
+        url = self._urls.get(posixpath.normpath(posixpath.join(folder, unquote(address))))
+        if url is None:
+            return None
+        whole = f"{url}#{fragment}" if fragment else url
+        return f"<{whole}>" if set(whole) & set(" ()<>") else whole
+
+
+def _place(path: str, fragment: str) -> int:
+    return digest_of(f"{path}#{unquote(fragment)}")
 
 
 def _end_of(url: str, targets: dict[str, str]) -> str:
@@ -91,6 +122,8 @@ async def link_pages(
 ) -> int:
     """Update the links in every page; returns how many files were rewritten."""
     links = await local_links(ledger, to_pages=to_pages, to_assets=to_assets)
+    if to_pages:
+        links.learn_dead(await dead_places(links, ledger, tree))
     rewritten = 0
     amended: dict[str, PageFacts] = {}
     async for record in stored_pages(ledger):
@@ -108,6 +141,22 @@ async def link_pages(
             amended = {}
     await _amend(amended, frontier, tree)
     return rewritten
+
+
+async def dead_places(links: LocalLinks, ledger: Ledger, tree: MarkdownTree) -> set[int]:
+    """Every place that a link of the mirror names, less those that are there: two readings of all pages, and
+    in memory no more than the distinct targets of links."""
+    wanted: set[int] = set()
+    async for record in stored_pages(ledger):
+        wanted.update(links.places_wanted(tree.read_page(record.facts) or b"", record.facts))
+    if not wanted:
+        return wanted
+    async for record in stored_pages(ledger):
+        path = record.facts.path
+        if path is not None:
+            text = (tree.read_page(record.facts) or b"").decode("utf-8", "replace")
+            wanted.difference_update(_place(path, place) for place in places_in(text))
+    return wanted
 
 
 async def _amend(amended: dict[str, PageFacts], frontier: Frontier, tree: MarkdownTree) -> None:

@@ -94,11 +94,13 @@ class _Rebuild:
         self._digester = digester
         self._dry_run = dry_run
         self._links: LocalLinks | None = None
+        self._anchors = False
 
     async def pages(self) -> AsyncIterator[Rebuilt]:
         """Every page, in order of discovery; writes the derived files at the end."""
         settings = await load_saved_settings(self._store)
         source = "" if settings is None else settings.url
+        self._anchors = settings is not None and settings.rewrite_links
         if settings is not None and (settings.rewrite_links or settings.assets):
             self._links = await local_links(
                 self._store, to_pages=settings.rewrite_links, to_assets=settings.assets
@@ -148,7 +150,7 @@ class _Rebuild:
         body = unpacked(frame, FetchLimits().body_bytes)
         if body is None:
             return Rebuilt(record.url, path, problem="the original page is damaged"), None
-        digest = await self._digester.digest(_request(record, body))
+        digest = await self._digester.digest(_request(record, body, anchors=self._anchors))
         if not isinstance(digest, PageDigest):
             return Rebuilt(record.url, path, problem=digest.verdict.rule), None
         data, facts = recompose_page(record, body, digest)
@@ -159,7 +161,7 @@ class _Rebuild:
         return Rebuilt(record.url, path, tree.read_page(record.facts), data), facts
 
 
-def _request(record: UrlRecord, body: bytes) -> DigestRequest:
+def _request(record: UrlRecord, body: bytes, *, anchors: bool) -> DigestRequest:
     source = record.facts.source
     return DigestRequest(
         url=source if source and "://" in source else record.target,
@@ -168,4 +170,5 @@ def _request(record: UrlRecord, body: bytes) -> DigestRequest:
         kind=Kind.PAGE,
         preset=Preset.MIRROR,
         markdown=True,
+        anchors=anchors,
     )

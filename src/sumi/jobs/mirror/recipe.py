@@ -49,6 +49,7 @@ def mirror_job(settings: MirrorSettings) -> Job:
         concurrency=settings.concurrency,
         max_pages=settings.max_pages,
         markdown=True,
+        anchors=settings.rewrite_links,
         traps=traps_of(settings),
         caps=CapPolicy(under=settings.path_budgets),
         parse=parse_limits_of(settings),

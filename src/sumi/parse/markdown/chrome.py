@@ -144,6 +144,9 @@ _BEGINNINGS: Final = (
     _BLANKS | {"", *(words[0] for words in _CHROME_WORDS)} | {words[0].upper() for words in _CHROME_WORDS}
 )
 
+PLACE: Final = "sumi-place"  # where a link was that others lead to
+IDS_INSIDE: Final = "data-sumi-ids"  # of code, which is no more than its text by now
+
 # What is written into is chrome; what has been written into it, as code is where it can be run, is not.
 _NAMED_CODE: Final = re.compile(r"(?<![A-Za-z])(?:code|example|snippet)|(?:Code|Example|Snippet)(?![a-z])")
 _CODE_LINE: Final = re.compile(r"^[ \t]+\S|[;{}][ \t]*$|^</?\w", re.MULTILINE)
@@ -279,7 +282,21 @@ def _drop_apart(link: Element) -> None:
             before.decompose()
         elif text != before.data:
             before.replace_with(Text(text))
-    link.decompose()
+    drop_link(link)
+
+
+def drop_link(link: Element) -> None:
+    """But not the place that others lead to by it."""
+    if link.attr("id") is None and link.attr("name") is None:
+        link.decompose()
+        return
+    link.replace_with(place_of(link))
+
+
+def place_of(link: Element) -> Element:
+    place = Element(PLACE)
+    place.attrs["id"] = link.attr("id") or link.attr("name") or ""
+    return place
 
 
 def _says_chrome(link: Element, text: str) -> bool:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from sumi.parse.html import Document, Element, Text, collapse, element_children, new_element
-from sumi.parse.markdown.chrome import MAX_CLASSES, Part, part_of
+from sumi.parse.markdown.chrome import IDS_INSIDE, MAX_CLASSES, Part, part_of
 from sumi.parse.markdown.code_lines import are_numbers_of, lines_of, mark_changes
 
 # A fence's info string must not hold a backtick or a blank; no language has a longer name.
@@ -52,6 +52,7 @@ _SAME_AS: Final = {
 _WRAPPERS: Final = 3
 _NEAR: Final = 8  # ancestors looked at; pages laid out in tables have dozens of them around each block
 _NUMBERING: Final = frozenset({"td", "tr", "tbody", "table", "code", "pre"})
+_MOST_IDS: Final = 2_000
 _HEADING_TAGS: Final = frozenset({"div", "figcaption", "header", "p", "span"})
 _WITHIN: Final = ("span", "a", "b", "br", "button", "div", "em", "i", "li", "p", "strong", "tr")
 
@@ -75,6 +76,7 @@ class CodeParts(NamedTuple):
     # while to ask a block is a walk over each of its spans.
     has_nested: bool
     has_inner: bool
+    has_ids: bool
 
 
 def find_code(document: Document) -> CodeParts:
@@ -87,6 +89,7 @@ def find_code(document: Document) -> CodeParts:
         document.select("td pre") if blocks else [],
         has_nested=bool(fragments) or (len(blocks) > 1 and document.select_one("pre pre") is not None),
         has_inner=bool(fragments) or (bool(blocks) and document.select_one("pre > code") is not None),
+        has_ids=bool(fragments) or (bool(blocks) and document.select_one("pre [id]") is not None),
     )
 
 
@@ -140,8 +143,17 @@ def _prepare_block(pre: Element, code: CodeParts) -> None:
     if inner is not None:
         _release_heading(pre, inner)
     mark_changes(pre)
+    if code.has_ids:
+        _note_ids(pre)
     # Highlighting is hundreds of spans, and whatever walks over the page later would walk over them too.
     pre.set_text(lines_of(pre))
+
+
+def _note_ids(pre: Element) -> None:
+    """Of places within the code that links lead to."""
+    ids = [part.attr("id") or "" for part in islice(pre.select("[id]"), _MOST_IDS)]
+    if ids:
+        pre.attrs[IDS_INSIDE] = " ".join(ids)
 
 
 def _release_heading(pre: Element, code: Element) -> None:

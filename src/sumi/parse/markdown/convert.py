@@ -17,6 +17,7 @@ from sumi.parse.html import (
     to_markdown,
 )
 from sumi.parse.markdown import blocks, drawn, formulas, inline
+from sumi.parse.markdown.anchors import Anchors
 from sumi.parse.markdown.article_signs import Signs, find_signs
 from sumi.parse.markdown.callouts import quote_callout
 from sumi.parse.markdown.chrome import (
@@ -120,8 +121,11 @@ def _look_through(document: Document) -> _Findings:
     )
 
 
-def page_markdown(document: Document, base: str, left_out: LeftOut | None = None) -> Conversion:
-    """Changes the document. ``left_out`` is told what is not in the Markdown."""
+def page_markdown(
+    document: Document, base: str, left_out: LeftOut | None = None, *, anchors: bool = False
+) -> Conversion:
+    """Changes the document. ``left_out`` is told what is not in the Markdown. With ``anchors``, every place
+    that another page may lead to is in it, and not only those that the page leads to itself."""
     body = body_of(document)
     if body is None:
         return Conversion("", None)
@@ -144,15 +148,19 @@ def page_markdown(document: Document, base: str, left_out: LeftOut | None = None
     _take_off_chrome(bulk, found, left_out)
     root.resolve_links(base)
     inline.drop_unusable_addresses(root)
+    places = Anchors(root, base, every=anchors)
     if title:
         root.insert(0, new_element("h1", title))
     inventory = inventory_of_tree(root)
     if "\xa0" in inventory.text:
         inline.plain_blanks(root)
+        inventory = inventory._replace(text=inventory.text.replace("\xa0", " "))
+    places.put_marks()
     inventory = _reshape(root, found, inventory)
     beside = bulk.words_beside + left_out.by_name
     expected = Expected(inventory, root, beside, left_out.words)
-    return Conversion(keep_tags_in_line(found.fitter.aligned(_converted(root))), expected)
+    markdown = places.write(found.fitter.aligned(_converted(root)))
+    return Conversion(keep_tags_in_line(markdown), expected)
 
 
 def _converted(root: Element) -> str:

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Final
 
 from sumi.parse.html import Element, Node, RenderTag, Text, collapse, new_element, texts_with_fixed_blanks
-from sumi.parse.markdown.chrome import is_permalink_sign
+from sumi.parse.markdown.chrome import drop_link, is_permalink_sign, place_of
 
 BLOCKS: Final = (
     *("address", "article", "aside", "blockquote", "div", "dl", "figure", "h1", "h2", "h3", "h4", "h5", "h6"),
@@ -153,8 +153,10 @@ def _tidy_heading_link(link: Element) -> None:
     if "#" not in href:
         return
     if is_permalink_sign(link, link.text):
-        link.decompose()
+        drop_link(link)
     elif href.startswith("#") and link.parent is not None:
+        if link.attr("id") or link.attr("name"):
+            link.insert_before(place_of(link))
         link.unwrap()
 
 

@@ -61,6 +61,24 @@ def image_targets(text: str) -> Iterator[str]:
             yield from map(_target, _IMAGE.finditer(piece))
 
 
+def targets_of(text: str) -> Iterator[str]:
+    """Every target, as ``replace_targets`` shows it."""
+    found: list[str] = []
+    replace_targets(text, found.append)
+    yield from found
+
+
+def lines_of_prose(text: str) -> Iterator[str]:
+    """All that are in no fence."""
+    fence = ""
+    for line in text.splitlines():
+        mark = _FENCE.match(line)
+        if fence or mark:
+            fence = _fence_after(line, mark, fence)
+        else:
+            yield line
+
+
 def _pieces(text: str) -> Iterator[tuple[str, _Kind]]:
     """The text in pieces, and what links are in each."""
     fence = ""

@@ -300,7 +300,7 @@ def _write(document: Document, base: str, request: DigestRequest) -> _Written:
     allowed = _GROWTH * len(request.body) + _GROWTH_FLOOR
     problem = _too_much(document, request, allowed)
     if not problem:
-        markdown, expected = page_markdown(document, base)
+        markdown, expected = page_markdown(document, base, anchors=request.anchors)
         if len(markdown) <= allowed:
             markdown = clean(markdown)
             if expected is not None and len(request.body) > _LARGE_BODY:
