@@ -335,7 +335,7 @@ def test_a_backend_answers_as_the_specification_does(backend: str) -> None:
     run_state_machine_as_test(
         type("Machine", (FrontierMachine,), {"backend": backend}),
         settings=settings(
-            max_examples=usually(3 if backend in SERVED else 12, 50),
+            max_examples=usually(3 if backend in SERVED else 8, 50),
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow],

@@ -18,7 +18,7 @@ from sumi.state.lmdb import LmdbStore
 from sumi.state.lmdb.rows import LmdbRows
 from sumi.state.sqlite import SqliteStore
 
-URLS, AT_ONCE = 6000, 50
+URLS, AT_ONCE = 3000, 50
 UNPACED = FrontierPolicy(PacingPolicy(delay=0.0, sitemap_delay=0.0, per_host=AT_ONCE, slow_factor=0.0))
 BYTES_PER_PAGE = 100
 Stored: TypeAlias = FilesStore | SqliteStore | LmdbStore

@@ -16,6 +16,7 @@ from sumi.history.recorder import HistoryRecorder
 from sumi.history.store import DATABASE, History
 from sumi.history.text_frames import LONGEST_CHAIN
 from sumi.model import PageFacts
+from tests.thoroughness import usually
 
 URLS = ("https://e.org/a", "https://e.org/b", "https://e.org/c")
 TEXTS = st.one_of(st.binary(max_size=300), st.text(max_size=200).map(str.encode))
@@ -42,7 +43,7 @@ def texts_of(folder: Path, url: str) -> list[bytes | None]:
         store.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=usually(20, 60), deadline=None)
 @given(STEPS, st.data())
 def test_random_versions_read_back_over_restarts_and_repeats(
     steps: list[tuple[str, bytes | None]], data: st.DataObject

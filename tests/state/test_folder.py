@@ -1,10 +1,11 @@
-"""Two folders swap their names, whatever the system offers for it."""
+"""The marker of a state is never cut short, and two folders swap names, whatever the system offers for it."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from sumi.state.folder import exchange
+from sumi.state.folder import FORMAT_NAME, exchange, mark_folder
 
 
 @pytest.mark.parametrize("at_once", [True, False], ids=["in one step", "in three"])
@@ -18,3 +19,15 @@ def test_two_folders_swap_their_names(at_once: bool, tmp_path: Path, monkeypatch
     exchange(one, other)
     assert [(place / "name").read_text() for place in (one, other)] == ["other", "one"]
     assert {place.name for place in tmp_path.iterdir()} == {"one", "other"}
+
+
+def test_a_marker_is_durable_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[tuple[str, bool]] = []
+
+    def fsync(descriptor: int) -> None:
+        name = Path(os.readlink(f"/proc/self/fd/{descriptor}")).name
+        synced.append((name, (tmp_path / FORMAT_NAME).exists()))
+
+    monkeypatch.setattr("os.fsync", fsync)
+    mark_folder(tmp_path, "files", 1)
+    assert synced == [("format.tmp", False), (tmp_path.name, True)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import lmdb
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumi.errors import StorageFailed
@@ -15,6 +15,7 @@ from sumi.state.database.rows import FIRST_RANK, AttemptRow, Change, Row
 from sumi.state.entries import State
 from sumi.state.lmdb.rows import LmdbRows
 from tests.stored_rows import waiting_row
+from tests.thoroughness import usually
 
 HOSTS = ("a.test", "b.test", "c.test")
 ROWS = 24
@@ -121,6 +122,7 @@ class Queues:
         assert counts == Counter(row.host for row in waiting)
 
 
+@settings(max_examples=usually(30, 100))
 @given(steps)
 def test_a_queue_holds_what_waits(script: list[tuple[str, set[int]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -24,6 +24,16 @@ def test_a_second_process_is_told_who_holds_the_lock_and_since_when(tmp_path: Pa
     assert lock_holder(tmp_path) is None
 
 
+def test_asking_for_the_owner_leaves_no_file_open(tmp_path: Path) -> None:
+    """``sumi`` asks for every job below a folder, and there may be thousands."""
+    lock = FolderLock(tmp_path)
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        assert lock_owner(tmp_path) == os.getpid()
+    assert len(os.listdir("/proc/self/fd")) == before
+    lock.release()
+
+
 def test_the_lock_of_an_earlier_version_is_understood(tmp_path: Path) -> None:
     lock = FolderLock(tmp_path)
     (tmp_path / "lock").write_text(str(os.getpid()))

@@ -78,7 +78,7 @@ def test_a_killed_job_is_told_as_it_was_left(
     make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
     site = make_site(pages=60, seed=3)
-    running = spawn_sumi("mirror", site.url, "--rate-limit", "50", "--json")
+    running = spawn_sumi("mirror", site.url, "--rate-limit", "50", "--json", "--max-pages", "50")
     wait_for_requests(site, running, 20)
     os.killpg(running.process.pid, signal.SIGKILL)
     running.process.wait()
