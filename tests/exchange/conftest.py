@@ -39,7 +39,10 @@ def site(tmp_path: Path) -> Iterator[FolderSite]:
         )
         site.write("guide/index.html", '<p>All <a href="start.html">steps</a> of the guide.</p>', "The guide")
         site.write(
-            "api.html", '<h2 id="calls">Calls</h2><p>A <a href="#calls">call</a> each.</p>', "API: all"
+            "api.html",
+            '<h2 id="calls">Calls</h2><p>A <a href="#calls">call</a> each, as '
+            '<a href="https://a.test/x#%_s">there</a>.</p><ul>loose<p>in a list</p></ul>',
+            "API: all",
         )
         site.write("templates/index.html", "<p>A folder that builders leave out.</p>", "Templates")
         site.write("README.html", "<p>A name that means something else to builders.</p>", "Read me")

@@ -15,6 +15,9 @@ examples:
   sumi export wacz crawl.warc.gz -o crawl.wacz       of WARC files: every record of them
   sumi export parquet --sections -o sections.parquet
   sumi export jsonl captures --since 7d
+  sumi export markdown --max-tokens 100000 -o parts  for a model, in pieces that it can read
+  sumi export epub output/docs.example.org           for an e-book reader
+  sumi export mkdocs -o site                         then: mkdocs build -f site/mkdocs.yml
 """
 
 
@@ -47,6 +50,13 @@ def build_parser() -> SentenceParser:
     parser.add_argument(
         "--sections", action="store_true", help="jsonl and parquet: a row for each section of a page."
     )
+    parser.add_argument(
+        "--max-tokens",
+        metavar="N",
+        type=int,
+        default=0,
+        help="llms-full and markdown: a folder of parts, none longer than this.",
+    )
     add_reporting(parser)
     return parser
 
@@ -64,6 +74,7 @@ def run(arguments: Sequence[str]) -> int:
                 output=options.output,
                 since=options.since,
                 sections=options.sections,
+                max_tokens=options.max_tokens,
                 listeners=[reporter],
             )
         )

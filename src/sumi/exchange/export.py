@@ -23,7 +23,7 @@ Place: TypeAlias = str | PathLike[str]
 T = TypeVar("T")
 
 USUAL_PLACES: Final = ("output", "captures")
-LEAST_TOKENS: Final = 4000
+LEAST_TOKENS: Final = 6000  # a section in a dense script
 _PROGRESS_SECONDS: Final = 0.2
 _SPARE_BYTES: Final = 64 * 1024 * 1024
 _MIB: Final = 1024 * 1024

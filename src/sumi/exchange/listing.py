@@ -6,7 +6,6 @@ was fetched last counts.
 
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
-from urllib.parse import urldefrag
 
 import apsw
 import msgspec
@@ -139,7 +138,7 @@ class Listing:
 
     def find_target(self, target: str) -> tuple[Listed | None, str]:
         """What an absolute link leads to, and its fragment."""
-        address, fragment = urldefrag(target)
+        address, _, fragment = target.partition("#")
         url = normalize(address, Preset.MIRROR)
         return (None if url is None else self.find(url)), fragment
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final, TypeVar
-from urllib.parse import unquote, urldefrag
+from urllib.parse import unquote
 
 import msgspec
 
@@ -93,9 +93,12 @@ class Material:
     def _earlier(self, one: Listed) -> bytes | None:
         """The text of that moment from the history, where a run has replaced the page's file since."""
         history = self._history(one.job)
-        if history is None or len(one.page.sha256) != 64:
+        if history is None:
             return None
-        return history.text(bytes.fromhex(one.page.sha256))
+        # By its URL: the hash is that of a file in which links may have been rewritten.
+        until = [version for version in history.versions(one.page.url) if version.at <= self.moment]
+        digest = until[-1].sha256 if until else None
+        return None if digest is None else history.text(digest)
 
     def _history(self, number: int) -> History | None:
         if number not in self._histories:
@@ -108,7 +111,7 @@ class Material:
 
     def _of_web(self, one: Listed, target: str) -> str | None:
         """The URL that a link to a file of the mirror stands for."""
-        address, fragment = urldefrag(target)
+        address, _, fragment = target.partition("#")
         if _ABSOLUTE.match(address):
             return None
         path = posixpath.normpath(posixpath.join(posixpath.dirname(one.page.path), unquote(address)))

@@ -10,9 +10,9 @@ from typing import Final
 import msgspec
 
 from sumi.corpus.sections import section_ids, sections
+from sumi.corpus.tokens import estimate
 from sumi.exchange.listing import Listed
 from sumi.exchange.material import Material
-from sumi.exchange.tokens import estimated_tokens
 from sumi.files.plain_text import iso_utc
 from sumi.urls import split
 
@@ -65,7 +65,7 @@ def page_rows(material: Material) -> Iterator[PageRow]:
             page.description,
             page.language,
             text,
-            estimated_tokens(text),
+            estimate(text),
             _hash(text),
             _time(page.fetched_at),
             _time(page.changed_at),
@@ -93,7 +93,7 @@ def _sections(listed: Listed, text: str) -> Iterator[SectionRow]:
             section.heading,
             section.trail,
             section.text,
-            estimated_tokens(section.text),
+            estimate(section.text),
             _hash(section.text),
             page.language,
             _time(page.fetched_at),
