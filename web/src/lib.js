@@ -77,7 +77,10 @@ export async function tell(path, body = {}) {
 }
 
 // The answer to a question, asked again when it changes. What was there stays until the next is.
-export function useAnswer(path, values, { every = 0 } = {}) {
+// ``job``: also asked again as that changes.
+export function useAnswer(path, values, { every = 0, job = null } = {}) {
+  const stamp = job && !job.process ? job.at : 0;
+  const pause = every || (job?.process ? 5000 : 0);
   const address = path && withQuery(path, values ?? {});
   const [state, set] = useState({ data: null, error: null, address: null });
   const latest = useRef(0);
@@ -88,17 +91,47 @@ export function useAnswer(path, values, { every = 0 } = {}) {
       const data = await ask(address);
       if (turn === latest.current) set({ data, error: null, address });
     } catch (error) {
-      if (turn === latest.current) set((before) => ({ ...before, error, address }));
+      if (turn !== latest.current) return;
+      if (error.status === 503) setTimeout(() => turn === latest.current && load(), 1000); // it is being read
+      else set((before) => ({ ...before, error, address }));
     }
   }, [address]);
   useEffect(() => {
     load();
-    if (!every) return undefined;
-    const timer = setInterval(() => document.hidden || load(), every);
-    return () => clearInterval(timer);
-  }, [load, every]);
+    const timer = pause ? setInterval(() => document.hidden || load(), pause) : 0;
+    return () => {
+      clearInterval(timer);
+      latest.current += 1; // an answer that comes later is not for us any more
+    };
+  }, [load, pause, stamp]);
   const current = state.address === address;
   return { data: state.data, error: current ? state.error : null, loading: !current, reload: load };
+}
+
+// Numbers as they change, of all jobs or of one. Without a stream (too many pages are open) it asks instead.
+export function useLive(job) {
+  const [state, set] = useState({ jobs: null, log: -1, error: null });
+  useEffect(() => {
+    let timer = 0;
+    const source = new EventSource(withQuery("/api/events", { job }));
+    const poll = async () => {
+      try {
+        set({ jobs: job ? [await ask(`/api/jobs/${job}`)] : await ask("/api/jobs"), log: Date.now(), error: null });
+      } catch (error) {
+        set((before) => ({ ...before, error }));
+      }
+    };
+    source.addEventListener("jobs", (event) => set({ ...JSON.parse(event.data), error: null }));
+    source.onerror = () => {
+      poll();
+      if (source.readyState === EventSource.CLOSED && !timer) timer = setInterval(poll, 3000);
+    };
+    return () => {
+      source.close();
+      clearInterval(timer);
+    };
+  }, [job]);
+  return { data: state.jobs, log: state.log, error: state.error, reload: () => {} };
 }
 
 // ── words ─────────────────────────────────────────────────────────────────────────────────────────────────

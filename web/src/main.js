@@ -7,6 +7,9 @@ import { Problem } from "./parts.js";
 import { JobsScreen } from "./screens/jobs.js";
 import { JobScreen } from "./screens/job.js";
 import { PageScreen } from "./screens/page.js";
+import { ChangesScreen } from "./screens/changes.js";
+import { ExplainScreen } from "./screens/explain.js";
+import { NewScreen } from "./screens/new.js";
 
 const theme = signal(localStorage.getItem("sumi-theme") ?? "system");
 const broken = signal(null);
@@ -34,9 +37,12 @@ function Header() {
     <${Link} to="/" class="brand" aria-label="Sumi, all jobs"><svg viewBox="0 0 32 32" aria-hidden="true"><path d="M16 4c4.600 5.600 7.400 9.200 7.400 13.200a7.400 7.400 0 0 1-14.800 0C8.600 13.200 11.400 9.600 16 4z" /></svg>sumi</${Link}>
     <nav aria-label="Main">
       <${Link} to="/" aria-current=${at("/")}>Jobs</${Link}>
+      <${Link} to="/changes" aria-current=${at("/changes")}>Changes</${Link}>
+      <${Link} to="/explain" aria-current=${at("/explain")}>Explain</${Link}>
     </nav>
     <div class="right">
       ${session.value?.read_only && html`<span class="chip">read-only</span>`}
+      ${session.value && !session.value.read_only && html`<${Link} to="/new" class="primary" aria-label="New job">+ New<span class="wide"> job</span></${Link}>`}
       <${ThemeButton} />
     </div>
   </header>`;
@@ -47,6 +53,9 @@ function Screen() {
   if (!first) return html`<${JobsScreen} />`;
   if (first === "job") return html`<${JobScreen} key=${id} id=${id} tab=${tab || "overview"} />`;
   if (first === "page") return html`<${PageScreen} key=${id + route.value.query.get("url")} id=${id} />`;
+  if (first === "changes") return html`<${ChangesScreen} />`;
+  if (first === "explain") return html`<${ExplainScreen} />`;
+  if (first === "new") return html`<${NewScreen} />`;
   return html`<div class="empty"><h3>There is no such page</h3><p><${Link} to="/">All jobs</${Link}></p></div>`;
 }
 
@@ -61,6 +70,7 @@ function App() {
 }
 
 addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && event.target.matches?.("input")) event.target.blur();
   if (event.target.closest?.("input, textarea, select") || event.metaKey || event.ctrlKey || event.altKey) return;
   if (event.key === "/") {
     const field = document.querySelector("input[type=search]");
@@ -76,6 +86,7 @@ addEventListener("keydown", (event) => {
     links[Math.min(links.length - 1, Math.max(0, at + (event.key === "j" ? 1 : -1)))]?.focus();
   }
   if (event.key === "g") go("/");
+  if (event.key === "n" && session.value && !session.value.read_only) go("/new");
 });
 applyTheme();
 render(html`<${App} />`, document.getElementById("app"));

@@ -1,6 +1,6 @@
 // The parts that screens are made of.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { ask, count, html, percent, plural, words } from "./lib.js";
+import { ask, count, html, percent, plural, session, tell, words } from "./lib.js";
 
 const ENDINGS = [
   ["done", "done"],
@@ -135,4 +135,52 @@ export function Rows({ address, values, row, head, height = 44, empty, what = "r
     </div>
     <div class="rows-foot">${current.next ? "Loading more…" : plural(current.rows.length, "row")}</div>
   </div>`;
+}
+
+const ACTIONS = {
+  pause: ["Pause", "Pages in flight finish; nothing new is fetched"],
+  resume: ["Resume", "Go on fetching"],
+  stop: ["Stop", "Finish the pages in flight, then end; it can be continued"],
+  cancel: ["Stop at once", "End now; pages in flight are fetched again next time"],
+  continue: ["Continue", "Run it again from where it stopped"],
+  update: ["Update", "Fetch what changed"],
+};
+
+// The buttons of a job; what begins a process shows its command line first.
+export function Actions({ job, few = false }) {
+  const [state, set] = useState({ busy: "", error: null, command: null });
+  if (session.value?.read_only) return null;
+  const does = async (action) => {
+    set({ busy: action, error: null, command: null });
+    try {
+      await tell(`/api/jobs/${job.id}/${action}`);
+      set({ busy: "", error: null, command: null });
+    } catch (error) {
+      set({ busy: "", error, command: null });
+    }
+  };
+  const shows = async (action) => {
+    try {
+      const { command } = await ask(`/api/jobs/${job.id}/again`, { update: action === "update" ? 1 : "" });
+      set({ busy: "", error: null, command: { action, line: command } });
+    } catch (error) {
+      set({ busy: "", error, command: null });
+    }
+  };
+  const names = job.actions.filter((name) => ACTIONS[name] && !(few && name === "cancel"));
+  return html`<div class="job-actions">
+    ${names.map((name) => html`<button key=${name} class=${name === "cancel" ? "quiet" : ""} disabled=${state.busy !== ""} title=${ACTIONS[name][1]} onClick=${() => (name === "continue" || name === "update" ? shows(name) : does(name))}>${ACTIONS[name][0]}</button>`)}
+    ${(state.command || state.error) && html`<${Dialog} title=${state.error ? "That did not work" : ACTIONS[state.command.action][0]} close=${() => set({ busy: "", error: null, command: null })}>
+      ${state.error ? html`<p>${state.error.message}</p>` : html`<p>This runs, on its own, also when the window is closed:</p><${Command} line=${state.command.line} />
+      <p class="end"><button class="primary" autofocus onClick=${() => does(state.command.action)}>${ACTIONS[state.command.action][0]}</button></p>`}
+    </${Dialog}>`}
+  </div>`;
+}
+
+export function Dialog({ title, close, children }) {
+  const element = useRef(null);
+  useEffect(() => {
+    element.current?.showModal();
+  }, []);
+  return html`<dialog ref=${element} onClose=${close} aria-label=${title}><header><h3>${title}</h3><button class="icon" aria-label="Close" onClick=${() => element.current.close()}>×</button></header>${children}</dialog>`;
 }

@@ -211,13 +211,13 @@ class FlagFiles:
             await clock.sleep_until(clock.now() + LOOK_SECONDS)
 
     def look(self) -> None:
-        if _is_file(self._stop):
+        if is_regular_file(self._stop):
             with contextlib.suppress(OSError):  # a read-only folder: obeyed anyway
                 os.unlink(self._stop)
             if not self._control.stopping:
                 self._control.stop(self._stop.name)
             return
-        wanted = _is_file(self._pause)
+        wanted = is_regular_file(self._pause)
         if wanted and self._control.leasing:
             self._control.pause(self._pause.name)
             self._paused_by_us = True
@@ -226,7 +226,7 @@ class FlagFiles:
             self._control.resume(f"{self._pause.name} is gone")
 
 
-def _is_file(path: Path) -> bool:
+def is_regular_file(path: Path) -> bool:
     try:
         return stat.S_ISREG(os.lstat(path).st_mode)
     except OSError:
@@ -284,6 +284,9 @@ class ControlLoop:
         except SumiError as error:
             self._io.tell(Warned(f"the limits were not changed: {error}"))
             return
+        await self.apply(limits)
+
+    async def apply(self, limits: Limits) -> None:
         await self._crawl.retune(limits)
         pacing = limits.frontier.pacing
         self._io.tell(

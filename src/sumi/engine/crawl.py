@@ -19,7 +19,7 @@ from sumi.engine.robots_cache import RobotsCache
 from sumi.engine.settler import Settler
 from sumi.engine.visit import Visit, Visits
 from sumi.errors import UsageError
-from sumi.events import PageSettled, Warned
+from sumi.events import PageSettled, Progress, Warned
 from sumi.model import Candidate, Kind, Lease
 from sumi.outcomes import TRANSIENT, Ending, Verdict
 from sumi.policy import Durability, OnError
@@ -57,6 +57,7 @@ class Crawl:
         self._looked_up = self._waits_until = 0.0
         self._is_full = False  # no lease is possible before a visit ends
         self._chances_given = False
+        self.received = 0  # bytes of bodies, as transferred
         self.gave_up = ""  # why the run ended, if a failed page ended it
 
     async def run(self) -> None:
@@ -131,6 +132,8 @@ class Crawl:
     async def _acquired(self, visit: Visit) -> Acquired:
         """Acquire, then let the host go: it may get its next request while this one is digested."""
         acquired = await self._acquisition.acquire(visit)
+        if isinstance(acquired, Fetched):
+            self.received += acquired.response.wire_bytes
         await self._io.frontier.release_host(visit.lease, visit.report)
         self._robots.in_use.leave(visit.lease.host, self._io.clock.now())
         await self._wake_if_due()
@@ -246,6 +249,14 @@ class Crawl:
     def in_flight(self) -> tuple[str, ...]:
         """URLs being visited."""
         return self._visits.urls()
+
+    def seconds_in_flight(self) -> dict[str, float]:
+        return self._visits.seconds()
+
+    @property
+    def progress(self) -> Progress | None:
+        """As last reported."""
+        return self._progress.last
 
     async def retune(self, limits: Limits) -> None:
         """Apply new limits from now on; pages in flight beyond them may finish."""

@@ -46,6 +46,7 @@ class ProgressMeter:
         self._waits_for: HostWaits | None = None
         self._troubled: set[str] = set()
         self._told_at = 0.0
+        self.last: Progress | None = None
         self._settled = 0
         self._samples: deque[tuple[float, int]] = deque([(io.clock.now(), 0)])
         self._hosts: deque[str] = deque(maxlen=3)
@@ -92,18 +93,17 @@ class ProgressMeter:
         rate = self._rate(now)
         eta = await self._eta(stats, rate, now)
         endings = by_ending(stats.outcomes)
-        self._io.tell(
-            Progress(
-                done=endings[Ending.DONE],
-                pending=self._left(stats),
-                failed=endings[Ending.FAILED],
-                passed_over=endings[Ending.PASSED_OVER],
-                pages_per_second=round(rate, 2),
-                eta_seconds=eta,
-                hosts=tuple(self._hosts),
-                waits_for=self._waits_for,
-            )
+        self.last = Progress(
+            done=endings[Ending.DONE],
+            pending=self._left(stats),
+            failed=endings[Ending.FAILED],
+            passed_over=endings[Ending.PASSED_OVER],
+            pages_per_second=round(rate, 2),
+            eta_seconds=eta,
+            hosts=tuple(self._hosts),
+            waits_for=self._waits_for,
         )
+        self._io.tell(self.last)
 
     async def _eta(self, stats: FrontierStats, rate: float, now: float) -> float | None:
         """At the rate of the last seconds, but never sooner than politeness allows. None at the start, while

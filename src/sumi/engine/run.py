@@ -16,6 +16,7 @@ from sumi.engine.limits import Limits
 from sumi.engine.progress import pace_notes
 from sumi.engine.revisit import facts_of_lost_file
 from sumi.engine.summary import NOTHING_FOUND, Scores, findings, standing_of, summarize
+from sumi.engine.traces import LimitsShown, Now, Observed, Retune, Traces, retuned, shown_hosts
 from sumi.errors import SumiError, UsageError
 from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChanged, Summary
 from sumi.frontier.retry import WORTH_ANOTHER_RUN
@@ -41,6 +42,7 @@ class Place(msgspec.Struct, frozen=True):
     state_setting: str = "--state"  # what names the backend of the state
     max_time: float | None = None  # seconds
     tolerance: Tolerance = NO_TOLERANCE
+    traces: str = ""  # what the names of activity.jsonl and now.json begin with; "": with that of the job
 
 
 class Run:
@@ -125,14 +127,43 @@ class Run:
         """Run the crawl; beside it, listen for commands and watch the disk."""
         flags = FlagFiles(self._place.home, self._job.recipe.job, self._control)
         control_loop = ControlLoop(crawl, self._io, self._control, self._read_limits)
+        traces = self._traces()
+        observed = self._observed(crawl, control_loop)
         beside = asyncio.gather(
-            control_loop.run(flags), self._disk.watch(self._io.clock), self._stop_in_time()
+            control_loop.run(flags),
+            self._disk.watch(self._io.clock),
+            self._stop_in_time(),
+            traces.keep(observed, self._io.clock),
         )
         try:
             await crawl.run()
         finally:
             beside.cancel()
             await asyncio.gather(beside, return_exceptions=True)
+            await traces.finish(observed, self._io.clock.now())
+
+    def _traces(self) -> Traces:
+        job = self._job.recipe.job
+        return Traces(self._place.home, job, self._place.traces or f"{job}.")
+
+    def _observed(self, crawl: Crawl, control_loop: ControlLoop) -> Observed:
+        async def now() -> Now:
+            status = shown_hosts(await control_loop.status())
+            return Now(status, self._limits_shown(), crawl.progress, crawl.seconds_in_flight())
+
+        async def retune(wanted: Retune) -> None:
+            self._job = retuned(self._job, wanted)
+            await control_loop.apply(self._limits_now())
+
+        return Observed(
+            self._store.stats, now, crawl.in_flight, lambda: crawl.received, retune, self._io.tell
+        )
+
+    def _limits_shown(self) -> LimitsShown:
+        limits = self._limits_now()
+        pacing = limits.frontier.pacing
+        rate = round(1 / pacing.delay, 3) if pacing.delay else 0.0
+        return LimitsShown(rate, limits.concurrency, pacing.per_host, limits.frontier.max_pages)
 
     async def _stop_in_time(self) -> None:
         if self._place.max_time is None:
@@ -144,6 +175,9 @@ class Run:
     async def _read_limits(self) -> Limits:
         if self._read_job is not None:
             self._apply_limits_of(await self._read_job())
+        return self._limits_now()
+
+    def _limits_now(self) -> Limits:
         recipe = self._job.recipe
         return Limits(recipe.concurrency, self._job.frontier, recipe.pages_per_base)
 

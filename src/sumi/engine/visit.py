@@ -95,6 +95,7 @@ class Visits:
         self._frontier = frontier
         self._clock = clock
         self._in_flight: dict[int, Visit] = {}  # by token
+        self._since: dict[int, float] = {}
         self._tried: dict[str, Tried] = {}  # for pages that wait for another turn
         self._pause = SHORTEST_PAUSE
 
@@ -103,11 +104,13 @@ class Visits:
         """A visit of the leased page; the lease is renewed until the block ends."""
         visit = Visit(lease, self._tried.pop(lease.url, None))
         self._in_flight[lease.token] = visit
+        self._since[lease.token] = self._clock.now()
         self._pause = max((lease.deadline - self._clock.now()) / RENEWALS_PER_LEASE, SHORTEST_PAUSE)
         try:
             yield visit
         finally:
             self._in_flight.pop(lease.token, None)
+            self._since.pop(lease.token, None)
 
     def remember(self, visit: Visit) -> None:
         """Before it is handed back: its next turn continues where this one ends."""
@@ -116,6 +119,13 @@ class Visits:
 
     def urls(self) -> tuple[str, ...]:
         return tuple(sorted(visit.url for visit in self._in_flight.values()))
+
+    def seconds(self) -> dict[str, float]:
+        """How long each page is in flight."""
+        now = self._clock.now()
+        return {
+            visit.url: round(now - self._since.get(token, now), 1) for token, visit in self._in_flight.items()
+        }
 
     async def keep_leases(self) -> None:
         """Runs beside the crawl until cancelled."""

@@ -15,6 +15,7 @@ from typing import Any, Final
 import apsw
 import msgspec
 
+from sumi.catalogue.role import MIRROR_SETTINGS
 from sumi.errors import SumiError
 from sumi.inspection.status import look, looking_at
 from sumi.outcomes import KEPT, MEANINGS, Outcome
@@ -44,8 +45,10 @@ async def _write(state: Path, path: Path) -> None:
         db.execute(SCHEMA)
         async with looking_at(state) as store:
             await writer.take(store)
+            saved = await store.get_note(MIRROR_SETTINGS)
         writer.finish()
         db.execute("INSERT INTO meta VALUES ('status', ?)", (msgspec.json.encode(status).decode(),))
+        db.execute("INSERT INTO meta VALUES ('settings', ?)", (saved or "{}",))
     db.close()
 
 

@@ -7,10 +7,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from sumi.catalogue.find import Job, JobKind, find_jobs
+from sumi.catalogue.find import Job, find_jobs
 
 _FRESH_SECONDS: Final = 0.5  # a page asks several things at once
 _ID_DIGITS: Final = 12
+RUN_FILES: Final = ("activity.jsonl", "now.json", "now.json.tmp")  # they change without the ledger
 
 
 class Jobs:
@@ -47,11 +48,6 @@ def job_id(job: Job) -> str:
     ]
 
 
-def flag_suffix(job: Job) -> str:
-    """Of the files that steer it: ``pause.mirror``, ``stop.crawler``."""
-    return job.state.name if job.kind is JobKind.CRAWL else str(job.kind)
-
-
 def stamp_of(job: Job) -> str:
     """Changes whenever the job's state does. Only the names, sizes and times of its files are read."""
     digest = sha256()
@@ -73,6 +69,3 @@ def _state_files(job: Job) -> list[Path]:
         return sorted(path for path in job.state.iterdir() if path.name not in skipped and path.is_file())
     except OSError:
         return []
-
-
-RUN_FILES: Final = ("activity.jsonl", "now.json")

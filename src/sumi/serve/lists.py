@@ -90,6 +90,12 @@ def fidelity(view: View) -> dict[str, Any]:
     return {"buckets": buckets, "below": below, "pages": sum(buckets)}
 
 
+def hosts(view: View) -> list[dict[str, Any]]:
+    """Those with work, as the status has them."""
+    found: list[dict[str, Any]] = view.status()["hosts"]
+    return found
+
+
 def like(text: str) -> str:
     for special in ("\\", "%", "_"):
         text = text.replace(special, f"\\{special}")

@@ -4,6 +4,7 @@ sent to the window as JSON strings, or to a frame without any rights, never as a
 import re
 from contextlib import closing
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +27,7 @@ MOST_BYTES: Final = 8 * 1024 * 1024
 # Tags that could make a browser ask somebody even where scripts, images and frames are forbidden: their
 # names are changed, so that they mean nothing.
 _ASKING: Final = re.compile(r"<(/?)(link|meta|base)\b", re.IGNORECASE)
+_HEADING: Final = re.compile("<(h[1-6])>")  # those of the Markdown itself have no attributes
 _SHARDS: Final = 3  # aa/bb/<sha256>.html.zst
 _FRAME: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Captured page</title><style>
 :root{color-scheme:light dark}
@@ -131,7 +133,9 @@ def _text(data: bytes, charset: str = "utf-8") -> Text:
 
 def rendered(markdown: str) -> str:
     """For a frame without rights: it may hold any HTML."""
-    return _FRAME.replace("{}", disarmed(render(markdown)))
+    numbers = count()
+    body = _HEADING.sub(lambda found: f'<{found[1]} id="sumi-{next(numbers)}">', disarmed(render(markdown)))
+    return _FRAME.replace("{}", body)
 
 
 def disarmed(page: str) -> str:

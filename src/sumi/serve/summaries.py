@@ -1,14 +1,13 @@
 """A job in a few numbers, as the list of jobs shows it. Outcomes add up to what was discovered."""
 
-import time
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from sumi.catalogue.find import Job
+from sumi.catalogue.find import Job, JobKind
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.serve.jobs import job_id
+from sumi.serve.live import read_now, watch
 from sumi.serve.views import NotYet, View, Views
 
 _ENDED_WELL: Final = ("complete", "limited")
@@ -33,11 +32,8 @@ class JobSummary(msgspec.Struct, kw_only=True):
     notes: tuple[str, ...] = ()
     left_out: dict[str, int] = {}
     actions: tuple[str, ...] = ()
-
-
-class _Progress(msgspec.Struct):
-    pages_per_second: float | None = None
-    eta_seconds: float | None = None
+    role: str = ""
+    now: dict[str, Any] | None = None  # of a run that is watched: pages in flight, hosts, limits
 
 
 async def summary_of(
@@ -53,7 +49,7 @@ async def summary_of(
         state="unreadable" if job.damage else "reading",
         process=job.process,
         problem=job.damage,
-        actions=actions,
+        role=role_of(job, None),
     )
     if job.damage:
         return made
@@ -63,13 +59,18 @@ async def summary_of(
         views.refresh(job)
     if views.is_ready(job):
         try:
-            _fill(made, await views.ask(job, View.status))
+            status = await views.ask(job, View.status)
+            made.role = role_of(job, status)
+            _fill(made, status)
         except NotYet as error:
             made.problem = str(error)
     elif views.problem(job):
         made.state, made.problem = "unreadable", views.problem(job)
     if job.process is not None:
         _fill_running(made, job)
+    elif made.state in ("running", "paused"):
+        made.state = "stopping"  # it has just ended, and is being read
+    made.actions = actions_of(job, made.state)
     return made
 
 
@@ -93,15 +94,37 @@ def fill_counts(made: JobSummary, discovered: int, outcomes: dict[str, int], at:
 
 def _fill_running(made: JobSummary, job: Job) -> None:
     made.state = "paused" if job.paused else "running"
-    progress = _progress_of(job.home)
-    made.pages_per_second, made.eta_seconds = progress.pages_per_second, progress.eta_seconds
+    watch(job, made.role)
+    now = read_now(job, made.role)
+    if now is None:
+        return
+    status, progress = now["status"], now["progress"] or {}
+    made.state = status["state"]
+    outcomes = dict(status["outcomes"])
+    outcomes[Outcome.PENDING] = outcomes.get(Outcome.PENDING, 0) + status["pending"]
+    fill_counts(made, status["discovered"], outcomes, status["at"])
+    made.pages_per_second, made.eta_seconds = progress.get("pages_per_second"), progress.get("eta_seconds")
+    made.now = {
+        "in_flight": sorted(now["seconds"].items(), key=lambda each: -each[1]),
+        "hosts": status["hosts"],
+        "limits": now["limits"],
+    }
 
 
-def _progress_of(home: Path) -> _Progress:
-    try:
-        path = home / "_progress.json"
-        if time.time() - path.stat().st_mtime > 60:
-            return _Progress()
-        return msgspec.json.decode(path.read_bytes(), type=_Progress)
-    except (OSError, msgspec.MsgspecError):
-        return _Progress()
+def actions_of(job: Job, state: str) -> tuple[str, ...]:
+    """What can be done with it here, in the order of the buttons."""
+    if job.damage:
+        return ()
+    if job.process is not None:
+        first = "resume" if state == "paused" else "pause"
+        return (first, "stop", "cancel", "retune")
+    can_begin = job.kind in (JobKind.MIRROR, JobKind.CAPTURE)
+    again = ("continue",) if can_begin and state not in _ENDED_WELL else ()
+    return (*again, "update") if job.kind is JobKind.MIRROR else again
+
+
+def role_of(job: Job, status: dict[str, Any] | None) -> str:
+    """What its flag files are called after. That of a crawl is in its ledger."""
+    if job.kind is JobKind.CRAWL:
+        return str(status["job"]) if status else "crawler"
+    return str(job.kind)

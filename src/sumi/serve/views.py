@@ -83,7 +83,7 @@ class Views:
     async def settled(self, job: Job) -> None:
         """Wait for a first view, so that a page need not ask twice; not for a newer one."""
         known = self.refresh(job)
-        if known.making is not None and (not self._path(job).is_file() or job.process is None):
+        if known.making is not None and (not self.is_ready(job) or job.process is None):
             await asyncio.wait([known.making], timeout=QUERY_SECONDS)
 
     def problem(self, job: Job) -> str:
@@ -122,7 +122,15 @@ class View:
         return list(self._db.execute(statement, tuple(bindings)))
 
     def status(self) -> dict[str, Any]:
-        text = self.rows("SELECT value FROM meta WHERE key = 'status'")[0][0]
+        """As ``sumi status --json`` has it."""
+        return self._meta("status")
+
+    def settings(self) -> dict[str, Any]:
+        """What a mirror saved of its settings; no secrets are among them."""
+        return self._meta("settings")
+
+    def _meta(self, key: str) -> dict[str, Any]:
+        text = self.rows("SELECT value FROM meta WHERE key = ?", (key,))[0][0]
         return msgspec.json.decode(text, type=dict[str, Any])
 
 

@@ -5,7 +5,7 @@ import { Answer, Card, Empty, Rows } from "../parts.js";
 export function Failures({ job }) {
   const query = route.value.query;
   const outcome = query.get("outcome");
-  const groups = useAnswer(`/api/jobs/${job.id}/failures`, outcome ? {} : { ending: "failed" });
+  const groups = useAnswer(`/api/jobs/${job.id}/failures`, outcome ? {} : { ending: "failed" }, { job });
   return html`<${Answer} of=${groups} skeleton=${6}>${(all) => {
     const list = outcome ? all.filter((group) => group.outcome === outcome) : all;
     if (!list.length) return html`<${Empty} title=${outcome ? `No URL is ${words(outcome)}` : "Nothing failed"}>${outcome ? "Other outcomes are in the overview." : "Every URL that was wanted was obtained, or passed over by a rule."}</${Empty}>`;

@@ -1,25 +1,39 @@
 // One job: its numbers, its pages, its failures.
-import { count, duration, Foreign, html, Link, useAnswer } from "../lib.js";
-import { Answer, State } from "../parts.js";
+import { count, duration, Foreign, html, Link, useLive } from "../lib.js";
+import { Actions, Answer, Empty, State } from "../parts.js";
 import { Overview } from "./overview.js";
 import { Pages } from "./pages.js";
 import { Failures } from "./failures.js";
+import { Hosts } from "./hosts.js";
+import { JobChanges } from "./changes.js";
+import { Log } from "./log.js";
 
-const TABS = { overview: ["Overview", Overview], pages: ["Pages", Pages], failures: ["Failures", Failures] };
+const TABS = {
+  overview: ["Overview", Overview],
+  pages: ["Pages", Pages],
+  failures: ["Failures", Failures],
+  hosts: ["Hosts", Hosts],
+  changes: ["Changes", JobChanges],
+  log: ["Log", Log],
+};
 
 export function JobScreen({ id, tab }) {
-  const job = useAnswer(`/api/jobs/${id}`, null, { every: 2000 });
+  const live = useLive(id);
   return html`<div class="screen">
-    <${Answer} of=${job} what="Reading the job">${(made) => html`<${Head} job=${made} />
-      <nav class="tabs" aria-label="Parts of this job">${Object.entries(TABS).map(([name, [title]]) => html`<${Link} key=${name} to=${name === "overview" ? `/job/${id}` : `/job/${id}/${name}`} aria-current=${name === tab ? "page" : undefined}>${title}${name === "failures" && made.endings.failed > 0 && html` <b class="badge">${count(made.endings.failed)}</b>`}</${Link}>`)}</nav>
-      <${Part} tab=${tab} job=${made} />`}</${Answer}>
+    <${Answer} of=${live} what="Reading the job">${([made]) => (made ? html`<${Shown} id=${id} tab=${tab} made=${made} log=${live.log} />` : html`<${Empty} title="This job is gone">Its folder is not there any more. <${Link} to="/">All jobs</${Link}></${Empty}>`)}</${Answer}>
   </div>`;
 }
 
-function Part({ tab, job }) {
-  const [title, Shown] = TABS[tab] ?? TABS.overview;
+function Shown({ id, tab, made, log }) {
+  return html`<${Head} job=${made} />
+      <nav class="tabs" aria-label="Parts of this job">${Object.entries(TABS).map(([name, [title]]) => html`<${Link} key=${name} to=${name === "overview" ? `/job/${id}` : `/job/${id}/${name}`} aria-current=${name === tab ? "page" : undefined}>${title}${name === "failures" && made.endings.failed > 0 && html` <b class="badge">${count(made.endings.failed)}</b>`}</${Link}>`)}</nav>
+      <${Part} tab=${tab} job=${made} log=${log} />`;
+}
+
+function Part({ tab, job, log }) {
+  const [title, Tab] = TABS[tab] ?? TABS.overview;
   document.title = `${title} · ${job.name} · Sumi`;
-  return html`<${Shown} job=${job} />`;
+  return html`<${Tab} job=${job} log=${log} />`;
 }
 
 function Head({ job }) {
@@ -29,6 +43,7 @@ function Head({ job }) {
     <div class="title"><h1>${job.name}</h1><${State} state=${job.state} />
       ${live && job.pages_per_second !== null && html`<span class="fact">${job.pages_per_second.toFixed(1)} pages/s</span>`}
       ${live && job.eta_seconds !== null && html`<span class="fact">${duration(job.eta_seconds)} left</span>`}
+      <div class="actions"><${Actions} job=${job} /></div>
     </div>
     <p class="under"><${Foreign} url=${job.target.split(", ")[0]}>${job.target}</${Foreign}> <span class="faint">in ${job.folder}</span></p>
     ${job.problem && html`<div class="problem" role="alert">${job.problem}</div>`}

@@ -1,11 +1,11 @@
 // All jobs: what runs, what it found, what to do next.
-import { ago, count, duration, html, Link, plural, session, shortUrl, useAnswer } from "../lib.js";
-import { Answer, Command, Empty, Endings, State } from "../parts.js";
+import { ago, count, duration, html, Link, plural, session, shortUrl, useLive } from "../lib.js";
+import { Actions, Answer, Command, Empty, Endings, State } from "../parts.js";
 
 const ORDER = { running: 0, paused: 1, reading: 2 };
 
 export function JobsScreen() {
-  const jobs = useAnswer("/api/jobs", null, { every: 2000 });
+  const jobs = useLive();
   document.title = "Jobs · Sumi";
   return html`<div class="screen">
     <div class="title"><h1>Jobs</h1></div>
@@ -15,7 +15,7 @@ export function JobsScreen() {
 
 function None() {
   const folders = session.value?.folders ?? [];
-  return html`<${Empty} title="No jobs yet">There is nothing of Sumi's in ${folders.join(" or ") || "these folders"}. Start one here or in a terminal:
+  return html`<${Empty} title="No jobs yet">There is nothing of Sumi's in ${folders.join(" or ") || "these folders"}. <${Link} to="/new">Start one here</${Link}, or in a terminal:
     <${Command} line="sumi mirror https://docs.example.org" /></${Empty}>`;
 }
 
@@ -49,7 +49,8 @@ function Job({ job }) {
       ${job.endings.failed > 0 && html`<${Link} class="bad" to=${`/job/${job.id}/failures`}>${count(job.endings.failed)} failed</${Link}>`}
       ${live && job.pages_per_second !== null && html`<span>${job.pages_per_second.toFixed(1)}/s</span>`}
       ${live && job.eta_seconds !== null && html`<span>${duration(job.eta_seconds)} left</span>`}
-      ${!live && job.at > 0 && html`<span>${ago(job.at)}</span>`}
+      ${!live && job.at > 0 && html`<span class="faint">${ago(job.at)}</span>`}
     </div>
+    <${Actions} job=${job} few />
   </li>`;
 }

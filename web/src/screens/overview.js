@@ -1,14 +1,19 @@
 // Outcomes that add up, and how whole the pages are.
-import { ago, count, html, Link, percent, plural, useAnswer, words } from "../lib.js";
+import { useEffect, useState } from "preact/hooks";
+import { ago, count, html, Link, percent, plural, session, shortUrl, tell, useAnswer, words } from "../lib.js";
 import { Answer, Card, Endings } from "../parts.js";
+import { Curves } from "./curves.js";
 
 const KINDS = { done: "done", failed: "failed", "passed over": "passed", waiting: "waiting" };
 
 export function Overview({ job }) {
-  const overview = useAnswer(`/api/jobs/${job.id}/overview`, null, { every: job.process ? 5000 : 0 });
+  const overview = useAnswer(`/api/jobs/${job.id}/overview`, null, { job });
   return html`<div class="columns"><div>
     <${Outcomes} job=${job} overview=${overview} />
+    ${job.now && html`<${InFlight} job=${job} />`}
   </div><div>
+    <${Curves} job=${job} />
+    ${job.now && !session.value?.read_only && html`<${Limits} job=${job} />`}
     <${Answer} of=${overview} what="Counting">${(data) => html`<${Fidelity} job=${job} fidelity=${data.fidelity} />`}</${Answer}>
     ${job.notes.length > 0 && html`<${Card} title="Notes"><ul class="plain">${job.notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul></${Card}>`}
   </div></div>`;
@@ -45,4 +50,41 @@ function Fidelity({ job, fidelity }) {
     <div class="scale"><span>0</span><span>0.5</span><span>1</span></div>
     <p class="faint">How much of each page is in its Markdown; heights are square roots.</p>
   </${Card}>`;
+}
+
+function InFlight({ job }) {
+  const list = job.now.in_flight;
+  return html`<${Card} title="In flight now" aside=${plural(list.length, "page")}>
+    ${list.length ? html`<ul class="flight">${list.slice(0, 12).map(([url, seconds]) => html`<li key=${url}><span class="clip" title=${url}>${shortUrl(url)}</span><span class="n faint">${seconds.toFixed(1)} s</span></li>`)}</ul>` : html`<p class="faint">Every host is waiting for its turn; see <${Link} to=${`/job/${job.id}/hosts`}>Hosts</${Link}>.</p>`}
+  </${Card}>`;
+}
+
+const LIMITS = [
+  ["rate_limit", "Requests a second, per host", "0 for no limit"],
+  ["concurrency", "Requests at once", "over all hosts"],
+  ["per_host", "At once, per host", ""],
+  ["max_pages", "Most pages", "0 for no limit"],
+];
+
+function Limits({ job }) {
+  const held = job.now.limits;
+  const [given, set] = useState({});
+  const [said, say] = useState("");
+  useEffect(() => set({}), [JSON.stringify(held)]);
+  const apply = async (event) => {
+    event.preventDefault();
+    const wanted = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== "").map(([name, value]) => [name, Number(value)]));
+    try {
+      await tell(`/api/jobs/${job.id}/retune`, wanted);
+      say("Told; the run takes it over within a second.");
+    } catch (error) {
+      say(error.message);
+    }
+    setTimeout(() => say(""), 4000);
+  };
+  const changed = Object.values(given).some((value) => value !== "");
+  return html`<${Card} title="Limits" aside="of this run, at once"><form class="limits" onSubmit=${apply}>
+    ${LIMITS.map(([name, title, note]) => html`<label key=${name}><span>${title}</span><input type="number" min=${name === "rate_limit" || name === "max_pages" ? 0 : 1} step=${name === "rate_limit" ? "any" : 1} name=${name} placeholder=${held[name]} value=${given[name] ?? ""} onInput=${(event) => set({ ...given, [name]: event.currentTarget.value })} /><small>now ${held[name]}${note && `; ${note}`}</small></label>`)}
+    <div class="end"><span class="faint" role="status">${said}</span> <button class="primary" disabled=${!changed}>Apply</button></div>
+  </form></${Card}>`;
 }

@@ -39,7 +39,7 @@ export function Score({ value }) {
 }
 
 function Tree({ job }) {
-  const roots = useAnswer(`/api/jobs/${job.id}/tree`, {});
+  const roots = useAnswer(`/api/jobs/${job.id}/tree`, {}, { job });
   return html`<div class="tree" role="tree" aria-label="Pages by folder"><${Answer} of=${roots} skeleton=${6}>${(data) => (data.folders.length ? data.folders.map((folder) => html`<${Folder} key=${folder.path} job=${job} folder=${folder} open=${data.folders.length < 4} />`) : html`<${Empty} title="No pages yet">Pages appear here as they are captured.</${Empty}>`)}</${Answer}></div>`;
 }
 
@@ -52,7 +52,7 @@ function Folder({ job, folder, open: first = false }) {
 }
 
 function Inside({ job, under, after = "" }) {
-  const inside = useAnswer(`/api/jobs/${job.id}/tree`, { under, after });
+  const inside = useAnswer(`/api/jobs/${job.id}/tree`, { under, after }, { job });
   const [more, set] = useState(false);
   return html`<${Answer} of=${inside} skeleton=${2}>${(data) => html`
     ${!after && data.folders.map((folder) => html`<${Folder} key=${folder.path} job=${job} folder=${folder} />`)}

@@ -208,6 +208,7 @@ async def _run(
             settings.durability,
             max_time=settings.max_time,
             tolerance=settings.tolerance,
+            traces=f"{STATE_FOLDER}/",
         )
         with obeying_signals(control):
             summary = await Run(job, place, io, store, output, control).run()

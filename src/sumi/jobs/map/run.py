@@ -103,6 +103,7 @@ async def _map(
         request.durability,
         max_time=request.max_time,
         tolerance=request.tolerance,
+        traces=f"{database.name}.",
     )
 
     async def read_job() -> Job:

@@ -126,6 +126,7 @@ async def _run(
         settings.durability,
         max_time=settings.max_time,
         tolerance=settings.tolerance,
+        traces=f"{STATE_FOLDER}/",
     )
     with obeying_signals(control):
         return await Run(job, place, io, store, tree, control, read_job, complete).run()

@@ -1,0 +1,94 @@
+"""Changes: every POST of the window. The guard has seen that it comes from its own page."""
+
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sumi.catalogue.find import Job
+from sumi.serve import control
+from sumi.serve.control import JobRequest, Limits
+from sumi.serve.jobs import job_id
+from sumi.serve.views import View
+from sumi.serve.window import Refused, Window, answer, body_of
+
+
+async def steer(window: Window, request: Request) -> Response:
+    """``/api/jobs/{id}/{action}``"""
+    job, action = window.job(request), request.path_params["action"]
+    if action in ("continue", "update"):
+        return await _begin_again(window, job, update=action == "update")
+    if job.process is None:
+        raise Refused(409, "The job is not running.")
+    role = await window.role(job)
+    try:
+        match action:
+            case "pause":
+                control.pause(job, role)
+            case "resume":
+                control.resume(job, role)
+            case "stop":
+                control.stop(job, role)
+            case "cancel":
+                control.cancel(job)
+            case "retune":
+                control.retune(job, role, await body_of(request, Limits))
+            case _:
+                raise Refused(404, "There is no such action.")
+    except OSError as error:
+        raise Refused(409, f"The job's folder cannot be written to: {error.strerror}.") from None
+    window.jobs.forget()
+    return answer({"done": action})
+
+
+async def _begin_again(window: Window, job: Job, *, update: bool) -> Response:
+    if job.process is not None:
+        raise Refused(409, "The job is running already.")
+    words = control.again_command(job, await _saved(window, job), update=update)
+    await window.children.start(words, job.root, job.name)
+    window.jobs.forget()
+    return answer({"job": job_id(job), "command": control.as_typed(words)}, 201)
+
+
+async def _saved(window: Window, job: Job) -> dict[str, Any] | None:
+    return await window.views.ask(job, View.settings) if window.views.is_ready(job) else None
+
+
+async def show_again(window: Window, request: Request) -> Response:
+    """The command line that ``continue`` or ``update`` would run."""
+    job = window.job(request)
+    update = request.query_params.get("update") == "1"
+    return answer(
+        {"command": control.as_typed(control.again_command(job, await _saved(window, job), update=update))}
+    )
+
+
+async def tell_command(window: Window, request: Request) -> Response:
+    """The command line that a form amounts to."""
+    wanted = await body_of(request, JobRequest)
+    return answer({"command": control.as_typed(control.command_for(wanted, window.jobs.places))})
+
+
+async def plan(window: Window, request: Request) -> Response:
+    wanted = await body_of(request, JobRequest)
+    control.command_for(wanted, window.jobs.places)  # what cannot be started is not planned
+    words = control.plan_command(wanted)
+    return answer({"plan": await control.answer_of(words), "command": control.as_typed(words)})
+
+
+async def start(window: Window, request: Request) -> Response:
+    wanted = await body_of(request, JobRequest)
+    words = control.command_for(wanted, window.jobs.places)
+    root: Path = window.jobs.places[wanted.folder]
+    process = await window.children.start(words, root, control.name_of(words))
+    window.jobs.forget()
+    found = [job_id(job) for job in window.jobs.all().values() if job.process == process]
+    return answer({"job": found[0] if found else None, "command": control.as_typed(words)}, 201)
+
+
+async def explain(window: Window, request: Request) -> Response:
+    job, url = window.job(request), request.query_params.get("url", "")
+    where = job.state if job.state.is_file() else job.home
+    words = ["explain", "--in", str(where), "--", url]
+    return answer({"explanation": await control.answer_of(words), "command": control.as_typed(words)})
