@@ -187,7 +187,7 @@ def test_however_it_is_wrapped_no_paragraph_of_the_story_is_lost(wrappers: list[
 
 
 def test_comments_that_were_left_out_do_not_count_as_lost() -> None:
-    comments = "".join(f"<p>{SENTENCE}, and {'word ' * 20} {n}.</p>" for n in range(9))
+    comments = "".join(f"<div><p>{SENTENCE}, and {'word ' * 20} {n}.</p></div>" for n in range(9))
     page = f"{DECLARED}<body><div><div>{STORY}</div><div id=comments-list>{comments}</div></div>"
     expected = page_markdown(parse_html(page.encode(), "utf-8"), "https://e.org/").expected
     assert expected is not None

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
-from sumi.parse.html import Element, Node, element_children, is_on_page
+from sumi.parse.html import Element, Node, Text, element_children, is_on_page
 from sumi.parse.markdown.chrome import CHROME_ROLES, link_share
 
 LANDMARK: Final = "landmark"  # header, footer, aside, form, nav, and what has such a role or name
@@ -36,6 +36,9 @@ _LONGEST_NAMES: Final = 500
 _MOSTLY: Final = 0.5
 _FEW_LINKS: Final = 0.3
 _PROSE: Final = 25  # words; shorter paragraphs are notices of copyright and slogans
+_LEGAL: Final = 80  # words; what is called a footer and has fewer is a notice of rights
+_SENTENCE: Final = 8
+_ENTRIES: Final = frozenset({"article", "blockquote", "div", "li", "section", "table", "tr"})
 _STRUCTURES: Final = ("table", "ul", "ol")
 _LEAST_STRUCTURE: Final = 2  # rows or items
 _FRAMES: Final = (
@@ -47,11 +50,12 @@ _FRAMES: Final = (
 class LeftOut:
     """Counted on the way of one page."""
 
-    __slots__ = ("by_name", "words")
+    __slots__ = ("_part", "by_name", "words")
 
     def __init__(self) -> None:
         self.words: dict[str, int] = {}
         self.by_name = 0  # words of what looks like content
+        self._part: Element | None = None  # what is around it on the page was counted
 
     def add(self, kind: str, words: int, *what: Node) -> None:
         """``what`` they are in is of interest to those only who want to see it."""
@@ -60,29 +64,48 @@ class LeftOut:
 
     def take_off(self, element: Element, kind: str = "") -> None:
         """Counts what is in the element, and removes it from the page. Some is removed with what it is in."""
-        words = number_of_words(element) if is_on_page(element) else 0
+        words = number_of_words(element) if self._is_uncounted(element) else 0
         if words:
             kind = kind or kind_of(element)
             self.add(kind, words, element)
-            if words >= _PROSE and kind in _BY_NAME and not (kind == COMMENT and _is_thread(element)):
-                content = words_of_content(element)
-                self.by_name += content if content >= _PROSE else 0
+            if words >= _PROSE and _is_by_name(element, kind):
+                content = max(words_of_content(element), _words_of_sentences(element))
+                self.by_name += content if content >= (_LEGAL if kind == LANDMARK else _PROSE) else 0
         element.decompose()
 
     def note_beside(self, part: Element, body: Element) -> None:
         """Of all that is around the part on the page."""
+        self._part = part
         inner = part
         while inner is not body and isinstance(inner.parent, Element):
             outer = inner.parent
-            for each in element_children(outer):
-                if each is not inner:
+            for each in outer.children:
+                if isinstance(each, Text):
+                    self.add(OTHER, len(each.data.split()), each)
+                elif isinstance(each, Element) and each is not inner:
                     self.add(_kind_beside(each), number_of_words(each), each)
             inner = outer
+
+    def _is_uncounted(self, element: Element) -> bool:
+        if self._part is None:
+            return is_on_page(element)
+        return self._part in element.ancestors
+
+
+def _is_by_name(element: Element, kind: str) -> bool:
+    """And not by its tag or its role; several comments are comments."""
+    if kind == LANDMARK:
+        return not _is_landmark(element)
+    return kind in _BY_NAME and not (kind == COMMENT and _is_thread(element))
+
+
+def _is_landmark(element: Element) -> bool:
+    return element.tag in _LANDMARK_TAGS or element.attr("role") in CHROME_ROLES
 
 
 def kind_of(element: Element) -> str:
     """What is left out without any of these signs is so as a bar."""
-    if element.tag in _LANDMARK_TAGS or element.attr("role") in CHROME_ROLES:
+    if _is_landmark(element):
         return LANDMARK
     return kind_of_names(f"{element.attr('class') or ''} {element.attr('id') or ''}") or NAVIGATION
 
@@ -101,11 +124,11 @@ def _kind_beside(element: Element) -> str:
 
 
 def _is_thread(element: Element) -> bool:
-    """Of several comments that are all of one kind."""
+    """Of several comments that are all of one kind, each in an element of its own: paragraphs are a text."""
     inner = list(islice(element_children(element), _LEAST_STRUCTURE + 1))
     while len(inner) == 1:
         inner = list(islice(element_children(inner[0]), _LEAST_STRUCTURE + 1))
-    kinds = [(each.tag, each.attr("class")) for each in inner]
+    kinds = [(each.tag, each.attr("class")) for each in inner if each.tag in _ENTRIES]
     return len(kinds) > len(set(kinds))
 
 
@@ -125,6 +148,13 @@ def words_of_content(root: Element) -> int:
             words += found
             outermost = element
     return words
+
+
+def _words_of_sentences(element: Element) -> int:
+    """Of several short paragraphs, which together are a text: a notice has one or two."""
+    lengths = [_unlinked_words(paragraph) for paragraph in element.iter_elements("p")]
+    words = sum(length for length in lengths if length >= _SENTENCE)
+    return words if words >= 2 * _PROSE else 0
 
 
 def _words_of(element: Element) -> int:
