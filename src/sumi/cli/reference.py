@@ -35,7 +35,9 @@ _PROMISES = {
     "limited": (
         "Everything within the job's limits is here, but some of the pages found are not: linked, but not in "
         "the sitemap (`unlisted`), `too_deep`, `trap`, `over_cap`, `over_budget`, `over_quota`, or links "
-        "beyond `--max-links` (`links_dropped`). The summary says how many and which option takes them; "
+        "beyond `--max-links` (`links_dropped`); or pages are here that only their scripts fill "
+        "(`unrendered`), or with others behind `#/` (`hash_routes`). The summary says how many and which "
+        "option takes them; "
         "`--json` has them as `left_out`. Also if only one page was found, in a map also on one quality "
         "domain, and no link of it was followed (`alone`), and if one of several typed URLs was skipped "
         "(`amiss`). Exit code 0."

@@ -31,7 +31,10 @@ _LEFT_OUT = {
     "over_quota": "their repository's limit was reached (caps in the configuration)",
     "not_archived": "not in the archive (without --replay they are fetched)",
     "links_dropped": "beyond the limit for one page (--max-links)",
+    "unrendered": "filled by JavaScript, and empty without it (--render auto shows them)",
+    "hash_routes": "with others behind #/, which are no pages of their own to a server",
 }
+_IN_PART = frozenset({"unrendered", "hash_routes"})
 _WITH_FLAGS = frozenset({"mirror", "capture", "map", "plan", "sitemap"})
 _LEFT_OUT_BY_JOB = {
     ("over_cap", "capture"): "the page limit was reached (--limit)",
@@ -181,6 +184,8 @@ def why_limited(summary: Summary) -> str:
 def left_out_words(name: str, count: int, job: str) -> str:
     kind = job if job in _WITH_FLAGS else "crawl"  # a crawl's name is its profile's, or its mode's
     why = _LEFT_OUT_BY_JOB.get((name, kind)) or _LEFT_OUT.get(name, name)
+    if name in _IN_PART:
+        return f"{_counted(count)} here in part: {why}"
     what = f"{count:,} links" if name == LINKS_DROPPED else _counted(count)
     return f"{what} left out: {why}"
 

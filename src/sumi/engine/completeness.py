@@ -28,6 +28,8 @@ LEFT_OUT: Final = (
     Outcome.NOT_ARCHIVED,
 )
 LINKS_DROPPED: Final = "links_dropped"  # besides those: links beyond the limit per page
+UNRENDERED: Final = "unrendered"  # pages that are here, but only their scripts would have filled
+HASH_ROUTES: Final = "hash_routes"  # pages that have others behind #/
 PAGES_HERE: Final = UP_TO_DATE | {Outcome.DUPLICATE}
 _SEED_IS_FINE: Final = PAGES_HERE | {Outcome.REDIRECTED, Outcome.READ, Outcome.PENDING}
 _NOTE: Final = "run.standing"
@@ -44,6 +46,8 @@ class Findings(msgspec.Struct, frozen=True):
     only_amiss: bool = False  # no seed succeeded
     excused: dict[str, int] = {}  # failed URLs that do not count, by reason
     lone: bool = False  # a part of the job is a single page without followed links
+    unrendered: int = 0
+    hash_routes: int = 0
     remains: Remains = Remains()  # what was not read of the job's source
 
 
@@ -124,6 +128,8 @@ def standing(
     """``outcomes``: those of ``stats``, with pending URLs under their reason. ``follows``: the job follows
     links, so that a single page is suspicious."""
     left_out = left_out_of(outcomes, findings.links_dropped, edge=edge)
+    here_in_part = {UNRENDERED: findings.unrendered, HASH_ROUTES: findings.hash_routes}
+    left_out |= {name: count for name, count in here_in_part.items() if count}
     here = sum(outcomes.get(one.value, 0) for one in PAGES_HERE)
     alone = follows and (here == 1 or findings.lone) and not left_out
     if stopped and (findings.remains.behind or (stats.pending and not over_cap)):

@@ -219,14 +219,23 @@ class Run:
         waits = await self._store.waiting_hosts(self._io.clock.now())
         if not aborted:  # after an abort the disk may have failed, and records cannot be read
             scores = Scores(self._job.recipe.min_fidelity, self._job.recipe.max_junk)
-            remarks, dropped = await findings(self._store, scores)
+            remarks = await findings(self._store, scores)
             lone = self._has_lone_page is not None and self._has_lone_page()
             seeds = await failed_seeds(self._store)
             excused = await excused_failures(
                 self._store, stats, waits, self._place.tolerance, maps=self._job.recipe.record_links
             )
-            found = Findings(scores.below, scores.above, dropped, *seeds, lone=lone, excused=excused)
-            notes = (*notes, *self._output.remarks(), *remarks, *scores.notes())
+            found = Findings(
+                scores.below,
+                scores.above,
+                remarks.dropped,
+                *seeds,
+                lone=lone,
+                excused=excused,
+                unrendered=remarks.unrendered,
+                hash_routes=remarks.hash_routes,
+            )
+            notes = (*notes, *self._output.remarks(), *remarks.notes, *scores.notes())
         return summarize(
             self._job.recipe,
             stats,

@@ -14,6 +14,7 @@ from sumi.events import Summary
 from sumi.frontier.novelty import near_duplicates
 from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, SUSPENDED
 from sumi.outcomes import UP_TO_DATE, Outcome
+from sumi.parse.page.digest import ROUTES, UNRENDERED
 from sumi.ports import FrontierStats, HostWait, Ledger, UrlRecord
 from sumi.recipe import Recipe
 from sumi.urls import host_key
@@ -169,11 +170,17 @@ def _named(page: _Page) -> str:
     return f"fidelity {page.score:.3f}: {page.url} ({'; '.join(page.shortfalls[:_MAX_SHORTFALLS])})"
 
 
-async def findings(ledger: Ledger, scores: Scores) -> tuple[tuple[str, ...], int]:
-    """Notes, and how many links were dropped. Adds the pages to ``scores`` on the way, which saves a second
-    pass over all records."""
-    pages, dropped = await _pages(ledger, scores)
-    return (*await _traps(ledger), *await _challenges(ledger), *pages), dropped
+class Remarks(NamedTuple):
+    notes: tuple[str, ...]
+    dropped: int  # links
+    unrendered: int  # pages
+    hash_routes: int
+
+
+async def findings(ledger: Ledger, scores: Scores) -> Remarks:
+    """Adds the pages to ``scores`` on the way, which saves a second pass over all records."""
+    pages = await _pages(ledger, scores)
+    return pages._replace(notes=(*await _traps(ledger), *await _challenges(ledger), *pages.notes))
 
 
 async def _traps(ledger: Ledger) -> list[str]:
@@ -194,13 +201,15 @@ async def _challenges(ledger: Ledger) -> list[str]:
     ]
 
 
-async def _pages(ledger: Ledger, scores: Scores) -> tuple[list[str], int]:
+async def _pages(ledger: Ledger, scores: Scores) -> Remarks:
     hashes = array("Q")
-    unindexed = dropped = 0
+    unindexed = dropped = unrendered = routes = 0
     rendered, notes_of_pages = Counter[str](), Counter[str]()
     async for record in ledger.records(UP_TO_DATE):
         scores.take(record)
         dropped += record.facts.links_dropped
+        unrendered += _begins(record, UNRENDERED)
+        routes += _begins(record, ROUTES)
         if record.facts.simhash is not None:
             hashes.append(int(record.facts.simhash, 16))
         unindexed += "noindex" in (record.facts.robots_meta or "").lower()
@@ -213,7 +222,11 @@ async def _pages(ledger: Ledger, scores: Scores) -> tuple[list[str], int]:
         notes.append(f"near-duplicates: {pages:,} pages in {_counted(len(groups), 'group')}; all were kept")
     if unindexed:
         notes.append(f"noindex: {_counted(unindexed, 'page')} asked not to be indexed; kept and marked")
-    return [*notes, *_rendered(rendered, notes_of_pages)], dropped
+    return Remarks((*notes, *_rendered(rendered, notes_of_pages)), dropped, unrendered, routes)
+
+
+def _begins(record: UrlRecord, what: str) -> bool:
+    return any(shortfall.startswith(what) for shortfall in record.facts.shortfalls)
 
 
 def _rendered(reasons: Counter[str], troubles: Counter[str]) -> list[str]:

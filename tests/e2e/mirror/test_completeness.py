@@ -110,6 +110,31 @@ def test_links_that_were_dropped_are_remembered(run_sumi: RunSumi, site: FolderS
         assert (summary["status"], summary["left_out"]) == ("limited", {"links_dropped": 3})
 
 
+SHELL = "<html><title>App</title><body><div id=app></div><script src=/app.js></script></body></html>"
+
+
+def test_pages_that_only_scripts_fill_are_never_complete_without_a_word(
+    run_sumi: RunSumi, site: FolderSite
+) -> None:
+    site.write("index.html", page("start", "/app.html", "/b.html"))
+    site.write("app.html", SHELL)
+    site.write("b.html", page("b"))
+    summary, _ = mirrored(run_sumi, site)
+    assert (summary["status"], summary["left_out"]) == ("limited", {"unrendered": 1})
+    assert any("fidelity 0.000" in note and "--render auto" in note for note in summary["notes"])
+    assert words_of(run_sumi, site) == (
+        "limited: one page here in part: "
+        "filled by JavaScript, and empty without it (--render auto shows them)"
+    )
+
+
+def test_routes_behind_a_fragment_are_told(run_sumi: RunSumi, site: FolderSite) -> None:
+    site.write("index.html", page("start", "#/guide", "#/guide", "#/api", "/b.html"))
+    site.write("b.html", page("b"))
+    summary, _ = mirrored(run_sumi, site)
+    assert (summary["status"], summary["left_out"]) == ("limited", {"hash_routes": 1})
+
+
 def test_a_single_page_without_followed_links_is_suspicious(run_sumi: RunSumi, site: FolderSite) -> None:
     site.write("index.html", page("start", "https://elsewhere.example/"))
     summary, _ = mirrored(run_sumi, site)

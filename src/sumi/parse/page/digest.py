@@ -9,6 +9,10 @@ from sumi.model import Kind
 from sumi.outcomes import Verdict
 from sumi.policy import Preset
 
+# How shortfalls of pages begin that their scripts would have filled, or that have other pages behind them.
+UNRENDERED = "scripts: "
+ROUTES = "routes: "
+
 
 class DigestRequest(msgspec.Struct, frozen=True):
     url: str  # where the body came from; links are relative to it

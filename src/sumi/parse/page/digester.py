@@ -15,8 +15,9 @@ from sumi.parse.markdown.convert import page_markdown
 from sumi.parse.markdown.fidelity import Expected, Fidelity, judge
 from sumi.parse.markdown.link_targets import image_targets, replace_targets
 from sumi.parse.page.challenge import challenge_page
-from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
+from sumi.parse.page.digest import ROUTES, UNRENDERED, DigestRequest, PageDigest, Undigested
 from sumi.parse.page.fingerprint import simhash, vocabulary, words_of
+from sumi.parse.page.javascript import needs_javascript
 from sumi.parse.page.media_type import Form, form_of
 from sumi.parse.page.metadata import REDIRECT_SECONDS, Metadata, licenses_of, looks_missing, read_metadata
 from sumi.parse.page.text import charset_label, clean, decode_text, harmless
@@ -53,10 +54,12 @@ class _Read(NamedTuple):
     alternate: str | None
     downloads: list[str]
     navigation: list[str]
+    routes: list[str]  # what there is to say about addresses that only its scripts know
     written: _Written
 
 
 _NOT_WRITTEN: Final = _Written(None)
+_SHORT_PAGE: Final = 2_000  # characters; a longer one says something without its scripts
 # All of the words, and nothing that tells a heading from a cell: below any bar.
 _DEGRADED: Final = Fidelity(0.0, ["structure: kept as plain text"])
 
@@ -191,6 +194,8 @@ def _digest_html(request: DigestRequest) -> PageDigest:
     facts, normalizer, written = page.facts, page.normalizer, page.written
     markdown = written.markdown
     fidelity, rival = _judged(written, request)
+    if markdown is not None and len(markdown) < _SHORT_PAGE:
+        fidelity = _without_scripts(fidelity, request)
     digest = PageDigest(
         links=page.links,
         addresses=normalizer.addresses,
@@ -207,7 +212,7 @@ def _digest_html(request: DigestRequest) -> PageDigest:
         licenses=page.licenses,
         problem=written.problem,
         fidelity=None if fidelity is None else fidelity.score,
-        shortfalls=[] if fidelity is None else fidelity.shortfalls,
+        shortfalls=[*([] if fidelity is None else fidelity.shortfalls), *page.routes],
         left_out=written.left_out,
         alternate=page.alternate,
         rival_fidelity=None if rival is None else rival.score,
@@ -234,6 +239,7 @@ def _read_html(request: DigestRequest) -> _Read:
         alternate=_resolved(markdown_href(document), normalizer) if request.alternate else None,
         downloads=download_hrefs(document) if request.assets else [],
         navigation=_navigation(document, normalizer, request) if request.navigation else [],
+        routes=_routes(document) if request.markdown else [],
         # Last, because it changes the document.
         written=_write(document, base, request) if request.markdown else _NOT_WRITTEN,
     )
@@ -243,6 +249,26 @@ def _navigation(document: Document, normalizer: LinkNormalizer, request: DigestR
     from sumi.parse.page.navigation import navigation_scripts
 
     return normalizer.many(navigation_scripts(document, request.body))
+
+
+def _routes(document: Document) -> list[str]:
+    """Pages behind the fragment of this one: a server knows nothing of them, and a link to them is no other
+    page."""
+    first = document.select_one("a[href^='#/'], a[href^='#!']")
+    if first is None:
+        return []
+    number = len({link.attr("href") for link in document.select("a[href^='#/'], a[href^='#!']")})
+    return [
+        f"{ROUTES}{number:,} of its pages are behind {(first.attr('href') or '')[:2]} and were not followed"
+    ]
+
+
+def _without_scripts(fidelity: Fidelity | None, request: DigestRequest) -> Fidelity | None:
+    """What little there is may be all there, and the page is not."""
+    reason = needs_javascript(request.body)
+    if not reason:
+        return fidelity
+    return Fidelity(0.0, [f"{UNRENDERED}the page is filled by JavaScript ({reason}); --render auto shows it"])
 
 
 def _with_assets(
