@@ -31,6 +31,14 @@ class FollowLinks(StrEnum):
     NEVER = "never"
 
 
+class Layout(StrEnum):
+    """How the files of a mirror are named. ``URLS``: as before there was a choice, for mirrors made then."""
+
+    FOLDERS = "folders"
+    FLAT = "flat"
+    URLS = "urls"
+
+
 class SourceChoice(StrEnum):
     """What pages are made from, if a site also publishes them as Markdown."""
 

@@ -41,7 +41,7 @@ def markdown(html: str, *, anchors: bool = False) -> str:
         ("<dl><dt id=x><code>f()</code><dd>b</dl>", '- <a id="x"></a>`f()`\n\n  b'),
         ("<pre id=x>a</pre>", '<a id="x"></a>\n\n```\na\n```'),
         ("<pre>a <i id=x>b</i></pre>", '<a id="x"></a>\n\n```\na b\n```'),
-        ("<div id=y><div id=x><p>a</div></div>", '<a id="x"></a>\n\na'),
+        ("<div id=y><div id=x><p>a</div></div>", '<a id="x"></a>a'),
         (
             "<table><tr><th>a<th>b<tr id=x><td>c<td>d</table>",
             '| a | b |\n| --- | --- |\n| <a id="x"></a>c | d |',

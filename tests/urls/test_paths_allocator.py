@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.urls.paths import PathAllocator, page_path, rightful_paths
+from sumi.policy import Layout
+from sumi.urls.paths import PathAllocator, caseless, page_path, rightful_paths
 
 HOST = "https://example.com"
 
@@ -160,3 +161,60 @@ def test_the_shortest_url_has_the_plain_name_and_lower_case_comes_first() -> Non
     rightful = rightful_paths([f"{HOST}{path}" for path in ("/A", "/a/", "/a", "/API", "/b%20c", "/b_c")])
     plain = {url.removeprefix(HOST) for url, path in rightful.items() if path == page_path(url)}
     assert plain == {"/a", "/API", "/b_c"}
+
+
+FOLDERS = {
+    "https://e.org/": "e.org/index.md",
+    "https://e.org/index.html": "e.org/index.md",
+    "https://e.org/guide/ink.html": "e.org/guide/ink/index.md",
+    "https://e.org/guide/ink.HTM?a=1": "e.org/guide/ink__q_3872c9ae/index.md",
+    "https://e.org/guide/index.php": "e.org/guide/index.md",
+    "https://e.org/guide/": "e.org/guide/index.md",
+    "https://e.org/v1.2/ink": "e.org/v1.2/ink/index.md",
+    "https://e.org/.html": "e.org/%2Ehtml/index.md",
+    "https://e.org/logo.png": "e.org/logo.png/index.md",
+}
+FLAT = {
+    "https://e.org/": "e.org/index.md",
+    "https://e.org/guide/index.html": "e.org/guide/index.md",
+    "https://e.org/guide/ink.html": "e.org/guide/ink.md",
+    "https://e.org/guide/ink": "e.org/guide/ink.md",
+    "https://e.org/guide/ink/": "e.org/guide/ink/index.md",
+    "https://e.org/guide.md/ink": "e.org/guide%2Emd/ink.md",
+    "https://e.org/_index": "e.org/%5Findex.md",
+    "https://e.org/?a=1": "e.org/__q_3872c9ae/index.md",
+}
+
+
+@pytest.mark.parametrize("url", FOLDERS)
+def test_folders_are_named_without_what_urls_end_with(url: str) -> None:
+    assert page_path(url, Layout.FOLDERS) == FOLDERS[url]
+
+
+@pytest.mark.parametrize("url", FLAT)
+def test_flat_files_are_named_by_the_last_part(url: str) -> None:
+    assert page_path(url, Layout.FLAT) == FLAT[url]
+
+
+@pytest.mark.parametrize("layout", Layout)
+def test_pages_that_would_meet_keep_what_their_urls_end_with(layout: Layout) -> None:
+    urls = ["https://e.org/a/ink", "https://e.org/a/ink.html", "https://e.org/a/ink.php", "https://e.org/a/"]
+    paths = rightful_paths([*urls, "https://e.org/a/index.html"], layout)
+    assert len(set(map(caseless, paths.values()))) == len(paths)
+    assert "/ink.html" in paths["https://e.org/a/ink.html"]
+    assert "/index.html" in paths["https://e.org/a/index.html"]
+    assert rightful_paths([*reversed(urls), "https://e.org/a/index.html"], layout) == paths
+
+
+SEGMENTS = st.lists(st.sampled_from(["a", "a.md", "index", "index.md", "b.html", "A", "x.md.md"]), max_size=3)
+URLS = st.builds(
+    lambda parts, end: "https://e.org/" + "/".join(parts) + end, SEGMENTS, st.sampled_from(["", "/"])
+)
+
+
+@given(st.sets(URLS, max_size=12))
+def test_no_flat_file_is_where_a_folder_is_needed(urls: set[str]) -> None:
+    paths = [caseless(path) for path in rightful_paths(urls, Layout.FLAT).values()]
+    assert len(set(paths)) == len(paths)
+    folders = {path[:end] for path in paths for end in range(len(path)) if path[end] == "/"}
+    assert not folders & set(paths)

@@ -1,8 +1,10 @@
 """Where a page's Markdown goes: URL to relative path, readable, portable, and never two URLs in one file.
 
 ``page_path`` is a pure rule: host folder, one folder per path segment, ``index.md``. Every page has a folder
-of its own and no folder is called ``index.md``, so a file is never where a folder is needed. Different URLs
-may still want the same path (``/x`` and ``/x/``, ``/X`` on a disk that ignores case, ``/a%20b`` and
+of its own and no folder is called ``index.md``, so a file is never where a folder is needed. In the flat
+layout a page is a file named by its last segment, and no folder's name ends with ``.md``. What a URL's name
+ends with (``.html``) is left out, but in mirrors made before there was a choice. Different URLs may still
+want the same path (``/x`` and ``/x/``, ``/X`` on a disk that ignores case, ``/a%20b`` and
 ``/a_b``): ``PathAllocator`` gives it to the first and a longer name to the others, and ``rightful_paths``
 decides when all of them are known.
 """
@@ -16,6 +18,8 @@ from hashlib import md5, sha256
 from itertools import count
 from typing import NamedTuple
 from urllib.parse import unquote
+
+from sumi.policy import Layout
 
 _FIRST_SLOTS = 1024  # a power of two, always
 _BYTES = 8
@@ -86,6 +90,11 @@ NAME_BYTES = 255  # ext4, XFS, APFS and most others
 PATH_BYTES = 4000  # below PATH_MAX (4,096) with a little room for a relative prefix
 PATH_FOLDERS = 64  # a URL of 4,000 one-letter segments must not cost 4,000 inodes
 
+_ENDING = re.compile(
+    r"(?P<before>[^?#]*://[^/?#]+/(?:[^?#]*/)?)(?P<name>[^/?#.][^/?#]*)"
+    r"\.(?:html?|xhtml|shtml|php|aspx?|jsp|md)(?P<after>(?:[?#].*)?)",
+    re.IGNORECASE | re.DOTALL,
+)
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _PLAIN = re.compile(r"[A-Za-z0-9!#$%&'()+,;=@\[\]^_`{}~.-]*")
 _FORBIDDEN = frozenset('<>:"/\\|?*\ufffd')
@@ -102,14 +111,14 @@ class _Parts(NamedTuple):
     query: str
 
 
-def page_path(url: str) -> str:
+def page_path(url: str, layout: Layout = Layout.URLS) -> str:
     """The path of a page's file below the output root, before any other URL is considered."""
-    return _path(url, "")
+    return _path(url, "", layout, _without_ending(url) if layout is not Layout.URLS else url)
 
 
-def spare_path(url: str) -> str:
+def spare_path(url: str, layout: Layout = Layout.URLS) -> str:
     """The path of a page's file if another URL has its ``page_path``."""
-    return next(_longer_paths(url))
+    return next(_longer_paths(url, layout))
 
 
 def host_folder(url: str) -> str:
@@ -125,9 +134,10 @@ class PathAllocator:
     ever have the same digest, the second gets a longer name.
     """
 
-    __slots__ = ("_holders", "_moved")
+    __slots__ = ("_holders", "_layout", "_moved")
 
-    def __init__(self) -> None:
+    def __init__(self, layout: Layout = Layout.URLS) -> None:
+        self._layout = layout
         self._holders = DigestMap()  # path -> URL
         self._moved: dict[int, str] = {}  # URL -> its path, where that is not its page_path
 
@@ -137,19 +147,19 @@ class PathAllocator:
         path = self._moved.get(holder)
         if path is not None:
             return path
-        path = page_path(url)
+        path = page_path(url, self._layout)
         if self._take(path, holder):
             return path
         # The first longer name is free, unless a page of the site has exactly that name; then the next one
         # is.
-        path = next(longer for longer in _longer_paths(url) if self._take(longer, holder))
+        path = next(longer for longer in _longer_paths(url, self._layout) if self._take(longer, holder))
         self._moved[holder] = path
         return path
 
     def restore(self, url: str, path: str) -> None:
         """Register a recorded path, unless another URL has it."""
         holder = digest_of(url)
-        if self._take(path, holder) and path != page_path(url):
+        if self._take(path, holder) and path != page_path(url, self._layout):
             self._moved[holder] = path
 
     def is_anothers(self, path: str, url: str) -> bool:
@@ -166,10 +176,10 @@ class PathAllocator:
         return self._holders.setdefault(digest_of(caseless(path)), holder) == holder
 
 
-def rightful_paths(urls: Iterable[str]) -> dict[str, str]:
+def rightful_paths(urls: Iterable[str], layout: Layout = Layout.URLS) -> dict[str, str]:
     """The path of each of ``urls``, independent of their order. If several want the same one, the shortest
     URL gets it, and of equally long ones the one in lower case."""
-    allocator = PathAllocator()
+    allocator = PathAllocator(layout)
     return {url: allocator.claim(url) for url in sorted(urls, key=lambda url: (len(url), url.swapcase()))}
 
 
@@ -180,21 +190,49 @@ def caseless(path: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
 
 
-def _path(url: str, token: str) -> str:
-    parts = _split(url)
+def _path(url: str, token: str, layout: Layout, named: str) -> str:
+    """``named``: the URL as far as it is in the name."""
+    parts = _split(named)
     host = _host_folder(parts.scheme, parts.authority)
     suffix = _suffix(parts.query, token)
     segments = [segment for segment in parts.path.split("/") if segment]
     if len(segments) <= PATH_FOLDERS:
-        path = "/".join((host, *_folders(segments, suffix), INDEX))
+        is_file = layout is Layout.FLAT and bool(segments) and not parts.path.endswith("/")
+        names = _files(segments, suffix) if is_file else (*_folders(segments, suffix), INDEX)
+        if layout is Layout.FLAT:
+            names = (*map(_no_file_name, names[:-1]), names[-1])
+        path = "/".join((host, *names))
         if len(path.encode()) <= PATH_BYTES:
             return path
     return f"{host}/__l_{_hex(url)[:32]}{suffix if token else ''}/{INDEX}"
 
 
-def _longer_paths(url: str) -> Iterator[str]:
+def _longer_paths(url: str, layout: Layout) -> Iterator[str]:
+    """First with what the URL's name ends with, which tells most pages that meet apart."""
+    if layout is not Layout.URLS and _without_ending(url) != url:
+        yield _path(url, "", layout, url)
     for turn in count():
-        yield _path(url, _hex(f"{turn} {url}" if turn else url)[:16])
+        yield _path(url, _hex(f"{turn} {url}" if turn else url)[:16], layout, url)
+
+
+def _without_ending(url: str) -> str:
+    """``/guide/ink.html`` as ``/guide/ink``, and ``/guide/index.html`` as ``/guide/``."""
+    found = _ENDING.fullmatch(url)
+    if found is None:
+        return url
+    name = "" if found["name"].lower() == "index" else found["name"]
+    return f"{found['before']}{name}{found['after']}"
+
+
+def _files(segments: list[str], suffix: str) -> tuple[str, ...]:
+    *folders, last = segments
+    names = _folders(folders, "") if folders else []
+    return (*names, _fitted(_name(last, top=not folders), last, f"{suffix}.md"))
+
+
+def _no_file_name(folder: str) -> str:
+    """A file of the flat layout could be where the folder is needed."""
+    return f"{folder[:-3]}%2Emd" if folder.casefold().endswith(".md") else folder
 
 
 def _suffix(query: str, token: str) -> str:

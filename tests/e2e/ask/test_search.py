@@ -141,7 +141,7 @@ def test_a_page_that_vanished_is_not_quoted(tmp_path: Path, run_sumi: RunSumi) -
     with folder_site(tmp_path / "site") as site:
         write_manual(site)
         assert run_sumi("mirror", site.url, *FAST).returncode == 0
-        file = tmp_path / "output" / site.home / "tasks.html" / "index.md"
+        file = tmp_path / "output" / site.home / "tasks" / "index.md"
         file.write_text(file.read_text() + "planted\n")
         done = search(run_sumi, "cancel task")
         assert (done.events[0]["text_missing"], done.events[0]["sections"][0]["snippet"]) == (True, [])

@@ -101,7 +101,7 @@ def test_links_to_pages_stay_unless_rewriting_is_on(
     page = home(tmp_path, site) / "index.md"
     assert shown(page)[-1] == f"{site.url}next.html"
     mirror(run_sumi, site, "--rewrite-links")
-    assert shown(page)[-1] == "next.html/index.md"
+    assert shown(page)[-1] == "next/index.md"
     run_sumi("mirror", site.url, "--rate-limit", "0", "--json")
     assert shown(page) == [f"{site.url}{name}" for name in ("img/logo.png", "docs/paper.pdf", "next.html")]
     assert run_sumi("state", "check", "--deep").returncode == 0
@@ -135,7 +135,7 @@ def test_turned_on_again_it_stores_assets_added_while_it_was_off(
     site.answers.clear()
     mirror(run_sumi, site)
     assert {answer.path for answer in site.answers} == {"/img/new.png"}
-    (new,) = local_files(home(tmp_path, site) / "next.html" / "index.md")
+    (new,) = local_files(home(tmp_path, site) / "next" / "index.md")
     assert new.read_bytes() == PNG + b"new"
 
 

@@ -30,7 +30,7 @@ def mirrored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str
         )
         assert run.returncode == 0, run.stderr
         home = workplace / "output" / site.home
-        texts = {name: (home / f"{name}.html" / "index.md").read_text() for name in NAMES}
+        texts = {name: (home / f"{name}" / "index.md").read_text() for name in NAMES}
         yield {name: text.replace(site.url, SITE) for name, text in texts.items()}
 
 

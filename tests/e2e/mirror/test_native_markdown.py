@@ -76,9 +76,9 @@ def test_markdown_as_good_as_the_pages_is_used_for_all_of_them(
     assert asked(site, ".md") == PAGES
     assert asked(site, ".html") == 3, "only as many as it takes to be sure"
     home = tmp_path / "output" / site.home
-    page = (home / "p4.html" / "index.md").read_text()
+    page = (home / "p4" / "index.md").read_text()
     assert text_of(4) in page
-    assert "(../p5.html/index.md#a)" in page, "links to the site's Markdown lead to the pages"
+    assert "(../p5/index.md)" in page, "links to the site's Markdown lead to the pages"
     assert any(note.startswith("source: 9 pages from") for note in done.events[-1]["notes"])
     assert run_sumi("state", "check", "--deep").returncode == 0
     assert "0 changed" in run_sumi("rebuild").stderr
@@ -96,7 +96,7 @@ def test_an_update_requests_only_the_markdown_again(
     assert [answer.path for answer in site.answers if answer.status == 200 and ".md" in answer.path] == [
         "/p6.md"
     ]
-    assert "at some length" in (tmp_path / "output" / site.home / "p6.html" / "index.md").read_text()
+    assert "at some length" in (tmp_path / "output" / site.home / "p6" / "index.md").read_text()
 
 
 def test_no_markdown_is_requested_from_a_site_without_it(
@@ -142,7 +142,7 @@ def test_pages_without_their_markdown_are_made_from_html(
     found = sources(tmp_path, site)
     assert found["p7.html"] is None
     assert found["p8.html"] is None
-    assert text_of(8) in (tmp_path / "output" / site.home / "p8.html" / "index.md").read_text()
+    assert text_of(8) in (tmp_path / "output" / site.home / "p8" / "index.md").read_text()
     assert sum(source is not None for source in found.values()) == PAGES - 2
 
 
@@ -174,7 +174,7 @@ def test_markdown_is_negotiated_if_answers_vary_by_accept(
     assert set(sources(tmp_path, site).values()) == {"negotiated"}
     pages = [answer.path for answer in site.answers if answer.path in site.negotiated]
     assert len(pages) == len(site.negotiated) + 3, "three both ways, the others as Markdown alone"
-    page = (tmp_path / "output" / site.home / "p5.html" / "index.md").read_text()
+    page = (tmp_path / "output" / site.home / "p5" / "index.md").read_text()
     assert page.endswith(markdown_of(5).replace("](p6.md", f"]({site.url}p6.md"))
 
 
@@ -214,7 +214,7 @@ def test_the_sites_full_text_is_split_by_the_pages_that_it_names(
     assert {found[f"p{number}.html"] for number in range(PAGES)} == {f"{site.url}llms-full.txt"}
     assert asked(site, "llms-full.txt") == 1
     assert asked(site, ".html") == 3, "only as many as it takes to be sure"
-    page = (tmp_path / "output" / site.home / "p5.html" / "index.md").read_text()
+    page = (tmp_path / "output" / site.home / "p5" / "index.md").read_text()
     assert page.endswith(markdown_of(5).replace("](p6.md", f"]({site.url}p6.md"))
 
 
@@ -228,7 +228,10 @@ def test_pages_that_the_full_text_lacks_are_made_from_html(
     lacking = f"p{PAGES - 1}.html"
     assert found[lacking] is None
     assert sum(source is not None for source in found.values()) == PAGES - 1
-    assert text_of(PAGES - 1) in (tmp_path / "output" / site.home / lacking / "index.md").read_text()
+    assert (
+        text_of(PAGES - 1)
+        in (tmp_path / "output" / site.home / lacking.removesuffix(".html") / "index.md").read_text()
+    )
     assert "0 changed" in run_sumi("rebuild").stderr, "the parts were kept as pages are"
 
 
@@ -256,4 +259,4 @@ def test_an_update_requests_the_full_text_once(run_sumi: RunSumi, site: FolderSi
     run_sumi("mirror", site.url, "--rate-limit", "0", "--retries", "0", "--update", "--no-trust-lastmod")
     assert asked(site, "llms-full.txt") == 1
     assert asked(site, ".html") == 0
-    assert "at some length" in (tmp_path / "output" / site.home / "p6.html" / "index.md").read_text()
+    assert "at some length" in (tmp_path / "output" / site.home / "p6" / "index.md").read_text()

@@ -72,12 +72,12 @@ def test_fragments_stay_and_links_to_missing_pages_point_at_the_web(
     run_sumi("mirror", small.url, *FAST)
     home = tmp_path / "output" / small.home
     assert links_of(home / "index.md") == [
-        "a.html/index.md#part",
-        "b_c.html/index.md",
+        "a/index.md#part",
+        "b_c/index.md",
         f"{small.url}missing.html",
         "https://example.org/",
     ]
-    assert "../index.md" in links_of(home / "a.html" / "index.md")
+    assert "../index.md" in links_of(home / "a" / "index.md")
     assert "[not](a.html)" in (home / "index.md").read_text()
 
 
@@ -89,7 +89,7 @@ def test_links_follow_the_changes_of_an_update(small: FolderSite, run_sumi: RunS
     home = tmp_path / "output" / small.home
     assert links_of(home / "index.md")[:3] == [
         f"{small.url}a.html#part",
-        "b_c.html/index.md",
-        "missing.html/index.md",
+        "b_c/index.md",
+        "missing/index.md",
     ]
     assert run_sumi("state", "check", "--deep").returncode == 0

@@ -72,9 +72,9 @@ def test_added_changed_moved_and_removed_pages_are_told_apart(
     again = mirror(run_sumi, site, "--update")
     assert changes(tmp_path, site) == {"added": 1, "changed": 2, "gone": 1, "moved": 1, "unchanged": 9}
     home = tmp_path / "output" / site.home
-    assert "entirely different" in (home / "p3.html" / "index.md").read_text()
-    assert not (home / "p5.html" / "index.md").exists()
-    assert "know of p5" in (home / "_gone" / site.home / "p5.html" / "index.md").read_text()
+    assert "entirely different" in (home / "p3" / "index.md").read_text()
+    assert not (home / "p5" / "index.md").exists()
+    assert "know of p5" in (home / "_gone" / site.home / "p5" / "index.md").read_text()
     gone = {page["url"]: page for page in manifest(tmp_path, site)["gone_pages"]}
     assert gone[f"{site.url}p7.html"]["moved_to"] == f"{site.url}new.html"
     untouched = {path for path, stamp in before.items() if stamps(tmp_path).get(path) == stamp}
@@ -95,8 +95,8 @@ def test_a_removed_page_stays_gone_and_may_come_back(
     (site.folder / "p5.html").write_text(text)
     mirror(run_sumi, site, "--update")
     home = tmp_path / "output" / site.home
-    assert (home / "p5.html" / "index.md").is_file()
-    assert not (home / "_gone" / site.home / "p5.html" / "index.md").exists()
+    assert (home / "p5" / "index.md").is_file()
+    assert not (home / "_gone" / site.home / "p5" / "index.md").exists()
 
 
 def test_a_dead_server_destroys_nothing(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_changed_file_is_fetched_again(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path, harm: Callable[[Path], None]
 ) -> None:
     mirror(run_sumi, site)
-    page = tmp_path / "output" / site.home / "p4.html" / "index.md"
+    page = tmp_path / "output" / site.home / "p4" / "index.md"
     text = page.read_text()
     harm(page)
     mirror(run_sumi, site, "--update")

@@ -11,6 +11,7 @@ import msgspec
 from sumi.history.check import history_violations
 from sumi.history.recorder import FOLDER as HISTORY
 from sumi.jobs.mirror.assets import is_whole_asset, stored_assets
+from sumi.jobs.mirror.layout import stored_layout
 from sumi.jobs.mirror.manifest import relative_to_home
 from sumi.jobs.mirror.markdown_page import is_whole
 from sumi.jobs.mirror.progress_files import PROCESSED, processed_line
@@ -94,8 +95,9 @@ class _Check:
 
     async def _strays(self) -> AsyncIterator[Finding]:
         """Files without a record. A kill leaves some for pages in flight."""
+        layout = await stored_layout(self._store)
         expected = {
-            _folded(record.facts.path or page_path(record.url))
+            _folded(record.facts.path or page_path(record.url, layout))
             async for record in self._store.records({Outcome.PENDING})
         }
         hosts = {path.partition("/")[0] for path in self._files} | {_folded(self._home.name)}

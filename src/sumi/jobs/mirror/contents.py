@@ -92,7 +92,7 @@ def _without_site_name(entries: list[Entry]) -> list[Entry]:
     ending, times = endings.most_common(1)[0] if endings else ("", 0)
     if not ending or titled < _ENOUGH_TITLES or times < _MOST_TITLES * titled:
         return entries
-    return [Entry(folder, title.removesuffix(ending) or title) for folder, title in entries]
+    return [entry._replace(title=entry.title.removesuffix(ending) or entry.title) for entry in entries]
 
 
 def _ending(title: str) -> str:
@@ -205,8 +205,9 @@ class _Contents:
         return folder[offset:] if end < 0 else folder[offset:end]
 
     def _link(self, group: _Group, up: str) -> str:
-        folder, title = self._entries[group.first]
-        path = relative_to_home(f"{folder.replace(STEP, '/')}/{INDEX}", self._home)
+        folder, title, is_file = self._entries[group.first]
+        file = f"{folder.replace(STEP, '/')}{'.md' if is_file else f'/{INDEX}'}"
+        path = relative_to_home(file, self._home)
         return f"[{markdown_text(title) or markdown_text(group.name)}]({markdown_target(up + path)})"
 
 

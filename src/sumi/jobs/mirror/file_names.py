@@ -14,6 +14,7 @@ from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.survey import stored_pages
 from sumi.model import PageFacts
 from sumi.outcomes import Outcome
+from sumi.policy import Layout
 from sumi.ports import Frontier, Ledger
 from sumi.urls.paths import caseless, page_path, rightful_paths, spare_path
 
@@ -28,7 +29,7 @@ class Move(NamedTuple):
     after: str
 
 
-async def misnamed(ledger: Ledger) -> list[Move]:
+async def misnamed(ledger: Ledger, layout: Layout) -> list[Move]:
     """The renames, ordered so that each target is free in its turn.
 
     Pages that an unfinished update has yet to request are renamed later.
@@ -42,17 +43,17 @@ async def misnamed(ledger: Ledger) -> list[Move]:
                 waiting.add(record.url)
     moves = [
         Move(url, here[url], path)
-        for url, path in rightful_paths(here).items()
+        for url, path in rightful_paths(here, layout).items()
         if path != here[url] and url not in waiting
     ]
-    moves.sort(key=_takes_its_own_name)
+    moves.sort(key=lambda move: _takes_its_own_name(move, layout))
     return _possible(moves, {caseless(path) for path in here.values()})
 
 
 async def rename_pages(moves: Sequence[Move], ledger: Ledger, frontier: Frontier, tree: MarkdownTree) -> None:
     """A file has both names until the record of the new one is durable. After a kill, the next run completes
     the rest."""
-    last = [move for move in moves if _takes_its_own_name(move)]
+    last = [move for move in moves if _takes_its_own_name(move, tree.layout)]
     for group in (moves[: len(moves) - len(last)], last):
         for start in range(0, len(group), BATCH):
             batch = group[start : start + BATCH]
@@ -84,10 +85,11 @@ async def remove_strays(ledger: Ledger, tree: MarkdownTree) -> None:
     contenders: defaultdict[str, dict[str, str]] = defaultdict(dict)  # by the name that they share
     async for record in stored_pages(ledger):
         if record.facts.path is not None:
-            contenders[caseless(page_path(record.url))][record.url] = record.facts.path
+            contenders[caseless(page_path(record.url, tree.layout))][record.url] = record.facts.path
     for paths in contenders.values():
         if len(paths) > 1:
-            wanted = {name for url in paths for name in (page_path(url), spare_path(url))}
+            layout = tree.layout
+            wanted = {name for url in paths for name in (page_path(url, layout), spare_path(url, layout))}
             for stray in wanted - set(paths.values()):
                 tree.remove_stray(stray, paths.values())
 
@@ -105,9 +107,9 @@ async def _copied(batch: Sequence[Move], ledger: Ledger, tree: MarkdownTree) -> 
     return amended
 
 
-def _takes_its_own_name(move: Move) -> bool:
+def _takes_its_own_name(move: Move, layout: Layout) -> bool:
     """Such moves come last: others make room for them."""
-    return move.after == page_path(move.url)
+    return move.after == page_path(move.url, layout)
 
 
 def _possible(moves: Sequence[Move], held: set[str]) -> list[Move]:

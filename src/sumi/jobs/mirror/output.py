@@ -18,6 +18,7 @@ from sumi.files.safe_files import SafeFolder
 from sumi.history.recorder import HistoryRecorder
 from sumi.jobs.mirror.assets import AssetFolder, is_whole_asset
 from sumi.jobs.mirror.contents import PARTS, write_contents
+from sumi.jobs.mirror.layout import stored_layout
 from sumi.jobs.mirror.manifest import MirrorInfo, write_manifest
 from sumi.jobs.mirror.markdown_page import compose_page, is_whole
 from sumi.jobs.mirror.missing_pages import GonePages, Placeholders
@@ -40,6 +41,7 @@ from sumi.jobs.mirror.update import changes_since_update, end_update
 from sumi.model import Lease, PageFacts, Response
 from sumi.outcomes import Ending, Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
+from sumi.policy import Layout
 from sumi.ports import Clock, FrontierStats, Ledger, UrlRecord
 from sumi.urls.paths import PathAllocator
 
@@ -62,6 +64,7 @@ class MarkdownTree:
         self._files = SafeFolder(root)
         self._mirror = MirrorInfo(home, source_url, clock.now())
         self._clock = clock
+        self._layout = Layout.URLS
         self._paths = PathAllocator()
         self._placeholders = Placeholders(self._files, home)
         self._raw = RawPages(self._files, home)
@@ -73,7 +76,8 @@ class MarkdownTree:
     async def load(self, ledger: Ledger) -> None:
         """Load the path of every page and the time of the first start, and rewrite the logs."""
         await self._load_start(ledger)
-        self._paths = PathAllocator()
+        self._layout = await stored_layout(ledger)
+        self._paths = PathAllocator(self._layout)
         had_pages = False
         with rewritten_logs(self._files, self._mirror.home) as log:
             async for record in counted_records(ledger):
@@ -117,6 +121,10 @@ class MarkdownTree:
         """Write new content to a page's file; the caller amends its record."""
         if facts.path is not None:
             self._files.write_atomic(facts.path, data)
+
+    @property
+    def layout(self) -> Layout:
+        return self._layout
 
     @property
     def had_name_conflicts(self) -> bool:

@@ -31,6 +31,7 @@ from sumi.history.recorder import HistoryRecorder
 from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_skipped
 from sumi.jobs.mirror.contents import write_overview
 from sumi.jobs.mirror.file_names import misnamed, remove_old_names, remove_strays, rename_pages
+from sumi.jobs.mirror.layout import settle_layout
 from sumi.jobs.mirror.local_links import link_pages
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.recipe import mirror_home, mirror_job
@@ -136,6 +137,7 @@ async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: Mark
     """Requeue what changed settings and ``--update`` ask for. Returns whether links are, or were, rewritten
     to files."""
     now = io.clock.now()
+    await settle_layout(store, settings.layout)
     before = await load_saved_settings(store)
     await retry_skipped(store, store, before, settings, now)
     await save_settings(store, settings)
@@ -156,7 +158,7 @@ async def _complete(settings: MirrorSettings, store: JobStore, tree: MarkdownTre
         await link_pages(store, store, tree, to_pages=to_pages, to_assets=settings.assets)
 
     await remove_old_names(store, tree)
-    moves = await misnamed(store) if tree.had_name_conflicts else []
+    moves = await misnamed(store, tree.layout) if tree.had_name_conflicts else []
     if moves:
         if linked:  # before renaming, while local links can still be resolved
             await link(to_pages=False)

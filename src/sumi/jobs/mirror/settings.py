@@ -8,7 +8,7 @@ import msgspec
 
 from sumi.catalogue.role import MIRROR_SETTINGS
 from sumi.errors import UsageError
-from sumi.policy import OnError, SourceChoice, StateBackend
+from sumi.policy import Layout, OnError, SourceChoice, StateBackend
 from sumi.settings.kinds import (
     FIDELITY,
     FOLDER,
@@ -52,6 +52,7 @@ class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
     update: bool = False
     trust_lastmod: bool = True
     rewrite_links: bool = False
+    layout: Layout | None = None
     state: StateBackend | None = None
     follow_links: bool = False
     replay_unlinked: bool = False
@@ -207,6 +208,13 @@ _OUTPUT: Final = grouped(
         "rewrite-links",
         SWITCH,
         "At the end, point links between mirrored pages at their files, so that the tree works offline.",
+    ),
+    Setting(
+        "layout",
+        choice(Layout),
+        "Names of files: for /guide/ink.html folders gives guide/ink/index.md, flat gives guide/ink.md, and "
+        "urls guide/ink.html/index.md. A mirror keeps what it was made with.",
+        otherwise="folders; a mirror from before there was a choice has urls",
     ),
     Setting(
         "state",

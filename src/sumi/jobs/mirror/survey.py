@@ -23,8 +23,9 @@ STEP = "\0"
 class Entry(NamedTuple):
     """A line of the contents."""
 
-    folder: str  # with STEP between the names
+    folder: str  # with STEP between the names; of a page without a folder of its own, its name without .md
     title: str
+    is_file: bool = False
 
 
 async def stored_pages(ledger: Ledger) -> AsyncIterator[UrlRecord]:
@@ -83,5 +84,7 @@ class Survey:
         self.pages += 1
         self.from_markdown += facts.source is not None
         if facts.path is not None:
-            folder = facts.path.removesuffix(f"/{INDEX}").replace("/", STEP)
-            self.entries.append(Entry(folder, facts.title or ""))
+            folder = facts.path.removesuffix(f"/{INDEX}")
+            is_file = folder == facts.path
+            name = (folder.removesuffix(".md") if is_file else folder).replace("/", STEP)
+            self.entries.append(Entry(name, facts.title or "", is_file))

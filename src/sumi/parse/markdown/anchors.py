@@ -28,6 +28,7 @@ _IN_LINE: Final = frozenset({PLACE, *_INLINE_TAGS.split()})
 _OF_LINES: Final = frozenset(
     {"p", "li", "dt", "dd", "td", "th", "figcaption", "caption", "summary", "address"}
 )
+_AROUND: Final = frozenset({"article", "aside", "div", "figure", "section"})
 _ROWS: Final = frozenset({"tr", "tbody", "thead", "tfoot", "colgroup", "table"})
 _UNREACHED: Final = frozenset(
     {"button", "form", "input", "label", "option", "select", "body", "html", "main"}
@@ -157,7 +158,7 @@ def _put_mark(mark: Text, place: Element, root: Element) -> bool:
         if cell is None:
             return False
         place = cell
-    line = _line_in(place) if place.tag in _OF_LINES else None
+    line = _line_in(place) if place.tag in _OF_LINES or place.tag in _AROUND else None
     if line is not None:
         first = next(iter(line.children), None)
         while isinstance(first, Text) and not first.data.strip():

@@ -88,7 +88,7 @@ def _tabled(document: Document) -> list[Element]:
 
 
 def quote_callout(box: Element) -> None:
-    if box.tag == "blockquote" or box.parent is None:
+    if box.parent is None:
         return
     _lay_out(box)
     kind = _kind_of(box)

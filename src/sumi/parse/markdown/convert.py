@@ -264,7 +264,7 @@ def _settle_named(found: _Findings, bars: list[Element], bulk: Bulk, left_out: L
     kept = [bar for bar in bars if bulk.is_mostly_in(bar)]
     chrome = [*bars, *filter(is_chrome_aside, asides)]
     # First, because a box knows its title by being the first in it, be it chrome or not.
-    for box in found.names.admonitions:
+    for box in dict.fromkeys(found.names.admonitions):
         quote_callout(box)
     for footnote in asides:
         blocks.join_label(footnote)
