@@ -44,6 +44,8 @@ class PageSettled(msgspec.Struct, frozen=True, tag_field="event", tag="page"):
     rule: str = ""
     path: str | None = None
     found: int = 0  # new URLs
+    body_bytes: int | None = None  # None: nothing came
+    latency_ms: int | None = None  # until the response began
 
 
 class PageDeferred(msgspec.Struct, frozen=True, tag_field="event", tag="retry"):

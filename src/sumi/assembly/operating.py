@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from sumi.assembly.metrics import MetricsFile
 from sumi.assembly.parts import teller
 from sumi.engine.io import SystemClock
 from sumi.errors import SumiError, UsageError
@@ -59,9 +60,11 @@ async def operated(
     that the notification was not delivered."""
     notifier = None if operating.notify is None else _Notifier(operating.notify, operating.notify_secret, job)
     log = None if operating.log_file is None else LogFile(operating.log_file)
+    metrics = None if operating.metrics_file is None else MetricsFile(operating.metrics_file)
     end = _End()
-    everybody = [*listeners, *(() if log is None else (log,))]
-    heard = [*everybody, end] if notifier is None else [end.holding_back(teller(everybody))]
+    kept: list[LogFile | MetricsFile] = [file for file in (log, metrics) if file is not None]
+    everybody: list[Listener] = [*listeners, *kept]
+    heard: list[Listener] = [*everybody, end] if notifier is None else [end.holding_back(teller(everybody))]
     try:
         try:
             yield heard
@@ -75,8 +78,8 @@ async def operated(
                 await notifier.notify(end, teller(everybody))
                 end.tell_summary(teller(everybody))
     finally:
-        if log is not None:
-            log.close(teller(listeners))
+        for file in kept:
+            file.close(teller(listeners))
 
 
 class _End:
@@ -171,16 +174,19 @@ class LogFile:
 
 
 @contextmanager
-def logging_to(path: str | None, tell: Listener) -> Iterator[Listener]:
-    """A listener that logs, or does nothing without a path. ``tell`` hears if the log is incomplete."""
-    if path is None:
-        yield lambda event: None
-        return
-    log = LogFile(path)
+def keeping_files(operating: Operating, tell: Listener) -> Iterator[Listener]:
+    """A listener that writes the log and the metrics, where they are wanted. ``tell`` hears if one is not
+    complete."""
+    kept: list[LogFile | MetricsFile] = []
+    if operating.log_file is not None:
+        kept.append(LogFile(operating.log_file))
+    if operating.metrics_file is not None:
+        kept.append(MetricsFile(operating.metrics_file))
     try:
-        yield log
+        yield teller(kept)
     finally:
-        log.close(tell)
+        for file in kept:
+            file.close(tell)
 
 
 # ── the notification ────────────────────────────────────────────────────────────────────────────────────────

@@ -163,7 +163,16 @@ class Crawl:
         if verdict.ending is Ending.FAILED and lease.candidate.kind is Kind.PAGE:
             self._give_up_if_wanted(f"{lease.url} failed ({verdict.rule})")
         self._io.tell(
-            PageSettled(lease.url, verdict.outcome, verdict.ending, verdict.rule, facts.path, len(unit.found))
+            PageSettled(
+                lease.url,
+                verdict.outcome,
+                verdict.ending,
+                verdict.rule,
+                facts.path,
+                len(unit.found),
+                facts.body_bytes,
+                facts.latency_ms,
+            )
         )
 
     def _give_up_if_wanted(self, why: str) -> None:

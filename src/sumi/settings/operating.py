@@ -15,6 +15,7 @@ from sumi.settings.sources import from_keywords
 class Operating(msgspec.Struct, frozen=True, kw_only=True):
     max_time: float | None = None  # seconds
     log_file: str | None = None
+    metrics_file: str | None = None
     notify: str | None = None
     notify_secret: str | None = None
     allow_failed: tuple[str, ...] = ()  # each one outcome, or several with commas
@@ -45,6 +46,12 @@ OPERATING: Final = with_defaults(
             NEW_FILE,
             "Append all events to this file as JSON lines, each with its time.",
             otherwise="no log",
+        ),
+        Setting(
+            "metrics-file",
+            NEW_FILE,
+            "Keep the figures of the run in this file, as Prometheus reads them; a name that ends in .prom.",
+            otherwise="none",
         ),
         Setting(
             "notify",

@@ -200,11 +200,7 @@ _PACE: Final = grouped(
         "At most N requests to one host per run, robots.txt and retries included; 0 for no limit.",
         "requests",
     ),
-    Setting(
-        "shared-pace",
-        SWITCH,
-        "Share the pace of a host with the other jobs that you run on this machine.",
-    ),
+    Setting("shared-pace", SWITCH, "Share the pace of a host with your other jobs on this machine."),
     Setting("respect-robots", SWITCH, "Obey robots.txt. The summary says so when this is off."),
     Setting(
         "robots-on-error",
@@ -227,12 +223,7 @@ _PACE: Final = grouped(
         SWITCH,
         "Sign requests with your identity, so that sites can check who asks; see sumi identity create.",
     ),
-    Setting(
-        "identity",
-        FILE,
-        "The identity to sign with.",
-        otherwise="~/.config/sumi/identity.json",
-    ),
+    Setting("identity", FILE, "The identity to sign with.", otherwise="~/.config/sumi/identity.json"),
 )
 
 _NETWORK: Final = grouped(

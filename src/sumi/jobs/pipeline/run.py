@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from sumi.assembly.operating import logging_to, notify_end
+from sumi.assembly.operating import keeping_files, notify_end
 from sumi.assembly.parts import run_loop, teller
 from sumi.console.summary import EVERYTHING, exit_code, status_line, worst_of
 from sumi.console.terminal import Palette, printable
@@ -122,7 +122,7 @@ class JointRun:
 
     def run(self) -> "JointVerdict":
         """Blocks until both have ended."""
-        with logging_to(self._options.log_file, self._listener) as log:
+        with keeping_files(self._options, self._listener) as log:
             try:
                 with self._crawler(log) as (crawler, control):
                     summary = run_loop(self._scrape(crawler, control, log))
