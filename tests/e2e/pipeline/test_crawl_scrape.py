@@ -232,6 +232,7 @@ def test_status_shows_frontier_spool_archive_and_index(workspace: Workspace, run
     assert crawler["state"] == "complete"
     assert crawler["outcomes"]["captured"] == len(workspace.truth)
     assert sum(crawler["outcomes"].values()) == crawler["discovered"]
+    assert "pending" not in crawler["outcomes"]
     assert crawler["files"]["unread"] == crawler["files"]["bytes"] > 0
     run_sumi("scrape", "run", "--config", "crawl.yaml")
     scraper = msgspec.json.decode(run_sumi("scrape", "status", "--config", "crawl.yaml", "--json").stdout)
