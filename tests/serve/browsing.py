@@ -60,10 +60,6 @@ class Sight(NamedTuple):
         parts = urlsplit(self.page.url)
         return f"{parts.scheme}://{parts.netloc}"
 
-    def dismiss(self, dialog: Dialog) -> None:
-        self.troubles.append(dialog.message)
-        dialog.dismiss()
-
     def faults(self) -> list[str]:
         found: list[str] = self.page.evaluate(CHECKS)
         return found
@@ -82,7 +78,12 @@ def looking_at(
     sight = Sight(page, [], [])
     context.on("response", lambda response: sight.asked.append(response.url))
     page.on("pageerror", lambda error: sight.troubles.append(str(error)))
-    page.on("dialog", sight.dismiss)
+
+    def dismiss(dialog: Dialog) -> None:
+        sight.troubles.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", dismiss)
     page.goto(f"{window.url}/?token={window.token}")
     try:
         yield sight

@@ -46,6 +46,7 @@ def _screens(window: OpenWindow, library: Library) -> dict[str, str]:
         f"/page/{job}?url={hostile}&show=Facts": "SHA-256",
         "/changes": EVIL_TITLE,
         f"/explain?url={hostile}": "How it was found",
+        "/search?q=paragraph+hostile": "A paragraph of the hostile page",
         "/new": "Before you start",
     }
 

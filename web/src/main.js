@@ -9,6 +9,7 @@ import { JobScreen } from "./screens/job.js";
 import { PageScreen } from "./screens/page.js";
 import { ChangesScreen } from "./screens/changes.js";
 import { ExplainScreen } from "./screens/explain.js";
+import { SearchScreen } from "./screens/search.js";
 import { NewScreen } from "./screens/new.js";
 
 const theme = signal(localStorage.getItem("sumi-theme") ?? "system");
@@ -37,6 +38,7 @@ function Header() {
     <${Link} to="/" class="brand" aria-label="Sumi, all jobs"><svg viewBox="0 0 32 32" aria-hidden="true"><path d="M16 4c4.600 5.600 7.400 9.200 7.400 13.200a7.400 7.400 0 0 1-14.800 0C8.600 13.200 11.400 9.600 16 4z" /></svg>sumi</${Link}>
     <nav aria-label="Main">
       <${Link} to="/" aria-current=${at("/")}>Jobs</${Link}>
+      <${Link} to="/search" aria-current=${at("/search")}>Search</${Link}>
       <${Link} to="/changes" aria-current=${at("/changes")}>Changes</${Link}>
       <${Link} to="/explain" aria-current=${at("/explain")}>Explain</${Link}>
     </nav>
@@ -55,6 +57,7 @@ function Screen() {
   if (first === "page") return html`<${PageScreen} key=${id + route.value.query.get("url")} id=${id} />`;
   if (first === "changes") return html`<${ChangesScreen} />`;
   if (first === "explain") return html`<${ExplainScreen} />`;
+  if (first === "search") return html`<${SearchScreen} />`;
   if (first === "new") return html`<${NewScreen} />`;
   return html`<div class="empty"><h3>There is no such page</h3><p><${Link} to="/">All jobs</${Link}></p></div>`;
 }
@@ -77,7 +80,7 @@ addEventListener("keydown", (event) => {
     if (field) {
       event.preventDefault();
       field.focus();
-    }
+    } else go("/search");
   }
   if (event.key === "j" || event.key === "k") {
     const links = [...document.querySelectorAll("[data-item]")];

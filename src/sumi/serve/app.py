@@ -12,7 +12,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sumi.errors import SumiError
-from sumi.serve import change_routes, control_routes, event_stream, job_routes, page_routes
+from sumi.serve import (
+    change_routes,
+    control_routes,
+    event_stream,
+    job_routes,
+    map_routes,
+    page_routes,
+    search_routes,
+)
 from sumi.serve.guard import Access, Guard, TooLarge
 from sumi.serve.jobs import Jobs
 from sumi.serve.views import NotYet, QueryTooLong, Views
@@ -20,10 +28,20 @@ from sumi.serve.window import Handler, Refused, Window, answer
 
 STATIC: Final = {
     "app.js": "text/javascript",
+    "map.js": "text/javascript",
     "app.css": "text/css",
     "icon.svg": "image/svg+xml",
 }
-_SCREENS: Final = ("/", "/job/{id}", "/job/{id}/{tab}", "/page/{id}", "/changes", "/explain", "/new")
+_SCREENS: Final = (
+    "/",
+    "/job/{id}",
+    "/job/{id}/{tab}",
+    "/page/{id}",
+    "/changes",
+    "/explain",
+    "/search",
+    "/new",
+)
 
 
 def _static(name: str) -> bytes:
@@ -60,6 +78,12 @@ _LOOKS: Final[dict[str, Handler]] = {
     "/api/jobs/{id}/tree": job_routes.show_tree,
     "/api/jobs/{id}/log": job_routes.show_log,
     "/api/jobs/{id}/again": control_routes.show_again,
+    "/api/search": search_routes.show_found,
+    "/api/map/{id}": map_routes.show_map,
+    "/api/map/{id}/near": map_routes.show_near,
+    "/api/map/{id}/find": map_routes.show_found,
+    "/api/map/{id}/path": map_routes.show_path,
+    "/api/map/{id}/{part}": map_routes.show_part,
     "/raw/rendered": page_routes.show_rendered,
     "/raw/original": page_routes.show_original,
     "/feed/{name}.atom": change_routes.show_feed,

@@ -17,9 +17,10 @@ import msgspec
 
 from sumi.catalogue.role import MIRROR_SETTINGS
 from sumi.errors import SumiError
-from sumi.inspection.status import look, looking_at
+from sumi.inspection.status import MAP, look, looking_at
 from sumi.outcomes import KEPT, MEANINGS, Outcome
 from sumi.ports import Snapshot, UrlRecord
+from sumi.serve.map_layout import write_picture
 from sumi.serve.schema import ROOT_SLASHES, SCHEMA, folders_of
 
 _BATCH: Final = 2000
@@ -47,6 +48,8 @@ async def _write(state: Path, path: Path) -> None:
             await writer.take(store)
             saved = await store.get_note(MIRROR_SETTINGS)
         writer.finish()
+        if status.job == MAP:
+            write_picture(state, db)
         db.execute("INSERT INTO meta VALUES ('status', ?)", (msgspec.json.encode(status).decode(),))
         db.execute("INSERT INTO meta VALUES ('settings', ?)", (saved or "{}",))
     db.close()

@@ -7,6 +7,7 @@ import { Failures } from "./failures.js";
 import { Hosts } from "./hosts.js";
 import { JobChanges } from "./changes.js";
 import { Log } from "./log.js";
+import { MapView } from "./map.js";
 
 const TABS = {
   overview: ["Overview", Overview],
@@ -14,6 +15,7 @@ const TABS = {
   failures: ["Failures", Failures],
   hosts: ["Hosts", Hosts],
   changes: ["Changes", JobChanges],
+  map: ["Map", MapView],
   log: ["Log", Log],
 };
 
@@ -26,7 +28,7 @@ export function JobScreen({ id, tab }) {
 
 function Shown({ id, tab, made, log }) {
   return html`<${Head} job=${made} />
-      <nav class="tabs" aria-label="Parts of this job">${Object.entries(TABS).map(([name, [title]]) => html`<${Link} key=${name} to=${name === "overview" ? `/job/${id}` : `/job/${id}/${name}`} aria-current=${name === tab ? "page" : undefined}>${title}${name === "failures" && made.endings.failed > 0 && html` <b class="badge">${count(made.endings.failed)}</b>`}</${Link}>`)}</nav>
+      <nav class="tabs" aria-label="Parts of this job">${Object.entries(TABS).filter(([name]) => (name === "map" ? made.kind === "map" : !(made.kind === "map" && name === "changes"))).map(([name, [title]]) => html`<${Link} key=${name} to=${name === "overview" ? `/job/${id}` : `/job/${id}/${name}`} aria-current=${name === tab ? "page" : undefined}>${title}${name === "failures" && made.endings.failed > 0 && html` <b class="badge">${count(made.endings.failed)}</b>`}</${Link}>`)}</nav>
       <${Part} tab=${tab} job=${made} log=${log} />`;
 }
 
