@@ -85,7 +85,7 @@ export class MapCanvas {
     const sizes = new Float32Array(this.nodes);
     for (let i = 0; i < this.nodes; i += 1) {
       colours.set(this.colourOf(this.marks[i] & 0xffff, (this.marks[i] >>> 16) & 0xff), 4 * i);
-      sizes[i] = 0.55 + (this.marks[i] >>> 24) / 160;
+      sizes[i] = 0.85 + (this.marks[i] >>> 24) / 110;
     }
     this.buffer(colours, this.buffers.colour);
     this.buffer(sizes, this.buffers.size);
