@@ -75,6 +75,14 @@ class HostWaits(msgspec.Struct, frozen=True, tag_field="event", tag="wait"):
     pending: int  # of its pages
 
 
+class WaitingHost(msgspec.Struct, frozen=True):
+    host: str
+    pending: int
+    in_flight: int
+    why: str
+    ready_at: float
+
+
 class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
     """Sent a few times a second at most."""
 
@@ -86,6 +94,7 @@ class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):
     eta_seconds: float | None
     hosts: tuple[str, ...] = ()
     waits_for: HostWaits | None = None  # while every host has to wait: the one that is asked first
+    waiting: tuple[WaitingHost, ...] = ()  # the hosts of the last pages, and what each waits for
 
 
 class StateChanged(msgspec.Struct, frozen=True, tag_field="event", tag="state"):
@@ -120,14 +129,6 @@ class CaptureProgress(msgspec.Struct, frozen=True, tag_field="event", tag="captu
     pages_failed: int
     queue_size: int
     in_progress: tuple[str, ...] = ()  # URLs being visited
-
-
-class WaitingHost(msgspec.Struct, frozen=True):
-    host: str
-    pending: int
-    in_flight: int
-    why: str
-    ready_at: float
 
 
 class Status(msgspec.Struct, frozen=True, tag_field="event", tag="status"):

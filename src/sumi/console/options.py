@@ -33,6 +33,7 @@ def add_reporting(parser: SentenceParser) -> argparse._ArgumentGroup:
     """The options of every command that reports on a run."""
     group = parser.add_argument_group("reporting")
     add_loudness(group)
+    add_progress(group)
     return group
 
 
@@ -46,6 +47,16 @@ def add_loudness(group: argparse._ArgumentGroup) -> None:
         action="count",
         default=0,
         help="Show every page; twice, also retries and robots.txt.",
+    )
+
+
+def add_progress(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--progress",
+        choices=("live", "line", "none"),
+        default="live",
+        metavar="live|line|none",
+        help="On a terminal: hosts, pages and failures as they are, one line, or nothing. Default: live.",
     )
 
 

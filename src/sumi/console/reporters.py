@@ -23,6 +23,8 @@ Clock: TypeAlias = Callable[[], float]
 REWRITE_INTERVAL = 1 / 8
 PLAIN_INTERVAL = 10.0
 
+LINE, LIVE, NONE = "line", "live", "none"  # how progress is shown
+
 _CLEAR_LINE = "\r\x1b[2K"
 
 
@@ -74,18 +76,25 @@ class LiveLine:
 class PlainLines:
     """Lines for a log: the same as on a terminal, with a progress line every ten seconds."""
 
-    def __init__(self, sink: Sink, narrator: Narrator, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self,
+        sink: Sink,
+        narrator: Narrator,
+        clock: Clock = time.monotonic,
+        interval: float = PLAIN_INTERVAL,
+    ) -> None:
         self._sink = sink
         self._narrator = narrator
         self._clock = clock
-        self._due_at = clock() + PLAIN_INTERVAL
+        self._interval = interval
+        self._due_at = clock() + interval
 
     def __call__(self, event: Event) -> None:
         for line in self._narrator.lines(event):
             self._sink.line(line)
         if isinstance(event, Progress) and self._clock() >= self._due_at:
             self._sink.line(self._narrator.progress(event))
-            self._due_at = self._clock() + PLAIN_INTERVAL
+            self._due_at = self._clock() + self._interval
 
     def close(self) -> None:
         """Nothing to undo."""
@@ -121,21 +130,34 @@ class JsonLines:
 
 
 def choose_reporter(
-    verbosity: Verbosity, out: Sink, err: Sink, environ: Mapping[str, str], *, as_json: bool
+    verbosity: Verbosity,
+    out: Sink,
+    err: Sink,
+    environ: Mapping[str, str],
+    *,
+    as_json: bool,
+    progress: str = LINE,
 ) -> Reporter:
     if as_json:
         return JsonLines(out)
-    return reporter_for_people(Narrator(verbosity, Palette.for_sink(err, environ)), verbosity, err, environ)
+    narrator = Narrator(verbosity, Palette.for_sink(err, environ))
+    return reporter_for_people(narrator, verbosity, err, environ, progress)
 
 
 def reporter_for_people(
-    narrator: Narrator, verbosity: Verbosity, err: Sink, environ: Mapping[str, str]
+    narrator: Narrator, verbosity: Verbosity, err: Sink, environ: Mapping[str, str], progress: str = LINE
 ) -> Reporter:
     if verbosity is Verbosity.QUIET:
         return QuietEnd(err, narrator)
-    if err.is_terminal and environ.get("TERM") != "dumb":
-        return LiveLine(err, narrator, lambda: shutil.get_terminal_size().columns)
-    return PlainLines(err, narrator)
+    if progress == NONE:
+        return PlainLines(err, narrator, interval=float("inf"))
+    if not err.is_terminal or environ.get("TERM") in ("dumb", "unknown"):
+        return PlainLines(err, narrator)
+    if progress == LIVE:
+        from sumi.console.live import LiveDisplay  # loads rich, which nothing else needs
+
+        return LiveDisplay(err, narrator, colours=not environ.get("NO_COLOR"))
+    return LiveLine(err, narrator, lambda: shutil.get_terminal_size().columns)
 
 
 @contextmanager
@@ -143,7 +165,9 @@ def reporting(options: argparse.Namespace) -> Iterator[Reporter]:
     """The reporter that the options of ``add_reporting`` select, for the time of a run."""
     verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
     out, err = Sink(sys.stdout), Sink(sys.stderr)
-    reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
+    reporter = choose_reporter(
+        verbosity, out, err, os.environ, as_json=options.json, progress=options.progress
+    )
     ignore_questions()
     try:
         yield reporter

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from sumi.engine.io import Io
 from sumi.engine.limits import LimitsInForce
 from sumi.engine.robots_cache import RobotsCache
-from sumi.events import HostWaits, Listener, Progress, Warned
+from sumi.events import HostWaits, Listener, Progress, WaitingHost, Warned
 from sumi.frontier.pacing import INFINITY, NOT_IN_THIS_RUN, USUAL_WAITS
 from sumi.outcomes import MEANINGS, Ending, Outcome
 from sumi.policy import PacingPolicy
@@ -22,6 +22,8 @@ MUCH_MORE = 1.5
 WORTH_A_NOTE_SECONDS = 60.0
 WORTH_A_NOTE_DELAY = 0.1
 WORTH_TELLING_SECONDS = 10.0
+MOST_HOSTS = 5  # that a display shows, each with what it waits for
+NAMED_HOSTS = 3  # in a line
 # With thousands of hosts some are always held; ``sumi status`` lists them all.
 MAX_NAMED = 50
 MORE = "more hosts are left alone; sumi status lists them"
@@ -49,7 +51,7 @@ class ProgressMeter:
         self.last: Progress | None = None
         self._settled = 0
         self._samples: deque[tuple[float, int]] = deque([(io.clock.now(), 0)])
-        self._hosts: deque[str] = deque(maxlen=3)
+        self._hosts: deque[str] = deque(maxlen=MOST_HOSTS)
 
     def settled(self, host: str) -> None:
         self._settled += 1
@@ -100,10 +102,19 @@ class ProgressMeter:
             passed_over=endings[Ending.PASSED_OVER],
             pages_per_second=round(rate, 2),
             eta_seconds=eta,
-            hosts=tuple(self._hosts),
+            hosts=tuple(self._hosts)[:NAMED_HOSTS],
             waits_for=self._waits_for,
+            waiting=await self._waiting(now),
         )
         self._io.tell(self.last)
+
+    async def _waiting(self, now: float) -> tuple[WaitingHost, ...]:
+        waits = [await self._io.frontier.wait_of(host, now) for host in sorted(self._hosts)]
+        return tuple(
+            WaitingHost(wait.host, wait.pending, wait.in_flight, wait.why, wait.ready_at)
+            for wait in waits
+            if wait is not None
+        )
 
     async def _eta(self, stats: FrontierStats, rate: float, now: float) -> float | None:
         """At the rate of the last seconds, but never sooner than politeness allows. None at the start, while

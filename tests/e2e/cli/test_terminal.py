@@ -51,7 +51,7 @@ class Terminal:
 
 def test_one_line_is_kept_current_and_gone_at_the_end(make_site: MakeSite, tmp_path: Path) -> None:
     site = make_site(pages=400, seed=3)  # more than can be done before we say stop
-    terminal = Terminal(tmp_path, "mirror", site.url, "--rate-limit", "4")
+    terminal = Terminal(tmp_path, "mirror", site.url, "--rate-limit", "4", "--progress", "line")
     terminal.read_until(", 127.0.0.1:")
     os.killpg(terminal.process.pid, signal.SIGUSR1)
     terminal.read_until("discovered = ")
@@ -70,6 +70,19 @@ def test_one_line_is_kept_current_and_gone_at_the_end(make_site: MakeSite, tmp_p
     # The rest is what scrolls by: it begins where the line was, which is cleared first.
     assert "interrupted: run the same command again to continue" in after
     assert after.rstrip().splitlines()[-1].startswith("  ")
+
+
+def test_the_live_display_is_gone_at_the_end_and_the_next_command_is_there(
+    make_site: MakeSite, tmp_path: Path
+) -> None:
+    site = make_site(pages=400, seed=3)
+    terminal = Terminal(tmp_path, "mirror", site.url, "--rate-limit", "4")
+    terminal.read_until(" queued, 1 in flight, fetching")
+    os.killpg(terminal.process.pid, signal.SIGINT)
+    assert terminal.read_to_the_end() == 3, terminal.text
+    end = terminal.text[terminal.text.rindex("interrupted: ") :]
+    assert f"continue    sumi mirror {site.url} --rate-limit 4\r\n" in end
+    assert "queued" not in end
 
 
 def test_quiet_is_quiet_there_too(make_site: MakeSite, tmp_path: Path) -> None:

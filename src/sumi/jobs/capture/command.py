@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from sumi.console.command_lines import command_line
+from sumi.console.next_steps import show_next
 from sumi.console.options import add_reporting, add_settings, given_flags
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import reporting
@@ -91,9 +93,18 @@ def run_reported(settings: CaptureSettings, options: argparse.Namespace, job_id:
 
     with reporting(options) as reporter:
         captured = run_loop(capture(settings, listeners=[reporter], job_id=job_id))
+    show_next(options, Sink(sys.stderr), _steps(captured.job.id, captured.job.status, settings.store))
     code = exit_code(captured.summary)
     # Pages that still wait, for example for a host that does not answer, can be resumed.
     return INTERRUPTED if code == WITH_FAILURES and captured.job.status == "interrupted" else code
+
+
+def _steps(job: str, status: str, store: str) -> list[tuple[str, str]]:
+    where = [] if store == STORE.default else ["--store", store]
+    export = ("export", command_line("sumi", "capture", "export", job, *where))
+    if status == "completed":
+        return [export]
+    return [("retry", command_line("sumi", "capture", "resume", job, *where)), export]
 
 
 # ── sumi capture list, show, export, delete, pause, resume, cancel ─────────────────────────────────────────

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from sumi.console.command_lines import command_line
+from sumi.console.next_steps import same_again, show_next
 from sumi.console.options import (
     add_option,
     add_reporting,
@@ -163,7 +165,16 @@ def run(arguments: Sequence[str]) -> int:
                 **operating_options(options),
             )
         )
+    show_next(options, Sink(sys.stderr), _steps(summary.status, str(path), arguments))
     return exit_code(summary)
+
+
+def _steps(status: str, file: str, arguments: Sequence[str]) -> list[tuple[str, str]]:
+    if status in ("interrupted", "aborted"):
+        return [("continue", same_again("map", arguments))]
+    picture = command_line("sumi", "map", "export", "--format", "html", file)
+    again = command_line("sumi", "map", file, "--update")
+    return [("look", picture), ("update", again)]
 
 
 def _print_plan(config: MapConfig) -> int:

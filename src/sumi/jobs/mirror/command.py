@@ -8,7 +8,8 @@ from pathlib import Path
 
 from sumi.console.command_lines import command_line
 from sumi.console.narration import Verbosity
-from sumi.console.options import add_loudness, add_save_config, add_settings, given_flags
+from sumi.console.next_steps import show_next, steps_of_mirror
+from sumi.console.options import add_loudness, add_progress, add_save_config, add_settings, given_flags
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import Reporter, choose_reporter, ignore_questions
 from sumi.console.summary import exit_code, worst_of
@@ -79,6 +80,7 @@ def build_parser() -> SentenceParser:
     )
     _add_format(report)
     add_loudness(report)
+    add_progress(report)
     return parser
 
 
@@ -96,11 +98,15 @@ def run(arguments: Sequence[str]) -> int:
         return max([_print_listing(site, options.format, quiet=options.quiet) for site in sites])
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
-    reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
+    reporter = choose_reporter(
+        verbosity, out, err, os.environ, as_json=options.json, progress=options.progress
+    )
     if len(sites) > 1:
         code = run_several(sites, reporter, read_sites)
     else:
-        code = exit_code(run_reported(sites[0], reporter, lambda: read_sites()[0]))
+        summary = run_reported(sites[0], reporter, lambda: read_sites()[0])
+        show_next(options, err, steps_of_mirror(summary.status, arguments, sites[0].output))
+        code = exit_code(summary)
     _complain_if_cut_short(out)
     return code
 

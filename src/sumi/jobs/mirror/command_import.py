@@ -45,6 +45,12 @@ examples:
 """
 
 
+_USUAL = (
+    *("files", "--output", "--include", "--exclude", "--max-pages", "--rewrite-links", "--assets"),
+    *("--fresh", "--json", "--quiet", "--verbose"),
+)
+
+
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi import",
@@ -54,6 +60,7 @@ def build_parser() -> SentenceParser:
             "without the network. Run it again with more files to add what is new."
         ),
         epilog=_EXAMPLES,
+        usual=_USUAL,
     )
     parser.add_argument("files", metavar="FILE", nargs="+", help="WARC files, gzipped or not, or WACZ files.")
     add_settings(parser, TABLE)
@@ -74,5 +81,7 @@ def run(arguments: Sequence[str]) -> int:
     sites = archived_sites(files, given)
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
-    reporter = choose_reporter(verbosity, out, err, os.environ, as_json=options.json)
+    reporter = choose_reporter(
+        verbosity, out, err, os.environ, as_json=options.json, progress=options.progress
+    )
     return run_several(sites, reporter) if len(sites) > 1 else exit_code(run_reported(sites[0], reporter))
