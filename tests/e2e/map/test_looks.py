@@ -108,7 +108,7 @@ def test_an_analysis_as_text_and_as_json(tmp_path: Path, run_sumi: RunSumi) -> N
     ("arguments", "words"),
     [
         (("export", "map.db"), "--format"),
-        (("export", "--format", "svg", "map.db"), "svg"),
+        (("export", "--format", "bmp", "map.db"), "bmp"),
         (("export", "--format", "html", "--measures", "map.db"), "--measures is for the other formats"),
         (("export", "--format", "gexf", "none.db"), "none.db does not exist"),
         (("diff", "1", "5", "map.db"), "no run 5"),

@@ -215,6 +215,8 @@ def _print_summary(config: MapConfig, *, write: bool) -> int:
 _EXPORT_EXAMPLES = """\
 examples:
   sumi map export --format html web.toml               a picture that opens in any browser, offline
+  sumi map export --format svg                         a picture of ./map for a document; png too
+  sumi map export --format csv                         tables of its pages and links
   sumi map export --format gexf web.toml -o web.gexf   for Gephi
   sumi map export --format graphml --level domain --measures map.db
   sumi map export --format parquet map.db -o web.parquet    web-nodes.parquet and web-links.parquet
@@ -237,11 +239,11 @@ def export_parser() -> SentenceParser:
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="Output file. Default: next to the database, with its name."
     )
-    _add_level(parser, Level.PAGE)
+    _add_level(parser, None)
     parser.add_argument(
         "--measures",
         action="store_true",
-        help="Add degree, PageRank, community and bridges of every node (not for html).",
+        help="Add degree, PageRank, community and bridges of every node (not for pictures).",
     )
     return parser
 
@@ -369,12 +371,13 @@ def _add_place(parser: SentenceParser) -> None:
     )
 
 
-def _add_level(parser: SentenceParser, default: Level) -> None:
+def _add_level(parser: SentenceParser, default: Level | None) -> None:
     parser.add_argument(
         "--level",
         type=Level,
         choices=tuple(Level),
         default=default,
         metavar="page|domain",
-        help=f"A node per page, or per domain. Default: {default}.",
+        help="A node per page, or per domain. Default: "
+        + (f"{default}." if default else "page; domain in svg, png and, without sumi[terrain], html."),
     )

@@ -1,14 +1,18 @@
 """``sumi map export``: writes a map in one of the formats, each streamed.
 
+Pictures (HTML, SVG, PNG) show domains around the chosen ones; CSV is two tables, of nodes and of links.
 GraphML is read by Gephi, yEd, Cytoscape, igraph and NetworkX; GEXF 1.3 is native to Gephi; Parquet, a table
 of nodes and one of links, is for pandas, DuckDB and Spark and needs PyArrow (``sumi[terrain]``).
 """
 
+import csv
+import importlib.util
+import io
 import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -21,7 +25,8 @@ from sumi.jobs.map.database import database_path, open_map
 from sumi.jobs.map.graph import Column, ColumnType, Graph, Level, Row, domain_graph, page_graph
 from sumi.state.folder import refuse_to_replace
 
-FORMATS = ("graphml", "gexf", "parquet", "html")
+PICTURES = ("html", "svg", "png")
+FORMATS = (*PICTURES, "csv", "graphml", "gexf", "parquet")
 
 
 def export_map(
@@ -29,19 +34,21 @@ def export_map(
     form: str,
     output: str | PathLike[str] | None = None,
     *,
-    level: str = Level.PAGE,
+    level: str | None = None,
     measures: bool = False,
 ) -> list[Path]:
     """``sumi map export``; returns the files written. ``place`` is the map's database, or its configuration
     (.toml).
 
-    ``output``: by default a file next to the database. ``level``: a node per page, or per domain.
+    ``output``: by default a file next to the database. ``level``: a node per page, or per domain; by default
+    what the format can show.
     ``measures``: also write degree, PageRank, community and bridges of every node.
     """
     if form not in FORMATS:
         raise UsageError(f"{form!r} is not an export format: choose one of {', '.join(FORMATS)}")
-    if measures and form == "html":
-        raise UsageError("--measures is for the other formats: the picture always shows communities")
+    if measures and form in PICTURES:
+        raise UsageError("--measures is for the other formats: a picture shows no figures")
+    level = _level_for(form, level)
     database = database_path(os.fspath(place))
     target = Path(output) if output else database.with_name(f"{database.stem}-{level}s.{form}")
     if not target.name:
@@ -54,23 +61,78 @@ def export_map(
         return _write(db, form, target, Level(level), measures=measures)
 
 
+def _level_for(form: str, level: str | None) -> Level:
+    """Pages in a picture need the libraries that arrange them; domains need nothing."""
+    if form in ("svg", "png"):
+        if level == Level.PAGE:
+            raise UsageError(f"{form} shows domains; --format html shows pages")
+        return Level.DOMAIN
+    if level is None:
+        return Level.PAGE if form != "html" or _can_arrange_pages() else Level.DOMAIN
+    return Level(level)
+
+
+def _can_arrange_pages() -> bool:
+    return all(importlib.util.find_spec(name) is not None for name in ("numpy", "networkit"))
+
+
 def _is_same(one: Path, other: Path) -> bool:
     return one.exists() and other.exists() and one.samefile(other)
 
 
 def _write(db: apsw.Connection, form: str, target: Path, level: Level, *, measures: bool) -> list[Path]:
-    if form == "html":
-        from sumi.jobs.map.picture import write_picture
-
+    if form in PICTURES:
         with _replaced(target) as file:
-            write_picture(db, level, file)
+            _write_picture(db, form, level, file)
         return [target]
     graph = _graph(db, level, measures=measures)
     if form == "parquet":
         return _write_parquet(graph, target)
+    if form == "csv":
+        return _write_csv(graph, target)
     with _replaced(target) as file:
         (write_gexf if form == "gexf" else write_graphml)(graph, file)
     return [target]
+
+
+def _write_picture(db: apsw.Connection, form: str, level: Level, file: BinaryIO) -> None:
+    from sumi.jobs.map import drawing
+
+    if form == "html" and level is Level.PAGE:
+        from sumi.jobs.map.picture import write_picture
+
+        write_picture(db, level, file)
+        return
+    writers = {"html": drawing.write_page, "svg": drawing.write_svg, "png": drawing.write_png}
+    writers[form](drawing.draw_domains(db), file)
+
+
+def _write_csv(graph: Graph, target: Path) -> list[Path]:
+    """Two tables, as for Parquet."""
+    names = [column.name for column in graph.columns]
+    tables: dict[str, tuple[list[str], Iterator[Row]]] = {
+        "nodes": (["id", *names], ((number, *row) for number, row in enumerate(graph.nodes()))),
+        "links": (["source", "target", "weight"], iter(graph.links())),
+    }
+    written = []
+    for name, (head, rows) in tables.items():
+        path = target.with_name(f"{target.stem}-{name}.csv")
+        with _replaced(path) as file:
+            write_lines(file, (_csv_line(row) for row in chain([head], rows)))
+        written.append(path)
+    return written
+
+
+def _csv_line(row: Iterable[object]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([_harmless(value) for value in row])
+    return line.getvalue()
+
+
+def _harmless(value: object) -> object:
+    """Spreadsheets run what begins like a formula, and titles come from the web."""
+    is_formula = isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{value}" if is_formula else value
 
 
 def _write_parquet(graph: Graph, target: Path) -> list[Path]:

@@ -98,6 +98,21 @@
     ink.lineWidth = least + 2.5 * Math.sqrt(weight / heaviest);
     ink.strokeStyle = colour;
     ink.stroke();
+    tip(a, b, colour);
+  }
+
+  // An arrow head where the road meets the circle of its target.
+  function tip(a, b, colour) {
+    const bend = 0.12, r = b[DR] * view.k, size = 6;
+    const x1 = sx(a[DX]), y1 = sy(a[DY]), x2 = sx(b[DX]), y2 = sy(b[DY]);
+    const mx = (x1 + x2) / 2 - (y2 - y1) * bend, my = (y1 + y2) / 2 + (x2 - x1) * bend;
+    const angle = Math.atan2(y2 - my, x2 - mx), ex = x2 - Math.cos(angle) * r, ey = y2 - Math.sin(angle) * r;
+    ink.beginPath();
+    ink.moveTo(ex, ey);
+    ink.lineTo(ex - size * Math.cos(angle - 0.4), ey - size * Math.sin(angle - 0.4));
+    ink.lineTo(ex - size * Math.cos(angle + 0.4), ey - size * Math.sin(angle + 0.4));
+    ink.fillStyle = colour;
+    ink.fill();
   }
 
   function drawRoads() {
@@ -146,8 +161,8 @@
     ink.font = `600 ${size}px system-ui, sans-serif`;
     ink.textAlign = "center";
     ink.textBaseline = "middle";
-    const text = shortened(domain[NAME], 2 * r - 6);
-    if (r < 16 || !text) return;
+    const text = domain[KIND] === "quality" ? domain[NAME] : shortened(domain[NAME], 2 * r - 6);
+    if ((r < 16 && domain[KIND] !== "quality") || !text) return;
     const large = r > 46;  // then the name is on the upper edge, clear of the dots
     const y = sy(domain[DY]) - (large ? r - size * 0.3 : 0);
     ink.lineWidth = 3;
@@ -159,9 +174,11 @@
 
   function shortened(text, room) {
     if (ink.measureText(text).width <= room) return text;
-    let kept = Math.min(text.length, 80);
-    while (kept > 5 && ink.measureText(text.slice(0, kept) + "…").width > room) kept -= 1;
-    return kept > 5 ? text.slice(0, kept) + "…" : "";
+    // In the middle: names with a common beginning still differ in their end.
+    const cut = (kept) => { const tail = Math.ceil(kept * 0.6); return `${text.slice(0, kept - tail)}…${text.slice(-tail)}`; };
+    let kept = Math.min(text.length - 1, 80);
+    while (kept > 5 && ink.measureText(cut(kept)).width > room) kept -= 1;
+    return kept > 5 ? cut(kept) : "";
   }
 
   function drawHovered() {
@@ -274,8 +291,10 @@
       line("span", page[URL_]);
       line("span", `${page[STATE]}; ${page[LINKED].toLocaleString("en")} links to it, ${(out.get(hovered.page) || []).length} of its own are drawn`);
     }
-    about.style.left = `${Math.max(4, Math.min(x + 14, width - about.offsetWidth - 8))}px`;
-    about.style.top = `${Math.max(4, Math.min(y + 14, height - about.offsetHeight - 8))}px`;
+    // In the corner that is farthest from the pointer: it covers nothing that is looked at.
+    about.style.left = "auto";
+    about.style.right = "12px";
+    about.style.top = y > height / 2 ? "12px" : `${Math.max(12, height - about.offsetHeight - 140)}px`;
   }
 
   let held = null;
