@@ -11,6 +11,21 @@ ALL = "all"
 SHOWN_EXAMPLES = 2
 
 
+# What other programs, and earlier versions, call an option.
+_OTHERS_SAY = {
+    "--render-mode": "--render",
+    "--mirror": "--update",
+    "--recursive": "--follow-links",
+    "--level": "--max-depth",
+    "--depth": "--max-depth",
+    "--limit-rate": "--rate-limit",
+    "--wait": "--rate-limit",
+    "--directory-prefix": "--output",
+    "--page-requisites": "--assets",
+    "--convert-links": "--rewrite-links",
+}
+
+
 class CommandLineError(UsageError):
     """Its message already names the command."""
 
@@ -107,6 +122,8 @@ class SentenceParser(argparse.ArgumentParser):
     def _unknown_option(self, word: str) -> str:
         import difflib  # slow to import, and needed only after a typo
 
+        if word in _OTHERS_SAY and any(_OTHERS_SAY[word] in one.option_strings for one in self._actions):
+            return f"unknown option {word}; here it is {_OTHERS_SAY[word]}"
         known = [option for action in self._actions for option in action.option_strings]
         close = difflib.get_close_matches(word, known, n=1)
         shown = word if word.isprintable() else repr(word)

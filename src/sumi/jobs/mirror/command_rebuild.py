@@ -38,7 +38,7 @@ def build_parser() -> SentenceParser:
         metavar="DIR",
         nargs="?",
         default="output",
-        help="An output folder, or one host's folder in it.",
+        help="An output folder with all its sites, or one host's folder in it. Default: output.",
     )
     parser.add_argument("--dry-run", action="store_true", help="Change nothing; show what would change.")
     parser.add_argument("--diff", action="store_true", help="Show the changed lines of every file.")

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from sumi.assembly.parts import new_digester
-from sumi.console.open_job import only_job, refuse_captures, stored_jobs
+from sumi.console.open_job import refuse_captures, stored_jobs
 from sumi.engine.io import SystemClock
 from sumi.engine.revisit import revision_of
 from sumi.jobs.mirror.local_links import LocalLinks, local_links
@@ -58,21 +58,22 @@ async def rebuild(
     on_page: Callable[[Rebuilt], None] = lambda page: None,
 ) -> RebuildSummary:
     """``sumi rebuild``: make a mirror's Markdown again from its stored bodies, without the network.
-    ``on_page`` is called with every page; with ``dry_run`` nothing is written."""
-    place = os.fspath(folder)
-    refuse_captures(stored_jobs(place))
+    ``on_page`` is called with every page; with ``dry_run`` nothing is written. A folder of several mirrors
+    is rebuilt one by one."""
+    states = refuse_captures(stored_jobs(os.fspath(folder)))
     summary = RebuildSummary()
     digester = new_digester(processes, ParseLimits())
     try:
-        run = _Rebuild(only_job(place), digester, dry_run=dry_run)
-        try:
-            async for page in run.pages():
-                summary.pages += 1
-                summary.changed += page.changed
-                summary.problems += bool(page.problem)
-                on_page(page)
-        finally:
-            await run.aclose()
+        for state in states:  # a folder of several sites: one after the other
+            run = _Rebuild(state, digester, dry_run=dry_run)
+            try:
+                async for page in run.pages():
+                    summary.pages += 1
+                    summary.changed += page.changed
+                    summary.problems += bool(page.problem)
+                    on_page(page)
+            finally:
+                await run.aclose()
     finally:
         await digester.aclose()
     return summary

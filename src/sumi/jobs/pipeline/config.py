@@ -21,6 +21,7 @@ from sumi.settings.kinds import (
     AGENT,
     FILE,
     GIB,
+    HEADER,
     HOST_PATTERN,
     MIB,
     PATH_BUDGET,
@@ -149,6 +150,10 @@ class NetworkSection(msgspec.Struct, frozen=True):
     resolve: tuple[str, ...] = ()
     ca_file: str | None = None
     allow_private: bool = False
+    headers: tuple[str, ...] = ()
+    accept_language: str | None = None
+    cookies: bool = False
+    trust_proxy_dns: bool = False
     shared_pace: bool = True
     sign: bool = False
     identity: str | None = None
@@ -207,6 +212,7 @@ RUN_ID_FIELD = "{run_id}"  # in a path
 DEFAULT_WORKSPACE: Final = "workspace"
 _PERMISSIONS = re.compile(r"0o?([0-7]{3})", re.ASCII)
 _OWNER_READS_AND_WRITES = 0o600
+_LANGUAGES = re.compile(r"[A-Za-z0-9*;=., -]{1,200}")
 _PARAMETER = re.compile(r"[^\s&=#+%]{1,100}")
 _MOST = 1_000_000_000
 _CONTACT = "+http"
@@ -234,6 +240,12 @@ def _parse_regex(text: str) -> str:
     return text
 
 
+def _parse_languages(text: str) -> str:
+    if not _LANGUAGES.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
 def _parse_path(text: str) -> str:
     if not text.strip() or "\0" in text:
         raise ValueError(text)
@@ -251,6 +263,7 @@ def _name(pattern: "re.Pattern[str]", expects: str) -> Kind:
 
 PATH = Kind("a path within the workspace", _parse_path, "PATH")
 WORKSPACE = Kind("a folder", _parse_path, "DIR")
+LANGUAGES = Kind("languages such as en or de-CH, de;q=0.8, en;q=0.5", _parse_languages, "TEXT")
 CONTACTABLE = AGENT._replace(
     expects="printable ASCII that starts with a name and says how to reach you, such as "
     "mybot/1.0 (+https://example.org/bot)",
@@ -353,6 +366,10 @@ CRAWL_SETTINGS: Final = (
         Setting("resolve", many(RESOLVE), "Use this address for that host and port instead of DNS."),
         Setting("ca_file", FILE, "Also trust the certificate authorities in this PEM file."),
         Setting("allow_private", SWITCH, "Allow private and loopback addresses."),
+        Setting("headers", many(HEADER), "Headers for requests to the sites of the seeds."),
+        Setting("accept_language", LANGUAGES, "The Accept-Language header for these sites."),
+        Setting("cookies", SWITCH, "Keep cookies in memory for the run, and send them back."),
+        Setting("trust_proxy_dns", SWITCH, "The proxy resolves names, so addresses are not checked."),
         Setting("shared_pace", SWITCH, "Share the pace of a host with your other jobs on this machine."),
         Setting("sign", SWITCH, "Sign requests with your identity."),
         Setting("identity", FILE, "The identity to sign with.", otherwise="~/.config/sumi/identity.json"),

@@ -6,11 +6,13 @@ from urllib.parse import unquote
 from sumi.errors import UsageError
 from sumi.fetch.guard import open_host_for
 from sumi.fetch.identity import identity_of
+from sumi.fetch.target import parse_target
 from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.config_file import load_seeds
 from sumi.jobs.pipeline.policy import crawl_caps, crawl_scope
 from sumi.model import Candidate
 from sumi.policy import (
+    Credential,
     FetchLimits,
     FrontierPolicy,
     NetworkPolicy,
@@ -26,7 +28,7 @@ from sumi.policy import (
 )
 from sumi.recipe import Job, Recipe
 from sumi.scope.caps import CapPolicy
-from sumi.settings.kinds import split_proxy, split_resolve
+from sumi.settings.kinds import split_header, split_proxy, split_resolve
 from sumi.urls import crawl_rules
 
 NO_TRAPS = TrapPolicy(segments=0, repeats=0, parameters=0, hops=0, fruitless=0)
@@ -121,9 +123,22 @@ def _network(config: CrawlConfig, seeds: Sequence[str]) -> NetworkPolicy:
         resolve=tuple(split_resolve(entry) for entry in config.network.resolve),
         open_hosts=frozenset(host for host in private if host is not None),
         ca_file=config.network.ca_file,
+        cookies=config.network.cookies,
+        trust_proxy_dns=config.network.trust_proxy_dns,
+        credentials=_headers(config, seeds),
         shared_pace=config.network.shared_pace,
         identity=identity_of(sign=config.network.sign, file=config.network.identity),
     )
+
+
+def _headers(config: CrawlConfig, seeds: Sequence[str]) -> tuple[Credential, ...]:
+    """Sent to the origins of the seeds only, as they may be secret."""
+    language = config.network.accept_language
+    fields = [split_header(entry) for entry in config.network.headers]
+    fields += [("Accept-Language", language)] if language else []
+    targets = filter(None, map(parse_target, seeds))
+    origins = dict.fromkeys(target.origin for target in targets)
+    return tuple(Credential(origin, name, Secret(value)) for origin in origins for name, value in fields)
 
 
 def _proxy(entry: str) -> Proxy:
