@@ -10,6 +10,10 @@ Labelled pages come with other extractors, in one of four layouts, which are tol
 The texts of the first two were written down by people; those of the others are what an extractor found and
 its authors approved. Of many pages of the first only the beginning was: they count for recall alone. Texts
 are compared in runs of four words; in scripts without blanks a letter is a word.
+
+A folder with ``labels.jsonl`` and ``pages/``, as ``benchmarks.article_model`` reads it, gives a second table:
+of pieces that belong and pieces that do not, how many came. ``--worst`` names the pages that lost the most of
+them, and those with the most junk.
 """
 
 import argparse
@@ -37,6 +41,7 @@ _WORD: Final = re.compile(r"[\u0e00-\u0e7f\u1000-\u109f\u3040-\u30ff\u3400-\u9ff
 _RUN: Final = 4
 _RESULT: Final = re.compile(r"^>>+(\S+?)>>+\n(\{.*?^\})\n<<+$", re.MULTILINE | re.DOTALL)
 _TITLE: Final = re.compile(r"^# .*$", re.MULTILINE)  # the labels have it apart, and the others leave it out
+_HEAD: Final = "| extractor | F1 | precision | recall | ms/page |\n| --- |" + " ---: |" * 4
 _WHOLE: Final = 400  # characters; less is the beginning of a text
 _BEGINNING: Final = 38  # or, if less than this, about something else
 
@@ -56,6 +61,60 @@ def articles(folder: Path) -> Iterator[Article]:
     for name, page, text in _in_result_file(folder, results) if results.exists() else _in_files(folder):
         if len(text) >= (_WHOLE if results.exists() else _BEGINNING):
             yield Article(name, page.read_bytes(), text)
+
+
+class Pieces(NamedTuple):
+    url: str
+    body: bytes
+    wanted: list[str]
+    foreign: list[str]
+
+    def missed_in(self, text: str) -> list[str]:
+        return [piece for piece in self.wanted if piece not in text]
+
+    def junk_in(self, text: str) -> list[str]:
+        return [piece for piece in self.foreign if piece in text]
+
+
+def pieces(folder: Path) -> Iterator[Pieces]:
+    labels = folder / "labels.jsonl"
+    for line in labels.read_text().splitlines() if labels.exists() else ():
+        about = json.loads(line)
+        wanted, foreign = ([_plain(piece) for piece in about[kind]] for kind in ("with", "without"))
+        yield Pieces(about["url"], (folder / "pages" / about["page"]).read_bytes(), wanted, foreign)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _print_pieces(pages: list[Pieces], worst: int) -> None:
+    print(f"{len(pages)} pages with labelled pieces\n")
+    print(_HEAD)
+    for name, (extract, plain) in EXTRACTORS.items():
+        try:
+            found, spent = _timed(extract, [page.body for page in pages])
+        except ImportError as error:
+            print(_not_installed(name, error))
+            continue
+        texts = [_plain(plain(text)) for text in found]
+        lost = [page.missed_in(text) for page, text in zip(pages, texts, strict=True)]
+        junk = [page.junk_in(text) for page, text in zip(pages, texts, strict=True)]
+        right = sum(len(page.wanted) for page in pages) - sum(map(len, lost))
+        precision, recall = (
+            right / (right + sum(map(len, junk)) or 1),
+            right / (right + sum(map(len, lost)) or 1),
+        )
+        print(_measured(name, precision, recall, spent))
+        if name == "sumi" and worst:
+            _print_worst("lost", pages, lost, worst)
+            _print_worst("junk", pages, junk, worst)
+    print()
+
+
+def _print_worst(what: str, pages: list[Pieces], found: list[list[str]], number: int) -> None:
+    for page, each in sorted(zip(pages, found, strict=True), key=lambda pair: -len(pair[1]))[:number]:
+        print(f"    {what} {len(each)}: {page.url}")
 
 
 def _in_files(folder: Path) -> Iterator[tuple[str, Path, str]]:
@@ -102,6 +161,19 @@ def _shown(html: bytes) -> str:
     return "" if root is None else root.text
 
 
+def _resiliparse(body: bytes) -> str:
+    from resiliparse.extract.html2text import extract_plain_text
+    from resiliparse.parse.html import HTMLTree
+
+    return str(extract_plain_text(HTMLTree.parse_from_bytes(body), main_content=True))
+
+
+def _trafilatura_fast(body: bytes) -> str:
+    from trafilatura import extract
+
+    return extract(body, include_comments=False, fast=True) or ""
+
+
 def _turbohtml(body: bytes) -> str:
     from turbohtml import parse
 
@@ -126,7 +198,9 @@ EXTRACTORS: Final[dict[str, tuple[Extract, Callable[[str], str]]]] = {
     "sumi": (_sumi, _without_markup),
     "sumi, Markdown alone": (_sumi_markdown, _without_markup),
     "turbohtml main_content": (_turbohtml, str),
+    "resiliparse": (_resiliparse, str),
     "trafilatura": (_trafilatura, str),
+    "trafilatura, fast": (_trafilatura_fast, str),
     "readability-lxml": (_readability, lambda html: _shown(html.encode())),
 }
 
@@ -145,17 +219,30 @@ def _runs(text: str) -> Counter[tuple[str, ...]]:
 
 def _row(name: str, corpus: list[Article]) -> str:
     extract, plain = EXTRACTORS[name]
-    extract(corpus[0].body)  # whatever it loads first
-    started = time.process_time()
-    found = [extract(article.body) for article in corpus]
-    spent = (time.process_time() - started) * 1000 / len(corpus)
+    found, spent = _timed(extract, [article.body for article in corpus])
     texts = map(plain, found)
     pairs = [shares(article.text, text) for article, text in zip(corpus, texts, strict=True)]
     recall = statistics.fmean(recall for _, recall in pairs)
     whole = (pair for article, pair in zip(corpus, pairs, strict=True) if article.is_whole)
     precision = statistics.fmean(precision for precision, _ in whole)
+    return _measured(name, precision, recall, spent)
+
+
+def _timed(extract: Extract, bodies: list[bytes]) -> tuple[list[str], float]:
+    """What came, and the milliseconds that each page took."""
+    extract(bodies[0])  # whatever it loads first
+    started = time.process_time()
+    found = [extract(body) for body in bodies]
+    return found, (time.process_time() - started) * 1000 / len(bodies)
+
+
+def _measured(name: str, precision: float, recall: float, spent: float) -> str:
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
     return f"| {name} | {f1:.3f} | {precision:.3f} | {recall:.3f} | {spent:.2f} |"
+
+
+def _not_installed(name: str, error: ImportError) -> str:
+    return f"| {name} | not installed: {_plain(str(error))} | | | |"
 
 
 def main() -> None:
@@ -164,8 +251,16 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path, nargs="+")
     parser.add_argument("--each", action="store_true", help="Sumi's precision and recall of every page")
+    parser.add_argument(
+        "--worst", type=int, default=0, metavar="N", help="pages with labelled pieces to name"
+    )
     options = parser.parse_args()
+    labelled = [page for folder in options.folder for page in pieces(folder)]
+    if labelled:
+        _print_pieces(labelled, options.worst)
     corpus = [article for folder in options.folder for article in articles(folder)]
+    if not corpus:
+        return
     if options.each:
         for article in corpus:
             precision, recall = shares(article.text, _without_markup(_sumi(article.body)))
@@ -175,12 +270,12 @@ def main() -> None:
         return
     whole = sum(article.is_whole for article in corpus)
     print(f"{len(corpus)} articles, {whole} of them whole\n")
-    print("| extractor | F1 | precision | recall | ms/page |\n| --- |" + " ---: |" * 4)
+    print(_HEAD)
     for name in EXTRACTORS:
         try:
             print(_row(name, corpus))
         except ImportError as error:
-            print(f"| {name} | not installed: {error} | | | |")
+            print(_not_installed(name, error))
 
 
 if __name__ == "__main__":

@@ -273,7 +273,7 @@ class Measured:
         )
 
     def _title_share(self, words: list[str]) -> float:
-        return sum([word in self._title for word in words]) / max(1, len(words))
+        return len([word for word in words if word in self._title]) / len(words) if words else 0.0
 
     def clues(self) -> Iterator[RunClues]:
         """Of each run in turn."""

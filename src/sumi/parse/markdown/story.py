@@ -5,6 +5,7 @@ tables whose columns have names. And a page is left to the rules if most of its 
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import compress
 from typing import Final, NamedTuple
 
@@ -39,7 +40,8 @@ def take_story(body: Element, title: str, left_out: LeftOut) -> Story | None:
         return None
     holding = _holding(compress(text.runs, kept))
     dropped = [run for run, is_kept in zip(text.runs, kept, strict=True) if not is_kept]
-    words_beside = sum(_note(run, left_out) for run in dropped)
+    kinds = _kinds_of_blocks(text)
+    words_beside = sum(_note(run, kinds[run.block], left_out) for run in dropped)
     _take_off(text, dropped, holding)
     return Story(_container(text, kept, holding), words_beside)
 
@@ -150,19 +152,24 @@ def _container(text: PageText, kept: list[bool], holding: set[Block]) -> Element
     return container.element
 
 
-def _note(run: Run, left_out: LeftOut) -> int:
+def _note(run: Run, kind: str, left_out: LeftOut) -> int:
     """Counts the run, and returns the words of prose that neither its place nor its name sets apart."""
     words = run.text.count(" ") + 1
-    kind = _kind_of(run)
+    kind = kind or (NAVIGATION if run.linked > _MOST * run.length else OTHER)
     left_out.add(kind, words, *run.nodes)
     return words if kind == OTHER and run.is_prose and words >= _PROSE_WORDS else 0
 
 
-def _kind_of(run: Run) -> str:
-    block: Block | None = run.block
-    while block is not None:
-        kind = LANDMARK if block.tag in _LANDMARK_TAGS else kind_of_names(" ".join(block.names))
-        if kind:
-            return kind
-        block = block.parent
-    return NAVIGATION if run.linked > _MOST * run.length else OTHER
+def _kinds_of_blocks(text: PageText) -> dict[Block, str]:
+    """By the tag or the names of each, or of the next around it that says anything."""
+    kinds: dict[Block, str] = {}
+    for block in text.blocks:  # parents come first
+        own = LANDMARK if block.tag in _LANDMARK_TAGS else _kind_of(block.names)
+        kinds[block] = own or ("" if block.parent is None else kinds[block.parent])
+    return kinds
+
+
+@lru_cache(maxsize=4096)
+def _kind_of(names: tuple[str, ...]) -> str:
+    """The blocks of a page share their names, and most have none."""
+    return kind_of_names(" ".join(names)) if names else ""
