@@ -11,6 +11,7 @@ import pytest
 
 import sumi
 from sumi.engine.control import Control
+from sumi.engine.disk_watch import disk_space
 from sumi.errors import Interrupted, StateLocked, StorageFailed, TooLittleSpace
 from sumi.events import Event, Progress, RunStarted
 from sumi.exchange import export as exporting
@@ -53,7 +54,7 @@ def test_what_a_killed_export_left_is_replaced(mirrored: Path, tmp_path: Path, n
     if child == 0:
         place = tmp_path / "result"
         with new_file(place) if name == "jsonl" else new_folder(place) as half:
-            half.write(b"half") if name == "jsonl" else half.write("half.md", b"half")  # type: ignore[call-arg, arg-type]
+            half.write(b"half") if name == "jsonl" else half.write("half.md", b"half")  # type: ignore[call-overload, call-arg, arg-type]
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
     assert left_behind(tmp_path)
@@ -106,7 +107,7 @@ def test_a_folder_is_replaced_only_if_it_is_as_it_was_left(
 def test_a_full_disk_is_told_before_and_during(
     mirrored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    room = exporting.disk_space(tmp_path)
+    room = disk_space(tmp_path)
     assert room is not None
     with monkeypatch.context() as patched:
         patched.setattr(exporting, "disk_space", lambda _: room._replace(free_bytes=1024))

@@ -95,7 +95,7 @@ def test_a_job_may_ask_a_host_several_times_at_once(jobs: tuple[SharedPace, Shar
     assert second.claim(HOST, 0.1) == 0.0
 
 
-def _claim_and_hang(file: Path, ready: "multiprocessing.synchronize.Event") -> None:  # type: ignore[name-defined]
+def _claim_and_hang(file: Path, ready: "multiprocessing.synchronize.Event") -> None:
     assert SharedPace(file).claim(HOST, 60.0) == 0.0
     ready.set()
     signal.pause()
