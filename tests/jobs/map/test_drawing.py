@@ -46,7 +46,8 @@ def test_no_circle_covers_another_and_every_chosen_domain_is_named(count: int, c
                 break
             assert math.hypot(one.x - other.x, one.y - other.y) >= (one.r + other.r) * 0.98
     assert all(spot.room for spot in drawing.spots if spot.kind == "quality")
-    assert all(math.hypot(spot.x, spot.y) <= drawing.radius for spot in drawing.spots)
+    ends = [math.hypot(spot.x, spot.y) + spot.r + spot.room for spot in drawing.spots]
+    assert all(end <= drawing.radius for end in ends), "a name is cut by the edge"
     names = [node.text for node in ET.fromstring("\n".join(svg_lines(drawing))).iter(f"{SVG}text")]
     assert {spot.name for spot in drawing.spots if spot.kind == "quality" and len(spot.name) < 30} <= set(
         names
@@ -61,6 +62,15 @@ def test_farther_domains_are_farther_out_and_names_of_a_ring_do_not_meet() -> No
         assert max(inner) < min(outer)
         named = sorted(spot.angle for spot in drawing.spots if spot.ring == ring and spot.room)
         assert all((after - before) * max(outer) > 10 for before, after in pairwise(named))
+
+
+def test_names_of_the_chosen_domains_end_before_the_first_ring() -> None:
+    for chosen in (2, 6, 12, 30):
+        drawing = arranged(graph(300, chosen))
+        ends = [math.hypot(spot.x, spot.y) + spot.r for spot in drawing.spots if spot.ring == 0]
+        rooms = [spot.room for spot in drawing.spots if spot.ring == 0]
+        nearest = min(math.hypot(spot.x, spot.y) for spot in drawing.spots if spot.ring == 1)
+        assert max(map(sum, zip(ends, rooms, strict=True))) < nearest
 
 
 def test_subdomains_of_one_name_are_side_by_side() -> None:

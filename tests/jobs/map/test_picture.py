@@ -44,13 +44,16 @@ def test_every_domain_page_and_link_is_in_it(tmp_path: Path) -> None:
         "ads.test": "blacklisted",
         "wiki.test": "stubbed",
     }
+    # How far away: drawn as a colour. Null where nothing was visited.
+    depths = {row[0]: row[7] for row in data["domains"]}
+    assert (depths["good.test"], depths["near.test"], depths["dark.test"]) == (0, 1, 2)
     assert {row[0] for row in data["pages"]} == {page.url for page in SMALL}
     ends = [data["pages"][number][0] for number in data["links"]]
     assert set(zip(ends[::2], ends[1::2], strict=True)) == {
         (SMALL[source].url, SMALL[target].url) for source, target in SMALL_LINKS
     }
     for _, _, _, domain, x, y, _ in data["pages"]:
-        _, _, _, left, top, radius, _ = data["domains"][domain]
+        _, _, _, left, top, radius, *_ = data["domains"][domain]
         assert math.hypot(x - left, y - top) <= radius
     domains_only = data_of(picture(tmp_path / "map.db", Level.DOMAIN))
     assert domains_only["pages"] == []

@@ -24,6 +24,7 @@ _RING_GAP: Final = 30.0  # between what belongs to a ring and the next one
 _FIRST_RING: Final = 60.0
 _MARGIN: Final = 24.0
 _SMALLEST, _LARGEST = 3.0, 26.0  # radius of a circle
+_BEFORE_NAME: Final = 5.0  # between a circle and its name
 _LABEL_HEIGHT: Final = 14.0  # what a name takes along its ring
 _LETTER, _STRONG_LETTER = 6.2, 9.0  # the width of a letter
 _MOST_ROOM, _MOST_STRONG_ROOM = 170.0, 290.0  # for a name, outwards
@@ -92,7 +93,9 @@ def arranged(graph: Graph) -> Drawing:
             kind, pages = str(rows[number][1]), int(rows[number][2] or 0)
             spots[number] = Spot(names[number], kind, pages, ring, x, y, radii[number], angle, room)
     strongest = sorted(links, key=lambda link: (-link[2], link))[:MOST_ARROWS]
-    return Drawing([spots[number] for number in range(len(rows))], strongest, distance, len(links))
+    ends = (math.hypot(spot.x, spot.y) + spot.r + _BEFORE_NAME + spot.room for spot in spots.values())
+    radius = max(distance, *ends, 0.0)
+    return Drawing([spots[number] for number in range(len(rows))], strongest, radius, len(links))
 
 
 def _rings(depths: Sequence[int | None], kinds: Sequence[str]) -> list[list[int]]:
@@ -174,7 +177,7 @@ def _placed(
         distance = max(first, sum(widths) / math.tau)
         places = _on_ring(ordered, widths, distance)
         # A few names hardly meet what is behind them: the picture is smaller without all their room.
-        kept = room if len(ordered) > _SPARSE else room / 2
+        kept = room if ring == 0 or len(ordered) > _SPARSE else room / 2
         return {number: (*place, room) for number, place in places.items()}, distance + widest + kept
     return _many(ordered, radii, first, room)
 
@@ -339,7 +342,7 @@ def _label_line(spot: Spot, *, flat: bool) -> str:
     name = xml_text(shortened(spot.name, int(spot.room / (_STRONG_LETTER if strong else _LETTER)) + 1))
     degrees = math.degrees(spot.angle)
     flip = 90 < degrees % 360 < 270
-    reach = spot.r + 5
+    reach = spot.r + _BEFORE_NAME
     x = spot.x + math.cos(spot.angle) * reach
     y = spot.y + math.sin(spot.angle) * reach
     turn = degrees + 180 if flip else degrees

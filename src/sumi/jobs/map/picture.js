@@ -1,16 +1,22 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("map-data").textContent);
-  const NAME = 0, KIND = 1, PAGES = 2, DX = 3, DY = 4, DR = 5, RANK = 6;
+  const NAME = 0, KIND = 1, PAGES = 2, DX = 3, DY = 4, DR = 5, RANK = 6, DEPTH = 7;
   const URL_ = 0, TITLE = 1, STATE = 2, DOMAIN = 3, PX = 4, PY = 5, LINKED = 6;
   const DOT = 0.72;
 
   // Kinds differ in colour and in outline, for people who cannot tell the colours.
   const KINDS = {
     quality: { words: "quality: chosen by you", fill: "#d5e8d4", line: "#2e7d32", dash: [], width: 2 },
-    discovered: { words: "discovered by links", fill: "#dbe7f5", line: "#3367a6", dash: [], width: 1 },
+    one: { words: "one link away", fill: "#dbe7f5", line: "#1565c0", dash: [], width: 1 },
+    two: { words: "2 links away", fill: "#e6def2", line: "#6a3d9a", dash: [], width: 1 },
+    far: { words: "3 links away, or more", fill: "#f3e5d8", line: "#a65628", dash: [], width: 1 },
     stubbed: { words: "stub: recorded, not visited", fill: "#fbeccb", line: "#a66a00", dash: [6, 4], width: 1.5 },
     blacklisted: { words: "blacklist: never visited", fill: "#f3d9d9", line: "#a12c2c", dash: [1.5, 3.5], width: 2 },
+  };
+  const kindOf = (domain) => {
+    if (domain[KIND] !== "discovered") return domain[KIND];
+    return domain[DEPTH] === null || domain[DEPTH] > 2 ? "far" : domain[DEPTH] === 2 ? "two" : "one";
   };
   const STATES = {
     read: { words: "read", fill: "#33475b", ring: false },
@@ -63,7 +69,7 @@
     seen.forEach(drawDots);
     drawHovered();
     drawMarked();
-    seen.forEach((number) => drawName(data.domains[number]));
+    drawNames(seen.map((number) => data.domains[number]));
   }
 
   function visible(domain) {
@@ -72,7 +78,7 @@
   }
 
   function drawArea(domain, found) {
-    const look = KINDS[domain[KIND]] || KINDS.discovered;
+    const look = KINDS[kindOf(domain)];
     ink.beginPath();
     ink.arc(sx(domain[DX]), sy(domain[DY]), Math.max(1.2, domain[DR] * view.k), 0, 7);
     ink.fillStyle = look.fill;
@@ -155,21 +161,45 @@
     }
   }
 
-  function drawName(domain) {
-    const r = domain[DR] * view.k;
-    const size = Math.min(15, Math.max(10, r / 4));
+  // No name covers another. The chosen domains come first and always have one; of the others, the largest.
+  function drawNames(domains) {
+    const rank = (domain) => (domain[KIND] === "quality" ? 1e9 : 0) + domain[DR];
+    const taken = [];
+    [...domains].sort((a, b) => rank(b) - rank(a)).forEach((domain) => {
+      const r = domain[DR] * view.k, chosen = domain[KIND] === "quality";
+      if (r < 16 && !chosen) return;
+      const size = Math.min(15, Math.max(10, r / 4));
+      ink.font = `600 ${size}px system-ui, sans-serif`;
+      const texts = chosen ? [domain[NAME]] : [shortened(domain[NAME], 6 * r), shortened(domain[NAME], 2 * r - 6)];
+      const place = texts.reduce((found, text) => found || (text && placeOf(text, domain, r, size, taken, chosen ? 12 : 0)), null);
+      if (!place) return;
+      taken.push(place);
+      drawName(place);
+    });
+  }
+
+  // The first place without another name: on the upper edge, clear of the dots, or in the middle of a small
+  // circle; then ever farther above and below.
+  function placeOf(text, domain, r, size, taken, tries) {
+    const half = ink.measureText(text).width / 2 + 2, x = sx(domain[DX]);
+    const first = sy(domain[DY]) - (r > 46 ? r - size * 0.3 : 0);
+    for (let turn = 0; turn <= tries; turn += 1) {
+      const y = first + (turn % 2 ? 1 : -1) * Math.ceil(turn / 2) * (size + 2);
+      const free = taken.every((one) => Math.abs(one.x - x) >= one.half + half || Math.abs(one.y - y) >= (one.size + size) / 2 + 1);
+      if (free || (tries && turn === tries)) return { text, x, y, half, size };
+    }
+    return null;
+  }
+
+  function drawName({ text, x, y, size }) {
     ink.font = `600 ${size}px system-ui, sans-serif`;
     ink.textAlign = "center";
     ink.textBaseline = "middle";
-    const text = domain[KIND] === "quality" ? domain[NAME] : shortened(domain[NAME], 2 * r - 6);
-    if ((r < 16 && domain[KIND] !== "quality") || !text) return;
-    const large = r > 46;  // then the name is on the upper edge, clear of the dots
-    const y = sy(domain[DY]) - (large ? r - size * 0.3 : 0);
     ink.lineWidth = 3;
     ink.strokeStyle = "#fffffed9";
-    ink.strokeText(text, sx(domain[DX]), y);
+    ink.strokeText(text, x, y);
     ink.fillStyle = "#1c2430";
-    ink.fillText(text, sx(domain[DX]), y);
+    ink.fillText(text, x, y);
   }
 
   function shortened(text, room) {
@@ -283,7 +313,7 @@
     const domain = data.domains[hovered.domain];
     if (hovered.page === undefined) {
       line("b", domain[NAME]);
-      line("span", (KINDS[domain[KIND]] || KINDS.discovered).words);
+      line("span", KINDS[kindOf(domain)].words);
       line("span", `${domain[PAGES].toLocaleString("en")} pages known, ${pagesOf[hovered.domain].length.toLocaleString("en")} drawn; linked from ${domain[RANK].toLocaleString("en")} domains`);
     } else {
       const page = data.pages[hovered.page];
@@ -400,7 +430,7 @@
   function legend() {
     const kinds = document.getElementById("kinds"), states = document.getElementById("states");
     for (const [name, look] of Object.entries(KINDS)) {
-      key(kinds, look.words, data.domains.filter((one) => one[KIND] === name).length, (pen) => {
+      key(kinds, look.words, data.domains.filter((one) => kindOf(one) === name).length, (pen) => {
         pen.beginPath();
         pen.arc(9, 9, 7, 0, 7);
         pen.fillStyle = look.fill;

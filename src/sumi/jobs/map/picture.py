@@ -82,7 +82,7 @@ def _data(db: apsw.Connection, level: Level) -> dict[str, Any]:
         "level": level.value,
         "totals": {"domains": len(domains), "pages": pages.size},
         "domains": [
-            [row[0], row[1], row[2], round(area.x, 1), round(area.y, 1), round(area.r, 1), rank]
+            [row[0], row[1], row[2], round(area.x, 1), round(area.y, 1), round(area.r, 1), rank, row[4]]
             for row, area, rank in (
                 (domains[number], area, measures.in_degree[number])
                 for number, area in zip(chosen.domains, areas, strict=True)
