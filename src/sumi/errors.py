@@ -1,10 +1,11 @@
 """Exceptions. Trouble with the web is a value (see ``outcomes``), never one of these.
 
 SumiError                   a sentence for the user; the command line prints it and exits with ``exit_code``
-├── UsageError              bad flag, bad URL, bad configuration, unwritable folder        (2)
+├── UsageError              bad flag, bad URL, bad configuration                           (2)
 │   ├── ConfigError         one or more bad keys in a configuration file                   (2)
 │   ├── NotReached          no server answered the first request                           (5)
 │   ├── NameUnknown         the host's name is unknown, or its address is refused          (6)
+│   ├── NotWritable         a file or folder that was named cannot be written              (8)
 │   └── TooLittleSpace      not enough free space to start                                 (8)
 ├── StateError              the stored state cannot be used as it is                       (2)
 │   ├── StateLocked         another process is working on it                               (7)
@@ -84,6 +85,10 @@ class NotReached(UsageError):
 
 class NameUnknown(UsageError):
     exit_code = HOST
+
+
+class NotWritable(UsageError):
+    exit_code = DISK
 
 
 class TooLittleSpace(UsageError):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from sumi import __version__
-from sumi.errors import UsageError
+from sumi.errors import NotWritable
 from sumi.events import (
     Event,
     HostWaits,
@@ -43,7 +43,7 @@ class MetricsFile:
         self._figures = Figures(self._started)
         self._write()
         if self._failure is not None:
-            raise UsageError(f"the metrics file {path} cannot be written: {self._failure.strerror}")
+            raise NotWritable(f"the metrics file {path} cannot be written: {self._failure.strerror}")
 
     def __call__(self, event: Event) -> None:
         self._figures.take(event)

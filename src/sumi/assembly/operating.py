@@ -18,7 +18,7 @@ import msgspec
 from sumi.assembly.metrics import MetricsFile
 from sumi.assembly.parts import teller
 from sumi.engine.io import SystemClock
-from sumi.errors import SumiError, UsageError
+from sumi.errors import NotWritable, SumiError, UsageError
 from sumi.events import (
     CaptureProgress,
     Event,
@@ -140,7 +140,7 @@ class LogFile:
             self._file = os.open(path, flags, 0o644)
             self._end_torn_line()
         except OSError as error:
-            raise UsageError(f"the log file {path} cannot be written: {error.strerror}") from None
+            raise NotWritable(f"the log file {path} cannot be written: {error.strerror}") from None
 
     def __call__(self, event: Event) -> None:
         now = self._clock()

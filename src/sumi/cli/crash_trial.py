@@ -22,7 +22,7 @@ from typing import NamedTuple
 import msgspec
 
 from sumi.cli.demo import serving
-from sumi.errors import SumiError, UsageError
+from sumi.errors import NotWritable, SumiError
 from sumi.jobs.mirror.markdown_page import HEAD_END
 from sumi.outcomes import Outcome
 from sumi.policy import StateBackend
@@ -75,7 +75,7 @@ class CrashTrial:
         try:
             folder = Path(tempfile.mkdtemp(prefix="sumi-doctor-", dir=self._below))
         except OSError as error:
-            raise UsageError(
+            raise NotWritable(
                 f"cannot write to {self._below}: {error.strerror}; choose another folder"
             ) from None
         faults = ["the trial was not finished"]

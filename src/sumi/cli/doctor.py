@@ -16,7 +16,7 @@ from typing import NamedTuple
 from sumi import __version__
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.errors import UsageError
+from sumi.errors import NotWritable, UsageError
 from sumi.policy import StateBackend
 
 _FINE, _NOT_FINE = 0, 1
@@ -238,7 +238,7 @@ def disk_lines(folder: Path) -> Iterator[str]:
             yield f"syncfs          {_syncfs_words(own)}"
             yield f"names           {_case_words(own)}"
     except OSError as error:
-        raise UsageError(f"cannot write to {folder}: {error.strerror}; choose another folder") from None
+        raise NotWritable(f"cannot write to {folder}: {error.strerror}; choose another folder") from None
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     yield f"open files      {_limit(soft)}, can be raised to {_limit(hard)}"
 

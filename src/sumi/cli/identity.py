@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sumi.console.parser import SentenceParser
-from sumi.errors import UsageError
+from sumi.errors import NotWritable
 from sumi.fetch.identity import (
     DIRECTORY_PATH,
     DIRECTORY_TYPE,
@@ -92,7 +92,7 @@ def run_directory(arguments: Sequence[str]) -> int:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content)
     except OSError as error:
-        raise UsageError(f"cannot write {file}: {error.strerror}") from error
+        raise NotWritable(f"cannot write {file}: {error.strerror}") from error
     print(f"wrote {file}: serve it at {identity.agent}{DIRECTORY_PATH} as {DIRECTORY_TYPE}")
     return _DONE
 

@@ -8,7 +8,7 @@ from typing import Final
 from sumi.console.command_lines import command_line
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.errors import UsageError
+from sumi.errors import NotWritable, UsageError
 
 _EXAMPLES = """\
 examples:
@@ -45,7 +45,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         command = write(path, options.urls)
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}; choose another place") from None
+        raise NotWritable(f"cannot write {path}: {error.strerror}; choose another place") from None
     out = Sink(sys.stdout)
     out.line(f"{printable(str(path))} is written; look at it, then run")
     out.line(f"  {printable(command)}")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sumi import __version__
 from sumi.console.parser import CommandLineError, SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.errors import ABORTED, INTERRUPTED, ConfigError, SumiError
+from sumi.errors import ABORTED, DISK, INTERRUPTED, ConfigError, SumiError
 
 # What people want of a command; the headings of ``sumi --help``.
 TAKE, LOOK, KEEP, OPERATE = "take", "look", "keep", "operate"
@@ -162,12 +162,29 @@ def _exit_code_of(words: list[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, BrokenPipeError):
         return INTERRUPTED
+    except OSError as error:
+        return _failed_disk(error)
     except Exception:  # noqa: BLE001 - a fault of ours: exit code 1 would claim that pages failed
-        import traceback
+        return _fault()
 
-        traceback.print_exc()
-        print("sumi: error: a bug in Sumi; please report it with the lines above", file=sys.stderr)
-        return ABORTED
+
+def _failed_disk(error: OSError) -> int:
+    """What is printed may go to a file on a full disk."""
+    import errno
+
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+        return _fault()
+    Sink.give_up(sys.stdout)
+    print(f"sumi: error: the output cannot be written: {os.strerror(error.errno)}", file=sys.stderr)
+    return DISK
+
+
+def _fault() -> int:
+    import traceback
+
+    traceback.print_exc()
+    print("sumi: error: a bug in Sumi; please report it with the lines above", file=sys.stderr)
+    return ABORTED
 
 
 def build_parser() -> SentenceParser:

@@ -10,7 +10,7 @@ from sumi.cli.main import COMMANDS, GROUPS, Command
 from sumi.cli.spelled import Option, Spelled, every_command, spelled
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.errors import EXIT_CODES, UsageError
+from sumi.errors import EXIT_CODES, NotWritable, UsageError
 
 _EXAMPLES = """\
 examples:
@@ -57,7 +57,7 @@ def _write_all(folder: Path) -> int:
         for name, text in pages.items():
             (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"cannot write into {folder}: {error.strerror}; choose another folder") from None
+        raise NotWritable(f"cannot write into {folder}: {error.strerror}; choose another folder") from None
     return len(pages)
 
 

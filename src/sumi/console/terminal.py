@@ -71,13 +71,13 @@ class Sink:
             self._stream.flush()
         except OSError as error:
             self.failure = error
-            self._discard_rest(self._stream)
+            self.give_up(self._stream)
 
     def line(self, text: str) -> None:
         self.write(f"{text}\n")
 
     @staticmethod
-    def _discard_rest(stream: TextIO) -> None:
+    def give_up(stream: TextIO) -> None:
         """What is still buffered would fail again when the interpreter closes the stream."""
         try:
             descriptor = stream.fileno()

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import apsw
 
 from sumi.corpus.indexed_text import IndexedPage, path_words
-from sumi.errors import OutputRefused, StateDamaged, StorageFailed, UsageError
+from sumi.errors import NotWritable, OutputRefused, StateDamaged, StorageFailed, UsageError
 
 FOLDER: Final = ".sumi-search"
 DATABASE: Final = "index.sqlite"
@@ -271,7 +271,7 @@ def _explained(path: Path, error: apsw.Error) -> Exception:
     if isinstance(error, apsw.CantOpenError):
         return UsageError(f"{path} cannot be opened: sumi index makes it, if its folder can be written to")
     if isinstance(error, (apsw.ReadOnlyError, apsw.PermissionsError)):
-        return UsageError(f"{path} cannot be written: make its folder writable, or copy it elsewhere")
+        return NotWritable(f"{path} cannot be written: make its folder writable, or copy it elsewhere")
     return StorageFailed(f"{path}: {error}")
 
 
@@ -280,4 +280,4 @@ def _folder_explained(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(f"cannot make the folder {folder} for the search index: {error.strerror}") from None
+        raise NotWritable(f"cannot make the folder {folder} for the search index: {error.strerror}") from None

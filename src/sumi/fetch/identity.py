@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
-from sumi.errors import UsageError
+from sumi.errors import NotWritable, UsageError
 from sumi.fetch.headers import Fields
 from sumi.fetch.target import Target
 from sumi.policy import Identity, Secret
@@ -91,8 +91,11 @@ def create_identity(file: Path, agent: str) -> Identity:
     check_agent(agent)
     identity = Identity(agent, Secret(_encoded(secrets.token_bytes(32))))
     _private_key(identity.seed)  # says so if the library is missing, before a file is written
-    file.parent.mkdir(parents=True, exist_ok=True)
     content = json.dumps({"agent": agent, "ed25519": identity.seed.reveal()}) + "\n"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotWritable(f"cannot make the folder {file.parent}: {error.strerror}") from error
     try:
         descriptor = os.open(
             file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _PRIVATE
@@ -102,7 +105,7 @@ def create_identity(file: Path, agent: str) -> Identity:
             f"{file} exists: an identity is never replaced; remove it, or use --identity"
         ) from None
     except OSError as error:
-        raise UsageError(f"cannot write {file}: {error.strerror}") from error
+        raise NotWritable(f"cannot write {file}: {error.strerror}") from error
     with os.fdopen(descriptor, "w") as stream:
         os.fchmod(stream.fileno(), _PRIVATE)
         stream.write(content)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from sumi.errors import OutputRefused, UsageError
+from sumi.errors import NotWritable, OutputRefused
 from sumi.files.disk_errors import explained
 from sumi.files.growing_file import write_all
 
@@ -62,7 +62,7 @@ class SafeFolder:
             root.mkdir(parents=True, exist_ok=True)
             self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
-            raise UsageError(f"cannot use {root} as the output folder: {error.strerror}") from error
+            raise NotWritable(f"cannot use {root} as the output folder: {error.strerror}") from error
         self._folders: OrderedDict[str, int] = OrderedDict()
         self._most_folders = _affordable_folders()
         self._growing: dict[str, _Growing] = {}

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple
 
-from sumi.errors import StateLocked, StorageFailed, SumiError, UsageError
+from sumi.errors import NotWritable, StateLocked, StorageFailed, SumiError, UsageError
 from sumi.files.disk_errors import explained
 
 LOCK_NAME: Final = "lock"
@@ -223,11 +223,11 @@ def make_folders(folder: Path, option: str = "--output") -> list[Path]:
                     made.append(path)
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise UsageError(
+        raise NotWritable(
             f"cannot make the folder {folder}: {error.strerror}; choose another one with {option}"
         ) from error
     if not os.access(folder, os.W_OK):
-        raise UsageError(f"cannot write to {folder}; choose another folder with {option}")
+        raise NotWritable(f"cannot write to {folder}; choose another folder with {option}")
     return made
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sumi.errors import DISK
 from tests.commands import RunSumi
 from tests.e2e.capture.captures import FAST, jobs, linked, page_requests, shown, sites, write_section
 from tests.folder_site import folder_site
@@ -234,7 +235,7 @@ def test_a_refused_command_leaves_no_job_behind(run_sumi: RunSumi, tmp_path: Pat
 def test_a_store_that_is_a_file_is_refused_naming_the_option(run_sumi: RunSumi, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = run_sumi("capture", "http://127.0.0.1:9/", "--store", "file")
-    assert done.returncode == 2
+    assert done.returncode == DISK
     assert "choose another one with --store" in done.stderr
 
 

@@ -1,6 +1,8 @@
 """Each kind of trouble has an exit code of its own, the same in every command, so that cron can act on it."""
 
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,6 +81,44 @@ def test_a_disk_without_enough_space(run_sumi: RunSumi, broken_site: FolderSite)
     for command in ("mirror", "capture"):
         done = run_sumi(command, broken_site.url, *FAST, "--min-free", "1024GiB")
         assert done.returncode == DISK, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("mirror", "example.org", "-o", "in/the/way"),
+        ("mirror", "example.org", "--log-file", "in/the/way.log"),
+        ("capture", "example.org", "--store", "in/the/way"),
+        ("map", "example.org", "-o", "in/the/way"),
+        ("run", "https://example.org/", "--workspace", "in/the/way"),
+        ("convert", "page.html", "-o", "in/the/way.md"),
+        ("init", "mirror", "https://example.org", "-o", "in/the/way.toml"),
+        ("man", "--output", "in/the/way"),
+        ("identity", "create", "https://example.org", "--identity", "in/the/way"),
+    ],
+    ids=" ".join,
+)
+def test_what_cannot_be_written_is_the_disk(
+    run_sumi: RunSumi, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "page.html").write_text("<p>A page.</p>")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "the").write_text("a file where a folder is wanted")
+    done = run_sumi(*words)
+    assert (done.returncode, len(done.stderr.splitlines())) == (DISK, 1), done.stderr
+
+
+@pytest.mark.parametrize("words", ["version", "--help", "mirror --help all"])
+def test_a_full_disk_under_what_is_printed_is_the_disk(words: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "sumi", *words.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr.count("\n")) == (DISK, 1), done.stderr
 
 
 def test_poor_markdown_is_below_a_threshold(run_sumi: RunSumi, broken_site: FolderSite) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sumi.console.options import add_settings, given_flags
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
-from sumi.errors import UsageError
+from sumi.errors import NotWritable, UsageError
 from sumi.jobs.mirror.settings import LOOKING, load_settings
 from sumi.settings.setting import LIMITS, NETWORK, PACE, RENDERING
 
@@ -159,4 +159,4 @@ def _write_file(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
         why = error.strerror or "cannot be written"
-        raise UsageError(f"{path}: {why.lower()}; give another --output") from error
+        raise NotWritable(f"{path}: {why.lower()}; give another --output") from error
