@@ -141,6 +141,21 @@ def pause(site: HeldSite, flag: Callable[[], Path], said: Path, ended: Callable[
     return ""
 
 
+def archive_of(site: HeldSite, path: Path) -> Path:
+    """A WARC file with all of its pages, for commands that need no network."""
+    records = []
+    for url_path in ("/", *site.paths):
+        body = (site.text(url_path) or "").encode()
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
+        block = head.encode() + body
+        names = f"WARC-Type: response\r\nWARC-Target-URI: {site.url}{url_path[1:]}\r\n"
+        about = "WARC-Date: 2026-01-01T00:00:00Z\r\nContent-Type: application/http;msgtype=response\r\n"
+        length = f"Content-Length: {len(block)}\r\n\r\n"
+        records.append(f"WARC/1.1\r\n{names}{about}{length}".encode() + block + b"\r\n\r\n")
+    path.write_bytes(b"".join(records))
+    return path
+
+
 def crawl_config(folder: Path, site: HeldSite, **sections: object) -> Path:
     """Of a crawl of the site, one page at a time, in ``workspace`` beside it."""
     workspace = folder / "workspace"

@@ -128,7 +128,7 @@ def test_the_export_of_a_running_update_has_the_texts_of_its_moment(
     site: FolderSite, mirrored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_sumi: RunSumi
 ) -> None:
     """While the pages are read, another run replaces a file: the history has the text that was listed."""
-    file = mirrored / site.home / "api.html" / "index.md"
+    file = mirrored / site.home / "api" / "index.md"
     assert "A [call]" in file.read_text()
 
     def update(*_: object) -> None:
@@ -148,7 +148,7 @@ def test_a_page_that_is_lost_is_named(
     run_sumi: RunSumi, site: FolderSite, mirrored: Path, tmp_path: Path
 ) -> None:
     run_sumi("mirror", site.url, *FAST, "-o", "bare", "--no-history")
-    (tmp_path / "bare" / site.home / "api.html" / "index.md").unlink()
+    (tmp_path / "bare" / site.home / "api" / "index.md").unlink()
     done = run_sumi("export", "jsonl", "bare", "-o", "pages.jsonl")
     assert done.returncode == 1
     assert f"{site.url}api.html" in done.stderr

@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from tests.held_site import HeldSite, crawl_config, held_site, map_config, pause
+from tests.held_site import HeldSite, archive_of, crawl_config, held_site, map_config, pause
 from tests.warm import Warm, run_warm
 
 PAGES: Final = 6  # one at least is left when a run is paused at another, or it would just end
@@ -54,7 +54,7 @@ class Job:
 def job_named(name: str, folder: Path, site: HeldSite, state: str) -> Job:
     match name:
         case "mirror":
-            return _mirror(site, state)
+            return _mirror(folder, site, state)
         case "crawl":
             return _crawl(folder, site, state)
         case "map":
@@ -66,7 +66,9 @@ STATES: Final = ("files", "sqlite", "lmdb")
 JOBS: Final = ("mirror", "crawl", "map", "capture")
 
 
-def _mirror(site: HeldSite, state: str) -> Job:
+def _mirror(folder: Path, site: HeldSite, state: str) -> Job:
+    archive = str(archive_of(site, folder / "pages.warc"))
+    home = f"output/{site.home}"
     command = ("mirror", site.url, *_FAST, "--concurrency", "1", "--follow-links", "-q", "--state", state)
     return Job(
         "mirror",
@@ -81,9 +83,32 @@ def _mirror(site: HeldSite, state: str) -> Job:
             ("state", "check", "output"),
             ("state", "check", "output", "--repair"),
             ("state", "migrate", "output", "copy", "--to", "sqlite"),
+            ("import", "warc", archive),
+            ("import", "warc", archive, "--fresh"),
+            ("mirror", site.url, "--replay", archive),
+            ("history", "prune", "output", "--keep", "1h"),
         ),
-        (("status", "output"), ("explain", f"{site.url}p1")),
+        (
+            ("status", "output"),
+            ("explain", f"{site.url}p1"),
+            ("export", "jsonl", home, "-o", f"{home}/_manifest.json"),  # refused, whoever is at work
+            ("feed", "output", "-o", f"{home}/.sumi/format.json"),  # refused
+            *_looks_at_pages("output"),
+        ),
         _mirror_faults,
+    )
+
+
+def _looks_at_pages(place: str) -> tuple[Words, ...]:
+    return (
+        ("index", place),
+        ("index", place, "--anew"),
+        ("search", "words", "--in", place),
+        ("log", "--in", place),
+        ("feed", place, "-o", "changes.atom"),
+        ("export", "jsonl", place, "-o", "pages.jsonl"),
+        ("export", "mkdocs", place, "-o", "tree"),
+        ("export", "wacz", place, "-o", "pages.wacz"),
     )
 
 
@@ -115,6 +140,8 @@ def _crawl(folder: Path, site: HeldSite, state: str) -> Job:
             ("crawl", "status", "--config", config),
             ("scrape", "replay", "--config", config),
             ("state", "migrate", "workspace/index/page_index.jsonl", "copy.lmdb", "--to", "lmdb"),
+            ("export", "jsonl", "workspace", "-o", "workspace/metadata/crawl_metadata.jsonl"),  # refused
+            *_looks_at_pages("workspace"),
         ),
         _crawl_faults,
     )
@@ -141,6 +168,9 @@ def _map(folder: Path, site: HeldSite) -> Job:
             ("map", config, "--export-summary"),
             (*export, "web.graphml"),
             (*export, "map.db"),  # refused, whoever is at work
+            ("map", "export", "--format", "csv", config, "-o", "web.csv"),
+            ("map", "analyze", config),
+            ("index", "."),
             ("status", "map.db"),
         ),
         _map_faults,
@@ -163,12 +193,13 @@ def _capture(site: HeldSite) -> Job:
         "captures/jobs/*/pause.capture",
         command,
         ("capture", "delete", "2"),  # every job's id begins with the year
-        (command, ("capture", "delete", "2")),
+        (command, ("capture", "delete", "2"), ("history", "prune", "captures", "--keep", "1h")),
         (
             ("capture", "list"),
             ("capture", "show"),
             ("capture", "export", "--format", "jsonl", "-o", "export.jsonl"),
             ("capture", "export", "--format", "zip", "-o", "captures/captures.sqlite"),  # refused
+            *_looks_at_pages("captures"),
         ),
         _capture_faults,
     )

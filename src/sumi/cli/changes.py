@@ -321,8 +321,10 @@ def _write(options: argparse.Namespace, lines: Iterator[str]) -> None:
         sys.stdout.flush()
         return
     from sumi.files.disk_errors import explained
+    from sumi.state.folder import refuse_to_replace
 
     target = Path(options.output)
+    refuse_to_replace(target)
     beside = target.with_name(f".{target.name}.tmp")
     with explained(target):
         with beside.open("w", encoding="utf-8", errors="replace") as file:

@@ -18,6 +18,7 @@ from sumi.exchange.formats import FORMATS, Choices, Format
 from sumi.exchange.material import Material, open_material
 from sumi.exchange.wacz import wacz_of_archives
 from sumi.files.plain_text import iso_utc
+from sumi.state.folder import refuse_to_replace
 
 Place: TypeAlias = str | PathLike[str]
 T = TypeVar("T")
@@ -195,6 +196,7 @@ def _target(output: Place | None, stem: str, kind: Format, chosen: Choices) -> P
     target = Path(f"{stem}{suffix}") if output is None else Path(fspath(output))
     if output is None and not suffix:
         target = Path(f"{stem}-export")
+    refuse_to_replace(target)
     return target
 
 

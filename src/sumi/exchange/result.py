@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 from sumi.errors import StateLocked, UsageError
 from sumi.files.disk_errors import explained
 from sumi.files.safe_files import SafeFolder
-from sumi.state.folder import exchange, refuse_to_replace, sync_folder
+from sumi.state.folder import exchange, sync_folder
 
 MARK: Final = ".sumi-export"  # lists the files of an exported folder, with their hashes
 _HASH_DIGITS: Final = 32
@@ -24,7 +24,6 @@ _HASH_DIGITS: Final = 32
 
 @contextmanager
 def new_file(target: Path) -> Iterator[BinaryIO]:
-    refuse_to_replace(target)
     if target.is_dir():
         raise UsageError(f"{target} is a folder, but this format writes one file: name it with --output")
     with explained(target):

@@ -134,11 +134,21 @@ def backend_named(name: str) -> "type[FilesStore | FolderStore]":
 
 
 def refuse_to_replace(path: Path) -> None:
-    """UsageError if the path is one of our databases or belongs to one: a job may be using it."""
+    """UsageError if a job may be using it: one of our databases, what belongs to one, or anything in the folder
+    of a mirror, a capture or a workspace."""
     for suffix in ("", "-wal", "-shm", "-journal", ".lock"):
         owner = path.with_name(path.name.removesuffix(suffix) or path.name)
         if path.name.endswith(suffix) and is_database(owner):
             raise UsageError(f"{path} is a database or part of one, and is not replaced: name another file")
+    real = path.resolve()
+    for folder in (real, *real.parents):
+        if _is_of_a_job(folder):
+            raise UsageError(f"{path} is in {folder}, the folder of a job: name a place outside it")
+
+
+def _is_of_a_job(folder: Path) -> bool:
+    states = (folder, folder / STATE_FOLDER, *(folder / WORKSPACE_STATES).glob("*"))
+    return any((state / FORMAT_NAME).is_file() for state in states)
 
 
 def is_database(place: Path) -> bool:

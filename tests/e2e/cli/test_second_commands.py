@@ -16,7 +16,7 @@ from sumi.state.lock import lock_owner
 from tests.commands import FinishedSumi, RunSumi, SpawnedSumi, SpawnSumi, wait_until
 from tests.e2e.capture.captures import FAST as CAPTURE
 from tests.folder_site import folder_site
-from tests.held_site import HeldSite, crawl_config, held_site, map_config, pause
+from tests.held_site import HeldSite, archive_of, crawl_config, held_site, map_config, pause
 
 MIRROR = ("--rate-limit", "0", "--processes", "0", "--concurrency", "1", "--follow-links", "--json")
 IN_USE = 7
@@ -65,9 +65,13 @@ def mirrored(home: Path) -> list[str]:
 def test_nothing_is_removed_or_replaced_beside_a_running_mirror(
     site: HeldSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
 ) -> None:
+    archive = str(archive_of(site, tmp_path / "pages.warc"))
     first = spawn_sumi("mirror", site.url, *MIRROR)
     with paused(first, site, "output/*/pause.mirror"):
         for words in (
+            ("import", "warc", archive, "--fresh"),
+            ("mirror", site.url, "--replay", archive),
+            ("history", "prune", "output", "--keep", "1h"),
             ("mirror", site.url, *MIRROR, "--fresh"),
             ("mirror", site.url, *MIRROR, "--update"),
             ("rebuild", "output"),
@@ -236,6 +240,35 @@ def test_nothing_is_removed_beside_a_running_demo(
         first.process.send_signal(signal.SIGCONT)
     assert first.process.wait(60) == 0, first.stderr.read_text()
     assert list((tmp_path / "demo").rglob("*.md"))
+
+
+# ── results of other commands ──────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", "jsonl", "output", "-o", "{home}/index.md"),
+        ("export", "jsonl", "output", "-o", "{home}/.sumi/format.json"),
+        ("export", "mkdocs", "output", "-o", "{home}/new"),
+        ("feed", "output", "-o", "{home}/_manifest.json"),
+        ("convert", "page.html", "-o", "{home}/index.md"),
+    ],
+    ids=" ".join,
+)
+def test_the_files_of_a_mirror_are_not_replaced(
+    site: HeldSite, run_sumi: RunSumi, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    site.let_go()
+    run_sumi("mirror", site.url, *MIRROR)
+    home = tmp_path / "output" / site.home
+    (tmp_path / "page.html").write_text("<p>A page.")
+    refused = run_sumi(*(word.format(home=home) for word in words))
+    assert refused.returncode == 2
+    assert f"is in {home}" in refused.stderr
+    assert "the folder of a job: name a place outside it" in refused.stderr
+    assert run_sumi("state", "check", "output", "--deep").returncode == 0
+    assert not (home / "new").exists()
 
 
 # ── after an interruption ──────────────────────────────────────────────────────────────────────────────────

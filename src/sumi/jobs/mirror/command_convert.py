@@ -155,6 +155,9 @@ def _notes(page: "Converted") -> Iterator[str]:
 
 
 def _write_file(path: Path, text: str) -> None:
+    from sumi.state.folder import refuse_to_replace
+
+    refuse_to_replace(path)
     try:
         path.write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
