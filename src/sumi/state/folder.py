@@ -134,7 +134,7 @@ def backend_named(name: str) -> "type[FilesStore | FolderStore]":
 
 
 def refuse_to_replace(path: Path) -> None:
-    """UsageError if a job may be using it: one of our databases, what belongs to one, or anything in the folder
+    """UsageError if a job may be using it: a database of ours, what belongs to one, or anything in the folder
     of a mirror, a capture or a workspace."""
     for suffix in ("", "-wal", "-shm", "-journal", ".lock"):
         owner = path.with_name(path.name.removesuffix(suffix) or path.name)
