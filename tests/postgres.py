@@ -69,6 +69,17 @@ class Postgres:
     def address(self, database: str = "postgres", port: int | None = None) -> str:
         return f"postgresql://sumi@127.0.0.1:{port or self.port}/{database}"
 
+    def sql(self, text: str, database: str = "postgres") -> str:
+        """Run it, and return what it prints."""
+        words = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text, self.address(database)]
+        done = subprocess.run(
+            [self._programs / words[0], *words[1:]], capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    def create(self, database: str) -> None:
+        self.sql(f"CREATE DATABASE {database}")
+
     def remove(self) -> None:
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)

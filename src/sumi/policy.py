@@ -246,6 +246,11 @@ class StateBackend(StrEnum):
     LMDB = "lmdb"
 
 
+def is_database(place: str | None) -> bool:
+    """Whether a state is kept in a PostgreSQL database, where many machines can work on it."""
+    return place is not None and place.startswith(("postgresql://", "postgres://"))
+
+
 class RenderMode(StrEnum):
     """Which pages are rendered in a browser, and for how long it waits: docs/guides/rendering.md."""
 

@@ -390,8 +390,23 @@ class Remains(msgspec.Struct, frozen=True):
 Judge: TypeAlias = Callable[[Iterable[Candidate]], Awaitable[Sequence[Judged]]]
 
 
+class Session(Protocol):
+    """The time for which certain hosts are ours."""
+
+    def seconds_left(self) -> float:
+        """For which no other worker can ask them, whatever happens; 0 or less: not any more."""
+        ...
+
+
 class Team(Protocol):
     """The other workers of a job, where it has any."""
+
+    @property
+    def session(self) -> Session | None: ...
+
+    def may_ask(self, host: str) -> bool:
+        """Whether the host is ours now."""
+        ...
 
     def judge_with(self, judge: Judge) -> None:
         """From now on, URLs of our hosts that others found are added as this judges them."""

@@ -8,10 +8,11 @@ import resource
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
+from sumi.assembly.own_hosts import OwnFetcher
 from sumi.engine.io import Io
 from sumi.errors import UsageError
 from sumi.events import Busy, Event, Listener, Warned
@@ -21,9 +22,9 @@ from sumi.fetch.replay import ReplayFetcher
 from sumi.files.shared_pace import SharedPace, default_file
 from sumi.files.warc import WarcRecorder
 from sumi.policy import Durability, FrontierPolicy, ParseLimits, RenderMode, StateBackend
-from sumi.ports import Clock, Digester, Fetcher, JobStore, Output, Store
+from sumi.ports import Clock, Digester, Fetcher, JobStore, Output, Store, Team
 from sumi.recipe import Job
-from sumi.state.folder import backend_named, backend_to_use
+from sumi.state.folder import FORMAT_NAME, backend_named, backend_to_use
 from sumi.state.growing import GrowingStore, remove_journal
 from sumi.state.journal.journal import journal_bytes
 from sumi.state.lock import FolderLock
@@ -68,6 +69,19 @@ def open_store(
     return store
 
 
+def refuse_state_in(folder: Path) -> None:
+    """For a job whose state is in a database: the folder must not have one of its own."""
+    if (folder / FORMAT_NAME).exists():
+        raise UsageError(
+            f"{folder} holds the state of a job already: give another --output, or continue with that state"
+        )
+
+
+def team_of(store: JobStore) -> Team | None:
+    """Those who share the job, if its store is one that can be shared."""
+    return cast("Team", store) if hasattr(store, "judge_with") else None
+
+
 @asynccontextmanager
 async def connected(
     job: Job,
@@ -79,22 +93,25 @@ async def connected(
     *,
     must_reach: bool = False,
     warc: str | None = None,
+    team: Team | None = None,
 ) -> AsyncIterator[Io]:
     """The engine's connections, which are closed afterwards. The caller closes the store.
 
     ``must_reach``: if the first request cannot be made, fail at once instead of retrying. ``warc``: the file
-    that exchanges are archived in."""
+    that exchanges are archived in. ``team``: of a job that others work on too."""
     recorder = None if warc is None else WarcRecorder(Path(warc))
     try:
         if recorder is not None:
             await recorder.load(store)
         tell = teller(listeners)
         fetcher = new_fetcher(job, clock, tell, must_reach=must_reach, keep_exchanges=recorder is not None)
+        if team is not None:
+            fetcher = OwnFetcher(fetcher, team)
         digester = new_digester(processes, job.recipe.parse)
         pace = _shared_pace(job, tell)
         try:
             ways = (store, store, fetcher, digester, output, clock, tell, random.random)
-            yield Io(*ways, recorder=recorder, pace=pace)
+            yield Io(*ways, recorder=recorder, pace=pace, team=team)
         finally:
             await fetcher.aclose()
             await digester.aclose()

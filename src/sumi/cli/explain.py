@@ -11,6 +11,8 @@ import msgspec
 from sumi.console.narration import waiting_words
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
+from sumi.errors import UsageError
+from sumi.policy import is_database
 
 if TYPE_CHECKING:
     from sumi.inspection.explain import Explanation
@@ -23,6 +25,7 @@ _EXAMPLES = """\
 examples:
   sumi explain https://docs.example.org/old/setup
   sumi explain docs.example.org/private/ --in library
+  sumi explain docs.example.org/old --in postgresql://db.example.org/sumi --job docs
 """
 
 
@@ -42,23 +45,36 @@ def build_parser() -> SentenceParser:
         dest="folder",
         metavar="DIR",
         default="output",
-        help="The job's output folder, or a crawl's workspace. Default: output.",
+        help="The job's output folder, a crawl's workspace, or a database. Default: output.",
     )
+    parser.add_argument("--job", metavar="NAME", help="In a database, which job. Default: the only one.")
     parser.add_argument("--json", action="store_true", help="One JSON object on stdout.")
     return parser
 
 
 def run(arguments: Sequence[str]) -> int:
-    from sumi.inspection.explain import explain
-
     options = build_parser().parse_all(arguments)
-    explanation = asyncio.run(explain(options.url, options.folder))
+    explanation = asyncio.run(_explain(options.url, options.folder, options.job))
     out = Sink(sys.stdout)
     if options.json:
         out.line(json.dumps(msgspec.to_builtins(explanation)))
     else:
         out.line("\n".join(_lines(explanation)))
     return 0 if explanation.known else UNKNOWN
+
+
+async def _explain(url: str, folder: str, name: str | None) -> "Explanation":
+    if is_database(folder):
+        from sumi.inspection.shared_jobs import explain_shared, only_job_in
+
+        return await explain_shared(url, folder, await only_job_in(folder, name))
+    if name is not None:
+        raise UsageError(
+            "--job names a job in a database: give its address by --in postgresql://HOST/DATABASE"
+        )
+    from sumi.inspection.explain import explain
+
+    return await explain(url, folder)
 
 
 def _lines(explanation: "Explanation") -> list[str]:

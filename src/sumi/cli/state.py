@@ -12,6 +12,7 @@ import msgspec
 
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
+from sumi.policy import is_database
 
 if TYPE_CHECKING:
     from sumi.state.check import Finding
@@ -25,6 +26,7 @@ examples:
   sumi state check workspace              the crawler's and the scraper's, and their archive
   sumi state check --repair               then run the job again: it fetches what was queued
   sumi state migrate output/docs.example.org copy-of-state --to files
+  sumi state setup postgresql://db.example.org/sumi    once, before the first job there
   sumi state migrate workspace/index/page_index.jsonl workspace/state/page_index.lmdb --to lmdb
 """
 
@@ -32,19 +34,26 @@ examples:
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi state",
-        usage="sumi state check [options] [DIR]\n       sumi state migrate [options] FROM TO",
+        usage=(
+            "sumi state check [options] [DIR]\n       sumi state migrate [options] FROM TO\n"
+            "       sumi state setup postgresql://HOST/DATABASE"
+        ),
         description=(
             "Checks that a job's stored state and its files agree, and repairs them; or copies the state, or "
-            "the page index of a crawl, to another backend. Exit code 1 if something is wrong."
+            "the page index of a crawl, to another backend; or prepares a database for many machines. "
+            "Exit code 1 if something is wrong."
         ),
         epilog=_EXAMPLES,
     )
-    parser.add_argument("action", metavar="check|migrate", choices=("check", "migrate"), help="What to do.")
+    parser.add_argument(
+        "action", metavar="check|migrate|setup", choices=("check", "migrate", "setup"), help="What to do."
+    )
     parser.add_argument(
         "folders",
         metavar="DIR",
         nargs="*",
-        help="For check: an output folder, one host's folder in it, or a workspace. Default: output.",
+        help="For check: an output folder, one host's folder in it, or a workspace. Default: output. For "
+        "setup: the address of a database, without a password.",
     )
     check = parser.add_argument_group("check")
     check.add_argument("--deep", action="store_true", help="Also read every page and compare its hash.")
@@ -66,6 +75,8 @@ def build_parser() -> SentenceParser:
 def run(arguments: Sequence[str]) -> int:
     parser = build_parser()
     options = parser.parse_all(arguments)
+    if options.action == "setup":
+        return _set_up(parser, options)
     if options.action == "check":
         if options.to is not None:
             parser.error("--to belongs to migrate")
@@ -73,6 +84,17 @@ def run(arguments: Sequence[str]) -> int:
     if options.deep or options.repair or options.json:
         parser.error("--deep, --repair and --json belong to check")
     return _migrate(parser, options)
+
+
+def _set_up(parser: SentenceParser, options: argparse.Namespace) -> int:
+    if len(options.folders) != 1 or not is_database(options.folders[0]):
+        parser.error("setup takes the address of a database: postgresql://HOST/DATABASE")
+    from sumi.inspection.shared_jobs import set_up_database
+
+    out = Sink(sys.stdout)
+    for line in asyncio.run(set_up_database(options.folders[0])):
+        out.line(printable(line))
+    return WHOLE
 
 
 def _check(parser: SentenceParser, options: argparse.Namespace) -> int:

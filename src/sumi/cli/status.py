@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,8 +12,10 @@ from sumi.console.narration import waiting_words
 from sumi.console.parser import SentenceParser
 from sumi.console.summary import ending_lines, excused_words, left_out_words
 from sumi.console.terminal import Palette, Sink, duration, printable
+from sumi.errors import UsageError
 from sumi.events import Summary
 from sumi.outcomes import Ending
+from sumi.policy import is_database
 
 if TYPE_CHECKING:
     from sumi.inspection.status import JobStatus
@@ -25,6 +27,7 @@ examples:
   sumi status                            the jobs in ./output
   sumi status library/docs.example.org   one of them
   sumi status --json | jq .state
+  sumi status postgresql://db.example.org/sumi --job docs    a job of many machines
 """
 
 
@@ -40,30 +43,45 @@ def build_parser() -> SentenceParser:
         metavar="DIR",
         nargs="?",
         default="output",
-        help="An output folder, one host's folder in it, or a workspace. Default: output.",
+        help="An output folder, one host's folder in it, a workspace, or a database. Default: output.",
     )
     parser.add_argument("--json", action="store_true", help="One JSON object per job on stdout.")
+    parser.add_argument("--job", metavar="NAME", help="In a database, which job. Default: all.")
     return parser
 
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
-    asyncio.run(_show(options.folder, as_json=options.json))
+    if options.job is not None and not is_database(options.folder):
+        raise UsageError("--job names a job in a database: give its address, postgresql://HOST/DATABASE")
+    asyncio.run(_show(options.folder, options.job, as_json=options.json))
     return 0
 
 
-async def _show(folder: str, *, as_json: bool) -> None:
-    from sumi.inspection.status import statuses
+async def _show(folder: str, name: str | None, *, as_json: bool) -> None:
 
     out = Sink(sys.stdout)
     palette = Palette.for_sink(out, os.environ)
     first = True
-    async for job in statuses(folder):
+    async for job in _found(folder, name):
         if as_json:
             out.line(msgspec.json.encode(job).decode())
         else:
             out.line("\n".join(_lines(job, palette) if first else ["", *_lines(job, palette)]))
         first = False
+
+
+async def _found(folder: str, name: str | None) -> "AsyncIterator[JobStatus]":
+    if is_database(folder):
+        from sumi.inspection.shared_jobs import jobs_in, shared_status
+
+        for row in await jobs_in(folder, name):
+            yield await shared_status(folder, row)
+        return
+    from sumi.inspection.status import statuses
+
+    async for job in statuses(folder):
+        yield job
 
 
 def _lines(status: "JobStatus", palette: Palette) -> list[str]:

@@ -78,9 +78,18 @@ async def _explained(url: str, states: list[Path]) -> Explanation:
         async with looking_at(state) as store:
             record = await _record_of(url, state, store)
             if record is not None:
-                return await _known(record, state, store)
+                return await _known(record, str(state.parent), store)
     async with looking_at(states[0]) as store:
         return await _unknown(url, states[0], store)
+
+
+async def explain_in(url: str, label: str, store: Snapshot) -> Explanation:
+    """The same for a job that has no folder, in a database."""
+    known_as = _typed_url(url)
+    record = await _record_of(known_as, Path(label), store)
+    if record is not None:
+        return await _known(record, label, store)
+    return msgspec.structs.replace(await _unknown(known_as, Path(label), store), folder=label)
 
 
 async def _record_of(url: str, state: Path, store: Snapshot) -> UrlRecord | None:
@@ -98,12 +107,12 @@ def _is_map(state: Path) -> bool:
     return state.is_file()
 
 
-async def _known(record: UrlRecord, state: Path, store: Snapshot) -> Explanation:
+async def _known(record: UrlRecord, folder: str, store: Snapshot) -> Explanation:
     meaning = MEANINGS[record.outcome]
     now = time.time()
     return Explanation(
         url=record.url,
-        folder=str(state.parent),
+        folder=folder,
         known=True,
         outcome=record.outcome,
         rule=record.rule,

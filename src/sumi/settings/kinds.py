@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 from sumi.errors import ConfigError, UsageError, without_passwords
-from sumi.policy import Preset
+from sumi.policy import Preset, StateBackend, is_database
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 _SIZE_UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": KIB, "mib": MIB, "gib": GIB}
@@ -320,6 +321,29 @@ def choice(words: type[StrEnum]) -> Kind:
     return Kind(f"{', '.join(names[:-1])} or {names[-1]}", words, "|".join(names))
 
 
+def _parse_state(text: str) -> str:
+    return _parse_database(text) if is_database(text) else StateBackend(text)
+
+
+def _parse_database(text: str) -> str:
+    """Its password would be seen by other users, and be stored with the settings."""
+    parts = urlsplit(text)
+    if parts.password is not None or "password" in parse_qs(parts.query):
+        raise UsageError(
+            "must not hold a password, which others can read: give it by PGPASSWORD, a password file "
+            "(PGPASSFILE) or a service file (PGSERVICEFILE)"
+        )
+    if not is_database(text) or re.search(r"\s", text):
+        raise ValueError(text)
+    return text
+
+
+def _parse_name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][\w.:-]{0,99}", text, re.ASCII):
+        raise ValueError(text)
+    return text
+
+
 def many(kind: Kind) -> Kind:
     return kind._replace(many=True)
 
@@ -344,6 +368,12 @@ HEADER_FOR = Kind(
 PROXY = Kind("an http, https or socks5h address with a port", _checked_by(split_proxy), "URL")
 AGENT = Kind("printable ASCII that starts with a name, such as mybot/1.0", _parse_agent, "TEXT")
 CONTACT = Kind("a web address or an e-mail address", _parse_contact, "URL|EMAIL")
+STATE = Kind(
+    f"{', '.join(StateBackend)} or the address of a database, such as postgresql://db.example.org/sumi",
+    _parse_state,
+    f"{'|'.join(StateBackend)}|postgresql://HOST/DATABASE",
+)
+JOB_NAME = Kind("letters, digits, and . : _ - between them", _parse_name, "NAME")
 FOLDER = Kind("a folder", _parse_folder, "DIR")
 FILE = Kind("an existing file", _parse_file, "FILE", is_path=True)
 NEW_FILE = Kind("a file", _parse_folder, "FILE")

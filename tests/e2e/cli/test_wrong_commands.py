@@ -30,7 +30,7 @@ WRONG_VALUES = {
     "a size beyond all limits": (["--max-body", "1TB"], "--max-body is '1TB', but must be a size"),
     "an unknown kind of state": (
         ["--state", "redis"],
-        "--state is 'redis', but must be files, sqlite or lmdb",
+        "--state is 'redis', but must be files, sqlite, lmdb or the address of a database",
     ),
     "an unknown word": (
         ["--on-error", "explode"],

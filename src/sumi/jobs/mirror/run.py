@@ -14,7 +14,9 @@ from sumi.assembly.parts import (
     connected,
     open_store,
     raise_limit,
+    refuse_state_in,
     replayed,
+    team_of,
     teller,
 )
 from sumi.corpus.indexing import keep_current
@@ -36,10 +38,12 @@ from sumi.jobs.mirror.local_links import link_pages
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.recipe import mirror_home, mirror_job
 from sumi.jobs.mirror.settings import MirrorSettings, given_settings, load_saved_settings, save_settings
+from sumi.jobs.mirror.sharing import shared_mirror
 from sumi.jobs.mirror.site_pass import settle_furniture
 from sumi.jobs.mirror.update import begin_update
 from sumi.model import Candidate, Hop, Lease, Response
 from sumi.outcomes import Outcome
+from sumi.policy import StateBackend, is_database
 from sumi.ports import Clock, Enqueue, Fetcher, JobStore, Ledger, Remains, Settlement, Source
 from sumi.recipe import Job
 from sumi.state.folder import FORMAT_NAME, sync_folder
@@ -75,12 +79,26 @@ async def mirror(
         return await _mirror(chosen, job, heard, control or Control(), read_settings)
 
 
+async def join_mirror(
+    settings: MirrorSettings, listeners: Sequence[Listener], control: Control | None = None
+) -> Summary:
+    """``sumi worker``: help with a mirror that is in a database already."""
+    raise_limit()
+    job = _job_for(settings)
+    recipe = msgspec.structs.replace(job.recipe, retry_earlier=False)  # that is for whoever starts it
+    job = msgspec.structs.replace(job, recipe=recipe)
+    async with operated(settings, job, listeners) as heard:
+        return await _mirror(settings, job, heard, control or Control(), None, joins=True)
+
+
 async def _mirror(
     settings: MirrorSettings,
     job: Job,
     listeners: Sequence[Listener],
     control: Control,
     read_settings: Callable[[], MirrorSettings] | None,
+    *,
+    joins: bool = False,
 ) -> Summary:
     home = Path(settings.output) / mirror_home(settings)
     if settings.fresh:
@@ -90,10 +108,11 @@ async def _mirror(
             _empty(home)
         require_disk_space(home, settings.min_free)
         job = _with_disk_notes(job, settings, home)
-        async with _opened(settings, job, home, listeners, claim.lock) as (io, store, tree):
+        store = await _open(settings, job, home, listeners, claim.lock, control, joins=joins)
+        async with _opened(settings, job, home, listeners, store) as (io, tree):
             summary = await _run(settings, job, home, io, store, tree, control, read_settings)
     write_overview(home.parent)
-    if settings.index:
+    if settings.index and not is_database(settings.state):
         await keep_current(home / STATE_FOLDER, teller(listeners))
     return summary
 
@@ -180,14 +199,31 @@ def _job_for(settings: MirrorSettings) -> Job:
     return affordable(replayed(mirror_job(settings), settings.replay), settings.processes)
 
 
+async def _open(
+    settings: MirrorSettings,
+    job: Job,
+    home: Path,
+    listeners: Sequence[Listener],
+    lock: FolderLock,
+    control: Control,
+    *,
+    joins: bool,
+) -> JobStore:
+    clock, state, tell = SystemClock(), home / STATE_FOLDER, teller(listeners)
+    if not is_database(settings.state):
+        backend = None if settings.state is None else StateBackend(settings.state)
+        return open_store(backend, state, job.frontier, clock.now(), settings.durability, tell, lock)
+    refuse_state_in(state)
+    from sumi.assembly.many_machines import join
+
+    return await join(shared_mirror(settings, joins=joins), job, clock, tell, control)
+
+
 @asynccontextmanager
 async def _opened(
-    settings: MirrorSettings, job: Job, home: Path, listeners: Sequence[Listener], lock: FolderLock
-) -> AsyncIterator[tuple[Io, JobStore, MarkdownTree]]:
-    clock = SystemClock()
-    state, durability = home / STATE_FOLDER, settings.durability
-    tell, now = teller(listeners), clock.now()
-    store = open_store(settings.state, state, job.frontier, now, durability, tell, lock)
+    settings: MirrorSettings, job: Job, home: Path, listeners: Sequence[Listener], store: JobStore
+) -> AsyncIterator[tuple[Io, MarkdownTree]]:
+    clock, state = SystemClock(), home / STATE_FOLDER
     history = HistoryRecorder(state / HISTORY, clock.now) if settings.history else None
     tree = MarkdownTree(home.parent, home.name, settings.url, clock, settings.max_assets_total, history)
     heard: list[Listener] = [*listeners, _ProgressFile(tree, clock)]
@@ -196,13 +232,13 @@ async def _opened(
         must_reach = settings.update or not store.resumed
         processes, warc = settings.processes, settings.warc
         async with connected(
-            job, store, tree, clock, heard, processes, must_reach=must_reach, warc=warc
+            job, store, tree, clock, heard, processes, must_reach=must_reach, warc=warc, team=team_of(store)
         ) as io:
             if settings.assets:
                 io = replace(io, assets=tree, source=EarlierAssets(store, store, tree.read_page))  # noqa: PLW2901 - the same with assets
             if settings.replay_unlinked:
                 io = replace(io, source=ArchivedPages(io.fetcher, io.source, store))  # noqa: PLW2901 - the same with more pages
-            yield io, store, tree
+            yield io, tree
     finally:
         tree.close()
         await store.aclose()

@@ -8,15 +8,17 @@ import msgspec
 
 from sumi.catalogue.role import MIRROR_SETTINGS
 from sumi.errors import UsageError
-from sumi.policy import Layout, OnError, SourceChoice, StateBackend
+from sumi.policy import Layout, OnError, SourceChoice
 from sumi.settings.kinds import (
     FIDELITY,
     FOLDER,
     GIB,
     HOST_PATTERN,
+    JOB_NAME,
     KIB,
     MIB,
     RATE,
+    STATE,
     SWITCH,
     URL,
     choice,
@@ -53,7 +55,8 @@ class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
     trust_lastmod: bool = True
     rewrite_links: bool = False
     layout: Layout | None = None
-    state: StateBackend | None = None
+    state: str | None = None  # a StateBackend, or the address of a database
+    job: str | None = None  # its name there
     follow_links: bool = False
     replay_unlinked: bool = False
     hosts: tuple[str, ...] = ()
@@ -218,11 +221,17 @@ _OUTPUT: Final = grouped(
     ),
     Setting(
         "state",
-        choice(StateBackend),
+        STATE,
         "Storage of the state: files is readable text and fastest for one site; sqlite and lmdb need little "
-        "memory even with millions of URLs.",
+        "memory even with millions of URLs; in a PostgreSQL database, many machines share the job.",
         otherwise="the storage it already has; a new mirror starts with files and moves to sqlite at 100,000 "
         "URLs",
+    ),
+    Setting(
+        "job",
+        JOB_NAME,
+        "With --state postgresql://HOST/DATABASE, the name of the job in the database.",
+        otherwise="the host of the site",
     ),
 )
 
@@ -254,8 +263,16 @@ LOOKING: Final = tuple(one for one in SETTINGS if one.group != OPERATING and one
 # Of those, what does nothing in sumi plan, which samples pages, and in sumi sitemap, which requests none.
 NOT_PLANNED: Final = frozenset(
     {
-        *("output", "fresh", "update", "trust-lastmod", "rewrite-links", "state", "history", "durability"),
-        *("follow-links", "max-depth", "assets", "max-asset-size", "max-assets-total", "drop-duplicates"),
+        *("output", "fresh", "update", "trust-lastmod", "rewrite-links", "state", "job", "history"),
+        *(
+            "durability",
+            "follow-links",
+            "max-depth",
+            "assets",
+            "max-asset-size",
+            "max-assets-total",
+            "drop-duplicates",
+        ),
         *("min-fidelity", "on-error", "min-free"),
     }
 )

@@ -56,6 +56,7 @@ class Keeper:
             await self._let_go()
             if steady() >= self._balance_at:
                 await self._balance()
+                await store.report_waits()
             await store.flush()
             await self._report_stuck()
         except Lost as error:

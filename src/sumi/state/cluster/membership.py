@@ -6,7 +6,7 @@ that holds them. So whoever lost its session can write nothing more, whatever it
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import psycopg
@@ -20,9 +20,9 @@ from sumi.state.cluster.timing import Timing, steady
 # Advisory locks have two numbers: the job in the first, with a mark of ours, and a bucket or a worker in
 # the second.
 _BUCKETS_OF = 0x5355_0000
-_WORKERS_OF = 0x5356_0000
+WORKERS_OF = 0x5356_0000
 MOST_JOBS = 0xFFFF
-_HELD = """SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
+HELD = """SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
     AND classid::bigint = %s AND database = (SELECT oid FROM pg_database WHERE datname =
     current_database())"""
 
@@ -84,7 +84,7 @@ class Membership:
                 row = await made.fetchone()
                 assert row is not None
                 # Before the row can be seen: a row without its lock is removed by others.
-                await connection.execute("SELECT pg_advisory_lock(%s, %s)", (_WORKERS_OF + job, row[0]))
+                await connection.execute("SELECT pg_advisory_lock(%s, %s)", (WORKERS_OF + job, row[0]))
         except BaseException:
             await connection.close()
             raise
@@ -107,6 +107,9 @@ class Membership:
     def silence(self) -> float:
         """Seconds since the last message was sent that was answered."""
         return steady() - self.answered
+
+    def seconds_left(self) -> float:
+        return self.timing.cut - self.silence
 
     async def take(self, buckets: Sequence[int]) -> list[Taken]:
         """Those of ``buckets`` that nobody owns. Locked first, looked at afterwards: what the last owner
@@ -149,7 +152,7 @@ class Membership:
         async with self.talking() as connection:
             answer = await connection.execute(
                 f"""SELECT b.id, b.open > 0, h.objid IS NOT NULL FROM sumi.bucket b
-                LEFT JOIN ({_HELD}) h ON h.objid = b.id WHERE b.job = %s ORDER BY b.open > 0 DESC, b.id""",
+                LEFT JOIN ({HELD}) h ON h.objid = b.id WHERE b.job = %s ORDER BY b.open > 0 DESC, b.id""",
                 (_BUCKETS_OF + self.job, self.job),
             )
             return [Place(*row) for row in await answer.fetchall()]
@@ -157,7 +160,7 @@ class Membership:
     async def living(self) -> set[int]:
         """The ids of the workers whose locks are held."""
         async with self.talking() as connection:
-            answer = await connection.execute(_HELD, (_WORKERS_OF + self.job,))
+            answer = await connection.execute(HELD, (WORKERS_OF + self.job,))
             return {row[0] for row in await answer.fetchall()}
 
     async def bury(self) -> None:
@@ -201,12 +204,19 @@ class Membership:
             )
             return got, left
 
+    async def say(self, column: Literal["stuck", "hosts"], value: int | str) -> None:
+        """In this worker's row."""
+        async with self.talking() as connection:
+            await connection.execute(
+                f"UPDATE sumi.worker SET {column} = %s, said = now() WHERE id = %s", (value, self.worker)
+            )
+
     async def leave(self, open_of: Mapping[int, int]) -> None:
         """In order: buckets are let go, and this worker's row becomes part of the job's."""
         await self.let_go(open_of)
         async with self.talking() as connection:
             await connection.execute(
-                "SELECT pg_advisory_unlock(%s, %s)", (_WORKERS_OF + self.job, self.worker)
+                "SELECT pg_advisory_unlock(%s, %s)", (WORKERS_OF + self.job, self.worker)
             )
             await fold_worker(connection, self.job, self.worker)
         await self.close()
@@ -221,7 +231,7 @@ async def fold_worker(connection: AsyncConnection[Any], job: int, worker: int) -
     """One transaction, and by one of those who try: the lock of a living worker cannot be had."""
     async with connection.transaction():
         tried = await connection.execute(
-            "SELECT pg_try_advisory_xact_lock(%s, %s)", (_WORKERS_OF + job, worker)
+            "SELECT pg_try_advisory_xact_lock(%s, %s)", (WORKERS_OF + job, worker)
         )
         row = await tried.fetchone()
         if row is None or not row[0]:

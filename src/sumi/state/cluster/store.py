@@ -16,7 +16,6 @@ import psycopg
 from sumi.errors import StateError
 from sumi.events import Listener
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
-from sumi.outcomes import Outcome
 from sumi.policy import FrontierPolicy
 from sumi.ports import (
     Deferral,
@@ -35,12 +34,14 @@ from sumi.state.cluster.ledger import ClusterLedger
 from sumi.state.cluster.membership import Membership, Word
 from sumi.state.cluster.rows import Reader
 from sumi.state.cluster.session import Lost
+from sumi.state.cluster.snapshot import stats_of
 from sumi.state.cluster.timing import Timing, steady
 from sumi.state.entries import Entry
 from sumi.urls import host_key
 
 PAGE = Kind.PAGE
 RESERVED_AT_ONCE = 10  # pages of the limit
+MOST_WAITS = 20  # hosts that a worker reports as waiting
 MOST_MAILED = 200_000  # links to hosts of others that are remembered as mailed
 
 _encode_facts = msgspec.json.Encoder().encode
@@ -61,8 +62,10 @@ class ClusterStore(ClusterLedger):
         clock: Callable[[], float] | None = None,
         timing: Timing | None = None,
         tell: Listener | None = None,
+        heed: Callable[[str], None] | None = None,
     ) -> None:
-        """``clock``: ours, in seconds since the epoch; without one it is taken to be the server's."""
+        """``clock``: ours, in seconds since the epoch; without one it is taken to be the server's.
+        ``heed``: called with the wish for the whole job (run, pause or stop) whenever it changes."""
         self.timing = timing or Timing()
         super().__init__(Reader(address, job, self.timing))
         self.resumed = False
@@ -77,6 +80,7 @@ class ClusterStore(ClusterLedger):
         self.offset = 0.0  # from our clock to the server's
         self._address, self._job, self._name = address, job, name
         self._clock = clock
+        self._heed = heed or (lambda _wish: None)
         self.tell = tell or (lambda _event: None)
         self._opened_at = opened_at
         self._batch = Batch()
@@ -114,7 +118,10 @@ class ClusterStore(ClusterLedger):
     async def listen(self) -> Word:
         """Hear how the job stands: one moment of the whole."""
         word = await self._member().word()
-        self.last_word, self.letters, self.wish = word, word.letters, word.wish
+        self.last_word, self.letters = word, word.letters
+        if word.wish != self.wish:
+            self.wish = word.wish
+            self._heed(word.wish)
         if self._clock is not None:
             self.offset = self.reader.offset = word.time - self._clock()
         others = dict(word.totals)
@@ -148,10 +155,14 @@ class ClusterStore(ClusterLedger):
         self.member = None
         self.wake.set()
 
+    @property
+    def session(self) -> Membership | None:
+        return self.member
+
     def may_ask(self, host: str) -> bool:
         """Looked at once more just before a host is asked."""
         member = self.member
-        return member is not None and member.silence < self.timing.cut and self.holdings.owns(bucket_of(host))
+        return member is not None and member.seconds_left() > 0 and self.holdings.owns(bucket_of(host))
 
     # ── writing ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -188,10 +199,16 @@ class ClusterStore(ClusterLedger):
 
     async def report_stuck(self, stuck: int) -> None:
         """How many open URLs of ours nobody can do anything about."""
-        async with self._member().talking() as connection:
-            await connection.execute(
-                "UPDATE sumi.worker SET stuck = %s WHERE id = %s", (stuck, self._member().worker)
-            )
+        await self._member().say("stuck", stuck)
+
+    async def report_waits(self) -> None:
+        """What some of our hosts wait for, for those who look from outside."""
+        waits = self.holdings.machine.waiting_hosts(self.now())[:MOST_WAITS]
+        told = [
+            msgspec.structs.replace(wait, host=clean(wait.host), ready_at=wait.ready_at + self.offset)
+            for wait in waits
+        ]
+        await self._member().say("hosts", msgspec.json.encode(told).decode())
 
     async def _written(self, *, again: Callable[[], None]) -> None:
         """Write what ``again`` applied; if the session ends, apply it anew in the next one."""
@@ -397,20 +414,8 @@ class ClusterStore(ClusterLedger):
         if not pending and not self._is_alone:
             pending = await self._surely_over()
             counted = self._counted()
-        outcomes = {
-            Outcome(name.removeprefix("outcome ")): number
-            for name, number in counted.items()
-            if name.startswith("outcome ") and number
-        }
-        return FrontierStats(
-            known=counted.get("known", 0),
-            pending=pending,
-            leased=len(self.holdings.machine.leases.held),
-            outcomes=outcomes,
-            listed=counted.get("listed", 0),
-            captured=counted.get("captured", 0),
-            pending_pages=counted.get(f"open {PAGE}", 0),
-        )
+        found = stats_of(counted, leased=len(self.holdings.machine.leases.held))
+        return msgspec.structs.replace(found, pending=pending)
 
     @property
     def _is_alone(self) -> bool:

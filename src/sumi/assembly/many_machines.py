@@ -1,0 +1,89 @@
+"""Joins a job in a database, on which many machines work."""
+
+import os
+import socket
+
+import msgspec
+
+from sumi.assembly.shared_job import SharedJob, SharedRecipe, read_recipe
+from sumi.engine.control import Control
+from sumi.errors import UsageError
+from sumi.events import Listener
+from sumi.ports import Clock
+from sumi.recipe import Job
+from sumi.state.cluster.jobs import JobRow, change_limit, find_job, keep_recipe, make_job, wish
+from sumi.state.cluster.session import connect
+from sumi.state.cluster.store import ClusterStore
+from sumi.state.cluster.timing import Timing
+
+
+async def look_up(address: str, name: str | None) -> JobRow:
+    connection = await connect(address, Timing())
+    try:
+        return await find_job(connection, name)
+    finally:
+        await connection.close()
+
+
+async def join(shared: SharedJob, job: Job, clock: Clock, tell: Listener, control: Control) -> ClusterStore:
+    """Work on the job; a command that brings its recipe makes it unless it is there."""
+    row = await _row_of(shared, job)
+    timing = read_recipe(row.name, row.recipe).timing
+    store = ClusterStore(
+        shared.address,
+        row.id,
+        job.frontier,
+        clock.now(),
+        name=f"{socket.gethostname()}:{os.getpid()}",
+        clock=clock.now,
+        timing=timing,
+        tell=tell,
+        heed=lambda wanted: _heed(wanted, control),
+    )
+    try:
+        await store.open()
+    except BaseException:
+        await store.aclose()
+        raise
+    return store
+
+
+async def _row_of(shared: SharedJob, job: Job) -> JobRow:
+    connection = await connect(shared.address, Timing())
+    try:
+        if shared.recipe is None:
+            return await find_job(connection, shared.name)
+        text = msgspec.json.encode(shared.recipe).decode()
+        limit = job.frontier.max_pages
+        row = await make_job(connection, shared.name, shared.kind, text, "", job.recipe.seeds, limit)
+        before = read_recipe(row.name, row.recipe)
+        _refuse_another(shared, row, before)
+        if row.recipe != text:
+            recipe = msgspec.structs.replace(shared.recipe, timing=before.timing)
+            await keep_recipe(connection, row, msgspec.json.encode(recipe).decode())
+            await change_limit(connection, row, limit)
+        if row.wish == "stop":  # whoever starts it again wants it to run
+            await wish(connection, row, "run")
+        return row
+    finally:
+        await connection.close()
+
+
+def _refuse_another(shared: SharedJob, row: JobRow, before: SharedRecipe) -> None:
+    assert shared.recipe is not None
+    ours, theirs = (each.settings.get("url") for each in (shared.recipe, before))
+    if row.kind != shared.kind or (ours is not None and theirs is not None and ours != theirs):
+        about = "" if theirs is None else f" of {msgspec.json.decode(theirs)}"
+        raise UsageError(
+            f"the database has a job {row.name} already, a {row.kind}{about}: give this one another name by "
+            "--job"
+        )
+
+
+def _heed(wanted: str, control: Control) -> None:
+    if wanted == "run":
+        control.resume("the job goes on")
+    elif wanted == "pause":
+        control.pause("the job is paused for all workers")
+    elif not control.stopping:
+        control.stop("the job is stopped for all workers")
