@@ -80,7 +80,7 @@ class WaitingHost(msgspec.Struct, frozen=True):
     pending: int
     in_flight: int
     why: str
-    ready_at: float
+    ready_at: float | None  # None: not in this run
 
 
 class Progress(msgspec.Struct, frozen=True, tag_field="event", tag="progress"):

@@ -4,11 +4,13 @@ No backend has to offer every port. ``state.memory`` is the executable specifica
 """
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 import msgspec
 
+from sumi.events import WaitingHost
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts, Request, Response
 from sumi.outcomes import Outcome, Trouble, Verdict
 from sumi.parse.page.digest import DigestRequest, PageDigest, Undigested
@@ -78,6 +80,10 @@ class HostWait(msgspec.Struct, frozen=True):
     in_flight: int
     ready_at: float
     why: str  # one of USUAL_WAITS, or what the host did
+
+    def as_event(self, why: str | None = None) -> WaitingHost:
+        ready_at = self.ready_at if math.isfinite(self.ready_at) else None
+        return WaitingHost(self.host, self.pending, self.in_flight, why or self.why, ready_at)
 
 
 class Frontier(Protocol):

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 
 import msgspec
 
+from sumi.errors import without_passwords
 from sumi.settings.setting import Setting
 from sumi.settings.sources import SECRET
 
 
 def command_line(*words: str) -> str:
-    return shlex.join(words)
+    """Without passwords in URLs: those have to be given again."""
+    return shlex.join(without_passwords(word) for word in words)
 
 
 def typed_options(

@@ -23,7 +23,7 @@ from sumi.events import (
     WaitingHost,
     Warned,
 )
-from sumi.frontier.pacing import INFINITY, USUAL_WAITS
+from sumi.frontier.pacing import USUAL_WAITS
 from sumi.outcomes import Ending
 
 # A site may have thousands of dead links: they are in the summary, and in the job's own files.
@@ -158,9 +158,9 @@ _SHORTEST_TOLD = 0.05  # seconds; anything shorter would read "0.0s"
 
 def waiting_words(host: WaitingHost, now: float) -> str:
     """``docs.example.org: 12 pending, answered 429, left alone for another 2m 00s``."""
-    ahead = host.ready_at - now
-    # Infinite for a host that is given up for the rest of the run, as the words say.
-    until = f" for another {duration(ahead)}" if _SHORTEST_TOLD <= ahead < INFINITY else ""
+    # For a host that is given up for the rest of the run, the words say so.
+    ahead = 0.0 if host.ready_at is None else host.ready_at - now
+    until = f" for another {duration(ahead)}" if ahead >= _SHORTEST_TOLD else ""
     if until and host.why not in USUAL_WAITS and not host.why.startswith("waiting for "):
         until = f", left alone{until}"
     return f"{printable(host.host)}: {host.pending:,} pending, {printable(host.why)}{until}"

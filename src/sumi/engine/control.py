@@ -18,7 +18,7 @@ from typing import Protocol, TypeAlias
 from sumi.engine.io import Io
 from sumi.engine.limits import Limits
 from sumi.errors import SumiError
-from sumi.events import Retuned, Status, WaitingHost, Warned
+from sumi.events import Retuned, Status, Warned
 from sumi.ports import Clock
 
 LOOK_SECONDS = 1.0
@@ -272,10 +272,7 @@ class ControlLoop:
             pending=stats.pending,
             at=now,
             in_flight=self._crawl.in_flight(),
-            hosts=tuple(
-                WaitingHost(wait.host, wait.pending, wait.in_flight, wait.why, wait.ready_at)
-                for wait in await self._io.frontier.waiting_hosts(now)
-            ),
+            hosts=tuple(wait.as_event() for wait in await self._io.frontier.waiting_hosts(now)),
         )
 
     async def _reload(self) -> None:

@@ -110,11 +110,7 @@ class ProgressMeter:
 
     async def _waiting(self, now: float) -> tuple[WaitingHost, ...]:
         waits = [await self._io.frontier.wait_of(host, now) for host in sorted(self._hosts)]
-        return tuple(
-            WaitingHost(wait.host, wait.pending, wait.in_flight, wait.why, wait.ready_at)
-            for wait in waits
-            if wait is not None
-        )
+        return tuple(wait.as_event() for wait in waits if wait is not None)
 
     async def _eta(self, stats: FrontierStats, rate: float, now: float) -> float | None:
         """At the rate of the last seconds, but never sooner than politeness allows. None at the start, while

@@ -144,7 +144,7 @@ async def _chain(record: UrlRecord, store: Snapshot) -> tuple[Step, ...]:
 async def _waiting(url: str, store: Snapshot, now: float) -> WaitingHost | None:
     for wait in await store.waiting_hosts(now):
         if wait.host == host_key(url):
-            return WaitingHost(wait.host, wait.pending, wait.in_flight, wait.why, wait.ready_at)
+            return wait.as_event()
     return None
 
 

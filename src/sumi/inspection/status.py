@@ -171,4 +171,4 @@ def waiting_host(wait: HostWait, process: int | None) -> WaitingHost:
         why = f"waiting for {wait.why}"
     else:
         why = wait.why  # what the host did
-    return WaitingHost(wait.host, wait.pending, wait.in_flight, why, wait.ready_at)
+    return wait.as_event(why)

@@ -279,6 +279,12 @@ _IN_STATE = (
 # A state, the remains of copying it that a kill left, and what a repair set aside.
 _STATES = ("{}", "{}/moving", ".{}.unfinished", "{}-rebuilt", f"{{}}-damaged-{_DIGIT}*")
 _SCRAPERS = ("scraper", "scraper.sqlite", "scraper.lmdb")
+# What each of the processes keeps of its run in the workspace itself (``engine.traces``).
+_TRACES = tuple(
+    f"{job}.{name}"
+    for job in ("crawler", "scraper", "unified")
+    for name in ("activity.jsonl", "activity.jsonl.tmp", "now.json", "now.json.tmp")
+)
 
 
 class Layout(msgspec.Struct, frozen=True):
@@ -309,7 +315,7 @@ def layout_of(config: CrawlConfig) -> Layout:
 def _layout(workspace: Path, paths: dict[str, str], patterns: dict[str, str], profile: ProfileName) -> Layout:
     own = {key: path for key, path in paths.items() if key != _SEEDS}
     folders = {path if key in _FOLDERS else os.path.dirname(path) for key, path in own.items()}
-    written = {each for key in own for each in _written_at(key, patterns[key])}
+    written = {*_TRACES, *(each for key in own for each in _written_at(key, patterns[key]))}
     owned = OwnedPaths(
         folders=tuple(sorted(folders - {""})),
         written=tuple(sorted(filter(_tells_apart, written))),
