@@ -22,12 +22,12 @@ def text_of(number: int) -> str:
 def markdown_of(number: int) -> str:
     neighbour = (number + 1) % PAGES
     code = f"```python\nprint({number})\n```"
-    return f"# Page {number}\n\n{text_of(number)}\n\n{code}\n\n[next](p{neighbour}.md#a)\n"
+    return f"# Page {number}\n\n{text_of(number)}\n\n{code}\n\n[about {neighbour}](p{neighbour}.md#a)\n"
 
 
 def html_of(number: int, head: str = ALTERNATE) -> str:
     code = f'<pre><code class="language-python">print({number})\n</code></pre>'
-    link = f'<p><a href="p{(number + 1) % PAGES}.html#a">next</a></p>'
+    link = f'<p><a href="p{(number + 1) % PAGES}.html#a">about {(number + 1) % PAGES}</a></p>'
     body = f"<h1>Page {number}</h1><p>{text_of(number)}</p>{code}{link}"
     head = f"<title>Page {number}</title>{head.format(number=number)}"
     return f"<html lang=en><head>{head}</head><body><main>{body}</main></body></html>"

@@ -76,6 +76,11 @@ class LocalLinks:
             if path is not None:
                 yield _place(path, fragment)
 
+    def places_of(self, data: bytes, facts: PageFacts) -> Iterator[int]:
+        """Those in a page that links can lead to, as digests."""
+        if facts.path is not None:
+            yield from (_place(facts.path, place) for place in places_in(data.decode("utf-8", "replace")))
+
     def learn_dead(self, places: set[int]) -> None:
         """Links to these lead to the page instead."""
         self._dead = places
@@ -152,10 +157,7 @@ async def dead_places(links: LocalLinks, ledger: Ledger, tree: MarkdownTree) -> 
     if not wanted:
         return wanted
     async for record in stored_pages(ledger):
-        path = record.facts.path
-        if path is not None:
-            text = (tree.read_page(record.facts) or b"").decode("utf-8", "replace")
-            wanted.difference_update(_place(path, place) for place in places_in(text))
+        wanted.difference_update(links.places_of(tree.read_page(record.facts) or b"", record.facts))
     return wanted
 
 

@@ -108,6 +108,8 @@ class _Rebuild:
             )
         tree = MarkdownTree(self._home.parent, self._home.name, source, self._clock)
         try:
+            if self._links is not None and self._anchors:
+                self._links.learn_dead(await self._dead_places(tree, self._links))
             async for batch in self._batches():
                 for rebuilt in await self._rebuild_batch(tree, batch):
                     yield rebuilt
@@ -118,6 +120,24 @@ class _Rebuild:
                 await self._store.sync(tree.sync)
         finally:
             tree.close()
+
+    async def _dead_places(self, tree: MarkdownTree, links: LocalLinks) -> set[int]:
+        """Which links lead nowhere is known when all pages are made, so each is made twice: the stored files
+        have lost the links that led nowhere when they were written."""
+        wanted: set[int] = set()
+        present: set[int] = set()
+        async for batch in self._batches():
+            for data, facts in await asyncio.gather(*(self._page(tree, record) for record in batch)):
+                wanted.update(links.places_wanted(data, facts))
+                present.update(links.places_of(data, facts))
+        return wanted - present
+
+    async def _page(self, tree: MarkdownTree, record: UrlRecord) -> tuple[bytes, PageFacts]:
+        """What links lead to after the rebuild: the page made again, or its file if it cannot be."""
+        made = await self._made_again(tree, record)
+        if isinstance(made, str):
+            return tree.read_page(record.facts) or b"", record.facts
+        return made[0], made[1]
 
     async def aclose(self) -> None:
         await self._store.aclose()
@@ -145,21 +165,27 @@ class _Rebuild:
 
     async def _rebuild_page(self, tree: MarkdownTree, record: UrlRecord) -> tuple[Rebuilt, PageFacts | None]:
         path = record.facts.path or ""
-        frame = tree.raw_page(record.facts)
-        if frame is None:
-            return Rebuilt(record.url, path, problem="the original page was not kept"), None
-        body = unpacked(frame, FetchLimits().body_bytes)
-        if body is None:
-            return Rebuilt(record.url, path, problem="the original page is damaged"), None
-        digest = await self._digester.digest(_request(record, body, anchors=self._anchors))
-        if not isinstance(digest, PageDigest):
-            return Rebuilt(record.url, path, problem=digest.verdict.rule), None
-        data, facts = recompose_page(record, body, digest)
-        data, facts = taken_again(data, facts)
+        made = await self._made_again(tree, record)
+        if isinstance(made, str):
+            return Rebuilt(record.url, path, problem=made), None
+        data, facts = made
         if self._links is not None:
             data, facts = self._links.applied(data, facts)
-        facts = msgspec.structs.replace(facts, revision=revision_of(digest))
         return Rebuilt(record.url, path, tree.read_page(record.facts), data), facts
+
+    async def _made_again(self, tree: MarkdownTree, record: UrlRecord) -> tuple[bytes, PageFacts] | str:
+        """From its stored body, with its links as they were on the site; or why not."""
+        frame = tree.raw_page(record.facts)
+        if frame is None:
+            return "the original page was not kept"
+        body = unpacked(frame, FetchLimits().body_bytes)
+        if body is None:
+            return "the original page is damaged"
+        digest = await self._digester.digest(_request(record, body, anchors=self._anchors))
+        if not isinstance(digest, PageDigest):
+            return digest.verdict.rule
+        data, facts = taken_again(*recompose_page(record, body, digest))
+        return data, msgspec.structs.replace(facts, revision=revision_of(digest))
 
 
 def _request(record: UrlRecord, body: bytes, *, anchors: bool) -> DigestRequest:
