@@ -26,7 +26,7 @@ DICTIONARIES = "store/html/dictionaries"
 ANYWHERE = ""  # these calls are made for bodies only, or nearly so
 KILL, FULL, BROKEN = "signal=KILL", "error=ENOSPC", "error=EIO"
 KILLED = (-9, 128 + 9)
-DISK_FAILED = 4
+DISK_FAILED = 8
 
 
 @pytest.mark.parametrize(

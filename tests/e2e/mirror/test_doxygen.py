@@ -16,6 +16,7 @@ from tests.jobs.map.map_world import tables
 
 FAST = ("--rate-limit", "0", "--processes", "0", "--allow-private", "--retries", "0")
 SCRIPTS = ("menudata.js", "menu.js", "navtreedata.js", "navtree.js")
+TEXT = "what it holds, who calls it, and which files it comes from"
 PAGES = ("index.html", "annotated.html", "classA.html", "classB.html", "deep/fileC.html")
 
 
@@ -26,7 +27,7 @@ def site(tmp_path: Path) -> Iterator[FolderSite]:
         for name in PAGES:
             way = "../" * name.count("/")
             scripts = "".join(f'<script src="{way}{script}"></script>' for script in SCRIPTS)
-            running.write(name, f"<html><head>{scripts}</head><main><p>About {name}</p></main>")
+            running.write(name, f"<html><head>{scripts}</head><main><p>{name} is of the library: {TEXT}</p></main>")
         (running.folder / "menudata.js").write_text(
             'var menudata={children:[\n{text:"A",url:"index.html"},\n{text:"B",url:"annotated.html"}]}\n'
         )

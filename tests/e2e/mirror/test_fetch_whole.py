@@ -359,7 +359,7 @@ def test_a_proxys_password_is_shown_nowhere_even_when_the_proxy_is_dead(
     with site({"/": page()}) as home:
         pass
     run = run_sumi("mirror", f"{home.url}/", "--proxy", f"http://me:{PROXY_PASSWORD}@{home.url[7:]}", "-vv")
-    assert run.returncode == 2
+    assert run.returncode == 5
     assert "the proxy cannot be reached" in run.stderr
     assert PROXY_PASSWORD not in run.stderr + run.stdout
     assert all(PROXY_PASSWORD.encode() not in data for _, data in everything_below(tmp_path))

@@ -112,7 +112,7 @@ def test_two_runs_at_once_are_refused_by_name(
     running = spawn_sumi("mirror", site.url, "--rate-limit", "2", "--json")
     wait_for_requests(site, running, 1)
     second = run_sumi("mirror", site.url, *FAST)
-    assert second.returncode == 2
+    assert second.returncode == 7
     assert f"in use by process {running.process.pid}" in second.stderr
     kill(running)
     assert run_sumi("mirror", site.url, *FAST).returncode == 1  # a lock dies with its process

@@ -104,7 +104,7 @@ def test_a_dead_server_destroys_nothing(run_sumi: RunSumi, site: FolderSite, tmp
     before = stamps(tmp_path)
     site.stop()
     dead = mirror(run_sumi, site, "--update")
-    assert dead.returncode == 2
+    assert dead.returncode == 5
     assert "cannot reach" in dead.stderr
     assert stamps(tmp_path) == before
     assert run_sumi("state", "check", "--deep").returncode == 0
