@@ -27,7 +27,8 @@ def site(tmp_path: Path) -> Iterator[FolderSite]:
         for name in PAGES:
             way = "../" * name.count("/")
             scripts = "".join(f'<script src="{way}{script}"></script>' for script in SCRIPTS)
-            running.write(name, f"<html><head>{scripts}</head><main><p>{name} is of the library: {TEXT}</p></main>")
+            main = f"<main><p>{name} is of the library: {TEXT}</p></main>"
+            running.write(name, f"<html><head>{scripts}</head>{main}")
         (running.folder / "menudata.js").write_text(
             'var menudata={children:[\n{text:"A",url:"index.html"},\n{text:"B",url:"annotated.html"}]}\n'
         )
