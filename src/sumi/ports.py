@@ -380,6 +380,30 @@ class Blobs(Protocol):
         ...
 
 
+# Where a content is: the name of a file or an object, its first byte there and its length.
+Place: TypeAlias = tuple[str, int, int]
+
+
+class Segments(Protocol):
+    """Contents in an object store, many to an object. A content is complete and never changes."""
+
+    def append(self, kind: str, frame: bytes) -> Place:
+        """Where it will be; it is there once ``stored`` has returned."""
+        ...
+
+    def close_segment(self) -> None:
+        """Store what was appended now, instead of waiting for more."""
+        ...
+
+    async def stored(self, places: Iterable[Place]) -> None:
+        """Returns once these can be read by anybody. As long as the store cannot be written, it waits."""
+        ...
+
+    def read(self, place: Place) -> bytes | None:
+        """A frame that is not stored yet."""
+        ...
+
+
 # Queues pages, again if they are known, unless the gate refuses them. One answer each: None for accepted.
 Enqueue: TypeAlias = Callable[[Sequence[Candidate]], Awaitable[Sequence[Verdict | None]]]
 

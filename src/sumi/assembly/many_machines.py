@@ -9,6 +9,7 @@ from sumi.assembly.shared_job import SharedJob, SharedRecipe, read_recipe
 from sumi.engine.control import Control
 from sumi.errors import UsageError
 from sumi.events import Listener
+from sumi.files.contents_place import agreed_contents, new_contents
 from sumi.ports import Clock
 from sumi.recipe import Job
 from sumi.state.cluster.jobs import JobRow, change_limit, find_job, keep_recipe, make_job, wish
@@ -25,8 +26,11 @@ async def look_up(address: str, name: str | None) -> JobRow:
         await connection.close()
 
 
-async def join(shared: SharedJob, job: Job, clock: Clock, tell: Listener, control: Control) -> ClusterStore:
-    """Work on the job; a command that brings its recipe makes it unless it is there."""
+async def join(
+    shared: SharedJob, job: Job, clock: Clock, tell: Listener, control: Control
+) -> tuple[ClusterStore, str | None]:
+    """Work on the job; a command that brings its recipe makes it unless it is there. Also returns where its
+    contents are, if not in files."""
     row = await _row_of(shared, job)
     timing = read_recipe(row.name, row.recipe).timing
     store = ClusterStore(
@@ -45,7 +49,7 @@ async def join(shared: SharedJob, job: Job, clock: Clock, tell: Listener, contro
     except BaseException:
         await store.aclose()
         raise
-    return store
+    return store, row.store or None
 
 
 async def _row_of(shared: SharedJob, job: Job) -> JobRow:
@@ -55,9 +59,11 @@ async def _row_of(shared: SharedJob, job: Job) -> JobRow:
             return await find_job(connection, shared.name)
         text = msgspec.json.encode(shared.recipe).decode()
         limit = job.frontier.max_pages
-        row = await make_job(connection, shared.name, shared.kind, text, "", job.recipe.seeds, limit)
+        contents = "" if shared.store is None else new_contents(shared.store, shared.name)
+        row = await make_job(connection, shared.name, shared.kind, text, contents, job.recipe.seeds, limit)
         before = read_recipe(row.name, row.recipe)
         _refuse_another(shared, row, before)
+        agreed_contents(row.store or None, shared.store, row.name, is_new=False)
         if row.recipe != text:
             recipe = msgspec.structs.replace(shared.recipe, timing=before.timing)
             await keep_recipe(connection, row, msgspec.json.encode(recipe).decode())

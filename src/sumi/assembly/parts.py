@@ -24,7 +24,7 @@ from sumi.files.warc import WarcRecorder
 from sumi.policy import Durability, FrontierPolicy, ParseLimits, RenderMode, StateBackend
 from sumi.ports import Clock, Digester, Fetcher, JobStore, Output, Store, Team
 from sumi.recipe import Job
-from sumi.state.folder import FORMAT_NAME, backend_named, backend_to_use
+from sumi.state.folder import backend_named, backend_to_use, holds_state
 from sumi.state.growing import GrowingStore, remove_journal
 from sumi.state.journal.journal import journal_bytes
 from sumi.state.lock import FolderLock
@@ -71,7 +71,7 @@ def open_store(
 
 def refuse_state_in(folder: Path) -> None:
     """For a job whose state is in a database: the folder must not have one of its own."""
-    if (folder / FORMAT_NAME).exists():
+    if holds_state(folder):
         raise UsageError(
             f"{folder} holds the state of a job already: give another --output, or continue with that state"
         )

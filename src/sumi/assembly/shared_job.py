@@ -28,6 +28,7 @@ class SharedJob(msgspec.Struct, frozen=True):
     name: str
     kind: str
     recipe: SharedRecipe | None = None
+    store: str | None = None  # for contents, if they are not kept in files
 
 
 def read_recipe(name: str, text: str) -> SharedRecipe:

@@ -5,7 +5,6 @@ what is known of each page without reading it, ``pages.read(page)`` its content,
 """
 
 import os.path
-import re
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
@@ -19,6 +18,7 @@ import msgspec
 
 from sumi.catalogue.captures import CaptureReader, open_captures
 from sumi.catalogue.find import Job, JobKind
+from sumi.catalogue.page_files import MOST_TEXT_BYTES, PageFiles, open_page_files
 from sumi.catalogue.role import load_role
 from sumi.errors import OutputRefused, StateDamaged, StorageFailed, UsageError
 from sumi.files.blobs import MOST_BODY_BYTES, FolderBlobs
@@ -29,9 +29,6 @@ from sumi.ports import Ledger, UrlRecord
 from sumi.state.folder import CAPTURES, open_snapshot
 
 HEAD_END: Final = b"\n---\n\n"  # ends the front matter of a mirrored page
-MOST_TEXT_BYTES: Final = 256 * 1024 * 1024
-RAW_FOLDER: Final = ".sumi/raw"  # below the home of a mirror
-RAW_PACK: Final = re.compile(r"pack-(\d{6})\.zst")
 _MOVED: Final = frozenset({Outcome.REDIRECTED, Outcome.DUPLICATE})
 _KEPT_FILES: Final = frozenset({Outcome.STORED, Outcome.STALE, Outcome.PENDING})
 _UNPACKED: Final = 4  # times as large as packed is a text
@@ -133,17 +130,17 @@ async def _of_ledger(job: Job, ledger: Ledger) -> AsyncIterator[Pages]:
     root = job.root if role is None else role.home
     if not root.is_dir():
         raise UsageError(f"{root} is not there any more")
-    with closing(SafeFolder(root)) as folder:
-        yield (
-            _MirrorPages(ledger, folder, job.home.resolve().name)
-            if role is None
-            else _ArchivePages(ledger, role.home)
-        )
+    if role is not None:
+        yield _ArchivePages(ledger, role.home)
+        return
+    with open_page_files(root, job.home, job.state) as files:
+        yield _MirrorPages(ledger, files)
 
 
 @contextmanager
-def open_contents(kind: JobKind, root: Path) -> Iterator[Contents]:
-    """For pages that are known already: the ledger, which takes long to read if it is large, stays closed."""
+def open_contents(kind: JobKind, root: Path, state: Path) -> Iterator[Contents]:
+    """``state``: of the job. For pages that are known already: the ledger, which takes long to read if it is
+    large, stays closed."""
     ledger = cast("Ledger", None)
     match kind:
         case JobKind.CAPTURE:
@@ -154,8 +151,8 @@ def open_contents(kind: JobKind, root: Path) -> Iterator[Contents]:
         case JobKind.CRAWL:
             yield _ArchivePages(ledger, root)
         case _:
-            with closing(SafeFolder(root)) as folder:
-                yield _MirrorPages(ledger, folder, "")
+            with open_page_files(root, state.parent, state) as files:
+                yield _MirrorPages(ledger, files)
 
 
 class _NoContents:
@@ -174,10 +171,9 @@ def split_page(data: bytes) -> Content:
 
 
 class _MirrorPages:
-    def __init__(self, ledger: Ledger, root: SafeFolder, home: str) -> None:
+    def __init__(self, ledger: Ledger, files: PageFiles) -> None:
         self._ledger = ledger
-        self._root = root
-        self._packs = f"{home}/{RAW_FOLDER}"
+        self._files = files
 
     async def all(self) -> AsyncIterator[CapturedPage]:
         async for record in self._ledger.records(KEPT):
@@ -188,7 +184,7 @@ class _MirrorPages:
                 yield _page(record, Form.MARKDOWN, record.facts.sha256)
 
     def read(self, page: CapturedPage) -> Content | None:
-        data = _read_file(self._root, page.path)
+        data = self._files.read(page.path)
         if data is None:
             return None
         content = Content(data) if page.form is Form.FILE else split_page(data)
@@ -204,14 +200,7 @@ class _MirrorPages:
             yield alias
 
     def original(self, page: CapturedPage) -> bytes | None:
-        if page.body_at is None or not RAW_PACK.fullmatch(page.body_at[0]):
-            return None
-        name, start, length = page.body_at
-        try:
-            frame = self._root.read_range(f"{self._packs}/{name}", start, length)
-        except (OutputRefused, StorageFailed):
-            return None
-        body = None if frame is None else unpacked(frame, MOST_TEXT_BYTES)
+        body = None if page.body_at is None else self._files.body(page.body_at)
         return body if body is not None and _is_content(body, page.body) else None
 
 
@@ -369,14 +358,6 @@ async def _aliases(ledger: Ledger) -> AsyncIterator[tuple[str, str]]:
         target = record.facts.location or record.facts.duplicate_of
         if target is not None:
             yield record.url, target
-
-
-def _read_file(root: SafeFolder, path: str) -> bytes | None:
-    try:
-        data = root.read_bytes(path, MOST_TEXT_BYTES + 1)
-    except (OutputRefused, StorageFailed):
-        return None
-    return data if data is not None and len(data) <= MOST_TEXT_BYTES else None
 
 
 def _is_content(data: bytes, digest: str) -> bool:

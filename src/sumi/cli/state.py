@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 WHOLE, VIOLATED = 0, 1
 
+_ACTIONS = ("check", "migrate", "setup", "gc")
 _EXAMPLES = """\
 examples:
   sumi state check                        every job in ./output, quickly
@@ -27,6 +28,7 @@ examples:
   sumi state check --repair               then run the job again: it fetches what was queued
   sumi state migrate output/docs.example.org copy-of-state --to files
   sumi state setup postgresql://db.example.org/sumi    once, before the first job there
+  sumi state gc output/docs.example.org --dry-run
   sumi state migrate workspace/index/page_index.jsonl workspace/state/page_index.lmdb --to lmdb
 """
 
@@ -36,18 +38,16 @@ def build_parser() -> SentenceParser:
         prog="sumi state",
         usage=(
             "sumi state check [options] [DIR]\n       sumi state migrate [options] FROM TO\n"
-            "       sumi state setup postgresql://HOST/DATABASE"
+            "       sumi state setup postgresql://HOST/DATABASE\n       sumi state gc [options] DIR"
         ),
         description=(
             "Checks that a job's stored state and its files agree, and repairs them; or copies the state, or "
-            "the page index of a crawl, to another backend; or prepares a database for many machines. "
-            "Exit code 1 if something is wrong."
+            "the page index of a crawl, to another backend; or prepares a database for many machines; or "
+            "removes from a job's store what no page needs any more. Exit code 1 if something is wrong."
         ),
         epilog=_EXAMPLES,
     )
-    parser.add_argument(
-        "action", metavar="check|migrate|setup", choices=("check", "migrate", "setup"), help="What to do."
-    )
+    parser.add_argument("action", metavar="|".join(_ACTIONS), choices=_ACTIONS, help="What to do.")
     parser.add_argument(
         "folders",
         metavar="DIR",
@@ -69,21 +69,25 @@ def build_parser() -> SentenceParser:
         metavar="BACKEND",
         help="Backend of the new state: files, sqlite or lmdb; of an index: files or lmdb. Default: files.",
     )
+    gc = parser.add_argument_group("gc")
+    gc.add_argument("--dry-run", action="store_true", help="Say what would be removed, and remove nothing.")
     return parser
 
 
 def run(arguments: Sequence[str]) -> int:
     parser = build_parser()
     options = parser.parse_all(arguments)
+    if options.dry_run and options.action != "gc":
+        parser.error("--dry-run belongs to gc")
+    if options.to is not None and options.action != "migrate":
+        parser.error("--to belongs to migrate")
     if options.action == "setup":
         return _set_up(parser, options)
     if options.action == "check":
-        if options.to is not None:
-            parser.error("--to belongs to migrate")
         return _check(parser, options)
     if options.deep or options.repair or options.json:
         parser.error("--deep, --repair and --json belong to check")
-    return _migrate(parser, options)
+    return _migrate(parser, options) if options.action == "migrate" else _collect(parser, options)
 
 
 def _set_up(parser: SentenceParser, options: argparse.Namespace) -> int:
@@ -136,4 +140,15 @@ def _migrate(parser: SentenceParser, options: argparse.Namespace) -> int:
     source, target = options.folders
     done = asyncio.run(migrate_state(source, target, options.to or "files"))
     print(f"{done.number:,} {done.what} copied from {printable(str(done.source))} to {printable(target)}")
+    return WHOLE
+
+
+def _collect(parser: SentenceParser, options: argparse.Namespace) -> int:
+    if len(options.folders) != 1:
+        parser.error("gc takes one job")
+    from sumi.inspection.state import collect
+
+    found = asyncio.run(collect(options.folders[0], dry_run=options.dry_run))
+    what = "would be removed" if options.dry_run else "removed"
+    print(f"{found.segments:,} segments with {found.bytes:,} bytes {what}, {found.kept:,} are too young yet")
     return WHOLE

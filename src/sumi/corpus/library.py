@@ -11,6 +11,7 @@ from sumi.corpus.index_store import IndexDamaged, SearchIndex
 from sumi.corpus.indexing import Source, Tell, sources_in, update_index
 from sumi.corpus.page_markdown import request
 from sumi.errors import UsageError
+from sumi.files.segments import place_in
 
 
 class SiteRow(NamedTuple):
@@ -43,8 +44,9 @@ class PageRow(NamedTuple):
 
     @property
     def file(self) -> str:
-        """Where it is, for people; "" if it is in a database."""
-        return str(self.store.root / self.path) if self.path else ""
+        """Where it is, for people; "" if it is in a database or a store."""
+        is_file = bool(self.path) and place_in(self.path) is None
+        return str(self.store.root / self.path) if is_file else ""
 
 
 _PAGE = (
@@ -223,7 +225,7 @@ class Library:
     def _markdown(self, row: PageRow) -> bytes | None:
         address, _, content_type = row.about.partition("\n")
         page = CapturedPage(url=row.url, form=row.form, sha256=row.sha256, path=row.path)
-        with open_contents(row.kind, row.store.root) as contents:
+        with open_contents(row.kind, row.store.root, row.store.root / row.key) as contents:
             content = contents.read(page)
         if content is None or row.form is not Form.HTML:
             return None if content is None else content.data

@@ -10,6 +10,7 @@ from sumi.engine.changed_rules import apply_changed_rules
 from sumi.engine.control import Control, RunState
 from sumi.engine.digestion import Digestion
 from sumi.engine.gate import Gate
+from sumi.engine.held_pages import HeldPages
 from sumi.engine.io import Io
 from sumi.engine.limits import Limits, LimitsInForce
 from sumi.engine.native_markdown import NativeMarkdown
@@ -48,7 +49,8 @@ class Crawl:
         native = NativeMarkdown(recipe, io)
         self._acquisition = Acquisition(recipe, io, self._gate, self._robots, revisits, native)
         self._digestion = Digestion(recipe, io, self._gate, revisits, native)
-        self._settler = Settler(io, durability, in_flight=lambda: len(self._tasks))
+        self._held = HeldPages(io, self._place_is_free)
+        self._settler = Settler(io, durability, in_flight=lambda: len(self._tasks) - self._held.count)
         self._visits = Visits(io.frontier, io.clock)
         self._progress = ProgressMeter(io, self._robots, self._limits)
         self._tasks: set[asyncio.Task[None]] = set()  # one for each visit
@@ -99,7 +101,7 @@ class Crawl:
         await self._io.frontier.add(judged)
 
     async def _start_visits(self) -> None:
-        free = self._limits.concurrency - len(self._tasks)
+        free = self._free_places()
         if not self._control.leasing or free <= 0:
             return
         for lease in await self._io.frontier.lease(free, self._io.clock.now()):
@@ -119,6 +121,7 @@ class Crawl:
                 unit = self._io.source.signed(unit)
             else:
                 self._visits.remember(visit)
+            await self._held.until_stored(unit)
             settled = await self._settler.settle(unit)
             self._digestion.settled(visit, unit, settled)
             if not settled:
@@ -180,6 +183,13 @@ class Crawl:
             self.gave_up = why
             self._control.stop(why)
 
+    def _free_places(self) -> int:
+        return self._limits.concurrency - len(self._tasks) + self._held.without_request
+
+    def _place_is_free(self) -> None:
+        if self._is_full or self._held.count == len(self._tasks):
+            self._wake.set()
+
     # ── the loop around it ─────────────────────────────────────────────────────────────────────────────
 
     def _visit_done(self, task: asyncio.Task[None]) -> None:
@@ -215,10 +225,12 @@ class Crawl:
     async def _wait(self) -> None:
         """Until the next host is due, a visit makes a host due sooner, or the control changes."""
         now = self._io.clock.now()
-        self._is_full = not self._control.leasing or len(self._tasks) >= self._limits.concurrency
+        self._is_full = not self._control.leasing or self._free_places() <= 0
         due = None if self._is_full else await self._io.frontier.next_ready(now)
         if not self._tasks:
             await self._progress.idle_until(due)
+        elif due is None and self._held.count == len(self._tasks):
+            self._held.hurry()
         latest = now + LOOK_UP_SECONDS
         self._looked_up, self._waits_until = now, latest if due is None else min(due, latest)
         await self._io.clock.wait(self._wake, self._waits_until)
@@ -237,6 +249,7 @@ class Crawl:
         deadline = self._io.clock.now() + STOP_SECONDS
         while self._tasks and self._control.state is not RunState.ABORTING:
             self._raise_failures()
+            self._held.hurry()
             if self._io.clock.now() >= deadline:
                 return
             await self._io.clock.wait(self._wake, deadline)

@@ -20,6 +20,7 @@ from sumi.ports import (
     Output,
     Recorder,
     Remains,
+    Segments,
     Settlement,
     Source,
     Team,
@@ -87,6 +88,7 @@ class Io:
     assets: AssetKeeper | None = None  # for a recipe with ``asset_bytes``
     recorder: Recorder | None = None  # for ``--warc``
     team: Team | None = None  # for a job that others work on too
+    segments: Segments | None = None  # None: the output keeps contents in files
     pace: SharedPace | None = None  # None: hosts are not shared with other jobs
 
     async def sync_outputs(self) -> None:

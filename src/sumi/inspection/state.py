@@ -17,6 +17,8 @@ from sumi.console.open_job import only_job, refuse_captures, stored_jobs
 from sumi.engine.io import SystemClock
 from sumi.engine.revisit import facts_of_lost_file
 from sumi.errors import OutputRefused, StateDamaged, StateLocked, UsageError
+from sumi.files.contents_place import contents_of
+from sumi.inspection.contents import Garbage, collect_garbage, stored_content_findings
 from sumi.jobs.mirror.check import mirror_findings
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.settings import load_saved_settings
@@ -99,6 +101,24 @@ def _not_there(target: Place) -> Path:
     return Path(target)
 
 
+async def collect(place: Place, *, dry_run: bool = False) -> Garbage:
+    """``sumi state gc``: removes segments of a job's store that no page needs any more, once they are a day
+    old. Raises StateLocked while the job runs."""
+    state = only_job(os.fspath(place))
+    address = contents_of(state)
+    if address is None:
+        raise UsageError(f"{place} keeps its contents in files, so there are no segments to remove")
+    lock = FolderLock(state, command="sumi state gc")
+    try:
+        store = open_snapshot(state, time.time())
+        try:
+            return await collect_garbage(store, address, dry_run=dry_run)
+        finally:
+            await store.aclose()
+    finally:
+        lock.release()
+
+
 # ── check ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -152,6 +172,9 @@ async def _findings(state: Path, *, deep: bool) -> list[Finding]:
         return [Finding(str(error), damaged=True)]
     try:
         role = await load_role(store, state)
+        address = contents_of(state)
+        if address is not None:
+            return [one async for one in stored_content_findings(store, address, deep=deep)]
         if role is not None:
             return [finding async for finding in archive_findings(role, store, deep=deep)]
         return [finding async for finding in mirror_findings(state.parent, store, deep=deep)]
@@ -189,7 +212,9 @@ async def _repair_findings(state: Path, findings: Sequence[Finding], tell: Tell,
                 tell(f"queued again: {finding.words}")
             if finding.stray is not None:
                 tell(f"moved to {_quarantine(home, finding.stray)}: {finding.stray}")
-        if await load_role(store, state) is None:  # a crawl's files are completed by its next run
+        if (
+            contents_of(state) is None and await load_role(store, state) is None
+        ):  # a crawl's files are completed by its next run
             await _rebuild(home, store, clock)
             tell("rewritten: the derived files")
     finally:

@@ -12,11 +12,11 @@ import msgspec
 
 from sumi.catalogue.captures import open_captures
 from sumi.catalogue.find import Job, JobKind
+from sumi.catalogue.page_files import open_page_files
 from sumi.catalogue.pages import split_page
 from sumi.errors import SumiError
 from sumi.files.blobs import FolderBlobs
 from sumi.files.safe_files import SafeFolder
-from sumi.jobs.mirror.raw_pages import RawPages
 from sumi.model import PageFacts
 from sumi.parse.commonmark import render
 from sumi.parse.page.raw import unpacked
@@ -80,8 +80,8 @@ def markdown_of(job: Job, record: PageRecord) -> Text | None:
 def _mirror_text(job: Job, facts: PageFacts) -> bytes | None:
     if job.kind is not JobKind.MIRROR or facts.path is None:
         return None
-    with closing(SafeFolder(job.root)) as folder:
-        data = folder.read_bytes(facts.path, 4 * MOST_BYTES)
+    with open_page_files(job.root, job.home, job.state) as files:
+        data = files.read(facts.path, 4 * MOST_BYTES)
     return None if data is None else split_page(data).data
 
 
@@ -110,9 +110,8 @@ def _raw(job: Job, facts: PageFacts) -> bytes | None:
         return _archived(job.home, facts)
     if facts.raw_at is None or job.kind is not JobKind.MIRROR:
         return None
-    with closing(SafeFolder(job.root)) as folder:
-        frame = RawPages(folder, job.home.resolve().name).read(facts.raw_at)
-    return None if frame is None else unpacked(frame, 4 * MOST_BYTES)
+    with open_page_files(job.root, job.home, job.state) as files:
+        return files.body(facts.raw_at, 4 * MOST_BYTES)
 
 
 def _archived(home: Path, facts: PageFacts) -> bytes | None:

@@ -181,6 +181,12 @@ def _parse_folder(text: str) -> str:
     return os.path.expanduser(text)
 
 
+def _parse_store(text: str) -> str:
+    from sumi.files.objects import checked_address  # which settings do without otherwise
+
+    return checked_address(text)
+
+
 def _parse_file(text: str) -> str:
     path = _parse_folder(text)
     if not os.path.isfile(path):
@@ -376,6 +382,7 @@ STATE = Kind(
 JOB_NAME = Kind("letters, digits, and . : _ - between them", _parse_name, "NAME")
 FOLDER = Kind("a folder", _parse_folder, "DIR")
 FILE = Kind("an existing file", _parse_file, "FILE", is_path=True)
+STORE = Kind("s3://BUCKET/PREFIX or file:///FOLDER", _parse_store, "URL")
 NEW_FILE = Kind("a file", _parse_folder, "FILE")
 WARC = Kind("a file whose name ends in .warc.gz", _parse_warc, "FILE")
 DURATION = Kind(

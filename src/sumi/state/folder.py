@@ -29,6 +29,10 @@ _SQLITE = b"SQLite format 3\0"
 _HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 
 
+def holds_state(folder: Path) -> bool:
+    return (folder / FORMAT_NAME).exists()
+
+
 def claim_folder(folder: Path, backend: str, version: int, *, must_exist: bool = False) -> None:
     """Mark a new folder as this backend's; StateError if it belongs to another one, or to another version."""
     path = folder / FORMAT_NAME

@@ -12,6 +12,8 @@ from hashlib import sha256
 from typing import TypeAlias
 from urllib.parse import unquote
 
+import msgspec
+
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.mirror.markdown_page import HEAD_END
 from sumi.jobs.mirror.settings import MirrorSettings
@@ -70,27 +72,13 @@ class AssetFolder:
             self._note(record.facts)
 
     def keep(self, url: str, kind: Kind, response: Response) -> PageFacts | Verdict:
-        body, declared = response.body, response.header("content-type") or ""
-        extension = image_extension(body) if kind is Kind.IMAGE else file_extension(url, declared, body)
-        if extension is None:
-            return NO_IMAGE if kind is Kind.IMAGE else A_PAGE
-        digest = sha256(body).hexdigest()
-        if digest not in self._contents and self._bytes + len(body) > self._most_bytes:
-            return Verdict(Outcome.ASSETS_FULL, f"the others take {self._bytes} of {self._most_bytes} bytes")
-        facts = PageFacts(
-            status=response.status,
-            content_type=declared or None,
-            path=f"{self._folder}/{_subfolder(extension)}/{asset_name(url, extension)}",
-            size=len(body),
-            sha256=digest,
-            asset=True,
-            etag=response.header("etag"),
-            last_modified=response.header("last-modified"),
-            body_bytes=len(body),
-            latency_ms=round(response.timing.latency * 1000),
-            fetched_at=response.timing.finished,
-        )
-        self._put(facts, body)
+        facts = asset_facts(url, kind, response)
+        if isinstance(facts, Verdict):
+            return facts
+        if facts.sha256 not in self._contents and self._bytes + len(response.body) > self._most_bytes:
+            return full(self._bytes, self._most_bytes)
+        facts = msgspec.structs.replace(facts, path=f"{self._folder}/{facts.path}")
+        self._put(facts, response.body)
         return facts
 
     def sweep(self) -> None:
@@ -119,6 +107,31 @@ class AssetFolder:
         """Reads the file: an update may have replaced it, and a power cut may have zeroed it."""
         data = self._files.read_bytes(path)
         return data is not None and is_whole_asset(data, facts)
+
+
+def full(taken: int, most: int) -> Verdict:
+    return Verdict(Outcome.ASSETS_FULL, f"the others take {taken} of {most} bytes")
+
+
+def asset_facts(url: str, kind: Kind, response: Response) -> PageFacts | Verdict:
+    """What to record of it, with its path below the folder of assets; why not, if it is none."""
+    body, declared = response.body, response.header("content-type") or ""
+    extension = image_extension(body) if kind is Kind.IMAGE else file_extension(url, declared, body)
+    if extension is None:
+        return NO_IMAGE if kind is Kind.IMAGE else A_PAGE
+    return PageFacts(
+        status=response.status,
+        content_type=declared or None,
+        path=f"{_subfolder(extension)}/{asset_name(url, extension)}",
+        size=len(body),
+        sha256=sha256(body).hexdigest(),
+        asset=True,
+        etag=response.header("etag"),
+        last_modified=response.header("last-modified"),
+        body_bytes=len(body),
+        latency_ms=round(response.timing.latency * 1000),
+        fetched_at=response.timing.finished,
+    )
 
 
 def is_whole_asset(data: bytes, facts: PageFacts) -> bool:

@@ -8,8 +8,9 @@ assets are projections: rewritten from the ledger at every start and every clean
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -42,11 +43,23 @@ from sumi.model import Lease, PageFacts, Response
 from sumi.outcomes import Ending, Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
 from sumi.policy import Layout
-from sumi.ports import Clock, FrontierStats, Ledger, UrlRecord
+from sumi.ports import Clock, Frontier, FrontierStats, Ledger, UrlRecord
 from sumi.urls.paths import PathAllocator
 
 # The job's first start, kept in the ledger because a resumed job is as old as its first run.
 STARTED_NOTE = "markdown_tree.started_at"
+
+
+class Rewritable(Protocol):
+    """Pages that are there, to be read and written again."""
+
+    def read_page(self, facts: PageFacts) -> bytes | None: ...
+
+    async def replace_pages(
+        self, pages: Sequence[tuple[str, PageFacts, bytes | None]], frontier: Frontier
+    ) -> None:
+        """New records of pages, by URL, and new content for those that get some."""
+        ...
 
 
 class MarkdownTree:
@@ -121,6 +134,14 @@ class MarkdownTree:
         """Write new content to a page's file; the caller amends its record."""
         if facts.path is not None:
             self._files.write_atomic(facts.path, data)
+
+    async def replace_pages(
+        self, pages: Sequence[tuple[str, PageFacts, bytes | None]], frontier: Frontier
+    ) -> None:
+        await frontier.amend({url: facts for url, facts, _ in pages})
+        for _, facts, data in pages:
+            if data is not None:
+                self.replace_page(facts, data)
 
     @property
     def layout(self) -> Layout:
@@ -227,16 +248,10 @@ class MarkdownTree:
 
     def remarks(self) -> tuple[str, ...]:
         """Notes for the summary, as of the last ``finish``."""
-        found = self._survey
-        notes = [] if found.changes is None else [found.changes.sentence()]
-        if found.from_markdown:
-            from_html = found.pages - found.from_markdown
-            notes.append(
-                f"source: {found.from_markdown:,} pages from the site's own Markdown, {from_html:,} from HTML"
-            )
+        notes = self._survey.remarks()
         if self._history is not None:
-            notes += self._history.notes()
-        return tuple(notes)
+            notes = (*notes, *self._history.notes())
+        return notes
 
     def close(self) -> None:
         if self._history is not None:

@@ -7,7 +7,7 @@ are ignored. ``zstdcat`` prints all bodies of a pack.
 
 from hashlib import sha256
 
-from sumi.catalogue.pages import RAW_FOLDER, RAW_PACK
+from sumi.catalogue.page_files import RAW_FOLDER, RAW_PACK
 from sumi.files.safe_files import SafeFolder
 from sumi.parse.page.raw import unpacked
 

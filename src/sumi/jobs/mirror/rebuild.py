@@ -12,6 +12,8 @@ from sumi.assembly.parts import new_digester
 from sumi.console.open_job import refuse_captures, stored_jobs
 from sumi.engine.io import SystemClock
 from sumi.engine.revisit import revision_of
+from sumi.errors import UsageError
+from sumi.files.contents_place import contents_of
 from sumi.jobs.mirror.local_links import LocalLinks, local_links
 from sumi.jobs.mirror.markdown_page import recompose_page
 from sumi.jobs.mirror.output import MarkdownTree
@@ -64,6 +66,8 @@ async def rebuild(
     summary = RebuildSummary()
     digester = new_digester(processes, ParseLimits())
     try:
+        for state in filter(contents_of, states):
+            raise UsageError(f"{state.parent} keeps its pages in a store, whose contents never change")
         for state in states:  # a folder of several sites: one after the other
             run = _Rebuild(state, digester, dry_run=dry_run)
             try:

@@ -1,9 +1,11 @@
 """A run of a mirror: its folder, its store, its tree of Markdown."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -27,7 +29,10 @@ from sumi.engine.run import Place, Run, announce_if_long
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, Progress, Summary
 from sumi.fetch.replay import ReplayFetcher
+from sumi.files.contents_place import CONTENTS_FILE, agreed_contents, contents_of, keep_contents
 from sumi.files.disk_errors import explained
+from sumi.files.objects import Objects
+from sumi.files.segments import SegmentWriter
 from sumi.history.recorder import FOLDER as HISTORY
 from sumi.history.recorder import HistoryRecorder
 from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_skipped
@@ -37,6 +42,7 @@ from sumi.jobs.mirror.layout import settle_layout
 from sumi.jobs.mirror.local_links import link_pages
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.recipe import mirror_home, mirror_job
+from sumi.jobs.mirror.segment_pages import SegmentPages
 from sumi.jobs.mirror.settings import MirrorSettings, given_settings, load_saved_settings, save_settings
 from sumi.jobs.mirror.sharing import shared_mirror
 from sumi.jobs.mirror.site_pass import settle_furniture
@@ -46,7 +52,7 @@ from sumi.outcomes import Outcome
 from sumi.policy import StateBackend, is_database
 from sumi.ports import Clock, Enqueue, Fetcher, JobStore, Ledger, Remains, Settlement, Source
 from sumi.recipe import Job
-from sumi.state.folder import FORMAT_NAME, sync_folder
+from sumi.state.folder import FORMAT_NAME, holds_state, sync_folder
 from sumi.state.lock import LOCK_NAME, Claim, FolderLock, remove_all_but
 
 PROGRESS_FILE_SECONDS = 2.0
@@ -54,6 +60,7 @@ PROGRESS_FILE_SECONDS = 2.0
 # take 26 KB, the packed body 7 KB.
 BYTES_PER_PAGE = 28 * 1024
 RAW_BYTES_PER_PAGE = 8 * 1024
+Output: TypeAlias = MarkdownTree | SegmentPages
 # --fresh creates this file next to the state before it removes anything: after a kill, the next run completes
 # the removal instead of resuming what is left.
 _EMPTYING = "emptying"
@@ -108,10 +115,11 @@ async def _mirror(
             _empty(home)
         require_disk_space(home, settings.min_free)
         job = _with_disk_notes(job, settings, home)
-        store = await _open(settings, job, home, listeners, claim.lock, control, joins=joins)
-        async with _opened(settings, job, home, listeners, store) as (io, tree):
+        store, address = await _open(settings, job, home, listeners, claim.lock, control, joins=joins)
+        async with _opened(settings, job, home, listeners, store, address) as (io, tree):
             summary = await _run(settings, job, home, io, store, tree, control, read_settings)
-    write_overview(home.parent)
+    if address is None:
+        write_overview(home.parent)
     if settings.index and not is_database(settings.state):
         await keep_current(home / STATE_FOLDER, teller(listeners))
     return summary
@@ -123,7 +131,7 @@ async def _run(
     home: Path,
     io: Io,
     store: JobStore,
-    tree: MarkdownTree,
+    tree: Output,
     control: Control,
     read_settings: Callable[[], MirrorSettings] | None,
 ) -> Summary:
@@ -152,7 +160,7 @@ async def _run(
         return await Run(job, place, io, store, tree, control, read_job, complete).run()
 
 
-async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: MarkdownTree) -> bool:
+async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: Output) -> bool:
     """Requeue what changed settings and ``--update`` ask for. Returns whether links are, or were, rewritten
     to files."""
     now = io.clock.now()
@@ -170,8 +178,11 @@ async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: Mark
     return any(each.rewrite_links or each.assets for each in (before, settings) if each is not None)
 
 
-async def _complete(settings: MirrorSettings, store: JobStore, tree: MarkdownTree, *, linked: bool) -> None:
+async def _complete(settings: MirrorSettings, store: JobStore, tree: Output, *, linked: bool) -> None:
     """Final file names and local links, once all pages are stored."""
+    if isinstance(tree, SegmentPages):  # it has neither
+        await settle_furniture(store, store, tree, drop=not settings.keep_furniture)
+        return
 
     async def link(*, to_pages: bool) -> None:
         await link_pages(store, store, tree, to_pages=to_pages, to_assets=settings.assets)
@@ -208,24 +219,47 @@ async def _open(
     control: Control,
     *,
     joins: bool,
-) -> JobStore:
+) -> tuple[JobStore, str | None]:
+    """And the address of the contents, if they are not kept in files."""
     clock, state, tell = SystemClock(), home / STATE_FOLDER, teller(listeners)
+    if settings.store is not None and settings.rewrite_links:
+        raise UsageError("--rewrite-links is for files and --store keeps none: leave one of them out")
     if not is_database(settings.state):
+        address = await _contents(settings, state, home.name)
         backend = None if settings.state is None else StateBackend(settings.state)
-        return open_store(backend, state, job.frontier, clock.now(), settings.durability, tell, lock)
+        store = open_store(backend, state, job.frontier, clock.now(), settings.durability, tell, lock)
+        return store, address
     refuse_state_in(state)
+    if settings.store is not None:
+        await asyncio.to_thread(Objects(settings.store).check)
     from sumi.assembly.many_machines import join
 
     return await join(shared_mirror(settings, joins=joins), job, clock, tell, control)
 
 
+async def _contents(settings: MirrorSettings, state: Path, name: str) -> str | None:
+    """Nothing is noted before the store has answered: another attempt may name another one."""
+    known = contents_of(state)
+    address = agreed_contents(known, settings.store, name, is_new=not holds_state(state))
+    if address is not None:
+        await asyncio.to_thread(Objects(address).check)
+        if known is None:
+            keep_contents(state, address)
+    return address
+
+
 @asynccontextmanager
 async def _opened(
-    settings: MirrorSettings, job: Job, home: Path, listeners: Sequence[Listener], store: JobStore
-) -> AsyncIterator[tuple[Io, MarkdownTree]]:
-    clock, state = SystemClock(), home / STATE_FOLDER
-    history = HistoryRecorder(state / HISTORY, clock.now) if settings.history else None
-    tree = MarkdownTree(home.parent, home.name, settings.url, clock, settings.max_assets_total, history)
+    settings: MirrorSettings,
+    job: Job,
+    home: Path,
+    listeners: Sequence[Listener],
+    store: JobStore,
+    address: str | None,
+) -> AsyncIterator[tuple[Io, Output]]:
+    """``address``: of the contents, if they are not kept in files."""
+    clock = SystemClock()
+    tree = _output(settings, home, clock, teller(listeners), address)
     heard: list[Listener] = [*listeners, _ProgressFile(tree, clock)]
     try:
         # A new mirror or an update fails at once if the server cannot be reached; a resumed run does not.
@@ -234,20 +268,39 @@ async def _opened(
         async with connected(
             job, store, tree, clock, heard, processes, must_reach=must_reach, warc=warc, team=team_of(store)
         ) as io:
+            if isinstance(tree, SegmentPages):
+                io = replace(io, segments=tree.segments)  # noqa: PLW2901 - the same with segments
             if settings.assets:
                 io = replace(io, assets=tree, source=EarlierAssets(store, store, tree.read_page))  # noqa: PLW2901 - the same with assets
             if settings.replay_unlinked:
                 io = replace(io, source=ArchivedPages(io.fetcher, io.source, store))  # noqa: PLW2901 - the same with more pages
             yield io, tree
     finally:
-        tree.close()
+        await _close(tree)
         await store.aclose()
+
+
+def _output(
+    settings: MirrorSettings, home: Path, clock: Clock, tell: Listener, address: str | None
+) -> Output:
+    if address is not None:
+        objects = Objects(address)
+        return SegmentPages(objects, SegmentWriter(objects, tell), clock, settings.max_assets_total)
+    history = HistoryRecorder(home / STATE_FOLDER / HISTORY, clock.now) if settings.history else None
+    return MarkdownTree(home.parent, home.name, settings.url, clock, settings.max_assets_total, history)
+
+
+async def _close(tree: Output) -> None:
+    if isinstance(tree, SegmentPages):
+        await tree.segments.aclose()
+    else:
+        tree.close()
 
 
 class _ProgressFile:
     """Updates ``_progress.json`` while a mirror runs."""
 
-    def __init__(self, tree: MarkdownTree, clock: Clock) -> None:
+    def __init__(self, tree: Output, clock: Clock) -> None:
         self._tree = tree
         self._clock = clock
         self._due = 0.0
@@ -278,7 +331,7 @@ def _empty(home: Path) -> None:
     with explained(mark):
         mark.touch(mode=0o644)
     sync_folder(state)
-    remove_all_but([state / LOCK_NAME, mark, state / HISTORY], home)
+    remove_all_but([state / LOCK_NAME, mark, state / HISTORY, state / CONTENTS_FILE], home)
     with explained(mark):
         mark.unlink()
 

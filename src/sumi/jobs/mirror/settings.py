@@ -19,6 +19,7 @@ from sumi.settings.kinds import (
     MIB,
     RATE,
     STATE,
+    STORE,
     SWITCH,
     URL,
     choice,
@@ -57,6 +58,7 @@ class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
     layout: Layout | None = None
     state: str | None = None  # a StateBackend, or the address of a database
     job: str | None = None  # its name there
+    store: str | None = None
     follow_links: bool = False
     replay_unlinked: bool = False
     hosts: tuple[str, ...] = ()
@@ -233,6 +235,13 @@ _OUTPUT: Final = grouped(
         "With --state postgresql://HOST/DATABASE, the name of the job in the database.",
         otherwise="the host of the site",
     ),
+    Setting(
+        "store",
+        STORE,
+        "Keep pages in an S3-compatible store, or in segments in a folder, instead of in files: "
+        "s3://BUCKET/PREFIX or file:///FOLDER. sumi export makes trees of them.",
+        otherwise="files",
+    ),
 )
 
 _PACE: Final = grouped(
@@ -263,17 +272,9 @@ LOOKING: Final = tuple(one for one in SETTINGS if one.group != OPERATING and one
 # Of those, what does nothing in sumi plan, which samples pages, and in sumi sitemap, which requests none.
 NOT_PLANNED: Final = frozenset(
     {
-        *("output", "fresh", "update", "trust-lastmod", "rewrite-links", "state", "job", "history"),
-        *(
-            "durability",
-            "follow-links",
-            "max-depth",
-            "assets",
-            "max-asset-size",
-            "max-assets-total",
-            "drop-duplicates",
-        ),
-        *("min-fidelity", "on-error", "min-free"),
+        *("output", "fresh", "update", "trust-lastmod", "rewrite-links", "state", "job", "store", "history"),
+        *("follow-links", "max-depth", "assets", "max-asset-size", "max-assets-total", "drop-duplicates"),
+        *("min-fidelity", "on-error", "min-free", "durability"),
     }
 )
 NOT_LISTED: Final = NOT_PLANNED | {

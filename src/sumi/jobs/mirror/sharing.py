@@ -26,7 +26,7 @@ def shared_mirror(settings: MirrorSettings, *, joins: bool) -> SharedJob:
     assert settings.state is not None
     name = settings.job or mirror_home(settings)
     recipe = None if joins else shared_recipe(settings, LOCAL, SECRET)
-    return SharedJob(settings.state, name, KIND, recipe)
+    return SharedJob(settings.state, name, KIND, recipe, settings.store)
 
 
 def settings_for_worker(

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from sumi.jobs.mirror.markdown_page import HEAD_END, is_whole, with_body
-from sumi.jobs.mirror.output import MarkdownTree
+from sumi.jobs.mirror.output import Rewritable
 from sumi.jobs.mirror.survey import stored_pages
 from sumi.model import PageFacts
 from sumi.parse.markdown.left_out import REPEATED
@@ -34,7 +34,7 @@ SAMPLE: Final = 400  # pages of each host that are compared; all are treated ali
 _BATCH: Final = 500
 
 
-async def learn_furniture(ledger: Ledger, tree: MarkdownTree) -> dict[str, Furniture]:
+async def learn_furniture(ledger: Ledger, tree: Rewritable) -> dict[str, Furniture]:
     """By host; hosts with few pages teach nothing."""
     chosen = await _sampled(ledger)
     sites: dict[str, Site] = {}
@@ -66,7 +66,7 @@ def _rank(url: str) -> bytes:
     return blake2b(url.encode("utf-8", "replace"), digest_size=8).digest()
 
 
-async def settle_furniture(ledger: Ledger, frontier: Frontier, tree: MarkdownTree, *, drop: bool) -> int:
+async def settle_furniture(ledger: Ledger, frontier: Frontier, tree: Rewritable, *, drop: bool) -> int:
     """Take furniture off every page, if it is to be dropped, and record what share of the rest is junk.
     Returns how many files were rewritten."""
     learnt = await learn_furniture(ledger, tree)
@@ -83,7 +83,7 @@ async def settle_furniture(ledger: Ledger, frontier: Frontier, tree: MarkdownTre
 
 
 async def _settled_pages(
-    ledger: Ledger, tree: MarkdownTree, learnt: dict[str, Furniture], *, drop: bool
+    ledger: Ledger, tree: Rewritable, learnt: dict[str, Furniture], *, drop: bool
 ) -> AsyncIterator[tuple[str, PageFacts, bytes | None]]:
     """Those whose record or file changes."""
     async for record in stored_pages(ledger):
@@ -146,10 +146,7 @@ def _blocks(data: bytes | None) -> list[Block] | None:
 
 
 async def _write(
-    batch: list[tuple[str, PageFacts, bytes | None]], frontier: Frontier, tree: MarkdownTree
+    batch: list[tuple[str, PageFacts, bytes | None]], frontier: Frontier, tree: Rewritable
 ) -> None:
     if batch:
-        await frontier.amend({url: facts for url, facts, _ in batch})
-        for _, facts, data in batch:
-            if data is not None:
-                tree.replace_page(facts, data)
+        await tree.replace_pages(batch, frontier)

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
+from sumi.files.segments import place_in
 from sumi.jobs.mirror.update import Changes
 from sumi.model import Kind
 from sumi.outcomes import BY_ENDING, KEPT, Ending, Outcome
@@ -79,11 +80,21 @@ class Survey:
         if self.changes is not None:
             self.changes.add(record)
 
+    def remarks(self) -> tuple[str, ...]:
+        """Notes for the summary."""
+        notes = [] if self.changes is None else [self.changes.sentence()]
+        if self.from_markdown:
+            from_html = self.pages - self.from_markdown
+            notes.append(
+                f"source: {self.from_markdown:,} pages from the site's own Markdown, {from_html:,} from HTML"
+            )
+        return tuple(notes)
+
     def _add_page(self, record: UrlRecord) -> None:
         facts = record.facts
         self.pages += 1
         self.from_markdown += facts.source is not None
-        if facts.path is not None:
+        if facts.path is not None and place_in(facts.path) is None:
             folder = facts.path.removesuffix(f"/{INDEX}")
             is_file = folder == facts.path
             name = (folder.removesuffix(".md") if is_file else folder).replace("/", STEP)
