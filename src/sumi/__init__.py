@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sumi import sync as sync
     from sumi.corpus.change_feeds import Change as Change
     from sumi.corpus.change_log import diff as diff
+    from sumi.corpus.change_log import diffs_since as diffs_since
     from sumi.corpus.change_log import feed as feed
     from sumi.corpus.change_log import prune_history as prune_history
     from sumi.corpus.change_log import runs as runs
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from sumi.events import Exported as Exported
     from sumi.events import Summary as Summary
     from sumi.exchange.export import export as export
+    from sumi.fetch.identity import create_identity as create_identity
+    from sumi.fetch.identity import directory_of as directory_of
+    from sumi.fetch.identity import load_identity as load_identity
     from sumi.inspection.explain import Explanation as Explanation
     from sumi.inspection.explain import explain as explain
     from sumi.inspection.state import CheckedJob as CheckedJob
@@ -92,8 +96,11 @@ _HOMES = {
     "check_state": "inspection.state",
     "convert": "jobs.mirror.convert",
     "crawl": "jobs.pipeline.crawl",
+    "create_identity": "fetch.identity",
     "diff_map": "jobs.map.diff",
+    "directory_of": "fetch.identity",
     "diff": "corpus.change_log",
+    "diffs_since": "corpus.change_log",
     "explain": "inspection.explain",
     "export": "exchange.export",
     "export_map": "jobs.map.export",
@@ -103,6 +110,7 @@ _HOMES = {
     "search": "corpus.searching",
     "import_archives": "jobs.mirror.archive_import",
     "feed": "corpus.change_log",
+    "load_identity": "fetch.identity",
     "map": "jobs.map.run",
     "migrate_state": "inspection.state",
     "mirror": "jobs.mirror.run",

@@ -20,6 +20,7 @@ from sumi.inspection.state import repair_state as _repair_state
 from sumi.inspection.status import status as _status
 from sumi.jobs.capture.run import capture as _capture
 from sumi.jobs.map.run import map as _map
+from sumi.jobs.mirror.archive_import import import_archives as _import_archives
 from sumi.jobs.mirror.plan import plan as _plan
 from sumi.jobs.mirror.rebuild import rebuild as _rebuild
 from sumi.jobs.mirror.run import mirror as _mirror
@@ -35,6 +36,7 @@ __all__ = [
     "crawl",
     "explain",
     "export",
+    "import_archives",
     "index",
     "map",
     "migrate_state",
@@ -69,6 +71,7 @@ check_state = _plain(_check_state)
 crawl = _plain(_crawl)
 explain = _plain(_explain)
 export = _plain(_export)
+import_archives = _plain(_import_archives)
 index = _plain(_index)
 map = _plain(_map)  # noqa: A001 - as the command is called
 migrate_state = _plain(_migrate_state)

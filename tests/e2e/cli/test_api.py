@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import sumi
+from sumi.cli.main import COMMANDS
 from sumi.errors import Interrupted, UsageError
 from sumi.events import Event, PageSettled
 from tests.e2e.pipeline.run_site import PlainSite, configured_crawl, plain_site
@@ -110,6 +112,18 @@ def test_type_checkers_are_told_of_the_same_names() -> None:
     assert sorted(name for _, name in told) == sorted({*sumi.__all__} - {"__version__"})
     for home, name in told:
         assert getattr(sumi, name) is getattr(importlib.import_module(home), name)
+
+
+def test_whatever_is_awaitable_can_be_called_plainly() -> None:
+    awaitable = {name for name in sumi.__all__ if inspect.iscoroutinefunction(getattr(sumi, name))}
+    assert set(sumi.sync.__all__) == awaitable
+
+
+def test_every_command_is_in_the_guide_or_has_no_function() -> None:
+    guide = (Path(__file__).parents[3] / "docs/guides/python.md").read_text()
+    named = " ".join(re.findall(r"`([^`]*)`", guide.partition("## Settings")[0]))
+    words = set(re.findall(r"[\w-]+", named))
+    assert [one.name for one in COMMANDS if not {*one.name.split()} <= words] == []
 
 
 def test_a_stored_job_is_looked_at_checked_and_carried(make_site: MakeSite, tmp_path: Path) -> None:

@@ -41,5 +41,9 @@ def test_every_example_runs(
     assert "complete {'absent': 5, 'captured': 5}" in said
     assert "completed 5" in said
     assert "5 rows" in said
+    assert "5 pages exported" in said
+    assert "5 pages indexed" in said
+    assert "1 added /p1" in said
+    assert "# Title\n\nText." in said
     assert (tmp_path / "docs.zip").is_file()
     assert (tmp_path / "web.graphml").is_file()
