@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sumi.corpus.indexed_text import indexed_page, section_anchors, shared_ending
 from sumi.corpus.reading import SectionRow, fitted, headings_of
 from sumi.corpus.sections import sections
-from sumi.corpus.tokens import estimate
+from sumi.corpus.tokens import code_share, estimate
 from tests.corpus.test_sections import PAGES
 
 
@@ -42,6 +42,13 @@ def test_estimates_are_by_kind_of_text() -> None:
     assert estimate("```\n" + "a" * 24 + "\n```") == 11
     assert estimate("日本語") == 5
     assert estimate("") == 0
+
+
+def test_the_share_of_code_is_that_of_its_blocks() -> None:
+    block = "~~~\n" + "x" * 16 + "\n~~~"
+    assert code_share(block) == 1.0
+    assert code_share(f"{block}\n{'w' * 23}") == 0.5
+    assert code_share("words") == code_share("") == 0.0
 
 
 @given(PAGES)

@@ -12,6 +12,7 @@ import yaml
 
 from sumi.corpus.tokens import estimate
 from sumi.exchange.trees import flat_name
+from sumi.exchange.xhtml import Addresses, as_xhtml
 from sumi.parse.page.llms_full import parts_by_page
 from tests.commands import RunSumi
 from tests.exchange.conftest import FAST
@@ -168,3 +169,10 @@ def test_pages_with_the_same_name_each_get_one(run_sumi: RunSumi, site: FolderSi
         "api-3.md",
         "index.md",
     ]
+
+
+def test_what_a_link_shows_keeps_its_form() -> None:
+    shown = as_xhtml("[a **bold** `name`](https://example.org/)", Addresses(str, str))
+    assert shown.strip() == (
+        '<p><a href="https://example.org/">a <strong>bold</strong> <code>name</code></a></p>'
+    )
