@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from sumi.inspection.state import repair_state as repair_state
     from sumi.inspection.status import JobStatus as JobStatus
     from sumi.inspection.status import status as status
+    from sumi.jobs.capture.archive_import import import_capture as import_capture
     from sumi.jobs.capture.captures import Captures as Captures
     from sumi.jobs.capture.run import Captured as Captured
     from sumi.jobs.capture.run import CaptureRun as CaptureRun
@@ -109,6 +110,7 @@ _HOMES = {
     "read": "corpus.reading",
     "search": "corpus.searching",
     "import_archives": "jobs.mirror.archive_import",
+    "import_capture": "jobs.capture.archive_import",
     "feed": "corpus.change_log",
     "load_identity": "fetch.identity",
     "map": "jobs.map.run",

@@ -18,6 +18,7 @@ from sumi.inspection.state import check_state as _check_state
 from sumi.inspection.state import migrate_state as _migrate_state
 from sumi.inspection.state import repair_state as _repair_state
 from sumi.inspection.status import status as _status
+from sumi.jobs.capture.archive_import import import_capture as _import_capture
 from sumi.jobs.capture.run import capture as _capture
 from sumi.jobs.map.run import map as _map
 from sumi.jobs.mirror.archive_import import import_archives as _import_archives
@@ -37,6 +38,7 @@ __all__ = [
     "explain",
     "export",
     "import_archives",
+    "import_capture",
     "index",
     "map",
     "migrate_state",
@@ -72,6 +74,7 @@ crawl = _plain(_crawl)
 explain = _plain(_explain)
 export = _plain(_export)
 import_archives = _plain(_import_archives)
+import_capture = _plain(_import_capture)
 index = _plain(_index)
 map = _plain(_map)  # noqa: A001 - as the command is called
 migrate_state = _plain(_migrate_state)

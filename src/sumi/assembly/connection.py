@@ -139,7 +139,7 @@ def _proxy(entry: str) -> Proxy:
 
 def notes_of(settings: SharedSettings) -> tuple[str, ...]:
     notes = []
-    if not settings.respect_robots:
+    if not settings.respect_robots and not settings.replay:  # no request is made, so there is nothing to obey
         notes.append("robots.txt is not respected (--no-respect-robots)")
     if settings.robots_on_error is not RobotsOnError.RFC9309:
         notes.append(f"an unreachable robots.txt means: {settings.robots_on_error}")

@@ -102,7 +102,7 @@ COMMANDS: tuple[Command, ...] = (
         KEEP,
     ),
     Command("convert", "jobs.mirror.command_convert", "one page as Markdown: a file, a URL or stdin", TAKE),
-    Command("import", "jobs.mirror.command_import", "mirrors made of WARC or WACZ files, offline", TAKE),
+    Command("import", "cli.import_archives", "mirrors or captures of WARC or WACZ files, offline", TAKE),
     Command("export", "cli.export", "captured pages as WACZ, JSON lines, Parquet and more", KEEP),
     Command("worker", "cli.worker", "help with a job in a database, on one machine of many", TAKE),
     Command("status", "cli.status", "the state of a job, and what each host waits for"),

@@ -55,6 +55,7 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
     history: bool = True
     index: bool = True
     replay: tuple[str, ...] = ()
+    replay_unlinked: bool = False
     durability: Durability = Durability.BATCH
     min_free: int | None = None
     processes: int | None = None
@@ -466,6 +467,11 @@ _OUTPUT: Final = grouped(
         many(FILE),
         "Take all answers from this WARC or WACZ file, and request nothing from the site. Repeatable.",
         otherwise="ask the site",
+    ),
+    Setting(
+        "replay-unlinked",
+        SWITCH,
+        "With --replay, also take archived pages that no page links to.",
     ),
     Setting(
         "durability",

@@ -1,5 +1,6 @@
 """``sumi import`` and ``--replay``: archives become what fetching would have made, and no server is asked."""
 
+import gzip
 import json
 import re
 import shutil
@@ -62,6 +63,52 @@ def test_running_it_again_takes_nothing_twice(
     manifest = json.loads((tmp_path / "imported" / site.home / "_manifest.json").read_text())
     urls = [page["url"] for page in manifest["pages"]]
     assert len(urls) == len(set(urls)) == PAGES + 1
+
+
+def test_an_import_as_a_capture_is_one_job_however_often_it_runs(
+    run_sumi: RunSumi, site: FolderSite, archive: Path, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        done = run_sumi("import", "warc", str(archive), "--as", "capture", "--store", "captures")
+        assert done.returncode == 0, done.stderr
+    (job,) = run_sumi("capture", "list", "--json").stdout.splitlines()
+    assert json.loads(job)["pages_processed"] == PAGES + 1
+    assert site.answers == []
+    found = run_sumi("export", "jsonl", "captures", "-o", "pages.jsonl")
+    assert found.returncode == 0, found.stderr
+    rows = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    assert {row["url"] for row in rows} == {site.url, *(f"{site.url}p{n}.html" for n in range(PAGES))}
+
+
+def test_robots_txt_does_not_keep_what_is_archived_from_an_import(
+    run_sumi: RunSumi, site: FolderSite, archive: Path, tmp_path: Path
+) -> None:
+    site.write("robots.txt", "User-agent: *\nDisallow: /p1\n")
+    record = warc_response(f"{site.url}robots.txt", "text/plain", b"User-agent: *\nDisallow: /p1\n")
+    archive.write_bytes(archive.read_bytes() + record)
+    for kind in ("mirror", "capture"):
+        done = run_sumi("import", "warc", str(archive), "--as", kind, "--json")
+        assert done.events[-1]["outcomes"]["captured"] == PAGES + 1
+        assert "robots" not in str(done.events[-1]["notes"])
+
+
+def test_what_only_one_kind_of_import_takes_is_refused_for_the_other(
+    run_sumi: RunSumi, archive: Path
+) -> None:
+    as_capture = run_sumi("import", str(archive), "--as", "capture", "--rewrite-links")
+    as_mirror = run_sumi("import", str(archive), "--store", "captures")
+    assert (as_capture.returncode, as_mirror.returncode) == (2, 2)
+    assert "--rewrite-links: for mirrors only" in as_capture.stderr
+    assert "--store is for --as capture" in as_mirror.stderr
+
+
+def warc_response(url: str, media: str, body: bytes) -> bytes:
+    block = f"HTTP/1.1 200 OK\r\nContent-Type: {media}\r\n\r\n".encode() + body
+    head = (
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2020-01-01T00:00:00Z\r\n"
+        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
+    )
+    return gzip.compress(head.encode() + block + b"\r\n\r\n")
 
 
 def test_pages_that_nobody_links_to_are_imported(

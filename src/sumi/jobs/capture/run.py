@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from sumi.assembly.archived_pages import ArchivedPages
 from sumi.assembly.operating import operated
 from sumi.assembly.parts import (
     STATE_FOLDER,
@@ -43,8 +44,8 @@ from sumi.jobs.capture.recipe import capture_job
 from sumi.jobs.capture.rows import CaptureJob, JobStatus
 from sumi.jobs.capture.settings import CaptureSettings, keyword_settings, storable
 from sumi.outcomes import Outcome
-from sumi.policy import RenderMode
-from sumi.ports import JobStore
+from sumi.policy import Preset, RenderMode
+from sumi.ports import JobStore, Source
 from sumi.recipe import Job
 from sumi.state.lock import make_folders
 
@@ -251,9 +252,12 @@ async def _opened(
     heard = (_follow(folder, output, source, clock.now), *listeners)
     try:
         async with connected(job, store, output, clock, heard, settings.processes, warc=settings.warc) as io:
+            whole: Source = source
+            if settings.replay_unlinked:
+                whole = ArchivedPages(io.fetcher, source, store, Preset.CAPTURE)
             fetcher = CachingFetcher(io.fetcher, cache)
             digester = CachingDigester(io.digester, digests)
-            yield dataclasses.replace(io, fetcher=fetcher, digester=digester, source=source), store, output
+            yield dataclasses.replace(io, fetcher=fetcher, digester=digester, source=whole), store, output
     finally:
         if history is not None:
             history.close()

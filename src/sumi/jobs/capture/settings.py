@@ -122,7 +122,7 @@ _FIXED: Final = frozenset(
     {
         "url", "limit", "external-hops", "skip-cache", "cache-age", "loose-paths", "include", "exclude",
         "trap-pages", "trap-segments", "trap-repeats", "trap-parameters", "trap-hops", "render", "wait-for",
-        "raw",
+        "raw", "replay-unlinked",
     }
 )  # fmt: skip
 RESUME_SETTINGS: Final = tuple(setting for setting in CAPTURE_SETTINGS if setting.name not in _FIXED)

@@ -1,18 +1,13 @@
 """``sumi import``: a mirror of each site in web archives, without the network."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
-from pathlib import Path
 
+from sumi.assembly.archived_pages import archived_roots
 from sumi.engine.control import Control
-from sumi.errors import UsageError
 from sumi.events import Listener, Summary
-from sumi.fetch.replay import ReplayFetcher
 from sumi.jobs.mirror.run import mirror
 from sumi.jobs.mirror.settings import MirrorSettings, given_settings
-from sumi.policy import FetchLimits
-from sumi.urls import origin, split
 
 
 async def import_archives(
@@ -30,14 +25,11 @@ async def import_archives(
 
 def archived_sites(archives: Sequence[str], settings: Mapping[str, object]) -> list[MirrorSettings]:
     """A mirror for each site in the archives, the one with most pages first."""
-    fetcher = ReplayFetcher([Path(path) for path in archives], FetchLimits())
-    fetcher.close()
-    roots = Counter(f"{origin(url)}/" for url in fetcher.pages())
-    sites: dict[str, str] = {}
-    for root, _ in roots.most_common():
-        host = root.removeprefix(f"{split(root).scheme}://").removeprefix("www.")
-        sites.setdefault(host, root)
-    if not sites:
-        raise UsageError(f"{' and '.join(archives)}: no page is archived there")
-    fixed: dict[str, object] = {"follow_links": True, "replay": tuple(archives), "replay_unlinked": True}
-    return [given_settings(root, {"max_pages": 0, **settings, **fixed}) for root in sites.values()]
+    fixed: dict[str, object] = {
+        "follow_links": True,
+        "replay": tuple(archives),
+        "replay_unlinked": True,
+        "respect_robots": False,  # it is about requests, and there are none
+    }
+    roots = archived_roots(archives)
+    return [given_settings(root, {"max_pages": 0, **settings, **fixed}) for root in roots]

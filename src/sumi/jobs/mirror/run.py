@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from sumi.assembly.archived_pages import ArchivedPages
 from sumi.assembly.operating import operated
 from sumi.assembly.parts import (
     STATE_FOLDER,
@@ -28,7 +29,6 @@ from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run, announce_if_long
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, Progress, Summary
-from sumi.fetch.replay import ReplayFetcher
 from sumi.files.contents_place import CONTENTS_FILE, agreed_contents, contents_of, keep_contents
 from sumi.files.disk_errors import explained
 from sumi.files.objects import Objects
@@ -38,6 +38,7 @@ from sumi.history.recorder import HistoryRecorder
 from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_skipped
 from sumi.jobs.mirror.contents import write_overview
 from sumi.jobs.mirror.file_names import misnamed, remove_old_names, remove_strays, rename_pages
+from sumi.jobs.mirror.git_tree import GIT, GitTree
 from sumi.jobs.mirror.layout import settle_layout
 from sumi.jobs.mirror.local_links import link_pages
 from sumi.jobs.mirror.output import MarkdownTree
@@ -47,10 +48,9 @@ from sumi.jobs.mirror.settings import MirrorSettings, given_settings, load_saved
 from sumi.jobs.mirror.sharing import shared_mirror
 from sumi.jobs.mirror.site_pass import settle_furniture
 from sumi.jobs.mirror.update import begin_update
-from sumi.model import Candidate, Hop, Lease, Response
 from sumi.outcomes import Outcome
-from sumi.policy import StateBackend, is_database
-from sumi.ports import Clock, Enqueue, Fetcher, JobStore, Ledger, Remains, Settlement, Source
+from sumi.policy import Preset, StateBackend, is_database
+from sumi.ports import Clock, JobStore
 from sumi.recipe import Job
 from sumi.state.folder import FORMAT_NAME, holds_state, sync_folder
 from sumi.state.lock import LOCK_NAME, Claim, FolderLock, remove_all_but
@@ -64,6 +64,7 @@ Output: TypeAlias = MarkdownTree | SegmentPages
 # --fresh creates this file next to the state before it removes anything: after a kill, the next run completes
 # the removal instead of resuming what is left.
 _EMPTYING = "emptying"
+UNFINISHED = frozenset({"interrupted", "aborted"})  # the run that goes on makes the commit
 
 
 async def mirror(
@@ -110,6 +111,7 @@ async def _mirror(
     home = Path(settings.output) / mirror_home(settings)
     if settings.fresh:
         _refuse_to_empty(home)
+    repository = _repository(settings, home)
     with Claim(home / STATE_FOLDER, "sumi mirror", home=home) as claim:
         if settings.fresh or _was_being_emptied(home):
             _empty(home)
@@ -118,6 +120,8 @@ async def _mirror(
         store, address = await _open(settings, job, home, listeners, claim.lock, control, joins=joins)
         async with _opened(settings, job, home, listeners, store, address) as (io, tree):
             summary = await _run(settings, job, home, io, store, tree, control, read_settings)
+        if repository is not None and summary.status not in UNFINISHED:
+            await asyncio.to_thread(repository.commit, teller(listeners))
     if address is None:
         write_overview(home.parent)
     if settings.index and not is_database(settings.state):
@@ -200,6 +204,17 @@ async def _complete(settings: MirrorSettings, store: JobStore, tree: Output, *, 
         await link(to_pages=settings.rewrite_links)
 
 
+def _repository(settings: MirrorSettings, home: Path) -> GitTree | None:
+    """Refused before anything is fetched, where it could not be committed later."""
+    if not settings.git:
+        return None
+    if is_database(settings.state):
+        raise UsageError("--git is for a mirror on one machine: leave out --git, or the database of --state")
+    repository = GitTree(home, home.name)
+    repository.prepare()
+    return repository
+
+
 def _with_disk_notes(job: Job, settings: MirrorSettings, home: Path) -> Job:
     per_page = BYTES_PER_PAGE + (RAW_BYTES_PER_PAGE if settings.raw else 0)
     notes = disk_space_notes(home, settings.max_pages, per_page, settings.min_free)
@@ -273,7 +288,7 @@ async def _opened(
             if settings.assets:
                 io = replace(io, assets=tree, source=EarlierAssets(store, store, tree.read_page))  # noqa: PLW2901 - the same with assets
             if settings.replay_unlinked:
-                io = replace(io, source=ArchivedPages(io.fetcher, io.source, store))  # noqa: PLW2901 - the same with more pages
+                io = replace(io, source=ArchivedPages(io.fetcher, io.source, store, Preset.MIRROR))  # noqa: PLW2901 - the same with more pages
             yield io, tree
     finally:
         await _close(tree)
@@ -324,59 +339,17 @@ def _was_being_emptied(home: Path) -> bool:
 
 
 def _empty(home: Path) -> None:
-    """``--fresh``: remove what an earlier mirror wrote, except the history of its pages, and the lock, which
-    must be held."""
+    """``--fresh``: remove what an earlier mirror wrote, except the history of its pages, its repository, and
+    the lock, which must be held."""
     state = home / STATE_FOLDER
     mark = state / _EMPTYING
     with explained(mark):
         mark.touch(mode=0o644)
     sync_folder(state)
-    remove_all_but([state / LOCK_NAME, mark, state / HISTORY, state / CONTENTS_FILE], home)
+    remove_all_but([state / LOCK_NAME, mark, state / HISTORY, state / CONTENTS_FILE, home / GIT], home)
     with explained(mark):
         mark.unlink()
 
 
 def _has_something(home: Path) -> bool:
     return not home.is_dir() or any(path != home / STATE_FOLDER for path in home.iterdir())
-
-
-BATCH = 500
-
-
-class ArchivedPages:
-    """``--replay-unlinked``, as a ``sumi.ports.Source``: every page of an archive that is not known yet is
-    queued, linked or not, besides those of ``other``."""
-
-    def __init__(self, fetcher: Fetcher, other: Source, ledger: Ledger) -> None:
-        if not isinstance(fetcher, ReplayFetcher):
-            raise UsageError("--replay-unlinked needs an archive: give one with --replay")
-        self._archive = fetcher
-        self._other = other
-        self._ledger = ledger
-
-    @property
-    def more_to_come(self) -> bool:
-        return self._other.more_to_come
-
-    async def resume(self, enqueue: Enqueue) -> None:
-        await self._other.resume(enqueue)
-        batch: list[Candidate] = []
-        for url in self._archive.pages():
-            if await self._ledger.record(url) is None:
-                batch.append(Candidate(url, Hop.MANIFEST))
-            if len(batch) >= BATCH:
-                await enqueue(batch)
-                batch.clear()
-        await enqueue(batch)
-
-    async def feed(self, enqueue: Enqueue) -> None:
-        await self._other.feed(enqueue)
-
-    def at_hand(self, lease: Lease) -> Response | None:
-        return self._other.at_hand(lease)
-
-    def signed(self, settlement: Settlement) -> Settlement:
-        return self._other.signed(settlement)
-
-    def remains(self) -> Remains:
-        return self._other.remains()

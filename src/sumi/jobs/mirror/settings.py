@@ -60,7 +60,6 @@ class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
     job: str | None = None  # its name there
     store: str | None = None
     follow_links: bool = False
-    replay_unlinked: bool = False
     hosts: tuple[str, ...] = ()
     max_pages: int = 10_000
     max_depth: int | None = None
@@ -76,6 +75,7 @@ class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
     min_fidelity: float = 0.0
     max_junk: float = 1.0
     keep_furniture: bool = False
+    git: bool = False
 
     def __post_init__(self) -> None:
         """Move a password from the URL to ``auth``, so that the URL can be shown."""
@@ -107,11 +107,6 @@ _TAKE: Final = grouped(
         "The site, or the part of it under a path.",
     ),
     Setting("follow-links", SWITCH, "Also take linked pages when a sitemap lists the site's pages."),
-    Setting(
-        "replay-unlinked",
-        SWITCH,
-        "With --replay, also take archived pages that no page links to.",
-    ),
     Setting(
         "hosts",
         many(HOST_PATTERN),
@@ -215,6 +210,12 @@ _OUTPUT: Final = grouped(
         "At the end, point links between mirrored pages at their files, so that the tree works offline.",
     ),
     Setting(
+        "git",
+        SWITCH,
+        "Keep the mirror in a git repository of its own, with a commit for each run that changed it. A "
+        "repository that Sumi did not make is left alone.",
+    ),
+    Setting(
         "layout",
         choice(Layout),
         "Names of files: for /guide/ink.html folders gives guide/ink/index.md, flat gives guide/ink.md, and "
@@ -274,7 +275,7 @@ NOT_PLANNED: Final = frozenset(
     {
         *("output", "fresh", "update", "trust-lastmod", "rewrite-links", "state", "job", "store", "history"),
         *("follow-links", "max-depth", "assets", "max-asset-size", "max-assets-total", "drop-duplicates"),
-        *("min-fidelity", "on-error", "min-free", "durability"),
+        *("min-fidelity", "on-error", "min-free", "durability", "git"),
     }
 )
 NOT_LISTED: Final = NOT_PLANNED | {
