@@ -2,7 +2,7 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { signal } from "@preact/signals";
-import { ask, closed, go, html, Link, route, session } from "./lib.js";
+import { ask, closed, go, html, Link, route, session, withQuery } from "./lib.js";
 import { Problem } from "./parts.js";
 import { JobsScreen } from "./screens/jobs.js";
 import { JobScreen } from "./screens/job.js";
@@ -43,11 +43,21 @@ function Header() {
       <${Link} to="/explain" aria-current=${at("/explain")}>Explain</${Link}>
     </nav>
     <div class="right">
+      ${route.value.path !== "/search" && html`<${Quick} />`}
       ${session.value?.read_only && html`<span class="chip">read-only</span>`}
-      ${session.value && !session.value.read_only && html`<${Link} to="/new" class="primary" aria-label="New job">+ New<span class="wide"> job</span></${Link}>`}
+      ${session.value && !session.value.read_only && html`<${Link} to="/new" class="primary" aria-label="New job">+<span class="wide"> New job</span></${Link}>`}
       <${ThemeButton} />
     </div>
   </header>`;
+}
+
+function Quick() {
+  const submit = (event) => {
+    event.preventDefault();
+    const field = event.currentTarget.querySelector("input");
+    go(withQuery("/search", { q: field.value.trim() }));
+  };
+  return html`<form class="quick wide" role="search" onSubmit=${submit}><input type="search" aria-label="Search everything" placeholder="Search everything  ( / )" /></form>`;
 }
 
 function Screen() {
@@ -76,7 +86,8 @@ addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target.matches?.("input")) event.target.blur();
   if (event.target.closest?.("input, textarea, select") || event.metaKey || event.ctrlKey || event.altKey) return;
   if (event.key === "/") {
-    const field = document.querySelector("input[type=search]");
+    const fields = [...document.querySelectorAll("main input[type=search], .quick input")];
+    const field = fields.find((each) => each.checkVisibility() && each.closest("main")) ?? fields.find((each) => each.checkVisibility());
     if (field) {
       event.preventDefault();
       field.focus();

@@ -16,6 +16,7 @@ from sumi.serve import (
     change_routes,
     control_routes,
     event_stream,
+    export_routes,
     job_routes,
     map_routes,
     page_routes,
@@ -78,6 +79,8 @@ _LOOKS: Final[dict[str, Handler]] = {
     "/api/jobs/{id}/tree": job_routes.show_tree,
     "/api/jobs/{id}/log": job_routes.show_log,
     "/api/jobs/{id}/again": control_routes.show_again,
+    "/api/jobs/{id}/exports": export_routes.show_exports,
+    "/api/jobs/{id}/urls.csv": export_routes.send_csv,
     "/api/search": search_routes.show_found,
     "/api/map/{id}": map_routes.show_map,
     "/api/map/{id}/near": map_routes.show_near,
@@ -86,6 +89,8 @@ _LOOKS: Final[dict[str, Handler]] = {
     "/api/map/{id}/{part}": map_routes.show_part,
     "/raw/rendered": page_routes.show_rendered,
     "/raw/original": page_routes.show_original,
+    "/raw/file": page_routes.send_file,
+    "/raw/export/{id}": export_routes.send_export,
     "/feed/{name}.atom": change_routes.show_feed,
     "/static/{name}": show_static,
     **dict.fromkeys(_SCREENS, show_screen),
@@ -94,6 +99,7 @@ _CHANGES: Final[dict[str, Handler]] = {
     "/api/jobs": control_routes.start,
     "/api/plan": control_routes.plan,
     "/api/command": control_routes.tell_command,
+    "/api/jobs/{id}/exports": export_routes.start_export,
     "/api/jobs/{id}/{action}": control_routes.steer,
 }
 

@@ -24,7 +24,6 @@ from sumi.serve.job_logs import LOGS, log_of, opened_log
 from sumi.state.lock import lock_owner
 from sumi.urls.paths import host_folder
 
-_ALWAYS: Final = ("--json",)
 _START_SECONDS: Final = 20.0
 _COMMAND_SECONDS: Final = 180.0
 _LOOK_SECONDS: Final = 0.05
@@ -178,9 +177,9 @@ def as_typed(words: Sequence[str]) -> str:
     return shlex.join(["sumi", *words])
 
 
-def as_process(words: Sequence[str]) -> list[str]:
+def as_process(words: Sequence[str], *, json: bool = True) -> list[str]:
     split = list(words).index("--") if "--" in words else len(words)
-    return [sys.executable, "-m", "sumi", *words[:split], *_ALWAYS, *words[split:]]
+    return [sys.executable, "-m", "sumi", *words[:split], *["--json"] * json, *words[split:]]
 
 
 class Children:
@@ -189,6 +188,9 @@ class Children:
 
     def __init__(self) -> None:
         self._started: list[subprocess.Popen[bytes]] = []
+
+    def add(self, child: "subprocess.Popen[bytes]") -> None:
+        self._started.append(child)
 
     def look(self) -> None:
         self._started = [child for child in self._started if child.poll() is None]
@@ -200,7 +202,7 @@ class Children:
             child = subprocess.Popen(  # noqa: ASYNC220, S603 - it must outlive us; no shell is involved
                 as_process(words), stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
             )
-            self._started.append(child)
+            self.add(child)
             return await _begun(child, Path(out.name), begin, Path(err.name))
 
 

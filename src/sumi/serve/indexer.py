@@ -100,7 +100,7 @@ class _Writer:
             facts.changed_at,
             int(is_page),
             folders[-1] if folders else None,
-            msgspec.json.encode(facts) if is_page or facts.raw else None,
+            msgspec.json.encode(facts) if is_page or facts.raw or facts.asset else None,
         )
 
     def finish(self) -> None:

@@ -64,14 +64,14 @@ def opened_log(
     with suppress(FileNotFoundError):
         if path.stat().st_size > _MOST_BYTES:
             path.replace(folder / f"{name}.older.jsonl")
-    with open(path, "ab", opener=_own) as out, open(errors, "wb", opener=_own) as err:
+    with open(path, "ab", opener=own_file) as out, open(errors, "wb", opener=own_file) as err:
         event = {"event": "command", "time": time_text(time.time()), "words": list(words)}
         out.write(msgspec.json.encode(event) + b"\n")
         out.flush()
         yield out, err
 
 
-def _own(path: str, flags: int) -> int:
+def own_file(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 

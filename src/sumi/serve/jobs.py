@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -59,6 +60,15 @@ def stamp_of(job: Job) -> str:
         digest.update(f"{path.name}\0{status.st_size}\0{status.st_mtime_ns}\0".encode())
     digest.update(b"running" if job.process else b"stopped")
     return digest.hexdigest()[:16]
+
+
+def changed_at(job: Job) -> float:
+    """When its state was last written to; 0 if it cannot be told."""
+    times = [0.0]
+    for path in _state_files(job):
+        with suppress(OSError):
+            times.append(path.stat().st_mtime)
+    return max(times)
 
 
 def _state_files(job: Job) -> list[Path]:

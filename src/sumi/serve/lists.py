@@ -15,12 +15,12 @@ _NAMES: Final = tuple(_COLUMNS.split(", "))
 _FILTER: Final = "(url LIKE ?2 ESCAPE '\\' OR title LIKE ?2 ESCAPE '\\')"
 
 
-def urls_of_group(view: View, outcome: str, rule: str | None, after: int) -> dict[str, Any]:
+def urls_of_group(view: View, outcome: str, rule: str | None, after: int, most: int = ROWS) -> dict[str, Any]:
     """URLs with one outcome, and if a rule is given by that rule."""
     where = "outcome = ?1 AND id > ?2" + ("" if rule is None else " AND rule = ?3")
     bindings = (outcome, after) if rule is None else (outcome, after, rule)
-    rows = view.rows(f"SELECT {_COLUMNS} FROM url WHERE {where} ORDER BY id LIMIT {ROWS}", bindings)
-    return _page(rows, rows[-1][0] if rows else None)
+    rows = view.rows(f"SELECT {_COLUMNS} FROM url WHERE {where} ORDER BY id LIMIT {most}", bindings)
+    return _page(rows, rows[-1][0] if rows else None, most)
 
 
 def groups(view: View, ending: str | None = None) -> list[dict[str, Any]]:
@@ -102,8 +102,8 @@ def like(text: str) -> str:
     return f"%{text}%"
 
 
-def _page(rows: list[tuple[Any, ...]], last: object) -> dict[str, Any]:
+def _page(rows: list[tuple[Any, ...]], last: object, most: int = ROWS) -> dict[str, Any]:
     return {
         "rows": [dict(zip(_NAMES, row, strict=True)) for row in rows],
-        "next": last if len(rows) == ROWS else None,
+        "next": last if len(rows) == most else None,
     }

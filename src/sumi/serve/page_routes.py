@@ -1,5 +1,8 @@
 """One page, and how its content is handed to a frame without rights."""
 
+from typing import Final
+from urllib.parse import quote, unquote, urlsplit
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -7,6 +10,8 @@ from sumi.catalogue.find import Job
 from sumi.serve import page_view
 from sumi.serve.guard import CAPTURED_POLICY
 from sumi.serve.window import Refused, Window, answer
+
+_LONGEST_NAME: Final = 100
 
 
 async def _record(window: Window, request: Request) -> tuple[Job, page_view.PageRecord]:
@@ -50,3 +55,23 @@ def _captured(page: str | None) -> Response:
         raise Refused(404, "This page's content is not there any more, or is not what was captured.")
     headers = {"content-security-policy": CAPTURED_POLICY}
     return Response(page.encode("utf-8", "replace"), media_type="text/html", headers=headers)
+
+
+async def send_file(window: Window, request: Request) -> Response:
+    """Any kind of file, as a download: nothing of it is ever run or drawn here."""
+    job, record = await _record(window, request)
+    body = page_view.file_of(job, record)
+    if body is None:
+        raise Refused(404, "This file is not there any more, or is not what was captured.")
+    name = quote(_file_name(record.url), safe="")
+    headers = {
+        "content-security-policy": CAPTURED_POLICY,
+        "content-disposition": f"attachment; filename*=utf-8''{name}",
+    }
+    return Response(body, media_type="application/octet-stream", headers=headers)
+
+
+def _file_name(url: str) -> str:
+    """Without what could lead out of a folder; browsers look at it once more."""
+    name = unquote(urlsplit(url).path).rpartition("/")[2].replace("\\", "-")[-_LONGEST_NAME:]
+    return "".join(sign for sign in name if sign.isprintable()).lstrip(".") or "page.html"

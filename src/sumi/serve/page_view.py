@@ -103,6 +103,24 @@ def original_of(job: Job, record: PageRecord) -> Text | None:
     return _text(body, facts.charset or "utf-8")
 
 
+def file_of(job: Job, record: PageRecord) -> bytes | None:
+    """The bytes as they came, to be saved and not shown: what is kept of an image, or of any other file."""
+    facts = record.facts
+    try:
+        body = _asset(job, facts) if facts.asset else _raw(job, facts)
+    except (SumiError, OSError):
+        return None
+    wanted = facts.sha256 if facts.asset else facts.raw
+    return body if body is not None and sha256(body).hexdigest() == wanted else None
+
+
+def _asset(job: Job, facts: PageFacts) -> bytes | None:
+    if job.kind is not JobKind.MIRROR or facts.path is None:
+        return None
+    with closing(SafeFolder(job.root)) as folder:
+        return folder.read_bytes(facts.path, 4 * MOST_BYTES)
+
+
 def _raw(job: Job, facts: PageFacts) -> bytes | None:
     if facts.raw is None:
         return None
@@ -150,4 +168,5 @@ def about(record: PageRecord) -> dict[str, Any]:
         "at": record.at,
         "depth": record.depth,
         "facts": msgspec.to_builtins(record.facts),
+        "file": record.facts.asset or record.facts.raw is not None,
     }

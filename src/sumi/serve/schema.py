@@ -2,7 +2,7 @@
 
 from typing import Final
 
-VIEW_VERSION: Final = 3  # part of the file's name: an older file is not read
+VIEW_VERSION: Final = 4  # part of the file's name: an older file is not read
 SCHEMA: Final = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE url(

@@ -6,7 +6,7 @@ import msgspec
 
 from sumi.catalogue.find import Job, JobKind
 from sumi.outcomes import MEANINGS, Ending, Outcome
-from sumi.serve.jobs import job_id
+from sumi.serve.jobs import changed_at, job_id
 from sumi.serve.live import read_now, watch
 from sumi.serve.views import NotYet, View, Views
 
@@ -28,6 +28,7 @@ class JobSummary(msgspec.Struct, kw_only=True):
     pages_per_second: float | None = None
     eta_seconds: float | None = None
     at: float = 0.0  # when it was so
+    changed_at: float = 0.0  # when the job last wrote
     problem: str = ""
     notes: tuple[str, ...] = ()
     left_out: dict[str, int] = {}
@@ -50,6 +51,7 @@ async def summary_of(
         process=job.process,
         problem=job.damage,
         role=role_of(job, None),
+        changed_at=0.0 if job.process else round(changed_at(job)),
     )
     if job.damage:
         return made

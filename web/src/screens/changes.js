@@ -21,7 +21,7 @@ function Changes({ job }) {
   const [minor, show] = useState(false);
   const answer = useAnswer("/api/changes", { job: job?.id, since, minor: minor ? 1 : "" }, { job });
   return html`<div class="bar"><div class="switch" role="group" aria-label="Since">${SPANS.map(([name, span]) => html`<button key=${span} aria-pressed=${since === span} onClick=${() => set(span)}>${name}</button>`)}</div>
-    <label class="check"><input type="checkbox" checked=${minor} onChange=${() => show(!minor)} /> also where only numbers and dates differ</label></div>
+    <label class="check"><input type="checkbox" checked=${minor} onChange=${() => show(!minor)} /> also where only numbers and dates differ</label>${job && html`<a class="chip push" href=${`/feed/${job.id}.atom`}>Atom feed</a>`}</div>
     <${Answer} of=${answer} skeleton=${6}>${(data) => (data.changes.length ? html`<${List} changes=${data.changes} all=${!job} />${data.cut && html`<p class="faint">Only the newest 500 are shown; <code>sumi feed</code> has all.</p>`}` : html`<${None} job=${job} />`)}</${Answer}>`;
 }
 

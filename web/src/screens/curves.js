@@ -29,6 +29,7 @@ function rates(data) {
   ];
 }
 
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800, 2592000]; // seconds
 const seconds = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const minutes = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const dates = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
@@ -53,7 +54,7 @@ function Plot({ label, data, series }) {
       cursor: { points: { size: 6 } },
       scales: { y: { range: (u, min, max) => [0, Math.max(max * 1.1, 0.5)] } },
       series: [{ label: "At" }, ...series.map((each) => ({ label: each.label, stroke: color(each.color), width: 1.6, fill: each.own ? undefined : `${color(each.color)}22`, points: { show: false }, spanGaps: false, value: (u, value) => (value === null ? "–" : Math.round(value * 10) / 10) }))],
-      axes: [{ ...axis, values: (u, ticks) => ticks.map((at) => stamp(at, ticks)) }, { ...axis, size: 44 }],
+      axes: [{ ...axis, size: 28, incrs: STEPS, values: (u, ticks) => ticks.map((at) => stamp(at, ticks)) }, { ...axis, size: 44 }],
     };
     plot.current = new uPlot(options, [data.at, ...series.map((each) => each.values)], box.current);
     const element = box.current;
@@ -67,5 +68,5 @@ function Plot({ label, data, series }) {
   useEffect(() => {
     plot.current?.setData([data.at, ...series.map((each) => each.values)]);
   }, [data]);
-  return html`<div class="plot" role="img" aria-label=${`${label} over time`}><div ref=${box}></div></div>`;
+  return html`<h3 class="plot-title">${label}</h3><div class="plot" role="img" aria-label=${`${label} over time`}><div ref=${box}></div></div>`;
 }

@@ -8,6 +8,7 @@ import { Hosts } from "./hosts.js";
 import { JobChanges } from "./changes.js";
 import { Log } from "./log.js";
 import { MapView } from "./map.js";
+import { Export } from "./export.js";
 
 const TABS = {
   overview: ["Overview", Overview],
@@ -16,6 +17,7 @@ const TABS = {
   hosts: ["Hosts", Hosts],
   changes: ["Changes", JobChanges],
   map: ["Map", MapView],
+  export: ["Export", Export],
   log: ["Log", Log],
 };
 
@@ -28,8 +30,14 @@ export function JobScreen({ id, tab }) {
 
 function Shown({ id, tab, made, log }) {
   return html`<${Head} job=${made} />
-      <nav class="tabs" aria-label="Parts of this job">${Object.entries(TABS).filter(([name]) => (name === "map" ? made.kind === "map" : !(made.kind === "map" && name === "changes"))).map(([name, [title]]) => html`<${Link} key=${name} to=${name === "overview" ? `/job/${id}` : `/job/${id}/${name}`} aria-current=${name === tab ? "page" : undefined}>${title}${name === "failures" && made.endings.failed > 0 && html` <b class="badge">${count(made.endings.failed)}</b>`}</${Link}>`)}</nav>
+      <nav class="tabs" ref=${inSight} aria-label="Parts of this job">${Object.entries(TABS).filter(([name]) => (name === "map" ? made.kind === "map" : !(made.kind === "map" && name === "changes"))).map(([name, [title]]) => html`<${Link} key=${name} to=${name === "overview" ? `/job/${id}` : `/job/${id}/${name}`} aria-current=${name === tab ? "page" : undefined}>${title}${name === "failures" && made.endings.failed > 0 && html` <b class="badge">${count(made.endings.failed)}</b>`}</${Link}>`)}</nav>
       <${Part} tab=${tab} job=${made} log=${log} />`;
+}
+
+// On a narrow screen the chosen tab may be beyond its edge.
+function inSight(nav) {
+  const chosen = nav?.querySelector("[aria-current]");
+  if (chosen && nav.scrollWidth > nav.clientWidth) nav.scrollLeft = Math.max(0, chosen.offsetLeft - nav.offsetLeft - 40);
 }
 
 function Part({ tab, job, log }) {

@@ -1,5 +1,5 @@
 // All jobs: what runs, what it found, what to do next.
-import { ago, count, duration, html, Link, plural, session, shortUrl, useLive } from "../lib.js";
+import { ago, count, duration, html, Link, plural, session, shortUrl, useLive, when } from "../lib.js";
 import { Actions, Answer, Command, Empty, Endings, State } from "../parts.js";
 
 const ORDER = { running: 0, paused: 1, reading: 2 };
@@ -32,7 +32,7 @@ function Totals({ jobs }) {
 }
 
 function List({ jobs }) {
-  const sorted = [...jobs].sort((a, b) => (ORDER[a.state] ?? 9) - (ORDER[b.state] ?? 9) || b.at - a.at || a.name.localeCompare(b.name));
+  const sorted = [...jobs].sort((a, b) => (ORDER[a.state] ?? 9) - (ORDER[b.state] ?? 9) || b.changed_at - a.changed_at || a.name.localeCompare(b.name));
   return html`<ul class="jobs">${sorted.map((job) => html`<${Job} key=${job.id} job=${job} />`)}</ul>`;
 }
 
@@ -49,7 +49,7 @@ function Job({ job }) {
       ${job.endings.failed > 0 && html`<${Link} class="bad" to=${`/job/${job.id}/failures`}>${count(job.endings.failed)} failed</${Link}>`}
       ${live && job.pages_per_second !== null && html`<span>${job.pages_per_second.toFixed(1)}/s</span>`}
       ${live && job.eta_seconds !== null && html`<span>${duration(job.eta_seconds)} left</span>`}
-      ${!live && job.at > 0 && html`<span class="faint">${ago(job.at)}</span>`}
+      ${!live && job.changed_at > 0 && html`<span class="faint" title=${`Last written to ${when(job.changed_at)}`}>${ago(job.changed_at)}</span>`}
     </div>
     <${Actions} job=${job} few />
   </li>`;

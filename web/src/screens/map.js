@@ -1,6 +1,7 @@
 // A map as a picture: pages as points, coloured by domain or by distance; neighbours, search, ways.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, count, html, plural, shortUrl, useAnswer } from "../lib.js";
+import { ask, count, html, plural, session, shortUrl, useAnswer } from "../lib.js";
+import { saved } from "./export.js";
 import { Answer, Card, Problem } from "../parts.js";
 
 const hue = (n) => (n * 137.508) % 360;
@@ -38,6 +39,7 @@ function Picture({ job, about }) {
   const [hover, setHover] = useState(null);
   const [from, setFrom] = useState(null);
   const [way, setWay] = useState(null);
+  const [gephi, setGephi] = useState(null); // busy, or what went wrong
   const look = useRef({ timer: 0, last: null });
 
   const choose = async (id) => {
@@ -99,6 +101,10 @@ function Picture({ job, about }) {
     link.download = `${job.name}.png`;
     link.click();
   };
+  const gexf = () => {
+    setGephi("busy");
+    saved(job, "gexf", ask).then(() => setGephi(null), setGephi);
+  };
   if (state.error) return html`<${Problem} error=${state.error} />`;
   return html`<div class="map"><div class="map-stage">
       <canvas ref=${canvas} tabindex="0" role="img" aria-label=${`Map of ${plural(about.nodes, "page")} on ${plural(about.domains.length, "domain")}; arrows move, plus and minus zoom`}></canvas>
@@ -108,8 +114,9 @@ function Picture({ job, about }) {
     </div>
     <aside>
       <${Find} job=${job} chosen=${(id) => { drawn.current.show(id); choose(id); }} />
-      <div class="bar"><div class="switch" role="group" aria-label="Colours"><button aria-pressed=${by === "domain"} onClick=${() => setBy("domain")}>Domains</button><button aria-pressed=${by === "depth"} onClick=${() => setBy("depth")}>Distance</button></div>
-        <button onClick=${() => drawn.current?.fit()}>All</button><button onClick=${save} disabled=${!state.ready}>PNG</button></div>
+      <div class="bar tight"><div class="switch small" role="group" aria-label="Colours"><button aria-pressed=${by === "domain"} onClick=${() => setBy("domain")}>Domains</button><button aria-pressed=${by === "depth"} onClick=${() => setBy("depth")}>Distance</button></div>
+        <button class="framed" onClick=${() => drawn.current?.fit()}>All</button><button class="framed" onClick=${save} disabled=${!state.ready}>PNG</button>${!session.value?.read_only && html`<button class="framed" onClick=${gexf} disabled=${gephi === "busy"} title="The pages and their links, for Gephi">${gephi === "busy" ? "GEXF…" : "GEXF"}</button>`}</div>
+      ${gephi instanceof Error && html`<${Problem} error=${gephi} />`}
       ${node && html`<${Card} title=${node.title || "Page"}><p class="under">${node.url}</p><p class="faint">${node.domain} · ${node.state} · ${node.depth === null ? "distance unknown" : `${node.depth} links away`}</p><p class="faint">${plural(node.from.length, "link")} to it, ${node.to.length} from it</p>
         <div class="bar"><button onClick=${() => { setFrom(node); setWay(null); }}>Way from here</button>${from && from.id !== node.id && html`<button class="primary" onClick=${() => find(node)}>Way to here</button>`}</div></${Card}>`}
       ${from && html`<p class="faint">From ${shortUrl(from.url)}: choose another page, then “Way to here”.</p>`}

@@ -11,10 +11,10 @@ export function Overview({ job }) {
   return html`<div class="columns"><div>
     <${Outcomes} job=${job} overview=${overview} />
     ${job.now && html`<${InFlight} job=${job} />`}
+    <${Answer} of=${overview} what="Counting">${(data) => html`<${Fidelity} job=${job} fidelity=${data.fidelity} />`}</${Answer}>
   </div><div>
     <${Curves} job=${job} />
     ${job.now && !session.value?.read_only && html`<${Limits} job=${job} />`}
-    <${Answer} of=${overview} what="Counting">${(data) => html`<${Fidelity} job=${job} fidelity=${data.fidelity} />`}</${Answer}>
     ${job.notes.length > 0 && html`<${Card} title="Notes"><ul class="plain">${job.notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul></${Card}>`}
   </div></div>`;
 }

@@ -24,7 +24,7 @@ function Page({ id, page, versions }) {
   const asked = route.value.query.get("show");
   const shown = there.includes(asked) ? asked : there[0];
   return html`<div class="title"><h1>${facts.title || words(page.outcome)}</h1><${Score} value=${facts.fidelity} /></div>
-    <p class="under"><${Foreign} url=${page.url} /> <${Copy} text=${page.url} /> <${Link} to=${withQuery("/explain", { url: page.url, job: id })}>Explain</${Link}></p>
+    <p class="under"><${Foreign} url=${page.url} /> <${Copy} text=${page.url} /> <${Link} to=${withQuery("/explain", { url: page.url, job: id })}>Explain</${Link}>${page.file && html` <a href=${withQuery("/raw/file", { job: id, url: page.url })} download>Download</a>`}</p>
     ${facts.shortfalls?.length > 0 && html`<p class="lost"><b>Missing from the Markdown:</b> ${facts.shortfalls.join(" · ")}</p>`}
     <nav class="tabs" aria-label="How to show the page">${there.map((name) => html`<button key=${name} aria-current=${name === shown ? "page" : undefined} onClick=${() => go(pageAddress(id, page.url, { show: name }), true)}>${name}</button>`)}</nav>
     <${Shown} id=${id} page=${page} name=${shown} versions=${versions} />`;
