@@ -1,10 +1,19 @@
 """Nobody but the person who started a window can ask it anything: tried over a bare socket."""
 
+import asyncio
 import socket
+from collections.abc import Awaitable
+from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote
 
+import apsw
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
+from sumi.serve.guard import MOST_OPEN, Access, Guard
+from sumi.serve.page_view import MOST_BYTES, shown_text
+from sumi.serve.views import QueryTooLong, interrupted_after
 from tests.commands import RunSumi, SpawnSumi
 from tests.serve.conftest import Library
 from tests.serve.windows import OpenWindow, opened
@@ -136,7 +145,132 @@ def test_read_only_windows_change_nothing(spawn_sumi: SpawnSumi, library: Librar
         spawn_sumi, str(library.folder), "--read-only", env={"XDG_CACHE_HOME": str(tmp_path / "cache")}
     )
     assert window.get("/api/session").json["read_only"]
-    assert window.post("/api/jobs", {"url": library.site.url}).status == 403
+    job = window.jobs()[0]["id"]
+    before = sorted(library.folder.rglob("*"))
+    steps = ("pause", "resume", "stop", "cancel", "retune", "continue", "update", "exports")
+    for target in ("/api/jobs", "/api/plan", "/api/command", *(f"/api/jobs/{job}/{step}" for step in steps)):
+        assert window.post(target, {"url": library.site.url}).status == 403, target
+    assert sorted(library.folder.rglob("*")) == before
+
+
+def _times(folder: Path) -> dict[Path, int]:
+    """All but what SQLite shares between those who read."""
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.endswith("-shm"))
+    return {path: path.stat().st_mtime_ns for path in files}
+
+
+def test_looking_changes_nothing(window: OpenWindow, library: Library) -> None:
+    """A job that does not run is not written to by GET, whatever is asked."""
+    job, url = window.jobs()[0]["id"], quote(library.site.url, safe="")
+    before = _times(library.folder)
+    looks = [
+        "",
+        "/overview",
+        "/activity",
+        "/hosts",
+        "/failures",
+        "/pages",
+        "/tree",
+        "/log",
+        "/exports",
+        "/again",
+    ]
+    for target in [f"/api/jobs/{job}{look}" for look in looks] + [
+        f"/api/page?job={job}&url={url}",
+        "/api/changes",
+    ]:
+        assert window.get(target).status == 200, target
+    for action in ("pause", "stop", "update", "retune"):
+        assert window.get(f"/api/jobs/{job}/{action}").status in (404, 405)
+    after = _times(library.folder)
+    assert after == before
+
+
+def test_a_body_without_a_length_is_cut_off(window: OpenWindow) -> None:
+    """Chunk by chunk it would go on for ever."""
+    secret = window.get("/api/session").json["csrf"]
+    chunk = b"4000\r\n" + b" " * 0x4000 + b"\r\n"
+    headers = {
+        "Cookie": window.cookie(),
+        "Origin": window.url,
+        "Content-Type": "application/json",
+        "X-Sumi-CSRF": secret,
+        "Transfer-Encoding": "chunked",
+    }
+    assert window.ask("/api/command", "POST", headers, chunk * 5 + b"0\r\n\r\n").status == 413
+
+
+def test_only_so_many_pages_follow_and_only_so_many_requests_are_open(window: OpenWindow) -> None:
+    cookie = window.cookie()
+    request = f"GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:{window.port}\r\nCookie: {cookie}\r\n\r\n"
+    followers = []
+    try:
+        for _ in range(16):
+            followers.append(socket.create_connection(("127.0.0.1", window.port), timeout=30))
+            followers[-1].sendall(request.encode())
+            assert followers[-1].recv(64).startswith(b"HTTP/1.1 200")
+        assert window.get("/api/events").status == 503
+        assert window.get("/api/session").status == 200
+    finally:
+        for follower in followers:
+            follower.close()
+
+
+def test_a_flood_of_requests_is_refused() -> None:
+    """The 201st that is open at once, told by the guard itself: a browser never opens so many."""
+
+    async def flood() -> list[int]:
+        release = asyncio.Event()
+        statuses: list[int] = []
+
+        async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+            await release.wait()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+        access = Access("t" * 32, 80)
+        guard = Guard(app, access)
+        cookie = f"{access.cookie_name}={access.derived('cookie')}".encode()
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b""}
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        def ask() -> Awaitable[None]:
+            headers = [(b"host", b"localhost"), (b"cookie", cookie)]
+            scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": headers}
+            return guard(scope, receive, send)
+
+        open_ones = [asyncio.ensure_future(ask()) for _ in range(MOST_OPEN)]
+        await asyncio.sleep(0)
+        await ask()
+        release.set()
+        await asyncio.gather(*open_ones)
+        await ask()
+        return statuses
+
+    statuses = asyncio.run(flood())
+    assert statuses == [503] + [200] * (MOST_OPEN + 1)
+
+
+def test_a_question_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    path = tmp_path / "view.sqlite"
+    with closing(apsw.Connection(str(path))) as db:
+        db.execute("CREATE TABLE one(x)")
+    for_ever = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+    with closing(apsw.Connection(str(path))) as db, pytest.raises(QueryTooLong), interrupted_after(db, 0.05):
+        db.execute(for_ever).fetchall()
+
+
+def test_at_most_eight_megabytes_of_a_page_are_shown() -> None:
+    large = ("ä" * 5_000_000).encode()
+    text = shown_text(large)
+    assert text.cut
+    assert len(text.text.encode("utf-8", "ignore")) <= MOST_BYTES + 3
+    assert not shown_text(b"small").cut
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ class OpenWindow(NamedTuple):
     ) -> Answer:
         """As it is written: no client adds, checks or escapes anything."""
         given = {"Host": f"127.0.0.1:{self.port}", "Connection": "close"} | dict(headers or {})
-        if body:
+        if body and "Transfer-Encoding" not in given:
             given.setdefault("Content-Length", str(len(body)))
         lines = [f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in given.items())]
         with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connection:

@@ -64,9 +64,9 @@ def export_path(job: Job, kind: ExportFormat) -> Path:
 def export_command(job: Job, kind: ExportFormat) -> list[str]:
     target = str(export_path(job, kind))
     if job.kind is JobKind.MAP:
-        return ["map", "export", "--format", kind.name, "--output", target, "--", str(job.state)]
+        return ["map", "export", "--format", kind.name, "--output", target, str(job.state)]
     of_crawl = job.kind is JobKind.CRAWL
-    return ["export", kind.name, "--output", target, "--", str(job.state if of_crawl else job.home)]
+    return ["export", kind.name, "--output", target, str(job.state if of_crawl else job.home)]
 
 
 def start_export(job: Job, kind: ExportFormat) -> "subprocess.Popen[bytes]":

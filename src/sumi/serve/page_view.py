@@ -74,7 +74,7 @@ def markdown_of(job: Job, record: PageRecord) -> Text | None:
         return None
     if data is None or sha256(data).hexdigest() != facts.sha256:
         return None
-    return _text(data)
+    return shown_text(data)
 
 
 def _mirror_text(job: Job, facts: PageFacts) -> bytes | None:
@@ -100,7 +100,7 @@ def original_of(job: Job, record: PageRecord) -> Text | None:
         return None
     if body is None or sha256(body).hexdigest() != facts.raw:
         return None
-    return _text(body, facts.charset or "utf-8")
+    return shown_text(body, facts.charset or "utf-8")
 
 
 def file_of(job: Job, record: PageRecord) -> bytes | None:
@@ -140,7 +140,7 @@ def _archived(home: Path, facts: PageFacts) -> bytes | None:
         return FolderBlobs(folder, packed=True).open(facts.raw or "", 4 * MOST_BYTES)
 
 
-def _text(data: bytes, charset: str = "utf-8") -> Text:
+def shown_text(data: bytes, charset: str = "utf-8") -> Text:
     cut = len(data) > MOST_BYTES
     try:
         return Text(data[:MOST_BYTES].decode(charset, "replace"), cut)

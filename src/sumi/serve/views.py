@@ -101,7 +101,7 @@ class Views:
         return await asyncio.to_thread(self._asked, job, question)
 
     def _asked(self, job: Job, question: Callable[["View"], T]) -> T:
-        with _opened(self._path(job)) as db, _interrupted_after(db, QUERY_SECONDS):
+        with _opened(self._path(job)) as db, interrupted_after(db, QUERY_SECONDS):
             return question(View(db))
 
     def _path(self, job: Job) -> Path:
@@ -163,7 +163,7 @@ def _opened(path: Path) -> Iterator[apsw.Connection]:
 
 
 @contextmanager
-def _interrupted_after(db: apsw.Connection, seconds: float) -> Iterator[None]:
+def interrupted_after(db: apsw.Connection, seconds: float) -> Iterator[None]:
     timer = threading.Timer(seconds, db.interrupt)
     timer.daemon = True
     timer.start()

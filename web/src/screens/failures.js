@@ -22,7 +22,7 @@ function Groups({ job, list, chosen, all }) {
 }
 
 function Urls({ job, group }) {
-  const head = html`<span>URL</span><span class="wide">Linked from</span><span class="n wide">Tries</span><span class="n wide">Last</span><span class="n"></span>`;
+  const head = html`<span>URL</span><span class="wide">Linked from</span><span class="n wide">Retries</span><span class="n wide">Last</span><span class="n"></span>`;
   return html`<${Card} class="flush" title=${`${words(group.outcome)}${group.rule ? ` (${group.rule})` : ""}`} aside=${html`<a href=${withQuery(`/api/jobs/${job.id}/urls.csv`, { outcome: group.outcome, rule: group.rule || undefined })} download>CSV of these</a>`}>
     <p class="advice">${group.meaning} ${group.advice}</p>
     <${Rows} wide key=${group.outcome + group.rule} address=${`/api/jobs/${job.id}/urls`} values=${{ outcome: group.outcome, rule: group.rule || undefined }} what="URLs" head=${head} row=${(each) => html`<${UrlRow} job=${job} each=${each} />`} />

@@ -15,7 +15,7 @@ export function JobsScreen() {
 
 function None() {
   const folders = session.value?.folders ?? [];
-  return html`<${Empty} title="No jobs yet">There is nothing of Sumi's in ${folders.join(" or ") || "these folders"}. <${Link} to="/new">Start one here</${Link}, or in a terminal:
+  return html`<${Empty} title="No jobs yet">There is nothing of Sumi's in ${folders.join(" or ") || "these folders"}. <${Link} to="/new">Start one here</${Link}>, or in a terminal:
     <${Command} line="sumi mirror https://docs.example.org" /></${Empty}>`;
 }
 
