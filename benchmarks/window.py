@@ -33,6 +33,7 @@ from sumi.state.journal import FilesStore
 RESULTS = Path(__file__).parent / "results"
 HOST: Final = "big.example.org"
 ASKED: Final = 40  # times, each address
+ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)")
 
 
 class Window:
@@ -45,9 +46,8 @@ class Window:
             words, stderr=subprocess.PIPE, text=True, env=os.environ | {"XDG_CACHE_HOME": str(cache)}
         )
         assert self.process.stderr is not None
-        for line in self.process.stderr:
-            if found := re.search(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)", line):
-                break
+        lines = (ADDRESS.search(line) for line in self.process.stderr)
+        found = next(found for found in lines if found is not None)
         self.port, self.token = int(found[1]), found[2]
         self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
         self._cookie = ""
@@ -196,7 +196,9 @@ def watched(folder: Path, pages: int, rounds: int) -> dict[str, Any]:
     """The same mirror with and without a page that follows it, in turns."""
     site, port = build_site(pages), free_port()
     write_entry_points(site, pages, origin := f"http://127.0.0.1:{port}")
-    ratios, walls, delays = [], [], []
+    ratios: list[float] = []
+    walls: list[float] = []
+    delays: list[float] = []
     with served(site, port):
         _mirrored(origin, folder / "warm")
         for turn in range(rounds):
