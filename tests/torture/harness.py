@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sumi.jobs.mirror.settings import SETTINGS
+from sumi.policy import StateBackend
 from tests.commands import sumi_command
 from tests.site import RunningSite
 from tests.site.oracle import check_mirror
@@ -109,16 +109,12 @@ class Bench:
 
 
 def state_choices() -> list[str]:
-    """Every backend a user can choose; those to come join by themselves."""
-    for setting in SETTINGS:
-        if setting.name == "state":
-            return setting.kind.placeholder.split("|")
-    return ["files"]
+    """Every backend that keeps its state in the job's folder; a server's have tests of their own."""
+    return [backend.value for backend in StateBackend]
 
 
 def state_options(name: str) -> tuple[str, ...]:
-    """The words that choose a backend; none where there is no choice."""
-    return ("--state", name) if len(state_choices()) > 1 else ()
+    return ("--state", name)
 
 
 def why_no_strace() -> str:
