@@ -7,7 +7,7 @@ import msgspec
 
 from sumi.assembly.shared_job import SharedJob, SharedRecipe, read_recipe
 from sumi.engine.control import Control
-from sumi.errors import UsageError
+from sumi.errors import StateError, UsageError
 from sumi.events import Listener
 from sumi.files.contents_place import agreed_contents, new_contents
 from sumi.ports import Clock
@@ -77,6 +77,8 @@ async def _row_of(shared: SharedJob, job: Job) -> JobRow:
 
 def _refuse_another(shared: SharedJob, row: JobRow, before: SharedRecipe) -> None:
     assert shared.recipe is not None
+    if row.state != "ready":
+        raise StateError(f"the job {row.name} is being copied into the database by sumi state migrate")
     ours, theirs = (each.settings.get("url") for each in (shared.recipe, before))
     if row.kind != shared.kind or (ours is not None and theirs is not None and ours != theirs):
         about = "" if theirs is None else f" of {msgspec.json.decode(theirs)}"

@@ -18,6 +18,7 @@ import msgspec
 
 from sumi.catalogue.captures import CaptureRow, capture_rows
 from sumi.errors import SumiError
+from sumi.policy import is_database as is_database_address
 from sumi.state.folder import CAPTURES, FORMAT_NAME, STATE_FOLDER, WORKSPACE_STATES, is_database
 from sumi.state.lock import lock_owner
 
@@ -62,9 +63,19 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 def find_jobs(*places: Place, depth: int = DEPTH) -> list[Job]:
     """The jobs that users may mean by these folders: an output folder, a job's home, its state, a workspace,
-    a store of captures, the database of a map, or a folder above them. In order of their names."""
+    a store of captures, the database of a map, a folder above them, or the address of a database. In order
+    of their names."""
     seen: set[Path] = set()
-    return [job for place in places for job in _jobs_in(Path(place), depth, seen)]
+    return [job for place in places for folder in _folders(place) for job in _jobs_in(folder, depth, seen)]
+
+
+def _folders(place: Place) -> list[Path]:
+    """One, or those of the jobs in a database."""
+    if not isinstance(place, str) or not is_database_address(place):
+        return [Path(place)]
+    from sumi.catalogue.database_jobs import linked_folders
+
+    return linked_folders(place)
 
 
 def _jobs_in(place: Path, depth: int, seen: set[Path]) -> Iterator[Job]:

@@ -8,6 +8,7 @@ from sumi.console.parser import SentenceParser
 from sumi.console.reporters import reporting
 from sumi.console.terminal import Sink, duration, printable
 from sumi.errors import COMPLETE, WITH_FAILURES
+from sumi.policy import is_database
 
 _EXAMPLES = """\
 examples:
@@ -16,6 +17,7 @@ examples:
   sumi export parquet --sections -o sections.parquet
   sumi export jsonl captures --since 7d
   sumi export markdown --max-tokens 100000 -o parts  for a model, in pieces that it can read
+  sumi export jsonl postgresql://db.example.org/sumi --job docs
   sumi export epub output/docs.example.org           for an e-book reader
   sumi export mkdocs -o site                         then: mkdocs build -f site/mkdocs.yml
 """
@@ -39,8 +41,10 @@ def build_parser() -> SentenceParser:
         "places",
         metavar="DIR",
         nargs="*",
-        help="Folders of jobs, or one above them; for wacz also WARC files. Default: output and captures.",
+        help="Folders of jobs, one above them, or the address of a database; for wacz also WARC files. "
+        "Default: output and captures.",
     )
+    parser.add_argument("--job", metavar="NAME", help="In a database, which job. Default: all.")
     parser.add_argument(
         "-o", "--output", metavar="PATH", help="What to write. Default: the job's name, here."
     )
@@ -62,7 +66,13 @@ def build_parser() -> SentenceParser:
 
 
 def run(arguments: Sequence[str]) -> int:
-    options = build_parser().parse_all(arguments)
+    parser = build_parser()
+    options = parser.parse_all(arguments)
+    places = options.places
+    if options.job is not None:
+        if len(places) != 1 or not is_database(places[0]):
+            parser.error("--job names a job in a database: give its address, postgresql://HOST/DATABASE")
+        places = [f"{places[0]}#{options.job}"]
     from sumi.assembly.parts import run_loop
     from sumi.exchange.export import export
 
@@ -70,7 +80,7 @@ def run(arguments: Sequence[str]) -> int:
         done = run_loop(
             export(
                 options.format,
-                *options.places,
+                *places,
                 output=options.output,
                 since=options.since,
                 sections=options.sections,

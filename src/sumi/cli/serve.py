@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sumi.console.parser import SentenceParser
 from sumi.errors import UsageError
+from sumi.policy import is_database
 
 PORT = 7864
 _DEFAULT_PLACES = ("output", "captures")
@@ -81,8 +82,14 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _places(given: Sequence[str]) -> list[Path]:
+    places: list[Path] = []
     for name in given:
-        if not os.path.exists(name):
+        if is_database(name):
+            from sumi.catalogue.database_jobs import linked_folders
+
+            places += linked_folders(name)
+        elif os.path.exists(name):
+            places.append(Path(name))
+        else:
             raise UsageError(f"{name} does not exist: give a folder with jobs of Sumi")
-    usual = [Path(name) for name in _DEFAULT_PLACES]
-    return [Path(name) for name in given] or usual
+    return places or [Path(name) for name in _DEFAULT_PLACES]

@@ -28,6 +28,8 @@ examples:
   sumi state check --repair               then run the job again: it fetches what was queued
   sumi state migrate output/docs.example.org copy-of-state --to files
   sumi state setup postgresql://db.example.org/sumi    once, before the first job there
+  sumi state migrate output/docs.example.org postgresql://db.example.org/sumi --store s3://pages/docs
+  sumi state migrate postgresql://db.example.org/sumi output --job docs.example.org
   sumi state gc output/docs.example.org --dry-run
   sumi state migrate workspace/index/page_index.jsonl workspace/state/page_index.lmdb --to lmdb
 """
@@ -55,6 +57,7 @@ def build_parser() -> SentenceParser:
         help="For check: an output folder, one host's folder in it, or a workspace. Default: output. For "
         "setup: the address of a database, without a password.",
     )
+    parser.add_argument("--job", metavar="NAME", help="In a database, which job. Default: the only one.")
     check = parser.add_argument_group("check")
     check.add_argument("--deep", action="store_true", help="Also read every page and compare its hash.")
     check.add_argument(
@@ -68,6 +71,11 @@ def build_parser() -> SentenceParser:
         "--to",
         metavar="BACKEND",
         help="Backend of the new state: files, sqlite or lmdb; of an index: files or lmdb. Default: files.",
+    )
+    migrate.add_argument(
+        "--store",
+        metavar="URL",
+        help="To a database: where the pages go, s3://BUCKET/PREFIX or file:///FOLDER.",
     )
     gc = parser.add_argument_group("gc")
     gc.add_argument("--dry-run", action="store_true", help="Say what would be removed, and remove nothing.")
@@ -102,6 +110,8 @@ def _set_up(parser: SentenceParser, options: argparse.Namespace) -> int:
 
 
 def _check(parser: SentenceParser, options: argparse.Namespace) -> int:
+    if options.repair and options.folders and is_database(options.folders[0]):
+        parser.error("--repair is for jobs on this machine")
     if len(options.folders) > 1:
         parser.error("check takes one folder")
     return asyncio.run(_show_checks(options.folders[0] if options.folders else "output", options))
@@ -120,6 +130,14 @@ async def _show_checks(folder: str, options: argparse.Namespace) -> int:
         out.line(json.dumps(fields) if options.json else printable(finding.words))
 
     code = WHOLE
+    if is_database(folder):
+        from sumi.inspection.shared_jobs import check_shared
+
+        findings = await check_shared(folder, options.job, deep=options.deep)
+        for finding in findings:
+            show(Path(options.job or folder), finding)
+        tell(f"{options.job or folder}: {_verdict(len(findings))}")
+        return VIOLATED if findings else WHOLE
     async for job in checks(folder, deep=options.deep, repair=options.repair, tell=tell, on_finding=show):
         tell(f"{job.folder}: {_verdict(len(job.findings))}")
         code = VIOLATED if job.findings else code
@@ -134,12 +152,37 @@ def _verdict(number: int) -> str:
 
 def _migrate(parser: SentenceParser, options: argparse.Namespace) -> int:
     if len(options.folders) != 2:
-        parser.error("migrate takes two folders: FROM and TO")
+        parser.error("migrate takes two folders, or a folder and a database: FROM and TO")
+    source, target = options.folders
+    if is_database(source) or is_database(target):
+        return _migrate_shared(parser, options)
+    if options.store is not None or options.job is not None:
+        parser.error("--store and --job belong to a database: postgresql://HOST/DATABASE")
     from sumi.inspection.state import migrate_state
 
-    source, target = options.folders
     done = asyncio.run(migrate_state(source, target, options.to or "files"))
     print(f"{done.number:,} {done.what} copied from {printable(str(done.source))} to {printable(target)}")
+    return WHOLE
+
+
+def _migrate_shared(parser: SentenceParser, options: argparse.Namespace) -> int:
+    from sumi.inspection.state import migrate_down, migrate_up
+
+    source, target = options.folders
+    err = Sink(sys.stderr)
+
+    def tell(event: object) -> None:
+        err.line(printable(str(getattr(event, "message", event))))
+
+    if is_database(target):
+        if options.to is not None:
+            parser.error("--to is for a copy in a folder")
+        number = asyncio.run(migrate_up(source, target, options.job, options.store, tell))
+    else:
+        if options.store is not None:
+            parser.error("--store is for a copy in a database; one in a folder has files")
+        number = asyncio.run(migrate_down(source, target, options.job, options.to or "files"))
+    print(f"{number:,} URLs copied from {printable(source)} to {printable(target)}")
     return WHOLE
 
 
@@ -148,7 +191,13 @@ def _collect(parser: SentenceParser, options: argparse.Namespace) -> int:
         parser.error("gc takes one job")
     from sumi.inspection.state import collect
 
-    found = asyncio.run(collect(options.folders[0], dry_run=options.dry_run))
+    place = options.folders[0]
+    if is_database(place):
+        from sumi.inspection.shared_jobs import collect_shared
+
+        found = asyncio.run(collect_shared(place, options.job, dry_run=options.dry_run))
+    else:
+        found = asyncio.run(collect(place, dry_run=options.dry_run))
     what = "would be removed" if options.dry_run else "removed"
     print(f"{found.segments:,} segments with {found.bytes:,} bytes {what}, {found.kept:,} are too young yet")
     return WHOLE

@@ -6,7 +6,7 @@ Texts are read from the output and never from the network. A job that runs is in
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from hashlib import sha256
 from pathlib import Path
@@ -21,10 +21,11 @@ from sumi.corpus.indexed_text import indexed_page, shared_ending
 from sumi.corpus.page_markdown import Converter, as_markdown
 from sumi.errors import SumiError, UsageError
 from sumi.events import Event, Warned
-from sumi.state.folder import CAPTURES
+from sumi.state.folder import CAPTURES, DATABASE_FORMAT, FORMAT_NAME, backend_of
 
 DEFAULT_PLACES: Final = ("output", "captures")
 _AT_ONCE: Final = 32  # pages that are converted at the same time
+_LOOK_AGAIN: Final = 60.0  # seconds
 _NOT_STATE: Final = ("lock",)
 Tell: TypeAlias = Callable[[str], None]
 
@@ -65,7 +66,7 @@ def default_places() -> list[Path]:
 
 def sources_in(places: Iterable[Place]) -> dict[Path, list[Source]]:
     """By the folder whose index covers them. UsageError if there is nothing."""
-    named = [Path(place) for place in places] or default_places()
+    named: Sequence[Place] = list(places) or default_places()
     found: dict[tuple[Path, str], Source] = {}
     for job in find_jobs(*named):
         root, key = job.root.resolve(), _key(job)
@@ -154,6 +155,8 @@ def stamp_of(source: Source) -> str:
         else:
             places.add(job.state)
     found = sorted(entry for place in places for entry in _sizes(place))
+    if any((place / FORMAT_NAME).is_file() and backend_of(place) == DATABASE_FORMAT for place in places):
+        found.append(("looked at", int(time.time() / _LOOK_AGAIN), 0))  # a database has no files to look at
     return sha256(repr(found).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 

@@ -18,6 +18,7 @@ from sumi.exchange.formats import FORMATS, Choices, Format
 from sumi.exchange.material import Material, open_material
 from sumi.exchange.wacz import wacz_of_archives
 from sumi.files.plain_text import iso_utc
+from sumi.policy import is_database
 from sumi.state.folder import refuse_to_replace
 
 Place: TypeAlias = str | PathLike[str]
@@ -176,9 +177,9 @@ def _archives(places: Sequence[Place]) -> list[Path]:
 
 
 def _jobs(places: Sequence[Place]) -> list[Job]:
-    named = [Path(place) for place in places] or [Path(place) for place in USUAL_PLACES]
-    for place in named if places else ():
-        if not place.exists():
+    named = list(places) or list(USUAL_PLACES)
+    for place in places:
+        if not is_database(fspath(place)) and not Path(place).exists():
             raise UsageError(f"{place} does not exist: give the folder of a mirror, a capture or a crawl")
     jobs = [job for job in find_jobs(*named) if job.kind is not JobKind.MAP]
     if not jobs:

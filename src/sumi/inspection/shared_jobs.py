@@ -8,10 +8,12 @@ import msgspec
 
 from sumi.engine.completeness import noted_standing
 from sumi.engine.summary import balanced
-from sumi.errors import StateError
+from sumi.errors import StateError, UsageError
+from sumi.inspection.contents import Garbage, collect_garbage, stored_content_findings
 from sumi.inspection.explain import Explanation, explain_in
 from sumi.inspection.status import JobStatus, waiting_host
 from sumi.jobs.mirror.settings import load_saved_settings
+from sumi.state.check import Finding, ledger_violations
 from sumi.state.cluster.jobs import JobRow, all_jobs, find_job, wish
 from sumi.state.cluster.schema import require_tables, set_up
 from sumi.state.cluster.session import connect, shown
@@ -115,6 +117,24 @@ async def _notes(store: ClusterSnapshot, living: Sequence[WorkerRow]) -> tuple[s
 async def explain_shared(url: str, address: str, job: JobRow) -> Explanation:
     async with looking_at_job(address, job) as store:
         return await explain_in(url, f"{shown(address)} --job {job.name}", store)
+
+
+async def check_shared(address: str, name: str | None, *, deep: bool) -> list[Finding]:
+    """``sumi state check``: whether its endings and its contents agree."""
+    job = await only_job_in(address, name)
+    async with looking_at_job(address, job) as store:
+        if not job.store:
+            return [Finding(words) async for words in ledger_violations(store, 0)]
+        return [one async for one in stored_content_findings(store, job.store, deep=deep)]
+
+
+async def collect_shared(address: str, name: str | None, *, dry_run: bool) -> Garbage:
+    """``sumi state gc``. Workers may go on: what they store is younger than what is removed."""
+    job = await only_job_in(address, name)
+    if not job.store:
+        raise UsageError(f"{job.name} keeps its contents in files, so there are no segments to remove")
+    async with looking_at_job(address, job) as store:
+        return await collect_garbage(store, job.store, dry_run=dry_run)
 
 
 class Wished(msgspec.Struct, frozen=True):

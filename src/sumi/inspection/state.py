@@ -17,6 +17,7 @@ from sumi.console.open_job import only_job, refuse_captures, stored_jobs
 from sumi.engine.io import SystemClock
 from sumi.engine.revisit import facts_of_lost_file
 from sumi.errors import OutputRefused, StateDamaged, StateLocked, UsageError
+from sumi.events import Listener
 from sumi.files.contents_place import contents_of
 from sumi.inspection.contents import Garbage, collect_garbage, stored_content_findings
 from sumi.jobs.mirror.check import mirror_findings
@@ -99,6 +100,23 @@ def _not_there(target: Place) -> Path:
     if Path(target).exists():
         raise UsageError(f"{target} exists already; give a folder that does not")
     return Path(target)
+
+
+async def migrate_up(
+    source: Place, database: str, name: str | None, store: str | None, tell: Listener = lambda event: None
+) -> int:
+    """``sumi state migrate FOLDER postgresql://…``: returns the number of URLs. After a kill the source is
+    what it was, and the target complete or not there."""
+    from sumi.inspection.outgrown import move_up
+
+    return await move_up(only_job(os.fspath(source)), database, name, store, tell)
+
+
+async def migrate_down(database: str, target: Place, name: str | None, to: str = "files") -> int:
+    """The same in the other direction, to a new output folder with files."""
+    from sumi.inspection.outgrown import move_down
+
+    return await move_down(database, name, _not_there(target), to)
 
 
 async def collect(place: Place, *, dry_run: bool = False) -> Garbage:

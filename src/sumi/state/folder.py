@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sumi.state.journal import FilesStore
 
 FORMAT_NAME = "format.json"
+DATABASE_FORMAT = "postgresql"  # of a folder that stands for a job in a database
 STATE_FOLDER = ".sumi"
 WORKSPACE_STATES = "state"  # in a workspace: the folder with the states of the crawler and the scraper
 CAPTURES = "captures.sqlite"  # in a folder of captures: the database of all of them
@@ -116,7 +117,12 @@ def backend_of(folder: Path) -> str:
 
 
 def open_snapshot(folder: Path, now: float) -> Snapshot:
-    return backend_named(backend_of(folder)).reading(folder, LOOKING, now)
+    backend = backend_of(folder)
+    if backend == DATABASE_FORMAT:
+        from sumi.state.cluster.linked import LinkedSnapshot
+
+        return LinkedSnapshot(folder, now)
+    return backend_named(backend).reading(folder, LOOKING, now)
 
 
 def backend_named(name: str) -> "type[FilesStore | FolderStore]":

@@ -150,6 +150,11 @@ def asset_name(url: str, extension: str) -> str:
     return f"{name or 'asset'}-{digest[:HASH_CHARACTERS]}.{extension}"
 
 
+def asset_folder(name: str) -> str:
+    """Where a file of this name goes."""
+    return _subfolder(name.rpartition(".")[2])
+
+
 def _subfolder(extension: str) -> str:
     return "images" if extension in _IMAGES else "files"
 

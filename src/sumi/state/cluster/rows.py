@@ -37,7 +37,7 @@ _HISTORY = """(SELECT jsonb_agg(jsonb_build_array(h.at, h.outcome, h.rule) ORDER
     WHERE h.job = u.job AND h.key = u.key AND h.what IN ('settled', 'failed'))"""
 
 _decode_facts = msgspec.json.Decoder(PageFacts).decode
-_decode_history = msgspec.json.Decoder(list[Attempt]).decode
+_decode_history = msgspec.json.Decoder(list[tuple[float, Outcome, str]]).decode
 
 
 class Row(NamedTuple):
@@ -224,8 +224,8 @@ class Reader:
         async for *state, history in self._stream(text, (self._job,)):
             row = Row(*state)
             tries = [
-                Attempt(one.at - self.offset, one.outcome, unclean(one.rule))
-                for one in (_decode_history(history) if history else ())
+                Attempt(at - self.offset, outcome, unclean(rule))
+                for at, outcome, rule in (_decode_history(history) if history else ())
             ]
             yield row.stored(self.offset, _decode_facts(row.facts) if row.facts else NO_FACTS, tries)
 

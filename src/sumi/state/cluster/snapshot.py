@@ -1,5 +1,6 @@
 """A job in a database, looked at from outside: no lock, no change."""
 
+from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -10,11 +11,13 @@ from sumi.model import Kind
 from sumi.outcomes import Outcome
 from sumi.ports import FrontierStats, HostWait, RobotsRecord
 from sumi.state.cluster.jobs import JobRow
+from sumi.state.cluster.keys import BUCKETS
 from sumi.state.cluster.ledger import ClusterLedger
 from sumi.state.cluster.membership import HELD, WORKERS_OF, add_up
 from sumi.state.cluster.rows import Reader
 from sumi.state.cluster.session import connect
 from sumi.state.cluster.timing import Timing
+from sumi.state.entries import Stored, StoredListing, StoredNote
 
 
 class WorkerRow(NamedTuple):
@@ -90,6 +93,18 @@ class ClusterSnapshot(ClusterLedger):
     async def waiting_hosts(self, now: float) -> list[HostWait]:
         """Of some hosts of those who work on it."""
         return [wait for worker in await self.workers() if worker.is_alive for wait in worker.hosts]
+
+    async def export(self) -> AsyncIterator[Stored]:
+        """Implements ``sumi.state.entries.Exporter``, for a job on which nobody works and without mail."""
+        for key, value in await self.reader.all_notes():
+            yield StoredNote(key, value)
+        for robots in await self.reader.all_robots():
+            yield robots
+        for host in await self.reader.hosts_of(0, BUCKETS - 1):
+            yield host
+        async for url in self.reader.stored():
+            yield url
+        yield StoredListing((await self.stats()).listed)
 
     async def put_robots(self, record: RobotsRecord) -> None:
         raise StateError(f"the job {self.job.name} is only looked at")

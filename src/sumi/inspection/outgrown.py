@@ -1,0 +1,281 @@
+"""``sumi state migrate`` between folders and databases: a mirror that outgrew its machine goes on in a
+database, with its pages in a store, and comes back as a mirror in files.
+
+The source is never changed. The target is complete or not there: a job in a database is marked as being
+imported until one update, and a folder gets its name at the end. Contents go first.
+"""
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+import msgspec
+
+from sumi.assembly.shared_job import shared_recipe
+from sumi.catalogue.page_files import PageFiles, open_page_files
+from sumi.catalogue.role import load_role
+from sumi.engine.io import SystemClock
+from sumi.errors import StateError, StateLocked, UsageError
+from sumi.events import Listener
+from sumi.files.contents_place import new_contents
+from sumi.files.objects import Objects
+from sumi.files.safe_files import SafeFolder
+from sumi.files.segments import FILE, RAW, TEXT, SegmentReader, SegmentWriter, place_in, place_text
+from sumi.inspection.shared_jobs import looking_at_job, only_job_in
+from sumi.jobs.mirror.assets import FOLDER as ASSETS
+from sumi.jobs.mirror.assets import asset_folder
+from sumi.jobs.mirror.layout import stored_layout
+from sumi.jobs.mirror.output import MarkdownTree
+from sumi.jobs.mirror.raw_pages import RawPages
+from sumi.jobs.mirror.recipe import mirror_home
+from sumi.jobs.mirror.settings import MirrorSettings, load_saved_settings
+from sumi.jobs.mirror.sharing import KIND, LOCAL
+from sumi.model import PageFacts
+from sumi.ports import FrontierStats, Ledger, Place
+from sumi.settings.sources import SECRET
+from sumi.state.cluster.importing import JobImport
+from sumi.state.cluster.session import connect
+from sumi.state.cluster.snapshot import ClusterSnapshot
+from sumi.state.cluster.timing import Timing
+from sumi.state.entries import Exporter, Stored, StoredUrl
+from sumi.state.folder import LOOKING, STATE_FOLDER, backend_named, backend_of, sync_folder
+from sumi.state.lock import Claim, FolderLock, remove_all_but
+from sumi.state.migrate import BATCH, COMMAND, move_into_place
+from sumi.urls.paths import PathAllocator
+
+_MOST_PAGES: Final = "max_pages"
+
+
+class _Mover(Protocol):
+    async def moved(self, facts: PageFacts, url: str) -> PageFacts:
+        """What to record once the contents are where they shall be."""
+        ...
+
+    async def stored(self) -> None:
+        """Whatever was moved so far can be read by anybody."""
+        ...
+
+
+async def move_up(state: Path, database: str, name: str | None, store: str | None, tell: Listener) -> int:
+    """Into a database. Returns the number of URLs."""
+    if store is None:
+        raise UsageError(
+            "a job in a database has its pages in a store: name one by --store s3://BUCKET/PREFIX"
+        )
+    lock = FolderLock(state, command=COMMAND)
+    try:
+        source = backend_named(backend_of(state)).reading(state, LOOKING, time.time())
+        try:
+            settings = await _mirror_settings(source, state)
+            wanted = name or mirror_home(settings)
+            address = new_contents(store, wanted)
+            objects = Objects(address)
+            objects.check()
+            with open_page_files(state.parent.parent, state.parent, state) as files:
+                segments = SegmentWriter(objects, tell)
+                try:
+                    job = _Upward(database, wanted, settings, store, address)
+                    return await job.copy(source, _Uploads(files, segments))
+                finally:
+                    await segments.aclose()
+        finally:
+            await source.aclose()
+    finally:
+        lock.release()
+
+
+async def _mirror_settings(source: Ledger, state: Path) -> MirrorSettings:
+    settings = await load_saved_settings(source)
+    if settings is None or await load_role(source, state) is not None:
+        raise UsageError(
+            f"{state.parent} is not a mirror, and only mirrors can be worked on by many machines"
+        )
+    return settings
+
+
+class _Upward:
+    def __init__(self, database: str, name: str, settings: MirrorSettings, store: str, address: str) -> None:
+        self._database = database
+        self._name = name
+        self._settings = msgspec.structs.replace(settings, store=store)
+        self._address = address
+
+    async def copy(self, source: "_Source", mover: _Mover) -> int:
+        recipe = msgspec.json.encode(shared_recipe(self._settings, LOCAL, SECRET)).decode()
+        connection = await connect(self._database, Timing(), "import")
+        try:
+            job = await JobImport.begin(connection, self._name, KIND, recipe, self._address, time.time())
+            for address in job.left:
+                old = Objects(address)
+                old.delete([each.name for each in old.list()])
+            async for batch in _moved(source, mover):
+                await job.restore(batch)
+            stats = await source.stats()
+            return await job.finish(stats.outcomes, stats.pending, self._settings.max_pages)
+        finally:
+            await connection.close()
+
+
+class _Source(Exporter, Ledger, Protocol):
+    async def stats(self) -> FrontierStats: ...
+
+
+class _Uploads:
+    def __init__(self, files: PageFiles, segments: SegmentWriter) -> None:
+        self._files = files
+        self._segments = segments
+        self._places: list[Place] = []
+
+    async def moved(self, facts: PageFacts, url: str) -> PageFacts:
+        if facts.path is not None:
+            data = _there(self._files.read(facts.path), url)
+            name = facts.path.rpartition("/")[2] if facts.asset else ""
+            path = place_text(self._add(FILE if facts.asset else TEXT, data), name)
+            facts = msgspec.structs.replace(facts, path=path)
+        if facts.raw_at is not None:
+            body = _there(self._files.body(facts.raw_at), url)
+            facts = msgspec.structs.replace(facts, raw_at=self._add(RAW, body))
+        return facts
+
+    def _add(self, kind: str, data: bytes) -> Place:
+        self._places.append(self._segments.add(kind, data))
+        return self._places[-1]
+
+    async def stored(self) -> None:
+        self._segments.close_segment()
+        await self._segments.stored(self._places)
+        self._places.clear()
+
+
+def _there(data: bytes | None, url: str) -> bytes:
+    if data is None:
+        raise StateError(
+            f"the content of {url} is missing: run sumi state check --repair and then the job, before this"
+        )
+    return data
+
+
+async def _moved(source: Exporter, mover: _Mover) -> AsyncIterator[list[Stored]]:
+    batch: list[Stored] = []
+    async for item in source.export():
+        if isinstance(item, StoredUrl):
+            facts = await mover.moved(item.facts, item.candidate.url)
+            item = msgspec.structs.replace(item, facts=facts)  # noqa: PLW2901 - the same, elsewhere
+        batch.append(item)
+        if len(batch) >= BATCH:
+            await mover.stored()
+            yield batch
+            batch = []
+    await mover.stored()
+    yield batch
+
+
+# ── down ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def move_down(database: str, name: str | None, target: Path, backend: str) -> int:
+    """Into a new output folder, as files. Returns the number of URLs."""
+    backend_named(backend)  # refused before anything is made
+    row = await only_job_in(database, name)
+    if row.kind != KIND or not row.store:
+        raise UsageError(f"the job {row.name} has no pages in a store, so there is nothing to bring down")
+    async with looking_at_job(database, row) as source:
+        before = await source.stats()
+        await _require_rest(source, before)
+        settings = await _mirror_settings(source, Path(row.name) / STATE_FOLDER)
+        unfinished = target.with_name(f".{target.name}.unfinished")
+        state = unfinished / mirror_home(settings) / STATE_FOLDER
+        with Claim(state, COMMAND, home=unfinished, option="TO") as claim:
+            remove_all_but([claim.lock.path], unfinished)  # what an earlier, killed attempt left
+            try:
+                reader = SegmentReader(Objects(row.store))
+                await _bring_down(source, reader, settings, state, backend, claim.lock)
+                await _require_rest(source, before)
+                move_into_place(unfinished, target)
+            except BaseException:
+                remove_all_but([claim.lock.path], unfinished)
+                claim.remove_if_empty()
+                raise
+    return before.known
+
+
+async def _require_rest(source: ClusterSnapshot, before: FrontierStats) -> None:
+    name, letters = source.job.name, await source.letters()
+    living = [worker.name for worker in await source.workers() if worker.is_alive]
+    if living:
+        raise StateLocked(
+            f"{', '.join(living[:3])} works on the job {name}: stop it by sumi stop, then copy it"
+        )
+    if letters:
+        raise StateLocked(
+            f"{letters:,} links of the job {name} wait for the owners of their hosts: let a worker go on for "
+            "a moment, stop it, then copy the job"
+        )
+    if await source.stats() != before:
+        raise StateLocked(f"the job {name} was worked on meanwhile: copy it again")
+
+
+async def _bring_down(
+    source: ClusterSnapshot,
+    reader: SegmentReader,
+    settings: MirrorSettings,
+    state: Path,
+    backend: str,
+    lock: FolderLock,
+) -> None:
+    home, clock = state.parent, SystemClock()
+    store = backend_named(backend)(state, LOOKING, clock.now(), lock=lock)
+    files = SafeFolder(home.parent)
+    try:
+        allocator = PathAllocator(await stored_layout(source))
+        mover = _Downloads(reader, files, home.name, allocator)
+        async for batch in _moved(source, mover):
+            await store.restore(batch)
+        tree = MarkdownTree(home.parent, home.name, settings.url, clock)
+        try:
+            await tree.finish(store, await store.stats())
+            await store.sync(tree.sync)
+        finally:
+            tree.close()
+        _compare(await source.stats(), await store.stats())
+        files.sync()
+    finally:
+        files.close()
+        await store.aclose()
+    sync_folder(home)
+
+
+def _compare(source: FrontierStats, copy: FrontierStats) -> None:
+    traits: Sequence[str] = ("known", "pending", "captured", "outcomes")
+    for trait in traits:
+        one, other = getattr(source, trait), getattr(copy, trait)
+        if one != other:
+            raise StateError(f"not copied completely: {trait} {other}, and {one} before; please report it")
+
+
+class _Downloads:
+    def __init__(self, reader: SegmentReader, files: SafeFolder, home: str, names: PathAllocator) -> None:
+        self._reader = reader
+        self._files = files
+        self._home = home
+        self._names = names
+        self._raw = RawPages(files, home)
+
+    async def moved(self, facts: PageFacts, url: str) -> PageFacts:
+        place = place_in(facts.path)
+        if place is not None and facts.path is not None:
+            data = _there(self._reader.body(place), url)
+            path = self._names.claim(url)
+            if facts.asset:
+                name = facts.path.rpartition("/")[2]
+                path = f"{self._home}/{ASSETS}/{asset_folder(name)}/{name}"
+            self._files.write_atomic(path, data)
+            facts = msgspec.structs.replace(facts, path=path)
+        if facts.raw_at is not None:
+            frame = _there(self._reader.frame(facts.raw_at), url)
+            facts = msgspec.structs.replace(facts, raw_at=self._raw.add(frame))
+        return facts
+
+    async def stored(self) -> None:
+        """They are made durable at the end, before the folder gets its name."""
