@@ -11,7 +11,7 @@ from enum import StrEnum
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import apsw
 import msgspec
@@ -23,6 +23,7 @@ from sumi.state.folder import CAPTURES, FORMAT_NAME, STATE_FOLDER, WORKSPACE_STA
 from sumi.state.lock import lock_owner
 
 Place: TypeAlias = str | PathLike[str]
+_Value = TypeVar("_Value")
 
 DEPTH: Final = 2  # OUTPUT/HOST, and one folder that holds several outputs
 MANIFEST: Final = "_manifest.json"
@@ -270,17 +271,34 @@ def _is_map_in_log(place: Path) -> bool:
 
 
 def _source_url(manifest: Path) -> str:
+    return _head_value(manifest, b'"source_url"', str) or ""
+
+
+class MirrorCounts(NamedTuple):
+    pages: int
+    failed: int
+
+
+def mirror_counts(state: Path) -> MirrorCounts | None:
+    """Of the mirror with this state, as its manifest has them; None if it has none yet."""
+    manifest = state.parent / MANIFEST
+    pages = _head_value(manifest, b'"total_pages"', int)
+    failed = _head_value(manifest, b'"failed"', int)
+    return None if pages is None or failed is None else MirrorCounts(pages, failed)
+
+
+def _head_value(manifest: Path, wanted: bytes, kind: type[_Value]) -> _Value | None:
     """From the first lines of a manifest, each of which has one key."""
     try:
         with manifest.open("rb") as file:
             lines = file.read(_HEAD_BYTES).split(b"\n")
     except OSError:
-        return ""
+        return None
     for line in lines:
         key, _, value = line.rstrip(b",").partition(b": ")
-        if key == b'"source_url"':
+        if key == wanted:
             try:
-                return msgspec.json.decode(value, type=str)
+                return msgspec.json.decode(value, type=kind)
             except msgspec.MsgspecError:
-                return ""
-    return ""
+                return None
+    return None

@@ -117,6 +117,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("diff", "cli.changes:diff", "how pages changed between two versions, or since a time"),
     Command("feed", "cli.changes:feed", "the changes of sites as Atom or JSON lines"),
     Command("serve", "cli.serve", "a page in your browser on all of this: jobs, failures, pages, changes"),
+    Command("mcp", "cli.mcp", "an MCP server: agents search and read what was captured"),
     Command("history prune", "cli.changes:prune", "forget old versions of pages and free their space", KEEP),
     Command("init", "cli.init", "a commented configuration file for a mirror, a crawl or a map", OPERATE),
     Command("completion", "cli.completion", "completion of commands for bash, zsh or fish", OPERATE),

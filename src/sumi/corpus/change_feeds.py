@@ -33,20 +33,23 @@ class Change(NamedTuple):
 def changes(
     sites: list[Site], *, since: float = 0.0, minor: bool = False, limit: int = 100, diffs: bool = False
 ) -> list[Change]:
-    """Of all sites together, the newest first. What Sumi itself wrote differently is no change."""
+    """Of all sites together, the newest first; with a limit below 0, all of them. What Sumi itself wrote
+    differently is no change."""
+    most = None if limit < 0 else limit
     found: list[Change] = []
     for site in sites:
         with reading(site) as store:
             wanted = [v for v in store.changes(since=since) if _is_news(v, minor=minor)]
-            found += [Change(site, v, _diff(store, v) if diffs else "") for v in wanted[:limit]]
-    return sorted(found, key=lambda change: (-change.version.at, change.version.url))[:limit]
+            found += [Change(site, v, version_diff(store, v) if diffs else "") for v in wanted[:most]]
+    return sorted(found, key=lambda change: (-change.version.at, change.version.url))[:most]
 
 
 def _is_news(version: Version, *, minor: bool) -> bool:
     return version.kind != ChangeKind.REMADE and (minor or not version.minor)
 
 
-def _diff(store: History, version: Version) -> str:
+def version_diff(store: History, version: Version) -> str:
+    """How a version differs from the text before it; empty if there is nothing to compare."""
     if version.kind not in (ChangeKind.CHANGED, ChangeKind.BACK):
         return ""
     old = next((v for v in reversed(store.versions(version.url)) if v.number < version.number), None)

@@ -15,6 +15,24 @@ from sumi.errors import UsageError
 _LEAST: Final = 8  # tokens
 
 
+class NotCaptured(UsageError):
+    """``near``: URLs that end alike."""
+
+    def __init__(self, url: str, near: Sequence[str]) -> None:
+        hint = f"did you mean {near[0]}?" if near else "sumi search finds pages by what they say"
+        super().__init__(f"no page {url[:200]} was captured: {hint}")
+        self.near = tuple(near)
+
+
+class NoSection(UsageError):
+    """``near``: anchors that are spelt alike."""
+
+    def __init__(self, url: str, named: str, near: Sequence[str]) -> None:
+        hint = f"the nearest are {', '.join(near)}" if near else "sumi read --outline lists its sections"
+        super().__init__(f"{url} has no section {named[:80]!r}: {hint}")
+        self.near = tuple(near)
+
+
 class Heading(msgspec.Struct, frozen=True):
     """``tokens``: of its section with everything below it."""
 
@@ -80,7 +98,7 @@ def read_part(
     named = section or url.partition("#")[2]
     heading = ""
     if named:
-        found = _section(_headings(row), named, row.url)
+        found = section_of(headings(row), named, row.url)
         text = text.encode("utf-8", "replace")[found.start : found.end].decode("utf-8", "replace")
         heading = found.heading
     begin = max(0, min(offset, len(text)))
@@ -102,15 +120,13 @@ def read_part(
 
 def page_outline(library: Library, url: str) -> PageOutline:
     row = known_page(library, url)
-    return PageOutline(row.url, row.title, row.tokens, tuple(_headings(row)))
+    return PageOutline(row.url, row.title, row.tokens, tuple(headings(row)))
 
 
 def known_page(library: Library, url: str) -> PageRow:
     row = library.page(url)
     if row is None:
-        near = library.similar_pages(url)
-        hint = f"did you mean {near[0]}?" if near else "sumi search finds pages by what they say"
-        raise UsageError(f"no page {url[:200]} was captured: {hint}")
+        raise NotCaptured(url, library.similar_pages(url))
     return row
 
 
@@ -126,7 +142,7 @@ def page_text(library: Library, row: PageRow) -> str:
     )
 
 
-def _headings(row: PageRow) -> list[Heading]:
+def headings(row: PageRow) -> list[Heading]:
     rows = row.store.rows(
         "SELECT level, heading, anchor, tokens, start, length FROM section WHERE page = ? ORDER BY ord",
         (row.id,),
@@ -163,23 +179,21 @@ def _is_within(row: SectionRow, above: SectionRow) -> bool:
     return row.anchor == above.anchor or (row.level > above.level > 0)
 
 
-def _section(headings: Sequence[Heading], named: str, url: str) -> Heading:
+def section_of(outline: Sequence[Heading], named: str, url: str) -> Heading:
     wanted = named.strip().lstrip("#")
     slug = slug_of(wanted)
     named_so = (
-        [each for each in headings if each.anchor == wanted]
-        or [each for each in headings if each.heading.casefold() == wanted.casefold()]
-        or [each for each in headings if slug and each.anchor == slug]
-        or [each for each in headings if slug and slug in each.anchor]
+        [each for each in outline if each.anchor == wanted]
+        or [each for each in outline if each.heading.casefold() == wanted.casefold()]
+        or [each for each in outline if slug and each.anchor == slug]
+        or [each for each in outline if slug and slug in each.anchor]
     )
     if named_so:
         return named_so[0]
     import difflib
 
-    names = [each.anchor for each in headings if each.anchor]
-    near = difflib.get_close_matches(slug, names, n=3, cutoff=0.3)
-    hint = f"the nearest are {', '.join(near)}" if near else "sumi read --outline lists its sections"
-    raise UsageError(f"{url} has no section {named[:80]!r}: {hint}")
+    names = [each.anchor for each in outline if each.anchor]
+    raise NoSection(url, named, difflib.get_close_matches(slug, names, n=3, cutoff=0.3))
 
 
 def fitted(text: str, budget: int) -> str:

@@ -1,5 +1,6 @@
 """``sumi search`` as a function: the pages that answer a question, each with its best sections."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ _SNIPPET_LINES: Final = 2
 _SNIPPET_LINE: Final = 160  # characters
 _CODE: Final = 0.25  # the share of code from which a section counts as code
 _MOST_HEADINGS: Final = 20_000
+_ANCHOR: Final = re.compile(r'<a id="[^"<>\n]*"></a>')
 
 
 class FoundSection(msgspec.Struct, frozen=True):
@@ -163,7 +165,8 @@ def _shown(library: Library, store: SearchIndex, page: RankedPage, query: Query)
 def best_lines(text: str, words: Sequence[str]) -> tuple[str, ...]:
     """The two lines of a section that have most of the words."""
     wanted = {stem(word) for word in words}
-    lines = [piece for line in without_targets(text).splitlines() for piece in _pieces(line)]
+    plain = _ANCHOR.sub("", without_targets(text))
+    lines = [piece for line in plain.splitlines() for piece in _pieces(line)]
     if not lines:
         return ()
     worth = [len(wanted & {stem(word) for word in words_of(line)}) for line in lines]
@@ -204,7 +207,12 @@ def nearest_headings(library: Library, query: str, limit: int = 3) -> list[tuple
                     (shared / (len(wanted) + len(grams) - shared), heading or title, f"{url}#{anchor}")
                 )
     scored.sort(key=lambda each: (-each[0], each[2]))
-    return [(heading, url.removesuffix("#")) for _, heading, url in scored[:limit]]
+    nearest: dict[str, str] = {}
+    for _, heading, url in scored:
+        nearest.setdefault(heading, url.removesuffix("#"))
+        if len(nearest) == limit:
+            break
+    return list(nearest.items())
 
 
 def _trigrams(text: str) -> set[str]:
