@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
@@ -13,7 +13,7 @@ from sumi.corpus.indexed_text import without_targets
 from sumi.corpus.indexing import Tell, host_of
 from sumi.corpus.library import Library
 from sumi.corpus.query import Query, parse_query
-from sumi.corpus.ranking import PageFacts, RankedPage, rank
+from sumi.corpus.ranking import Hits, PageFacts, RankedPage, rank
 from sumi.corpus.retrieval import candidates
 from sumi.corpus.words import stem, words_of
 from sumi.errors import UsageError
@@ -82,7 +82,7 @@ def search_library(
         if sites is None or number in sites:
             ranked += [
                 (store, page)
-                for page in _ranked(store, asked, None if sites is None else sites[number], kind)
+                for page in rank(*candidates_of(store, asked, None if sites is None else sites[number], kind))
             ]
     ranked.sort(key=lambda pair: -pair[1].score)
     found: dict[str, Found] = {}
@@ -94,7 +94,17 @@ def search_library(
     return list(found.values())
 
 
-def _ranked(store: SearchIndex, query: Query, sites: list[int] | None, kind: str) -> list[RankedPage]:
+class Candidates(NamedTuple):
+    """What ``rank`` takes."""
+
+    hits: Hits
+    page_of: dict[int, int]
+    facts: dict[int, PageFacts]
+    trails: dict[int, str]
+
+
+def candidates_of(store: SearchIndex, query: Query, sites: list[int] | None, kind: str) -> Candidates:
+    """``kind``: "code" for sections with code only."""
     hits = candidates(store, query, sites)
     rows = _rows(
         store, "SELECT id, page, trail, code FROM section WHERE id", [hit.row for hit in hits.sections]
@@ -116,7 +126,7 @@ def _ranked(store: SearchIndex, query: Query, sites: list[int] | None, kind: str
             store, "SELECT id, title, url, link_share FROM page WHERE id", pages
         )
     }
-    return rank(hits, page_of, facts, trails)
+    return Candidates(hits, page_of, facts, trails)
 
 
 def _rows(store: SearchIndex, statement: str, numbers: Iterable[int]) -> list[tuple[Any, ...]]:

@@ -1,0 +1,116 @@
+"""``python -m benchmarks.search``: how well questions are answered, beside other engines, and what it costs.
+
+Two lists of questions: on ``tuned.txt`` weights were chosen, on ``unseen.txt`` never. ``--missed`` lists the
+questions without a right page among the first three; ``--choose`` tries other weights on the tuned ones.
+Exits with 1 if a figure is below what docs/concepts/ranking.md promises.
+"""
+
+import argparse
+import asyncio
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from benchmarks.search.choosing import choose
+from benchmarks.search.engines import (
+    bm25s_sections,
+    blend,
+    pieces,
+    plain_sections,
+    tantivy_sections,
+)
+from benchmarks.search.manuals import mirrored
+from benchmarks.search.questions import Engine, Question, place, questions, score
+from sumi.corpus.indexing import index
+from sumi.corpus.library import Library
+
+_LEAST: Final = {"tuned": (0.75, 0.70), "unseen": (0.66, 0.60)}
+_BETTER: Final = 0.05  # than plain sections, on unseen questions
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--manuals", type=Path, default=Path("build/manuals"), help="Where mirrors are kept.")
+    parser.add_argument("--missed", action="store_true")
+    parser.add_argument("--choose", action="store_true")
+    options = parser.parse_args()
+    output = mirrored(options.manuals)
+    began = time.process_time()
+    (done,) = asyncio.run(index(output, anew=True))
+    spent = time.process_time() - began
+    size = sum(file.stat().st_size for file in (output / ".sumi-search").iterdir())
+    print(f"index: {done.pages:,} pages, {1000 * spent / done.pages:.2f} s of processor time and "
+          f"{size / done.pages / 1000:.1f} MB for each 1,000")  # fmt: skip
+    library = asyncio.run(Library.open(output))
+    try:
+        if options.choose:
+            choose(library, questions("tuned"))
+            return 0
+        _show_time(library)
+        if options.missed:
+            _show_missed(library)
+        return _compare(library)
+    finally:
+        library.close()
+
+
+def _show_time(library: Library) -> None:
+    ask, spent = blend(library), []
+    for each in [*questions("tuned"), *questions("unseen")]:
+        began = time.process_time()
+        ask(each.text, "")
+        spent.append(1000 * (time.process_time() - began))
+    print(f"a query: {statistics.median(spent):.0f} ms of processor time, 95 % below "
+          f"{statistics.quantiles(spent, n=20)[-1]:.0f} ms\n")  # fmt: skip
+
+
+def _show_missed(library: Library) -> None:
+    ask = blend(library)
+    for name in _LEAST:
+        for each in questions(name):
+            found = ask(each.text, each.site)
+            at = place(each, found)
+            if not 0 < at < 4:
+                first = ", ".join(path for _, path in found[:3])
+                print(f"{name} {each.site}: {each.text} | place {at or '-'} | first: {first}")
+
+
+def _compare(library: Library) -> int:
+    sections = pieces(library)
+    engines: dict[str, Engine] = {
+        "blend (Sumi)": blend(library),
+        "FTS5, plain sections": plain_sections(sections),
+        "tantivy, sections": tantivy_sections(sections),
+        "bm25s, sections": bm25s_sections(sections),
+    }
+    print("MRR@10, and how often the first page is right: site known / all four sites together\n")
+    failed = False
+    for name, (known_least, all_least) in _LEAST.items():
+        asked = questions(name)
+        print(f"| {name}: {len(asked)} questions | site known | all sites |\n| --- | --- | --- |")
+        figures = {}
+        for engine, ask in engines.items():
+            known, together = _both(asked, ask)
+            figures[engine] = known, together
+            print(f"| {engine} | {known[0]:.3f} ({known[1]:.2f}) | {together[0]:.3f} ({together[1]:.2f}) |")
+        print()
+        ours, plain = figures["blend (Sumi)"], figures["FTS5, plain sections"]
+        failed |= ours[0][0] < known_least or ours[1][0] < all_least
+        if name == "unseen":
+            failed |= any(mine[0] < other[0] + _BETTER for mine, other in zip(ours, plain, strict=True))
+    print("below what is promised" if failed else "all as promised")
+    return int(failed)
+
+
+def _both(asked: Sequence[Question], ask: Engine) -> tuple[tuple[float, float], tuple[float, float]]:
+    known, together = (score(asked, ask, site_known=known) for known in (True, False))
+    return (known.mrr, known.first), (together.mrr, together.first)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
