@@ -16,8 +16,8 @@ from typing import Final
 
 from benchmarks.search.choosing import choose
 from benchmarks.search.engines import (
-    bm25s_sections,
     blend,
+    bm25s_sections,
     pieces,
     plain_sections,
     tantivy_sections,

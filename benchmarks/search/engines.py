@@ -1,4 +1,4 @@
-"""What Sumi's ranking is compared with, each over the very same sections, as its own documentation uses it."""
+"""What Sumi's ranking is compared with, each over the same sections, as its own documentation uses it."""
 
 import re
 import tempfile
@@ -39,8 +39,8 @@ def pieces(library: Library) -> list[Piece]:
         for (number,) in store.rows("SELECT id FROM page ORDER BY id"):
             row = library.page_by_id(store, number)
             site, path = where(row.url)
-            for section in indexed_page(library.text(row) or "").sections:
-                found.append(Piece(site, path, row.title, section.trail, section.body))
+            cut = indexed_page(library.text(row) or "").sections
+            found += [Piece(site, path, row.title, section.trail, section.body) for section in cut]
     return found
 
 
@@ -66,7 +66,8 @@ def plain_sections(found: list[Piece]) -> Engine:
     def ask(question: str, site: str) -> list[tuple[str, str]]:
         match = " OR ".join(f'"{word}"' for word in _asked(question))
         rows = db.execute(
-            "SELECT rowid FROM t WHERE t MATCH ? AND (? = '' OR site = ?) ORDER BY bm25(t, 0, 4, 3, 1) LIMIT ?",
+            "SELECT rowid FROM t WHERE t MATCH ? AND (? = '' OR site = ?) "
+            "ORDER BY bm25(t, 0, 4, 3, 1) LIMIT ?",
             (match, site, site, _MANY),
         )
         return _pages(found[int(str(at))] for (at,) in rows)

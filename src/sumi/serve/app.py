@@ -22,6 +22,7 @@ from sumi.serve import (
     page_routes,
     search_routes,
 )
+from sumi.serve.agents_route import Agents
 from sumi.serve.guard import Access, Guard, TooLarge
 from sumi.serve.jobs import Jobs
 from sumi.serve.views import NotYet, QueryTooLong, Views
@@ -106,17 +107,20 @@ _CHANGES: Final[dict[str, Handler]] = {
 
 def make_app(jobs: Jobs, access: Access, views: Views | None = None) -> Guard:
     window = Window(jobs, views or Views(), access)
+    agents = Agents(jobs.places)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
+        await agents.aclose()
         await window.views.aclose()
 
     looks = [Route(path, _endpoint(window, handler)) for path, handler in _LOOKS.items()]
     changes = [
         Route(path, _endpoint(window, handler), methods=["POST"]) for path, handler in _CHANGES.items()
     ]
-    return Guard(Starlette(routes=[*looks, *changes], lifespan=lifespan), access)
+    mcp = Route("/mcp", agents, methods=["POST"])
+    return Guard(Starlette(routes=[*looks, *changes, mcp], lifespan=lifespan), access)
 
 
 def _endpoint(window: Window, handler: Handler) -> Callable[[Request], Awaitable[Response]]:

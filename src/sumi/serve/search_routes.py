@@ -26,7 +26,7 @@ async def show_found(window: Window, request: Request) -> Response:
     jobs = _by_host(window)
     words = ["search", query, *(["--site", site] if site else [])]
     for place in places:
-        words += ["-o", str(place)]
+        words += ["--in", str(place)]
     return answer({"found": [_with_job(page, jobs) for page in found], "command": as_typed(words)})
 
 
