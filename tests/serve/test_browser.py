@@ -1,11 +1,14 @@
 """The window in a real Chromium: every screen reads well, and nothing that was captured can act in it."""
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Page as PlaywrightPage
 
 from tests.browsers import BROWSER, needs_browser
 from tests.commands import SpawnSumi
@@ -40,6 +43,7 @@ def _screens(window: OpenWindow, library: Library) -> dict[str, str]:
         f"/job/{job}/failures": "missing.html",
         f"/job/{job}/hosts": "No host has work left",
         f"/job/{job}/changes": EVIL_TITLE,
+        f"/job/{job}/export": "a web archive that ReplayWeb.page replays in a browser",
         f"/job/{job}/log": "No events here",
         f"/page/{job}?url={hostile}&show=Markdown": EVIL_TITLE,
         f"/page/{job}?url={hostile}&show=Source": EVIL_TITLE,
@@ -51,7 +55,7 @@ def _screens(window: OpenWindow, library: Library) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 360), ("dark", 2560)])
+@pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1440), ("dark", 360), ("light", 2560)])
 def test_every_screen_is_whole_in_both_themes_and_at_every_width(
     browser: Browser, window: OpenWindow, library: Library, theme: str, width: int
 ) -> None:
@@ -88,6 +92,23 @@ def test_a_captured_page_can_do_nothing(
         assert sight.strangers() == []
         assert len(sight.page.context.pages) == 1
     assert [answer for answer in library.site.answers if "leak" in answer.path] == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_rendered_page_is_readable(
+    browser: Browser, window: OpenWindow, library: Library, theme: str
+) -> None:
+    """Its ink is that of the theme, and so is its paper."""
+    job = window.jobs()[0]["id"]
+    with looking_at(browser, window, theme=theme) as sight:
+        sight.go(f"/page/{job}?url={quote(library.site.url, safe='')}&show=Rendered")
+        paragraph = sight.page.frame_locator("iframe").get_by_text("Start.").first
+        expect(paragraph).to_be_visible()
+        ink = paragraph.evaluate("element => getComputedStyle(element).color")
+        paper = paragraph.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
+        bright, dark = "rgb(255, 255, 255)", "rgb(0, 0, 0)"
+        assert ink == (dark if theme == "light" else bright)
+        assert paper == (bright if theme == "light" else "rgb(18, 18, 18)")
 
 
 def test_a_captured_page_that_is_opened_by_itself_can_do_nothing(
@@ -215,5 +236,31 @@ def test_a_job_from_its_plan_to_its_changes(browser: Browser, spawn_sumi: SpawnS
         expect(page.get_by_text("changed", exact=True)).to_be_visible()
         page.get_by_role("link", name="Page 3", exact=True).first.click()
         expect(page.locator("ins").first).to_have_text("Other")
+        _read_search_and_export(page, site)
         assert sight.troubles == []
+        assert sight.strangers() == []
     site.stop()
+
+
+def _read_search_and_export(page: PlaywrightPage, site: FolderSite) -> None:
+    """The end of the story: a failure and its reason, a page, something that was said somewhere, a file."""
+    page.goto(f"{page.url.partition('/page')[0]}/")
+    page.get_by_role("link", name=re.compile(r"^\d+ failed$")).click()
+    expect(page.get_by_text("404 or 410: the page does not exist.").first).to_be_visible()
+    page.get_by_role("link", name=f"Explain {site.url}missing.html").click()
+    expect(page.get_by_role("heading", name="How it was found")).to_be_visible()
+    expect(page.get_by_role("link", name=site.url, exact=True)).to_be_visible()
+    page.keyboard.press("/")  # the form of this screen
+    page.keyboard.press("Escape")
+    page.get_by_label("Search everything").fill('"words of page 7"')
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Page 7").click()
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_text("Words of page 7.")).to_be_visible()
+    page.get_by_role("link", name="Pages").click()
+    page.get_by_role("link", name="Export", exact=True).click()
+    page.get_by_role("button", name="Export jsonl").click()
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="Download").click()
+    rows = [json.loads(line) for line in Path(saved.value.path()).read_text().splitlines()]
+    assert {row["title"] for row in rows} >= {EVIL_TITLE, "Page 3", "Page 7"}

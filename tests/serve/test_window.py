@@ -83,3 +83,18 @@ def test_a_damaged_job_says_so_and_hides_no_other(
     assert states[library.site.home] == ("partial", "")
     assert states["broken.example"][0] == "unreadable"
     assert "nothing" in states["broken.example"][1]
+
+
+def test_metrics_are_the_counts_of_the_jobs(window: OpenWindow) -> None:
+    (job,) = window.jobs()
+    bearer = {"Authorization": f"Bearer {window.token}"}
+    assert window.ask("/metrics").status == 401
+    text = window.ask("/metrics", headers=bearer).body.decode()
+    of = f'job="mirror",name="{job["name"]}",target="{job["target"]}"'
+    lines = text.splitlines()
+    for outcome, count in job["outcomes"].items():
+        assert f'sumi_job_urls{{{of},outcome="{outcome}"}} {count}' in lines
+    assert f"sumi_job_running{{{of}}} 0" in lines
+    named = [line.split()[2] for line in lines if line.startswith("# TYPE")]
+    assert len(named) == len(set(named))
+    assert {line.partition("{")[0] for line in lines if not line.startswith("#")} == set(named)

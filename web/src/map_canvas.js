@@ -131,7 +131,18 @@ export class MapCanvas {
     const pairs = new Uint32Array(nodes.slice(1).flatMap((node, i) => [nodes[i], node]));
     this.buffer(this.ends(pairs), this.path.buffer);
     this.path.count = pairs.length;
+    if (nodes.length) this.frame(nodes);
     this.draw();
+  }
+
+  // All of these in sight, with some room around them.
+  frame(nodes) {
+    const across = (offset) => nodes.map((node) => this.positions[2 * node + offset]);
+    const [xs, ys] = [across(0), across(1)];
+    const [left, right, bottom, top] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    const box = this.canvas.getBoundingClientRect();
+    this.centre = [(left + right) / 2, (bottom + top) / 2];
+    this.scale = Math.min(40, box.width / (1.2 * (right - left) + 10), box.height / (1.2 * (top - bottom) + 10));
   }
 
   place(event) {
@@ -174,6 +185,7 @@ export class MapCanvas {
       dragged = null;
       if (moved < 5) this.onPick(this.hit(this.place(event)));
     });
+    this.canvas.addEventListener("pointerleave", (event) => this.onHover(null, event));
     this.canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
       this.zoom(Math.exp(-event.deltaY * 0.0016), this.place(event));

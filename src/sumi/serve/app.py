@@ -19,6 +19,7 @@ from sumi.serve import (
     export_routes,
     job_routes,
     map_routes,
+    metric_routes,
     page_routes,
     search_routes,
 )
@@ -92,6 +93,7 @@ _LOOKS: Final[dict[str, Handler]] = {
     "/raw/original": page_routes.show_original,
     "/raw/file": page_routes.send_file,
     "/raw/export/{id}": export_routes.send_export,
+    "/metrics": metric_routes.show_metrics,
     "/feed/{name}.atom": change_routes.show_feed,
     "/static/{name}": show_static,
     **dict.fromkeys(_SCREENS, show_screen),

@@ -102,16 +102,22 @@ class Guard:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
         if given is not None and scope["method"] == "GET" and scope["path"] == "/":
             return self._traded(given[0])
-        is_mcp = scope["path"] == "/mcp" or scope["path"].startswith("/mcp/")
-        if self._has_bearer(headers) and (is_mcp or scope["path"].startswith("/feed/")):
+        path = scope["path"]
+        if path == "/mcp":
+            return self._agent_refusal(headers)
+        if self._has_bearer(headers) and (path.startswith("/feed/") or path == "/metrics"):
             return None
-        if is_mcp:
-            return _refused(401, "MCP needs the header Authorization: Bearer with the window's token.")
         if not self._has_cookie(headers):
             return _refused(401, "Open the address that sumi serve printed: it has the key to this window.")
         if scope["method"] == "POST":
             return self._post_refusal(headers)
         return None
+
+    def _agent_refusal(self, headers: dict[str, list[str]]) -> Response | None:
+        """Agents have the key itself: what a browser sends along for any page counts for nothing."""
+        if not self._has_bearer(headers):
+            return _refused(401, "MCP needs the header Authorization: Bearer with the window's token.")
+        return self._origin_refusal(headers) if "origin" in headers else None
 
     def _traded(self, token: str) -> Response:
         if not _same(token, self._access.token):
@@ -143,14 +149,19 @@ class Guard:
     def _post_refusal(self, headers: dict[str, list[str]]) -> Response | None:
         if self._access.read_only:
             return _refused(403, "This window is read-only: it was started with --read-only.")
-        origin = headers.get("origin", [""])[0]
-        if origin not in (f"http://{headers['host'][0]}", f"https://{headers['host'][0]}"):
-            return _refused(403, "The request comes from another site.")
+        if (foreign := self._origin_refusal(headers)) is not None:
+            return foreign
         if headers.get("content-type", [""])[0].partition(";")[0].strip() != "application/json":
             return _refused(415, "Only application/json is understood.")
         if not _same(headers.get(CSRF_HEADER, [""])[0], self._access.derived("csrf")):
             return _refused(403, "The request was not made by this window's own page: reload it.")
         return None
+
+    def _origin_refusal(self, headers: dict[str, list[str]]) -> Response | None:
+        host = headers["host"][0]
+        if headers.get("origin", [""])[0] in (f"http://{host}", f"https://{host}"):
+            return None
+        return _refused(403, "The request comes from another site.")
 
 
 def _headers_of(scope: Scope) -> dict[str, list[str]]:

@@ -30,11 +30,12 @@ _ASKING: Final = re.compile(r"<(/?)(link|meta|base)\b", re.IGNORECASE)
 _HEADING: Final = re.compile("<(h[1-6])>")  # those of the Markdown itself have no attributes
 _SHARDS: Final = 3  # aa/bb/<sha256>.html.zst
 _FRAME: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Captured page</title><style>
-:root{color-scheme:light dark}
+:root{color-scheme:light dark;background:Canvas;color:CanvasText}
 body{font:16px/1.6 system-ui,sans-serif;max-width:46rem;margin:0 auto;padding:1.5rem;overflow-wrap:anywhere}
 pre{overflow:auto;padding:.9rem;border-radius:8px;background:#8881;font:13px/1.5 ui-monospace,monospace}
 code{font-family:ui-monospace,monospace;font-size:.9em}table{border-collapse:collapse;display:block;overflow:auto}
-td,th{border:1px solid #8884;padding:.35rem .6rem;text-align:left}a{color:#3a6df0}img{max-width:100%}
+td,th{border:1px solid #8884;padding:.35rem .6rem;text-align:left}
+a{color:light-dark(#2f4fc9,#9db1ff)}img{max-width:100%}
 blockquote{margin:0;padding-left:1rem;border-left:3px solid #8884;color:#888}h1,h2,h3{line-height:1.25}
 </style><body>{}</body></html>"""
 
