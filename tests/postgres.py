@@ -20,7 +20,7 @@ class Postgres:
     """The server: addresses of its databases, and ways to make it fail."""
 
     def __init__(self, programs: Path) -> None:
-        self._programs = programs
+        self.programs = programs
         self.folder = Path(tempfile.mkdtemp(prefix="sumi-postgres-"))
         self._data = self.folder / "data"
         self._user = "postgres" if os.geteuid() == 0 else None
@@ -34,7 +34,7 @@ class Postgres:
 
     def _run(self, program: str, *arguments: "str | Path") -> None:
         done = subprocess.run(
-            [self._programs / program, *arguments],
+            [self.programs / program, *arguments],
             user=self._user,
             cwd="/",
             stdout=subprocess.DEVNULL,
@@ -73,9 +73,16 @@ class Postgres:
         """Run it, and return what it prints."""
         words = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text, self.address(database)]
         done = subprocess.run(
-            [self._programs / words[0], *words[1:]], capture_output=True, text=True, check=True
+            [self.programs / words[0], *words[1:]], capture_output=True, text=True, check=True
         )
         return done.stdout
+
+    def error(self, text: str, address: str) -> str:
+        """What it says when it is refused."""
+        words = ["-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text, address]
+        done = subprocess.run([self.programs / "psql", *words], capture_output=True, text=True, check=False)
+        assert done.returncode
+        return done.stderr
 
     def create(self, database: str) -> None:
         self.sql(f"CREATE DATABASE {database}")

@@ -9,9 +9,9 @@ import pytest
 
 from sumi.model import Candidate, Hop
 from sumi.state.cluster.jobs import JobRow, make_job
-from sumi.state.cluster.schema import set_up
 from sumi.state.cluster.session import connect
 from sumi.state.cluster.timing import Timing
+from tests.cluster.planted import prepare
 from tests.postgres import Postgres, the_server
 
 MakeJob = Callable[..., JobRow]
@@ -34,13 +34,7 @@ _names = itertools.count()
 @pytest.fixture(scope="session")
 def postgres() -> Postgres:
     server = the_server()
-
-    async def prepare() -> None:
-        connection = await connect(server.address(), Timing())
-        await set_up(connection)
-        await connection.close()
-
-    asyncio.run(prepare())
+    prepare(server)
     return server
 
 

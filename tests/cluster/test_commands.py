@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from sumi.state.cluster.timing import Timing
 from tests.cluster.many_hosts import ManyHosts, many_hosts
+from tests.cluster.planted import plant
 from tests.commands import RunSumi, SpawnedSumi, SpawnSumi, wait_until
 from tests.postgres import Postgres
 
@@ -43,9 +45,12 @@ def test_three_workers_fetch_every_page_once_and_keep_the_pauses(
 ) -> None:
     address = postgres.address()
     with many_hosts(hosts=12, pages=8) as web:
-        first = spawn_sumi(*mirror_of(web, address, job, "-o", "one"))
-        wait_until(first, lambda: bool(web.log))
+        plant(postgres, web, job, Timing(), PAUSE)
+        assert run_sumi("pause", address, "--job", job).returncode == 0
+        first = spawn_sumi("worker", address, "--job", job, "-q", "-o", "one")
         second = spawn_sumi("worker", address, "--job", job, "-q", "-o", "more", "--processes", "2")
+        wait_until(second, lambda: postgres.sql(_WORKERS.format(job=job)).strip() == "3")
+        assert run_sumi("resume", address, "--job", job).returncode == 0
         assert [finished(first), finished(second)] == [0, 0]
         assert set(web.pages_asked().values()) == {1}
         assert len(web.pages_asked()) == 12 * 8
@@ -59,6 +64,9 @@ def test_three_workers_fetch_every_page_once_and_keep_the_pauses(
     explained = run_sumi("explain", f"http://h3.web.test:{web.port}/5", "--in", address, "--job", job)
     assert explained.returncode == 0
     assert "captured" in explained.stdout
+
+
+_WORKERS = "SELECT count(*) FROM sumi.worker w JOIN sumi.job j ON j.id = w.job WHERE j.name = '{job}'"
 
 
 def test_a_wish_reaches_all_workers_and_a_stopped_job_goes_on(

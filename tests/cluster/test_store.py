@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+import msgspec
+
 from sumi.model import Candidate, Lease
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
@@ -230,7 +232,7 @@ def test_a_session_that_ends_takes_all_leases_with_it_and_a_new_one_goes_on(
     job = make(*(page(host, 0) for host in HOSTS))
 
     async def scenario() -> None:
-        team = Team(postgres, job, UNPACED, FAST)
+        team = Team(postgres, job, UNPACED, msgspec.structs.replace(CALM, inherit=0.5, rejoin=0.05))
         worker = await team.join()
         while (await worker.stats()).known < len(HOSTS):
             await asyncio.sleep(0.01)

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from sumi.cli.state import build_parser as state_parser
+from sumi.cli.worker import build_parser as worker_parser
 from sumi.errors import EXIT_CODES
 from sumi.jobs.mirror.command import build_parser
 
@@ -20,6 +22,8 @@ SERVICE = SYSTEMD / "sumi-mirror@.service"
 TIMER = SYSTEMD / "sumi-mirror@.timer"
 CONTAINER_FILE = DEPLOY / "Containerfile"
 MANIFESTS = DEPLOY / "kubernetes" / "nightly-mirror.yaml"
+WORKERS = DEPLOY / "kubernetes" / "workers.yaml"
+COMPOSE = DEPLOY / "compose" / "workers.yaml"
 GUIDE = ROOT / "docs" / "guides" / "nightly.md"
 
 
@@ -144,6 +148,51 @@ def test_the_cron_job_has_settings_that_sumi_takes(manifests: dict[str, Any], tm
     file.write_text(manifests["ConfigMap"]["data"]["manual.toml"], encoding="utf-8")
     settings = load_settings({}, {}, str(file))
     assert settings.update
+
+
+# ── workers of a job in a database ──────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def workers() -> dict[str, Any]:
+    documents = yaml.safe_load_all(WORKERS.read_text(encoding="utf-8"))
+    return {document["kind"]: document for document in documents}
+
+
+@pytest.mark.parametrize("kind", ["Service", "StatefulSet"])
+def test_kubernetes_knows_every_key_of_the_workers(workers: dict[str, Any], kind: str) -> None:
+    schemas = pytest.importorskip(
+        "kubernetes_validate", reason="kubernetes-validate is not installed; the extra deploy has it"
+    )
+    schemas.validate(workers[kind], schemas.latest_version(), strict=True)
+
+
+def test_workers_in_a_cluster_have_no_rights_and_no_password_in_the_manifest(workers: dict[str, Any]) -> None:
+    pod = workers["StatefulSet"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert _of_worker(container["args"]).job == "docs"
+    assert "secretKeyRef" in container["env"][0]["valueFrom"]
+    assert "sslmode" not in WORKERS.read_text(encoding="utf-8")  # off the machine, TLS is verified
+
+
+def _of_worker(words: list[str]) -> Any:
+    assert words[0] == "worker"
+    return worker_parser().parse_all(words[1:])
+
+
+def test_compose_lint_accepts_the_compose_file() -> None:
+    check(tool("compose-lint", "compose-lint of the extra deploy"), str(COMPOSE))
+
+
+def test_the_compose_file_has_commands_that_exist_and_no_password() -> None:
+    services = yaml.safe_load(COMPOSE.read_text(encoding="utf-8"))["services"]
+    assert _of_worker(services["worker"]["command"]).job == "docs"
+    words = services["mirror"]["entrypoint"][2:]
+    assert build_parser().parse_all([*words, "https://docs.example.org", "--job", "docs"]).job == "docs"
+    state_parser().parse_all(services["setup"]["command"][1:])
+    assert not re.search(r"://[^/\s]*:[^/\s]*@", COMPOSE.read_text(encoding="utf-8"))
 
 
 # ── the guide ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -17,7 +17,7 @@ from sumi import __version__
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
 from sumi.errors import NotWritable, UsageError
-from sumi.policy import StateBackend
+from sumi.policy import StateBackend, is_database
 
 _FINE, _NOT_FINE = 0, 1
 _MOST_KILLS = 1000
@@ -27,6 +27,7 @@ _EXAMPLES = """\
 examples:
   sumi doctor                          versions, and facts about the current folder's disk
   sumi doctor /data                    the same for another disk
+  sumi doctor postgresql://db.example.org/sumi    a database server, for jobs of many machines
   sumi doctor --crash /data            mirror a small site there, killed ten times, with each kind of state
   sumi doctor --crash /data --state lmdb --kills 50 --seed 7
 """
@@ -35,12 +36,16 @@ examples:
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi doctor",
-        usage="sumi doctor [DIR] | sumi doctor --crash DIR [--state BACKEND] [--kills N] [--seed N]",
+        usage="sumi doctor [DIR|DATABASE] | sumi doctor --crash DIR [--state BACKEND] [--kills N] [--seed N]",
         description="Checks versions and the disk. --crash proves that a kill loses nothing on that disk.",
         epilog=_EXAMPLES,
     )
     parser.add_argument(
-        "folder", metavar="DIR", nargs="?", default=".", help="A folder on the disk to check."
+        "folder",
+        metavar="DIR",
+        nargs="?",
+        default=".",
+        help="A folder on the disk to check, or the address of a database.",
     )
     parser.add_argument(
         "--crash", metavar="DIR", help="Crawl into a new folder there and kill the crawl at random."
@@ -76,6 +81,8 @@ def run_version(arguments: Sequence[str]) -> int:
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
+    if not options.crash and is_database(options.folder):
+        return _examine_server(options.folder, Sink(sys.stdout))
     folder = Path(options.crash or options.folder)
     if not folder.is_dir():
         raise UsageError(f"{str(folder)!r} is not a folder")
@@ -97,6 +104,19 @@ def _examine(folder: Path, out: Sink) -> int:
     for line in disk_lines(folder):
         out.line(f"  {line}")
     return _FINE if all(check.met for check in checks) else _NOT_FINE
+
+
+def _examine_server(address: str, out: Sink) -> int:
+    """A database server, for jobs of many machines."""
+    import asyncio
+
+    from sumi.inspection.shared_jobs import examine_server
+
+    checks = asyncio.run(examine_server(address))
+    for check in checks:
+        words = f"WRONG: {check.fault}" if check.fault else check.advice
+        out.line(printable(f"  {check.name:<20}{check.found:<30}{words}").rstrip())
+    return _NOT_FINE if any(check.fault for check in checks) else _FINE
 
 
 def _prove(folder: Path, state: StateBackend, kills: int, seed: int, out: Sink) -> int:

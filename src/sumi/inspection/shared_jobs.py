@@ -16,6 +16,7 @@ from sumi.jobs.mirror.settings import load_saved_settings
 from sumi.state.check import Finding, ledger_violations
 from sumi.state.cluster.jobs import JobRow, all_jobs, find_job, wish
 from sumi.state.cluster.schema import require_tables, set_up
+from sumi.state.cluster.server import Check, examine
 from sumi.state.cluster.session import connect, shown
 from sumi.state.cluster.snapshot import ClusterSnapshot, WorkerRow
 from sumi.state.cluster.timing import Timing
@@ -29,6 +30,15 @@ async def set_up_database(address: str) -> list[str]:
     connection = await connect(address, Timing())
     try:
         return await set_up(connection)
+    finally:
+        await connection.close()
+
+
+async def examine_server(address: str) -> list[Check]:
+    """``sumi doctor``: its settings, and what would be better."""
+    connection = await connect(address, Timing())
+    try:
+        return await examine(connection)
     finally:
         await connection.close()
 

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -11,10 +11,12 @@ from sumi.jobs.pipeline.options import (
     USUAL,
     add_beginning,
     add_running,
+    add_sharing,
     begun,
     read_config,
     report,
     run_options,
+    sharing,
 )
 from sumi.policy import ParseLimits
 
@@ -46,6 +48,7 @@ def build_parser() -> SentenceParser:
     )
     add_beginning(parser)
     add_again(parser)
+    add_sharing(parser)
     add_running(parser)
     return parser
 
@@ -60,12 +63,15 @@ def run(arguments: Sequence[str]) -> int:
     parser = build_parser()
     options = parser.parse_all(arguments)
     run_options(options)
+    shared = sharing(parser, options)
     if not begun(parser, options):
         return 0
-    return run_crawler(options, read_config(options), unified=False)
+    return run_crawler(options, read_config(options), shared, unified=False)
 
 
-def run_crawler(options: argparse.Namespace, config: "CrawlConfig", *, unified: bool) -> int:
+def run_crawler(
+    options: argparse.Namespace, config: "CrawlConfig", shared: dict[str, Any], *, unified: bool
+) -> int:
     def run_reported(reporter: "Reporter") -> "Summary":
         # Imported here because the engine brings the network and the parser, which --help does not need.
         from sumi.workers.process import worker_started_early
@@ -80,6 +86,7 @@ def run_crawler(options: argparse.Namespace, config: "CrawlConfig", *, unified: 
                     config,
                     unified=unified,
                     again=options.again,
+                    **shared,
                     **msgspec.structs.asdict(run_options(options)),
                     listeners=[reporter],
                     read_config=lambda: read_config(options, config.run_id),

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -18,7 +18,16 @@ from sumi.console.summary import summary_lines
 from sumi.console.terminal import Palette, Sink, printable
 from sumi.events import Event, PageSettled, Progress, Summary, as_json_object
 from sumi.jobs.pipeline.command_crawl import add_again, run_crawler
-from sumi.jobs.pipeline.options import USUAL, add_beginning, add_running, begun, read_config, run_options
+from sumi.jobs.pipeline.options import (
+    USUAL,
+    add_beginning,
+    add_running,
+    add_sharing,
+    begun,
+    read_config,
+    run_options,
+    sharing,
+)
 from sumi.outcomes import Ending
 
 if TYPE_CHECKING:
@@ -59,6 +68,7 @@ def build_parser() -> SentenceParser:
         help="Run both in one process. Default: the mode of the configuration.",
     )
     add_again(parser)
+    add_sharing(parser)
     add_running(parser)
     return parser
 
@@ -67,14 +77,17 @@ def run(arguments: Sequence[str]) -> int:
     parser = build_parser()
     options = parser.parse_all(arguments)
     run_options(options)
+    shared = sharing(parser, options)
     if not begun(parser, options):
         return 0
     config = read_config(options)
     unified = config.mode == "unified" if options.unified is None else options.unified
-    return run_crawler(options, config, unified=True) if unified else _run_both(options, config)
+    if unified:
+        return run_crawler(options, config, shared, unified=True)
+    return _run_both(options, config, shared)
 
 
-def _run_both(options: argparse.Namespace, config: "CrawlConfig") -> int:
+def _run_both(options: argparse.Namespace, config: "CrawlConfig", shared: dict[str, Any]) -> int:
     """The crawler in the background, the scraper here; however this ends, the crawler ends too."""
     out, err = Sink(sys.stdout), Sink(sys.stderr)
     verbosity = Verbosity.of(verbose=options.verbose, quiet=options.quiet)
@@ -83,7 +96,7 @@ def _run_both(options: argparse.Namespace, config: "CrawlConfig") -> int:
             err.line(printable(line))
     report = JointReport(verbosity, out, err, os.environ, as_json=options.json)
     try:
-        return _run_reported(options, config, report)
+        return _run_reported(options, config, report, shared)
     finally:
         report.close()
 
@@ -95,12 +108,17 @@ def _banner(config: "CrawlConfig") -> tuple[str, ...]:
     return (*compliance_banner(config), *(() if config.spool.hand_over else (turns,)))
 
 
-def _run_reported(options: argparse.Namespace, config: "CrawlConfig", report: "JointReport") -> int:
+def _run_reported(
+    options: argparse.Namespace,
+    config: "CrawlConfig",
+    report: "JointReport",
+    shared: dict[str, Any],
+) -> int:
     # Imported here because the engine brings the network and the parser, which --help does not need.
     from sumi.jobs.pipeline.crawl import CrawlOptions
     from sumi.jobs.pipeline.run import JointRun
 
-    chosen = CrawlOptions(again=options.again, **msgspec.structs.asdict(run_options(options)))
+    chosen = CrawlOptions(again=options.again, **shared, **msgspec.structs.asdict(run_options(options)))
     ignore_questions()  # which the crawler's process inherits
     joint = JointRun(
         config,

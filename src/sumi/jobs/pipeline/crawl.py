@@ -11,14 +11,17 @@ from sumi.assembly.parts import (
     connected,
     open_store,
     raise_limit,
+    refuse_state_in,
+    team_of,
     teller,
 )
+from sumi.assembly.shared_job import SharedJob, SharedRecipe
 from sumi.catalogue.role import Role, load_role, note_role
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import require_disk_space
 from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run
-from sumi.errors import StateError
+from sumi.errors import StateError, UsageError
 from sumi.events import Event, Listener, Progress, Summary
 from sumi.jobs.pipeline.archive import Archive
 from sumi.jobs.pipeline.archive_files import ArchiveFiles
@@ -46,6 +49,8 @@ from sumi.state.lock import Claim, FolderLock
 class CrawlOptions(RunOptions, frozen=True, kw_only=True):
     unified: bool = False
     again: bool = False  # request known pages again, in case they changed
+    state: str | None = None  # the address of a database, for a crawl of many machines
+    name: str | None = None  # of the job there
 
     @property
     def job(self) -> str:
@@ -62,6 +67,8 @@ async def crawl(
     run_id: str | None = None,
     unified: bool = False,
     again: bool = False,
+    state: str | None = None,
+    name: str | None = None,
     warc: str | None = None,
     processes: int | None = None,
     min_free: int | None = None,
@@ -74,12 +81,15 @@ async def crawl(
     """``sumi crawl run``: find pages by policy and list them for the scraper; ``unified``: archive them, too.
 
     ``config`` is the YAML file, or what was read from it. ``read_config`` is called when the run is asked to
-    reload; the run adopts the limits of what it returns. ``operating``: ``max_time``, ``log_file``,
-    ``notify`` and ``notify_secret``.
+    reload; the run adopts the limits of what it returns. ``state``: the address of a database, in which the
+    crawl is called ``name`` and other machines with the same configuration share it. ``operating``:
+    ``max_time``, ``log_file``, ``notify`` and ``notify_secret``.
     """
     options = CrawlOptions(
         unified=unified,
         again=again,
+        state=state,
+        name=name,
         warc=warc,
         processes=processes,
         min_free=min_free,
@@ -104,12 +114,18 @@ async def _crawl(
     require_configured_frontier(config)
     if options.unified:
         require_configured_index(config)
+    elif options.state is not None and not config.spool.hand_over:
+        raise UsageError(
+            "a crawl of many machines needs spool.hand_over: true, or sumi run --unified: else their "
+            "scrapers would ask hosts that other machines are asking"
+        )
     adopt(config.workspace, layout_of(config).owned)
     with Claim(config.frontier.db_path, f"sumi {options.command}") as claim:
         refuse_half_reset(config.workspace)
         require_disk_space(config.workspace, options.min_free)
         async with _opened(config, options, job, listeners, control, claim.lock) as (io, store, archive):
-            await _claim_role(Role(options.job, config.workspace), store, config.frontier.db_path)
+            if options.state is None:
+                await _claim_role(Role(options.job, config.workspace), store, config.frontier.db_path)
             if options.again:
                 await _queue_again(store, io.clock)
             place = _place(config, options)
@@ -152,17 +168,17 @@ async def _opened(
     lock: FolderLock,
 ) -> AsyncIterator[tuple[Io, JobStore, Archive]]:
     clock = SystemClock()
-    section = config.frontier
-    backend, state, durability = section.backend, section.db_path, options.durability
-    tell, now = teller(listeners), clock.now()
-    store = open_store(backend, state, job.frontier, now, durability, tell, lock)
+    store = await _store(config, options, job, clock, teller(listeners), control, lock)
+    team = team_of(store)
     try:
         files = ArchiveFiles(config, options.job, config.metrics.crawler_path, clock)
         try:
             archive, pressed = _archive(config, options, files, control, clock)
             heard = (*listeners, *files.listeners, *pressed)
             async with (
-                connected(job, store, archive, clock, heard, options.processes, warc=options.warc) as io,
+                connected(
+                    job, store, archive, clock, heard, options.processes, warc=options.warc, team=team
+                ) as io,
                 files.packing(io) as io,
             ):
                 yield io, store, archive
@@ -170,6 +186,27 @@ async def _opened(
             files.close()
     finally:
         await store.aclose()
+
+
+async def _store(
+    config: CrawlConfig,
+    options: CrawlOptions,
+    job: Job,
+    clock: Clock,
+    tell: Listener,
+    control: Control,
+    lock: FolderLock,
+) -> JobStore:
+    section = config.frontier
+    if options.state is None:
+        wanted = options.durability
+        return open_store(section.backend, section.db_path, job.frontier, clock.now(), wanted, tell, lock)
+    refuse_state_in(section.db_path)
+    from sumi.assembly.many_machines import join
+
+    name = options.name or config.workspace.resolve().name
+    shared = SharedJob(options.state, name, options.job, SharedRecipe())
+    return await join(shared, job, clock, tell, control)
 
 
 def _archive(

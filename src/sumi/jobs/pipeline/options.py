@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sumi.console.options import (
     add_option,
@@ -20,7 +20,8 @@ from sumi.console.reporters import Reporter, reporting
 from sumi.console.summary import exit_code
 from sumi.console.terminal import Sink, printable
 from sumi.errors import UsageError
-from sumi.policy import Durability
+from sumi.policy import Durability, is_database
+from sumi.settings.kinds import JOB_NAME, STATE, parsed
 from sumi.settings.operating import OPERATING
 
 if TYPE_CHECKING:
@@ -88,6 +89,30 @@ def begun(parser: SentenceParser, options: argparse.Namespace) -> bool:
     write(path, crawl_text(seeds, given, str(path), where), "".join(f"{seed}\n" for seed in seeds))
     Sink(sys.stdout).line(f"written: {printable(str(path))}; run it with --config {printable(str(path))}")
     return False
+
+
+def add_sharing(parser: SentenceParser) -> None:
+    """For a crawl that many machines share, each with the same configuration."""
+    parser.add_argument(
+        "--state",
+        metavar="ADDRESS",
+        help="Keep the crawl in the database postgresql://HOST/DATABASE, where other machines with the same "
+        "configuration share it by the same command. Default: frontier.backend of the configuration.",
+    )
+    parser.add_argument("--job", metavar="NAME", help="Its name there. Default: that of the workspace.")
+
+
+def sharing(parser: SentenceParser, options: argparse.Namespace) -> dict[str, Any]:
+    """What ``add_sharing`` added, checked."""
+    if options.state is None:
+        if options.job is not None:
+            parser.error("--job names a crawl in a database: give its address by --state")
+        return {"state": None, "name": None}
+    if not is_database(options.state):
+        parser.error("--state takes the address of a database, postgresql://HOST/DATABASE")
+    state = parsed(STATE, options.state, "--state")
+    name = None if options.job is None else str(parsed(JOB_NAME, options.job, "--job"))
+    return {"state": str(state), "name": name}
 
 
 def add_run_id(parser: SentenceParser) -> None:

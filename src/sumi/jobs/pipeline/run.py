@@ -156,6 +156,8 @@ class JointRun:
         words += ["--durability", options.durability]
         words += ["--json", "-q"]  # this process reads and reports what it prints
         words += ["--again"] if options.again else []
+        words += ["--state", options.state] if options.state is not None else []
+        words += ["--job", options.name] if options.name is not None else []
         words += ["--processes", str(options.processes)] if options.processes is not None else []
         words += ["--min-free", str(options.min_free)] if options.min_free is not None else []
         words += [word for outcomes in options.allow_failed for word in ("--allow-failed", outcomes)]

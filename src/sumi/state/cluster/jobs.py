@@ -11,6 +11,7 @@ from sumi.model import Candidate
 from sumi.state.cluster.keys import bucket_of
 from sumi.state.cluster.membership import MOST_JOBS
 from sumi.state.cluster.schema import INSERT_BUCKETS, require_tables
+from sumi.state.cluster.session import rights_explained
 from sumi.urls import host_key
 
 _FIELDS = "id, name, kind, recipe, store, state, wish, pages_left"
@@ -64,6 +65,20 @@ async def make_job(
     made is
     not one that has nothing left to do."""
     await require_tables(connection)
+    with rights_explained("make a job"):
+        return await _made(connection, name, kind, recipe, store, seeds, max_pages, state)
+
+
+async def _made(
+    connection: AsyncConnection[Any],
+    name: str,
+    kind: str,
+    recipe: str,
+    store: str,
+    seeds: Sequence[Candidate],
+    max_pages: int,
+    state: str,
+) -> JobRow:
     async with connection.transaction():
         made = await connection.execute(
             f"""INSERT INTO sumi.job (name, kind, recipe, store, pages_left, state) VALUES (%s, %s, %s,
@@ -91,7 +106,8 @@ async def make_job(
 
 async def wish(connection: AsyncConnection[Any], job: JobRow, wanted: str) -> None:
     """What all workers of a job are to do: run, pause or stop. They look every second."""
-    await connection.execute("UPDATE sumi.job SET wish = %s WHERE id = %s", (wanted, job.id))
+    with rights_explained("steer a job"):
+        await connection.execute("UPDATE sumi.job SET wish = %s WHERE id = %s", (wanted, job.id))
 
 
 async def change_limit(connection: AsyncConnection[Any], job: JobRow, max_pages: int) -> None:

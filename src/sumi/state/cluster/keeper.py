@@ -5,13 +5,11 @@ one has ended.
 
 import asyncio
 
-import psycopg
-
 from sumi.errors import StateError
 from sumi.events import Warned
 from sumi.state.cluster.keys import runs_of
 from sumi.state.cluster.membership import Taken, fair_share
-from sumi.state.cluster.session import Lost
+from sumi.state.cluster.session import Lost, Unreachable
 from sumi.state.cluster.store import ClusterStore
 from sumi.state.cluster.timing import steady
 
@@ -59,7 +57,7 @@ class Keeper:
                 await store.report_waits()
             await store.flush()
             await self._report_stuck()
-        except Lost as error:
+        except (Lost, Unreachable) as error:
             self._lost(str(error))
 
     def _lost(self, why: str) -> None:
@@ -71,7 +69,7 @@ class Keeper:
         while True:
             try:
                 await self.join()
-            except (StateError, Lost, psycopg.Error) as error:
+            except (StateError, Lost) as error:
                 self._store.lose()
                 self._store.tell(Warned(f"{error}; trying again"))
                 await asyncio.sleep(self._timing.rejoin)

@@ -4,17 +4,18 @@ that holds them. So whoever lost its session can write nothing more, whatever it
 """
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 import psycopg
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, errors
 
 from sumi.state.cluster.keys import BUCKETS
 from sumi.state.cluster.schema import require_tables
-from sumi.state.cluster.session import Lost, connect_owner
+from sumi.state.cluster.session import Lost, Unreachable, connect_owner, rights_explained
 from sumi.state.cluster.timing import Timing, steady
 
 # Advisory locks have two numbers: the job in the first, with a mark of ours, and a bucket or a worker in
@@ -25,6 +26,12 @@ MOST_JOBS = 0xFFFF
 HELD = """SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
     AND classid::bigint = %s AND database = (SELECT oid FROM pg_database WHERE datname =
     current_database())"""
+
+
+_END_THE_STUCK = """SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN sumi.worker w ON w.id = l.objid
+    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2 AND l.classid::bigint = %s
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND w.job = %s AND clock_timestamp() - w.said > make_interval(secs => %s)"""
 
 
 class Taken(NamedTuple):
@@ -77,18 +84,15 @@ class Membership:
         connection = await connect_owner(address, timing)
         try:
             await require_tables(connection)
-            async with connection.transaction():
-                made = await connection.execute(
-                    "INSERT INTO sumi.worker (job, name) VALUES (%s, %s) RETURNING id", (job, name)
-                )
-                row = await made.fetchone()
-                assert row is not None
-                # Before the row can be seen: a row without its lock is removed by others.
-                await connection.execute("SELECT pg_advisory_lock(%s, %s)", (WORKERS_OF + job, row[0]))
+            with rights_explained("work on a job"):
+                number = await _enlist(connection, job, name)
+        except psycopg.OperationalError as error:
+            await connection.close()
+            raise Unreachable(f"the database does not answer: {' '.join(str(error).split())}") from None
         except BaseException:
             await connection.close()
             raise
-        return cls(connection, job, row[0], timing)
+        return cls(connection, job, number, timing)
 
     @asynccontextmanager
     async def talking(self) -> AsyncIterator[AsyncConnection[Any]]:
@@ -167,11 +171,21 @@ class Membership:
         """Remove the rows of workers that are gone: what they changed counts for the job from now on,
         and pages
         that they had reserved are free again."""
+        await self._end_the_stuck()
         living = await self.living()
         async with self.talking() as connection:
             answer = await connection.execute("SELECT id FROM sumi.worker WHERE job = %s", (self.job,))
             for gone in sorted({row[0] for row in await answer.fetchall()} - living - {self.worker}):
                 await fold_worker(connection, self.job, gone)
+
+    async def _end_the_stuck(self) -> None:
+        """Workers that stand still with half a message sent: the server does not call that idle, and would
+        keep their locks for as long as they stand."""
+        async with self.talking() as connection:
+            with contextlib.suppress(errors.InsufficientPrivilege):  # of another login
+                await connection.execute(
+                    _END_THE_STUCK, (WORKERS_OF + self.job, self.job, self.timing.session)
+                )
 
     async def word(self) -> Word:
         async with self.talking() as connection:
@@ -225,6 +239,18 @@ class Membership:
         """Not while somebody waits for an answer."""
         async with self._turn:
             await self.connection.close()
+
+
+async def _enlist(connection: AsyncConnection[Any], job: int, name: str) -> int:
+    async with connection.transaction():
+        made = await connection.execute(
+            "INSERT INTO sumi.worker (job, name) VALUES (%s, %s) RETURNING id", (job, name)
+        )
+        row = await made.fetchone()
+        assert row is not None
+        # Before the row can be seen: a row without its lock is removed by others.
+        await connection.execute("SELECT pg_advisory_lock(%s, %s)", (WORKERS_OF + job, row[0]))
+        return int(row[0])
 
 
 async def fold_worker(connection: AsyncConnection[Any], job: int, worker: int) -> None:

@@ -8,13 +8,12 @@ import msgspec
 import psycopg
 from psycopg import AsyncConnection
 
-from sumi.errors import StateError
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.ports import Attempt, RobotsRecord, UrlRecord
 from sumi.state.cluster.batch import clean, unclean, unpack_mail
 from sumi.state.cluster.keys import first_key, key_of, last_key
-from sumi.state.cluster.session import connect
+from sumi.state.cluster.session import Unreachable, connect
 from sumi.state.cluster.timing import Timing
 from sumi.state.entries import StoredHost, StoredUrl
 from sumi.state.hosts import is_foreign_sitemap
@@ -126,7 +125,9 @@ class Letter(NamedTuple):
 class Reader:
     """Over sessions of its own, so that a long answer does not keep the owner's session from its word."""
 
-    def __init__(self, address: str, job: int, timing: Timing) -> None:
+    def __init__(self, address: str, job: int, timing: Timing, *, patient: bool = False) -> None:
+        """``patient``: of a worker, which waits for a database that restarts."""
+        self._patient = patient
         self._address = address
         self._job = job
         self._timing = timing
@@ -140,20 +141,27 @@ class Reader:
 
     async def _ask(self, text: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Asked once more over a new session, if that one has ended."""
-        async with self._turn:
-            for is_last in (False, True):
-                if self._shared is None or self._shared.closed:
-                    self._shared = await connect(self._address, self._timing)
-                try:
-                    answer = await self._shared.execute(text, values)
-                    return await answer.fetchall()
-                except psycopg.OperationalError as error:
-                    await self._shared.close()
-                    if is_last:
-                        raise StateError(
-                            f"the database does not answer: {' '.join(str(error).split())}"
-                        ) from None
-        raise AssertionError
+        had_session = False
+        while True:
+            try:
+                async with self._turn:
+                    had_session = self._shared is not None and not self._shared.closed
+                    return await self._answer(text, values)
+            except Unreachable:
+                if not (self._patient or had_session):
+                    raise
+                if not had_session:
+                    await asyncio.sleep(self._timing.rejoin)
+
+    async def _answer(self, text: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        if self._shared is None or self._shared.closed:
+            self._shared = await connect(self._address, self._timing)
+        try:
+            answer = await self._shared.execute(text, values)
+            return await answer.fetchall()
+        except psycopg.OperationalError as error:
+            await self._shared.close()
+            raise _unreachable(error) from None
 
     async def _stream(self, text: str, values: Sequence[Any]) -> AsyncIterator[Any]:
         connection = await connect(self._address, self._timing)
@@ -164,9 +172,24 @@ class Reader:
                 async for row in cursor:
                     yield row
         except psycopg.OperationalError as error:
-            raise StateError(f"the database does not answer: {' '.join(str(error).split())}") from None
+            raise _unreachable(error) from None
         finally:
             await connection.close()
+
+    async def _ordered(self, text: str, values: Sequence[Any]) -> AsyncIterator[Any]:
+        """Rows in an order that lasts: a worker goes on where it was when the database was restarted."""
+        had = 0
+        while True:
+            try:
+                async for row in self._stream(f"{text} OFFSET %s", (*values, had)):
+                    had += 1
+                    yield row
+            except Unreachable:
+                if not self._patient:
+                    raise
+                await asyncio.sleep(self._timing.rejoin)
+            else:
+                return
 
     # ── for the owner of buckets ───────────────────────────────────────────────────────────────────────
 
@@ -206,15 +229,16 @@ class Reader:
     async def records(self, outcomes: Iterable[Outcome] | None = None) -> AsyncIterator[UrlRecord]:
         wanted = "" if outcomes is None else f"AND {_OUTCOME} = ANY(%s)"
         values = [] if outcomes is None else [[outcome.value for outcome in outcomes]]
-        text = f"SELECT {_STATE}, e.facts FROM sumi.url u {_LAST} WHERE u.job = %s {wanted} ORDER BY u.seq"
-        async for row in self._stream(text, (self._job, *values)):
+        text = f"""SELECT {_STATE}, e.facts FROM sumi.url u {_LAST} WHERE u.job = %s {wanted}
+            ORDER BY u.seq, u.key"""
+        async for row in self._ordered(text, (self._job, *values)):
             yield Row(*row).record(self.offset)
 
     async def waiting_again(self) -> AsyncIterator[UrlRecord]:
         text = f"""SELECT {_STATE}, e.facts FROM sumi.url u {_LAST} WHERE u.job = %s AND u.key IN
             (SELECT a.key FROM sumi.ending a WHERE a.job = %s AND a.what = 'again')
-            AND u.refused IS NULL AND e.what <> 'settled' AND e.facts <> '' ORDER BY u.seq"""
-        async for row in self._stream(text, (self._job, self._job)):
+            AND u.refused IS NULL AND e.what <> 'settled' AND e.facts <> '' ORDER BY u.seq, u.key"""
+        async for row in self._ordered(text, (self._job, self._job)):
             record = Row(*row).record(self.offset)
             if record.facts != NO_FACTS:
                 yield record
@@ -265,6 +289,10 @@ class Reader:
     async def all_notes(self) -> list[tuple[str, str]]:
         rows = await self._ask("SELECT key, value FROM sumi.note WHERE job = %s ORDER BY key", (self._job,))
         return [(unclean(key), unclean(value)) for key, value in rows]
+
+
+def _unreachable(error: psycopg.Error) -> Unreachable:
+    return Unreachable(f"the database does not answer: {' '.join(str(error).split())}")
 
 
 _ROBOTS = "SELECT origin, status, body, fetched_at, trouble FROM sumi.robots WHERE job = %s"

@@ -144,11 +144,18 @@ async def _grant(connection: AsyncConnection[Any]) -> str:
 
 async def version_of(connection: AsyncConnection[Any]) -> int | None:
     """None: there are no tables yet."""
-    answer = await connection.execute("SELECT to_regclass('sumi.version') IS NOT NULL")
+    answer = await connection.execute("SELECT to_regnamespace('sumi') IS NOT NULL")
     row = await answer.fetchone()
     if row is None or not row[0]:
         return None
-    row = await (await connection.execute("SELECT max(number) FROM sumi.version")).fetchone()
+    try:
+        row = await (await connection.execute("SELECT max(number) FROM sumi.version")).fetchone()
+    except errors.InsufficientPrivilege:
+        user = connection.info.user
+        raise StateError(
+            f"{user} may not read the tables of Sumi in this database: let their owner "
+            f"GRANT {WORKER} TO {user} (or {READER}, to look only)"
+        ) from None
     return None if row is None else row[0]
 
 

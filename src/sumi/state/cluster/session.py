@@ -1,7 +1,9 @@
 """Connections to PostgreSQL: verified TLS off this machine, no password on the command line, limits on
 silence."""
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +14,27 @@ from psycopg.conninfo import conninfo_to_dict
 from sumi.errors import StateError, UsageError
 from sumi.state.cluster.timing import Timing
 
-SCHEMES = ("postgresql://", "postgres://")
 _LOCAL = ("localhost", "127.0.0.1", "::1", "")
+
+
+class Unreachable(StateError):
+    """The database does not answer, now: trying again may help."""
+
+
+@contextlib.contextmanager
+def rights_explained(what: str) -> Iterator[None]:
+    """A login that may only look, or not even that, is told so in a sentence."""
+    try:
+        yield
+    except psycopg.errors.InsufficientPrivilege as error:
+        reason = str(error).partition("\n")[0]
+        raise StateError(
+            f"this login may not {what} ({reason}): let the owner of the tables GRANT sumi_worker TO it"
+        ) from None
 
 
 class Lost(Exception):
     """The session has ended, and with it all that this worker owned."""
-
-
-def is_address(text: str) -> bool:
-    return text.startswith(SCHEMES)
 
 
 def shown(address: str) -> str:
@@ -74,7 +87,7 @@ async def connect(address: str, timing: Timing, role: str = "reading") -> AsyncC
         connection = await AsyncConnection.connect(**{**options, **_settings(address)}, autocommit=True)
     except psycopg.Error as error:
         reason = " ".join(str(error).split())
-        raise StateError(f"the database at {shown(address)} cannot be reached: {reason}") from None
+        raise Unreachable(f"the database at {shown(address)} cannot be reached: {reason}") from None
     if connection.info.server_version < 150000:
         version = connection.info.server_version // 10000
         await connection.close()

@@ -67,7 +67,7 @@ class ClusterStore(ClusterLedger):
         """``clock``: ours, in seconds since the epoch; without one it is taken to be the server's.
         ``heed``: called with the wish for the whole job (run, pause or stop) whenever it changes."""
         self.timing = timing or Timing()
-        super().__init__(Reader(address, job, self.timing))
+        super().__init__(Reader(address, job, self.timing, patient=True))
         self.resumed = False
         self.wish = "run"
         self.holdings = Holdings(policy, opened_at)

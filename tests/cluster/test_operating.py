@@ -1,0 +1,57 @@
+"""Logins have no more rights than they need, and ``sumi doctor`` says what is wrong with a server."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.many_hosts import many_hosts
+from tests.cluster.planted import SHORT, plant
+from tests.commands import RunSumi
+from tests.postgres import Postgres
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> str:
+    return re.sub(r"\W", "-", tmp_path.name)
+
+
+def login(postgres: Postgres, name: str, role: str) -> str:
+    """The address for a new login, which is a member of ``role`` if it is given."""
+    postgres.sql(f"CREATE ROLE {name} LOGIN")
+    if role:
+        postgres.sql(f"GRANT {role} TO {name}")
+    return postgres.address().replace("sumi@", f"{name}@")
+
+
+def test_a_worker_can_work_but_not_change_tables_and_a_reader_can_only_look(
+    postgres: Postgres, run_sumi: RunSumi, job: str
+) -> None:
+    worker = login(postgres, "a_worker", "sumi_worker")
+    reader = login(postgres, "a_reader", "sumi_reader")
+    stranger = login(postgres, "a_stranger", "")
+    with many_hosts(hosts=2, pages=3) as web:
+        plant(postgres, web, job, SHORT, 0.0)
+        refused = run_sumi("worker", reader, "--job", job, "-o", "none")
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert "sumi_worker" in refused.stderr
+        done = run_sumi("worker", worker, "--job", job, "-q")
+        assert done.returncode == 0, done.stderr
+        assert set(web.pages_asked().values()) == {1}
+    assert "complete" in run_sumi("status", reader, "--job", job).stdout
+    assert "worker" in run_sumi("doctor", worker).stdout
+    assert "may not read" in run_sumi("status", stranger).stderr
+    assert run_sumi("pause", reader, "--job", job).returncode == 2
+    for forbidden in ("DELETE FROM sumi.url", "DROP TABLE sumi.mail", "UPDATE sumi.version SET number = 2"):
+        assert "permission denied" in postgres.error(forbidden, worker) or "owner" in postgres.error(
+            forbidden, worker
+        )
+
+
+def test_the_doctor_names_what_is_wrong_with_a_server(postgres: Postgres, run_sumi: RunSumi) -> None:
+    found = run_sumi("doctor", postgres.address())
+    assert found.returncode == 1  # the tests' own server does without fsync
+    wrong = [line for line in found.stdout.splitlines() if "WRONG" in line]
+    assert [line.split()[0] for line in wrong] == ["fsync"]
+    postgres.create("bare")
+    assert "sumi state setup" in run_sumi("doctor", postgres.address("bare")).stdout
