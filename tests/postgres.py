@@ -108,6 +108,12 @@ def _server() -> Postgres | str:
     return server
 
 
+def why_no_server() -> str:
+    """Empty if there is one."""
+    server = _server()
+    return server if isinstance(server, str) else ""
+
+
 def the_server() -> Postgres:
     """The one of this process, started when it is first needed; skips the test where there is none."""
     pytest.importorskip("psycopg")

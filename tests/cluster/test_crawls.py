@@ -19,12 +19,13 @@ def job(tmp_path: Path) -> str:
 
 def configured(folder: Path, name: str, web: ManyHosts) -> str:
     pins = "".join(f"    - {host}:{web.port}:127.0.0.1\n" for host in web.names)
-    (folder / f"{name}.txt").write_text(f"{web.start}\n")
+    (folder / name).mkdir()
+    (folder / name / "seeds.txt").write_text(f"{web.start}\n")
     file = folder / f"{name}.yaml"
     file.write_text(
-        f"workspace: {name}\nseeds_file: {name}.txt\nmode: unified\n"
+        f"workspace: {name}\nseeds_file: seeds.txt\nmode: unified\n"
         "user_agent: SumiTest (+https://example.org/bot)\n"
-        f"scope:\n  profile: generic\n  allowed_hosts: ['*.web.test:{web.port}']\n"
+        f"profile: generic\nscope:\n  allowed_hosts: ['*.web.test:{web.port}']\n"
         f"limits:\n  req_per_sec: {1 / PAUSE}\n"
         f"network:\n  allow_private: true\n  resolve:\n{pins}"
     )

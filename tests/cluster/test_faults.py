@@ -108,7 +108,7 @@ def test_a_worker_that_stands_still_while_it_settles_writes_nothing_afterwards(
 def test_a_commit_whose_answer_is_lost_counts_once(
     postgres: Postgres, spawn_sumi: SpawnSumi, job: str
 ) -> None:
-    cuts = []
+    cuts: list[float] = []
 
     def lose_the_answer(message: bytes) -> str | None:
         if b"COMMIT" in message and len(cuts) < 3:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sumi.fetch.browser.rendering import installed_browser
-from tests.torture import beside, browser_kills, stalls
+from tests.torture import beside, browser_kills, stalls, workers
 
 
 class Campaign(NamedTuple):
@@ -23,4 +23,5 @@ CAMPAIGNS = (
     Campaign("fresh starts", beside.fresh_beside),
     Campaign("second commands", beside.second_commands),
     Campaign("hosts that stall", stalls.attempt),
+    Campaign("workers in trouble", workers.attempt, workers.why_not),
 )

@@ -123,6 +123,11 @@ class Batch:
             or self.open
         )
 
+    @property
+    def may_open(self) -> bool:
+        """Whether there may be more to do because of it."""
+        return bool(self.urls or self.changed or self.endings or self.mail or self.taken_in)
+
     def send(self, host: str, candidate: Candidate) -> None:
         self.mail.setdefault(bucket_of(host), []).append(candidate)
 

@@ -154,7 +154,9 @@ class Keeper:
         store = self._store
         machine = store.holdings.machine
         open_now = machine.counts.open.total()
-        is_stuck = open_now > 0 and not machine.leases.held and machine.next_ready() is None
+        # What is withheld has to wait for its owner of before, or for its next one.
+        can_ask = not machine.hosts.withheld
+        is_stuck = can_ask and open_now > 0 and not machine.leases.held and machine.next_ready() is None
         stuck = open_now if is_stuck else 0
         if stuck != self._reported_stuck or stuck:
             await store.report_stuck(stuck)

@@ -175,7 +175,7 @@ class ClusterStore(ClusterLedger):
             if mine is not self._batch or mine.is_empty:
                 return
             self._batch = Batch()
-            self._is_over = False
+            self._is_over = self._is_over and not mine.may_open
             try:
                 await self._write(mine)
             except Lost:
