@@ -206,7 +206,8 @@ async def _store(
 
     name = options.name or config.workspace.resolve().name
     shared = SharedJob(options.state, name, options.job, SharedRecipe())
-    return await join(shared, job, clock, tell, control)
+    store, _ = await join(shared, job, clock, tell, control)
+    return store
 
 
 def _archive(
