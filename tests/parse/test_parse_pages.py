@@ -53,7 +53,7 @@ KEPT = {
         "# Class Queue\n",
         "- Since:\n\n  4",
         "[`Stack`](https://e.org/docs/Stack.html)",
-        "### push\n\nvoid push(Object item)\n\nAdds an item.",
+        "### push\n\n`void push(Object item)`\n\nAdds an item.",
     ],
     "doxygen": [
         "# ring.h File Reference\n",

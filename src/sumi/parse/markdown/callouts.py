@@ -70,6 +70,10 @@ def _is_box_name(parts: list[str]) -> bool:
     )
 
 
+def is_kind(word: str) -> bool:
+    return word in _KINDS
+
+
 def boxes_by_role(document: Document) -> list[Element]:
     """Those that no class tells of."""
     folds = [fold for fold in document.select("details[class]") if fold.attr("class") in _KINDS]

@@ -5,6 +5,7 @@ from enum import Enum
 from functools import lru_cache
 from itertools import islice
 from typing import Final
+from urllib.parse import unquote
 
 from sumi.parse.html import Element, Node, Text
 from sumi.parse.markdown.callouts import is_box
@@ -75,6 +76,12 @@ _DRAWN_FORMULAS: Final = """
     katex-html mathjax_preview mathjax mathjax_display mjx-chtml
     mwe-math-fallback-image-inline mwe-math-fallback-image-display
 """
+# Of links, if there is little else in them, and of copies of the title, if no text is.
+_PAGING_CLASSES: Final = frozenset({"page-nav", "pagenav", "pager", "pagination", "prevnext"})
+_LINKING_CLASSES: Final = _PAGING_CLASSES | {"dropdown-menu"}
+_PRINTED_CLASSES: Final = frozenset({"only-print", "onlyprint", "print-only", "printonly"})
+_MOSTLY_LINKS: Final = 0.5
+_CRUMBS: Final = re.compile(r"(?:^|[-_])breadcrumbs?$")
 _CHROME_CLASSES: Final = frozenset(
     " ".join(
         (_ANCHORS, _CODE_TOOLS, _EDITING, _WAYS_AROUND, _CONTENTS_LISTS, _SURROUNDINGS, _DRAWN_FORMULAS)
@@ -137,11 +144,17 @@ _CHROME_WORDS: Final = frozenset(
         "[−]",
     }
 )
+# To the code of what is described, beside its heading.
+_SOURCE_WORDS: Final = frozenset({"source", "[source]", "src", "[src]", "view source"})
+_SOURCE_CLASSES: Final = frozenset({"src", "source", "srclink", "source-link", "sourcelink", "view-source"})
 _LONGEST_WORDS: Final = 60
 _BLANKS: Final = frozenset(letter for letter in map(chr, range(0x3001)) if letter.isspace())
 # What a link can begin with that says one of these, or nothing: by it nearly all others are told apart.
 _BEGINNINGS: Final = (
-    _BLANKS | {"", *(words[0] for words in _CHROME_WORDS)} | {words[0].upper() for words in _CHROME_WORDS}
+    _BLANKS
+    | {"", *(words[0] for words in _CHROME_WORDS)}
+    | {words[0].upper() for words in _CHROME_WORDS}
+    | {sign[:1] for sign in _SIGNS}
 )
 
 PLACE: Final = "sumi-place"  # where a link was that others lead to
@@ -162,7 +175,7 @@ def part_of(classes: str) -> Part:
 def _remembered_part(classes: str) -> Part:
     """The pages of a site share their classes."""
     names = frozenset(classes.lower().split())
-    if names & _CHROME_CLASSES:
+    if names & _CHROME_CLASSES or _is_called_after_content(names):
         return Part.CHROME
     return Part.ADMONITION if names & _ADMONITION_CLASSES or is_box(classes) else Part.CONTENT
 
@@ -173,6 +186,23 @@ def is_too_long_for_its_name(element: Element) -> bool:
         return False
     text = element.text
     return len(text) > _LONGEST_SMALL and any(map(str.isalpha, text))
+
+
+def _is_called_after_content(names: frozenset[str]) -> bool:
+    return bool(names & _LINKING_CLASSES or names & _PRINTED_CLASSES) or any(map(_CRUMBS.search, names))
+
+
+def is_more_than_links(element: Element) -> bool:
+    """Of what is called after the links in it: a story can be in there, or its title."""
+    names = frozenset((element.attr("class") or "").lower().split())
+    if names & _CHROME_CLASSES or not _is_called_after_content(names):
+        return False
+    if names & _PRINTED_CLASSES:
+        return element.find("p") is not None
+    if element.find("h1") is not None:
+        return True
+    longest = 0 if names & _PAGING_CLASSES else _LONGEST_SMALL  # crumbs end with what is no link
+    return len(element.text) > longest and link_share(element) < _MOSTLY_LINKS
 
 
 def is_chrome_id(name: str | None) -> bool:
@@ -302,7 +332,19 @@ def place_of(link: Element) -> Element:
 def _says_chrome(link: Element, text: str) -> bool:
     """By what it says: "Edit this page" has as many classes as there are themes. Or if it says nothing."""
     words = text.strip().lower()
-    return words in _CHROME_WORDS or (not words and link.find("img") is None)
+    if words in _CHROME_WORDS or (not words and link.find("img") is None):
+        return True
+    if words in _SOURCE_WORDS:
+        return not _SOURCE_CLASSES.isdisjoint((link.attr("class") or "").split())
+    return words in _SIGNS and _leads_to_itself(link)
+
+
+def _leads_to_itself(link: Element) -> bool:
+    """Or to what it is in."""
+    _, _, place = (link.attr("href") or "").partition("#")
+    name = unquote(place)
+    around = (each.attr("id") for each in islice(link.ancestors, _NEARBY) if isinstance(each, Element))
+    return bool(name) and (link.attr("id") == name or name in around)
 
 
 def link_share(element: Element) -> float:

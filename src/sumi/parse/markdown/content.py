@@ -26,6 +26,7 @@ from sumi.parse.markdown.chrome import (
     is_chrome_aside,
     is_chrome_id,
     is_chrome_role,
+    is_more_than_links,
     is_too_long_for_its_name,
     link_share,
     part_of,
@@ -169,7 +170,7 @@ def _is_chapter(element: Element) -> bool:
 
 def _is_more(element: Element) -> bool:
     """Than its name says."""
-    return _is_list(element) or is_too_long_for_its_name(element)
+    return _is_list(element) or is_too_long_for_its_name(element) or is_more_than_links(element)
 
 
 def _is_list(element: Element) -> bool:

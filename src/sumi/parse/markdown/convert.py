@@ -56,6 +56,8 @@ from sumi.parse.markdown.left_out import (
     LeftOut,
     number_of_words,
 )
+from sumi.parse.markdown.lookalikes import write_lookalikes
+from sumi.parse.markdown.page_tools import take_off_tools
 from sumi.parse.markdown.tables import TableFitter
 from sumi.parse.markdown.tabs import Tabs, find_tabs, label_panels, show
 
@@ -131,8 +133,10 @@ def page_markdown(
         return Conversion("", None)
     for field in filter(shows_code, document.find_all("textarea")):
         field.tag = "pre"
+    write_lookalikes(document)
     found = _look_through(document)
     left_out = LeftOut() if left_out is None else left_out
+    take_off_tools(document, found.hard_chrome, left_out)
     for element in filter(is_hard_chrome, found.hard_chrome):
         if element.tag == "svg":
             drawn.write_diagram(element)

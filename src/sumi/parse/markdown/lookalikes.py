@@ -1,0 +1,151 @@
+"""What looks like one thing on a page and is made of another: tables of divisions, boxes of definition lists,
+signatures of spans. Each becomes what it looks like, before anything else is asked of the page.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import Final
+
+from sumi.parse.html import (
+    Document,
+    Element,
+    Node,
+    Text,
+    collapse,
+    element_children,
+    new_element,
+)
+from sumi.parse.markdown.callouts import is_kind
+
+_COLUMN: Final = re.compile(r"(?:^|\s)col-(?:first|second|third|fourth|last)(?=$|\s)")
+_HEAD: Final = re.compile(r"(?:^|[-_\s])head(?:er)?(?=$|[-_\s])")
+_SIGNATURE: Final = re.compile(r"(?:^|[-_\s])signature(?=$|\s)")
+_CELLS: Final = {"cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th"}
+_GRIDS: Final = frozenset({"table", "grid", "treegrid"})
+_BLOCKS: Final = (
+    "article", "blockquote", "br", "code", "dd", "div", "dl", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "img",
+    "li", "ol", "p", "pre", "section", "table", "ul",
+)  # fmt: skip
+_BLANKS: Final = re.compile(r"\s+")
+_LONGEST: Final = 2_000
+_FEWEST_COLUMNS: Final = 2
+_MOST_COLUMNS: Final = 12
+
+
+def write_lookalikes(document: Document) -> None:
+    """All are found before the first is changed: see ``select_each``."""
+    divided = dict.fromkeys(
+        first.parent for first in document.select("div.col-first") if isinstance(first.parent, Element)
+    )
+    grids = [each for each in document.select("div[role]") if each.attr("role") in _GRIDS]
+    boxes = [each for each in document.select("dl[class]") if _is_box(each)]
+    signatures = list(_signatures(document))
+    for part in divided:
+        _write_columns(part)
+    for grid in grids:
+        _write_grid(grid)
+    for box in boxes:
+        _write_box(box)
+    for signature in signatures:
+        _write_signature(signature)
+
+
+def _write_columns(part: Element) -> None:
+    """Cells one after the other, of which the classes tell the column."""
+    cells = list(element_children(part))
+    width = 0
+    while width < len(cells) and _HEAD.search(cells[width].attr("class") or ""):
+        width += 1
+    if not _FEWEST_COLUMNS <= width <= _MOST_COLUMNS or len(cells) % width:
+        return
+    if not all(cell.tag == "div" and _COLUMN.search(cell.attr("class") or "") for cell in cells):
+        return
+    rows = []
+    for start in range(0, len(cells), width):
+        row = new_element("tr")
+        for cell in cells[start : start + width]:
+            cell.tag = "td" if start else "th"
+            row.append(cell)
+        rows.append(row)
+    part.clear()
+    part.tag = "table"
+    part.extend(rows)
+
+
+def _write_grid(grid: Element) -> None:
+    rows = [row for row in grid.iter_elements("div") if row.attr("role") == "row"]
+    cells = [[cell for cell in element_children(row) if cell.attr("role") in _CELLS] for row in rows]
+    if len(rows) < _FEWEST_COLUMNS or not all(cells) or next(grid.iter_elements("table"), None) is not None:
+        return
+    for row, of_row in zip(rows, cells, strict=True):
+        row.tag = "tr"
+        for cell in of_row:
+            cell.tag = _CELLS[cell.attr("role") or ""]
+        row.clear()
+        row.extend(of_row)
+    grid.clear()
+    grid.extend(rows)
+    grid.tag = "table"
+    del grid.attrs["role"]
+
+
+def _is_box(definitions: Element) -> bool:
+    """One term, which is what the box is called by its class as well."""
+    parts = list(islice(element_children(definitions), 3))
+    if len(parts) < 2 or parts[0].tag != "dt" or any(part.tag != "dd" for part in parts[1:]):
+        return False
+    return _kind_in(definitions.attr("class") or "", collapse(parts[0].text)) != ""
+
+
+@lru_cache(maxsize=512)
+def _kind_in(classes: str, term: str) -> str:
+    words = term.lower().rstrip(":").replace(" ", "")
+    return next((name for name in classes.lower().split() if name == words and is_kind(name)), "")
+
+
+def _write_box(box: Element) -> None:
+    term = next(element_children(box))
+    box.attrs["class"] = f"admonition {_kind_in(box.attr('class') or '', collapse(term.text))}"
+    box.tag = "div"
+    for part in list(element_children(box)):
+        part.tag = "div"
+    term.tag = "p"
+    term.attrs["class"] = "title"
+
+
+def _signatures(document: Document) -> Iterator[Element]:
+    """Of functions, in a line that is their own."""
+    for line in document.select("div[class*=signature]"):
+        if _SIGNATURE.search(line.attr("class") or "") is not None and _is_line(line):
+            yield line
+    for line in document.select("div.attr"):
+        if any(part.attr("class") == "name" for part in element_children(line)) and _is_line(line):
+            yield line
+
+
+def _is_line(element: Element) -> bool:
+    if next(element.iter_elements(_BLOCKS), None) is not None:
+        return False
+    return 0 < len(element.text.strip()) <= _LONGEST
+
+
+def _write_signature(line: Element) -> None:
+    for label in list(line.iter_elements(("label", "input", "button"))):
+        line.insert_after(label)  # of the line, whatever it does
+    for text in [node for node in line.descendants if isinstance(node, Text)]:
+        words = _BLANKS.sub(" ", text.data)
+        if text.parent is line and not any(map(_says_more, text.previous_siblings)):
+            words = words.lstrip()
+        if text.parent is line and not any(map(_says_more, text.next_siblings)):
+            words = words.rstrip()
+        text.replace_with(Text(words))
+    line.wrap_children(new_element("code"))
+    line.tag = "p"
+
+
+def _says_more(node: Node) -> bool:
+    if isinstance(node, Text):
+        return bool(node.data.strip())
+    return isinstance(node, Element) and bool(node.text)

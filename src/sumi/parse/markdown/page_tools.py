@@ -1,0 +1,210 @@
+"""What pages offer beside their text and no name tells: settings, lists of their own headings, questions
+about themselves, ways to the next page, and the source of what they describe, shown by a click.
+
+Each is known by what it is made of, and what it says only decides where that could be a text as well.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from sumi.parse.html import Document, Element, Node, Text, collapse, element_children
+from sumi.parse.markdown.chrome import link_share
+from sumi.parse.markdown.left_out import HIDDEN, NAVIGATION, NOTICE, LeftOut, number_of_words
+
+_OWN_HEADINGS: Final = frozenset(
+    """
+    on this page|in this page|in this article|in this topic|page contents|jump to|auf dieser seite|
+    in diesem artikel|sur cette page|dans cet article|en esta página|en este artículo|in questa pagina|
+    nesta página|neste artigo|op deze pagina|na tej stronie|på denna sida|на этой странице|本页目录|本页内容|
+    このページの内容|目次|이 페이지에서
+    """.replace("\n    ", "")
+    .strip()
+    .split("|")
+)
+_CONTENTS: Final = _OWN_HEADINGS | frozenset(
+    {
+        "contents", "table of contents", "inhalt", "inhaltsverzeichnis", "table des matières", "sommaire",
+        "contenido", "índice", "indice",
+    }
+)  # fmt: skip
+_ABOUT_THE_PAGE: Final = re.compile(
+    r"(?:was|is|did|does|how|war|ist|hat|cette|ce|est|te|fue|questa|é|esta)\b.*\b"
+    r"(?:page|article|docs?|topic|section|information|content|seite|artikel|página|pagina|artículo)\b.*"
+    r"(?:help|useful|hilfreich|geholfen|utile|útil|like|rate)|"
+    r"(?:help|useful|hilfreich|geholfen|utile|útil)\w*\b.*\b(?:page|article|seite|artikel|página|pagina)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ANSWERS: Final = frozenset({"yes", "no", "ja", "nein", "oui", "non", "sí", "si", "👍", "👎"})
+_ONWARD: Final = re.compile(
+    r"\W*(?:next|prev|previous|weiter|zurück|nächste|vorherige|suivant|précédent|siguiente|anterior|próximo)"
+    r"(?:\W*(?:page|chapter|section|topic|article|seite|kapitel|page suivante))?\W*(?:[:»→›←«‹].*)?",
+    re.IGNORECASE,
+)
+_SOURCE: Final = frozenset({"view source", "show source", "source", "source code", "[source]"})
+_SHORT: Final = 30
+_FEW_WORDS: Final = 25
+_LAST: Final = 14  # links and buttons of a page
+_HIGHEST: Final = 5  # ancestors
+_NEARLY_ALL: Final = 0.85
+_HEADINGS: Final = ("h2", "h3", "h4", "h5", "h6")
+_OF_TEXT: Final = ("h1", "pre", "table", "article", "main", "code", "img", "blockquote")
+_FIELDS: Final = ("input", "select")
+_WHOLES: Final = frozenset({"body", "html", "main", "article"})
+_BARS: Final = frozenset({"center", "div", "footer", "p", "section"})
+
+
+def take_off_tools(document: Document, navs: list[Element], left_out: LeftOut) -> None:
+    for tool, kind in list(_tools(document, navs)):
+        left_out.take_off(tool, kind)
+
+
+def _tools(document: Document, navs: list[Element]) -> Iterator[tuple[Element, str]]:
+    yield from ((label, NAVIGATION) for nav in navs if nav.tag == "nav" for label in _labels_before(nav))
+    yield from ((fold, NAVIGATION) for fold in document.find_all("details") if _is_settings(fold))
+    for label in _possible_labels(document):
+        if _says(label, _OWN_HEADINGS):
+            yield from ((part, NAVIGATION) for part in _own_contents(label))
+    links = document.find_all("a")[-_LAST:]
+    for each in (*document.find_all("button")[-_LAST:], *links):
+        if _says(each, _ANSWERS):
+            yield from ((part, NOTICE) for part in _question_around(each))
+    for link in links:
+        if _ONWARD.fullmatch(link.text.strip()) and link.attr("href") is not None:
+            yield from ((part, NAVIGATION) for part in _bar_around(link))
+    for label in document.select("label[for]"):
+        if _says(label, _SOURCE):
+            yield from ((part, HIDDEN) for part in _shown_by_box(label))
+
+
+def _says(element: Element, phrases: frozenset[str]) -> bool:
+    text = element.text
+    return len(text) < 4 * _SHORT and text.strip().lower().rstrip(":") in phrases
+
+
+def _labels_before(nav: Element) -> Iterator[Element]:
+    """Of a list of the page's headings: what would be left alone without it."""
+    before = _shown_before(nav)
+    if before is None and isinstance(nav.parent, Element) and nav.parent.tag not in _WHOLES:
+        before = _shown_before(nav.parent)
+    if isinstance(before, Element) and before.tag != "h1" and _says(before, _CONTENTS):
+        yield before
+
+
+def _shown_before(node: Node) -> Node | None:
+    return next((each for each in node.previous_siblings if not _is_blank(each)), None)
+
+
+def _is_blank(node: Node) -> bool:
+    if isinstance(node, Text):
+        return not node.data.strip()
+    return not isinstance(node, Element) or (node.tag == "button" or not node.text.strip())
+
+
+def _is_settings(fold: Element) -> bool:
+    """A fold that holds nothing but fields to choose by, and what they are called."""
+    if next(fold.iter_elements(("p", "a", *_OF_TEXT)), None) is not None:
+        return False
+    fields = list(fold.iter_elements(_FIELDS))
+    if not fields or any(field.attr("disabled") is not None for field in fields):
+        return False
+    return any(field.attr("name") or field.attr("id") for field in fields) and _is_short(fold)
+
+
+def _is_short(element: Element) -> bool:
+    return number_of_words(element) <= _FEW_WORDS
+
+
+def _possible_labels(document: Document) -> Iterator[Element]:
+    for tag in ("summary", *_HEADINGS):
+        yield from document.find_all(tag)
+    paragraphs = document.find_all("p")
+    yield from paragraphs[:4]
+    yield from paragraphs[4:][-4:]
+
+
+def _own_contents(label: Element) -> Iterator[Element]:
+    """The widest part around the label in which all else is links into the page itself."""
+    found, element = None, label
+    for _ in range(_HIGHEST):
+        parent = element.parent
+        if not isinstance(parent, Element) or parent.tag in _WHOLES or not _is_list_of_own(parent, label):
+            break
+        found = element = parent
+    if found is not None:
+        yield found
+
+
+def _is_list_of_own(part: Element, label: Element) -> bool:
+    links = list(part.iter_elements("a"))
+    if any(not (link.attr("href") or "#").startswith("#") for link in links):
+        return False
+    named = [label, *(fold for fold in part.iter_elements("summary") if label not in fold.descendants)]
+    rest = _letters(part) - sum(map(_letters, named))
+    if rest and sum(map(_letters, links)) < _NEARLY_ALL * rest:
+        return False
+    return next(part.iter_elements(_OF_TEXT), None) is None
+
+
+def _letters(element: Element) -> int:
+    return len("".join(element.text.split()))
+
+
+def _question_around(answer: Element) -> Iterator[Element]:
+    """The widest part around the answer that says nothing more."""
+    found = None
+    for part in _parts_around(answer):
+        words = collapse(" ".join(islice(part.stripped_strings, 4 * _FEW_WORDS)))
+        if not _is_short(part):
+            break
+        if _ABOUT_THE_PAGE.match(words) or (found is not None and len(words) < 12 * _SHORT):
+            found = part
+    if found is not None:
+        yield found
+
+
+def _bar_around(link: Element) -> Iterator[Element]:
+    """The widest part around the link that is all links, one of them at least saying no more than where."""
+    found = None
+    for part in _parts_around(link):
+        if not _is_short(part) or link_share(part) < _NEARLY_ALL:
+            break
+        texts = [collapse(each.text) for each in part.iter_elements("a")]
+        if all(not text or _ONWARD.match(text) for text in texts):
+            found = part
+    if found is not None:
+        yield found
+
+
+def _parts_around(element: Element) -> Iterator[Element]:
+    for part in islice(element.ancestors, _HIGHEST):
+        if not isinstance(part, Element) or part.tag in _WHOLES:
+            return
+        if next(part.iter_elements(_OF_TEXT), None) is not None:
+            return
+        if part.tag in _BARS:
+            yield part
+
+
+def _shown_by_box(label: Element) -> Iterator[Element]:
+    """The label, and the code behind it that is seen only while its box is ticked."""
+    named = label.attr("for") or ""
+    for part in (label, *islice(label.ancestors, 3)):
+        before = (each for each in islice(part.previous_siblings, 4) if isinstance(each, Element))
+        if any(_is_box(each) and each.attr("id") == named for each in before):
+            yield label
+            following = (each for each in islice(part.next_siblings, 6) if isinstance(each, Element))
+            yield from islice((each for each in following if _is_listing(each)), 1)
+            return
+
+
+def _is_box(element: Element) -> bool:
+    return element.tag == "input" and element.attr("type") == "checkbox"
+
+
+def _is_listing(element: Element) -> bool:
+    if element.tag == "pre":
+        return True
+    inner = list(islice(element_children(element), 2))
+    return len(inner) == 1 and inner[0].tag == "pre"

@@ -1,0 +1,69 @@
+"""Tables of divisions, boxes of definition lists and signatures of spans become what they look like."""
+
+import pytest
+
+import sumi
+
+CONTENT = "<h1>Clocks</h1><p>Every clock in the tower is wound by hand on Mondays.</p>"
+COLUMNS = """<div class="any two-columns">
+<div class="table-header col-first">Field</div><div class="table-header col-last">Meaning</div>
+<div class="col-first even"><code><a href="#b">bells</a></code></div>
+<div class="col-last even"><div>How many <b>bells</b> hang.</div></div>
+<div class="col-first odd"><code>oil</code></div><div class="col-last odd">&nbsp;</div></div>"""
+GRID = """<div role=table><div role=rowgroup><div role=row><span role=columnheader>Part</span>
+<span role=columnheader>Weight</span></div></div><div role=rowgroup><div role=row>
+<div role=cell><p>Barrel</p></div><div role=cell>25 g</div></div></div></div>"""
+
+
+def of(part: str) -> str:
+    markdown = sumi.convert(
+        f"<body><main>{CONTENT}{part}</main>".encode(), base_url="https://e.org/"
+    ).markdown
+    return markdown.partition("Mondays.\n\n")[2]
+
+
+def test_columns_by_class_are_a_table() -> None:
+    assert of(COLUMNS) == (
+        "| Field | Meaning |\n| --- | --- |\n"
+        "| [`bells`](https://e.org/#b) | How many **bells** hang. |\n| `oil` |  |\n"
+    )
+
+
+def test_a_cell_too_few_is_no_table() -> None:
+    assert "|" not in of(COLUMNS.replace('<div class="col-last odd">&nbsp;</div>', ""))
+
+
+def test_a_table_by_roles_is_one() -> None:
+    assert of(GRID) == "| Part | Weight |\n| --- | --- |\n| Barrel | 25 g |\n"
+
+
+@pytest.mark.parametrize(("kind", "term"), [("note", "Note"), ("warning", "Warning:"), ("todo", "Todo")])
+def test_a_list_of_one_kind_is_a_box(kind: str, term: str) -> None:
+    assert of(f"<dl class='section {kind}'><dt>{term}</dt><dd>Never stand below.</dd></dl>") == (
+        f"> **{term}**\n>\n> Never stand below.\n"
+    )
+
+
+def test_a_glossary_is_none() -> None:
+    assert of("<dl class=note><dt>Noted</dt><dd>Written down.</dd></dl>") == "- Noted\n\n  Written down.\n"
+    two = "<dl class=note><dt>Note</dt><dd>A sound.</dd><dt>Chord</dt><dd>Several.</dd></dl>"
+    assert of(two).startswith("- Note\n")
+
+
+@pytest.mark.parametrize(
+    ("signature", "code"),
+    [
+        (
+            "<div class=member-signature><span>public</span>&nbsp;<span>int</span>\n  <b>wind</b>()</div>",
+            "`public int wind()`",
+        ),
+        ("<div class=x-signature>new <a href=/c>Clock</a>()</div>", "`new `[`Clock`](https://e.org/c)`()`"),
+        ("<div class=attr><i class=name>oil</i>(n)</div>", "`oil(n)`"),
+    ],
+)
+def test_signatures_are_code(signature: str, code: str) -> None:
+    assert of(signature) == f"{code}\n"
+
+
+def test_what_holds_blocks_is_no_signature() -> None:
+    assert of("<div class=signature><p>Yours,</p><p>the keeper</p></div>") == "Yours,\n\nthe keeper\n"
