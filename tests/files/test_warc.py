@@ -241,3 +241,23 @@ def _records(path: Path) -> list[Any]:
 def _uris(path: Path) -> list[str]:
     records = ArchiveIterator(io.BytesIO(path.read_bytes()), check_digests="raise")
     return [r.rec_headers.get_header("WARC-Target-URI") for r in records if r.rec_type == "response"]
+
+
+def test_a_second_reader_reads_every_record(tmp_path: Path) -> None:
+    fastwarc = pytest.importorskip("fastwarc.warc")
+    path = tmp_path / "pages.warc.gz"
+    recorder = opened(path)
+    for number in range(20):
+        add(recorder, number)
+    recorder.close()
+    with path.open("rb") as file:
+        records = [
+            (record.headers["WARC-Type"], record.headers["WARC-Target-URI"], record.verify_block_digest())
+            for record in fastwarc.ArchiveIterator(file, parse_http=False)
+            if record.headers["WARC-Type"] != "warcinfo"
+        ]
+    assert all(is_right for *_, is_right in records)
+    for kind in ("response", "request", "metadata"):
+        assert [uri for name, uri, _ in records if name == kind] == [
+            f"https://example.org/{number}" for number in range(20)
+        ]

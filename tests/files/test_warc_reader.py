@@ -2,13 +2,16 @@
 
 import gzip
 import zipfile
+import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sumi.errors import UsageError
+from sumi.files import warc_reader
 from sumi.files.warc_reader import Archive, BadRecord, Record
 
 BODIES = [b"first", b"second " * 5000, b"", b"WARC/1.1\r\nWARC-Type: response\r\n\r\nnot a record"]
@@ -134,3 +137,26 @@ def test_nothing_breaks_the_reader(
     path.write_bytes((gzip.compress(start) if gzipped else start) + data)
     found = read(path)
     assert isinstance(found[0], Record) or not gzipped
+
+
+def test_many_tiny_records_are_read_once_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step of reading that is larger than the records would go over each of them a thousand times."""
+    path, inflated = tmp_path / "tiny.warc.gz", 0
+    one = gzip.compress(b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Length: 1\r\n\r\nx\r\n\r\n")
+    path.write_bytes(one * 5000)
+
+    class Counting:
+        def __init__(self, wbits: int) -> None:
+            self._real = zlib.decompressobj(wbits=wbits)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._real, name)
+
+        def decompress(self, data: bytes, most: int) -> bytes:
+            nonlocal inflated
+            inflated += len(data)
+            return self._real.decompress(data, most)
+
+    monkeypatch.setattr(warc_reader, "zlib", SimpleNamespace(decompressobj=Counting, error=zlib.error))
+    assert len(read(path)) == 5000
+    assert inflated < 5000 * 4096

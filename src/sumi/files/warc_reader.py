@@ -20,6 +20,7 @@ from sumi.errors import UsageError
 HEAD_BYTES: Final = 64 * 1024  # of a record's own header
 BLOCK_BYTES: Final = 256 * 1024 * 1024  # of a record's content, as far as it is read
 _STEP: Final = 256 * 1024
+_FIRST_STEP: Final = 2 * 1024  # most records of large archives are small, and there may be millions
 _GZIP: Final = b"\x1f\x8b\x08"
 _VERSION: Final = re.compile(rb"WARC/[01]\.\d+\r?\n")
 _NEXT: Final = re.compile(rb"WARC/[01]\.\d+\r?\n(?=WARC-)")
@@ -176,10 +177,11 @@ def _gzipped(view: memoryview, number: int, offset: int) -> tuple[Record, int]:
 def _inflated(view: memoryview, offset: int, most: int, *, to_end: bool = False) -> tuple[int, bytes, int]:
     """Where the content starts, the first ``most`` bytes of a member, and where the next begins."""
     inflate, parts, size, position = zlib.decompressobj(wbits=31), [], 0, offset
-    total = 0
+    total, step = 0, _FIRST_STEP
     while not inflate.eof and position < len(view) and (to_end or size < most):
-        chunk = bytes(view[position : position + _STEP])
+        chunk = bytes(view[position : position + step])
         position += len(chunk)
+        step = min(4 * step, _STEP)
         while chunk and not inflate.eof:
             try:
                 text = inflate.decompress(chunk, _STEP)
@@ -221,11 +223,12 @@ def _plain(view: memoryview, number: int, offset: int) -> tuple[Record, int]:
 
 
 def _head_end(view: memoryview, offset: int) -> int:
-    head = bytes(view[offset : offset + HEAD_BYTES])
-    end = _HEAD_END.search(head)
-    if end is None or not _VERSION.match(head):
-        raise _BrokenRecordError("no WARC record")
-    return offset + end.end()
+    for size in (_FIRST_STEP, HEAD_BYTES):
+        head = bytes(view[offset : offset + size])
+        end = _HEAD_END.search(head)
+        if end is not None and _VERSION.match(head):
+            return offset + end.end()
+    raise _BrokenRecordError("no WARC record")
 
 
 def _next_start(view: memoryview, offset: int, *, compressed: bool) -> int:
