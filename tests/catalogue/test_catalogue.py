@@ -6,9 +6,11 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sumi.catalogue.find import Job, JobKind, find_jobs
-from sumi.catalogue.pages import CapturedPage, Content, Form, open_pages
+from sumi.catalogue.pages import HEAD_END, CapturedPage, Content, Form, open_pages, split_page
 from tests.commands import RunSumi
 from tests.e2e.capture.captures import FAST, write_section
 from tests.e2e.pipeline.workspaces import make_workspace
@@ -52,6 +54,16 @@ def test_a_mirror_and_a_capture_are_found_with_their_pages(tmp_path: Path, run_s
         assert pages_of(mirror)[0] == (page, None)
         file.unlink()
         assert pages_of(mirror)[0] == (page, None)
+
+
+@given(st.binary(max_size=40), st.sampled_from([b"", b"---\n", b"---\nurl: x\n", b"---\nurl: x\n---\n\n"]))
+def test_the_content_of_a_page_begins_where_it_says(text: bytes, head: bytes) -> None:
+    content = split_page(head + text)
+    assert (head + text)[content.start :] == content.data
+    if head.endswith(HEAD_END):
+        assert content.data == text
+    elif HEAD_END not in head + text:
+        assert content.data == head + text  # a head without an end is text
 
 
 def test_an_archive_gives_its_pages_as_they_came(

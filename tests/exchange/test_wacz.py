@@ -47,6 +47,11 @@ def check(wacz: Path, *, pages: int) -> zipfile.ZipFile:
             (record,) = ArchiveIterator(_Span(file.read(int(said["length"]))), check_digests="raise")
             assert record.rec_headers["WARC-Target-URI"] == said["url"]
             record.content_stream().read()
+    for line in bundle.read("indexes/index.idx").decode().splitlines()[1:]:
+        key, stamp, place = line.split(" ", 2)
+        at, length = (json.loads(place)[name] for name in ("offset", "length"))
+        block = gzip.decompress(bundle.read("indexes/index.cdx.gz")[at : at + length])
+        assert block.startswith(f"{key} {stamp} ".encode())
     assert len(pages_of(bundle)) == pages
     if VALIDATOR.is_file():  # pip install 'sumi[readers]'
         done = subprocess.run(

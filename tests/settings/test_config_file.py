@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from sumi.errors import ConfigError
-from sumi.settings.config_file import ConfigFile, nested, toml_file, yaml_file
+from sumi.settings.config_file import ConfigFile, MappingNode, nested, toml_file, yaml_file
 from sumi.settings.kinds import FILE, SWITCH, URL, many, size, whole
 from sumi.settings.setting import Setting, in_section
+from sumi.settings.yaml_nodes import read_yaml
 
 Open = Callable[[Path], ConfigFile]
 
@@ -139,3 +140,8 @@ def test_lines_of_toml_are_counted_past_values_of_several_lines(tmp_path: Path) 
         file.refuse()
     lines = [int(words.partition("line ")[2].partition(":")[0]) for words in caught.value.violations]
     assert lines == [10, 15, 17, 20]
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "---\n...\n"])
+def test_an_empty_file_is_a_mapping_that_begins_in_its_first_line(text: str) -> None:
+    assert read_yaml(text) == MappingNode(1, [])

@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -33,6 +34,7 @@ def test_a_mirror_its_plan_and_its_list(make_site: MakeSite, tmp_path: Path) -> 
         plan = await sumi.plan(settings, sample=3)
         summary = await sumi.mirror(settings, listeners=[heard.append])
         assert plan.pages == len(listing.pages) > 0
+        assert all(read.ok for read in listing.sitemaps)
         assert summary.discovered >= len(listing.pages)
         assert summary.outcomes["captured"] > 0
 
@@ -87,6 +89,7 @@ def test_settings_can_be_given_by_name_and_are_checked(make_site: MakeSite, tmp_
     assert summary.outcomes["captured"] == 2
     rebuilt = sumi.sync.rebuild(tmp_path / "output", processes=0, dry_run=True)
     assert (rebuilt.pages, rebuilt.changed, rebuilt.problems) == (2, 0, 0)
+    assert sumi.sync.rebuild(tmp_path / "output", processes=0) == rebuilt  # the first let go of the job
     with pytest.raises(UsageError, match="max_page is not a setting of a mirror; did you mean max_pages"):
         sumi.sync.mirror(site.url, max_page=3)
     with pytest.raises(UsageError, match="max_pages is 'many', but must be"):
@@ -124,6 +127,24 @@ def test_every_command_is_in_the_guide_or_has_no_function() -> None:
     named = " ".join(re.findall(r"`([^`]*)`", guide.partition("## Settings")[0]))
     words = set(re.findall(r"[\w-]+", named))
     assert [one.name for one in COMMANDS if not {*one.name.split()} <= words] == []
+
+
+def test_whoever_reads_pages_leaves_no_file_open(make_site: MakeSite, tmp_path: Path) -> None:
+    site = make_site(pages=5, seed=2)
+    output = tmp_path / "output"
+    sumi.sync.mirror(settings_for(site.url, output))
+
+    def read_all() -> int:
+        sumi.sync.search('"the"', output)
+        sumi.sync.read(site.url, output)
+        sumi.sync.outline(site.url, output)
+        sumi.versions(site.url, output)
+        sumi.feed(output, diffs=True)
+        sumi.sync.export("jsonl", output, output=tmp_path / "pages.jsonl")
+        return len(os.listdir("/proc/self/fd"))
+
+    before = read_all()
+    assert read_all() == before
 
 
 def test_a_stored_job_is_looked_at_checked_and_carried(make_site: MakeSite, tmp_path: Path) -> None:
