@@ -102,7 +102,7 @@ def _mirror(folder: Path, site: HeldSite, state: str) -> Job:
 def _looks_at_pages(place: str) -> tuple[Words, ...]:
     return (
         ("index", place),
-        ("index", place, "--anew"),
+        ("index", place, "--rebuild"),
         ("search", "words", "--in", place),
         ("log", "--in", place),
         ("feed", place, "-o", "changes.atom"),

@@ -20,7 +20,7 @@ NOTHING = 1
 _INDEX_EXAMPLES = """\
 examples:
   sumi index                          what is in ./output and ./captures
-  sumi index library/docs --anew      built from nothing
+  sumi index library/docs --rebuild   from nothing
 """
 _SEARCH_EXAMPLES = """\
 examples:
@@ -45,14 +45,14 @@ def index_parser() -> SentenceParser:
         usage="sumi index [options] [DIR...]",
         description=(
             "Brings the search index of captured pages up to date. Runs do so at their end, and searches "
-            "where it is needed: this is for the time in between, and to make an index anew."
+            "where it is needed: this is for the time in between, and to rebuild an index."
         ),
         epilog=_INDEX_EXAMPLES,
     )
     parser.add_argument(
         "folders", metavar="DIR", nargs="*", help="Folders of captured pages. Default: output and captures."
     )
-    parser.add_argument("--anew", action="store_true", help="Build it from nothing.")
+    parser.add_argument("--rebuild", action="store_true", help="Build it from nothing.")
     parser.add_argument("--json", action="store_true", help="One JSON object per index.")
     return parser
 
@@ -63,7 +63,7 @@ def run_index(arguments: Sequence[str]) -> int:
     from sumi.corpus.indexing import index
 
     out = Sink(sys.stdout)
-    for done in run_loop(index(*options.folders, anew=options.anew, tell=_tell)):
+    for done in run_loop(index(*options.folders, rebuild=options.rebuild, tell=_tell)):
         if options.json:
             out.line(json.dumps({**done._asdict(), "root": str(done.root)}))
             continue

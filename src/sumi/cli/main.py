@@ -112,7 +112,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("explain", "cli.explain", "why a page was fetched, skipped or failed"),
     Command("search", "cli.ask:search", "find captured pages by what they say"),
     Command("read", "cli.ask:read", "a captured page, a section of it, or its outline"),
-    Command("index", "cli.ask:index", "bring the search index up to date, or make it anew", OPERATE),
+    Command("index", "cli.ask:index", "bring the search index up to date, or rebuild it", OPERATE),
     Command("log", "cli.changes:log", "the versions of a page, or the runs of a site"),
     Command("diff", "cli.changes:diff", "how pages changed between two versions, or since a time"),
     Command("feed", "cli.changes:feed", "the changes of sites as Atom or JSON lines"),

@@ -12,7 +12,10 @@ from sumi.policy import is_database
 
 _WISHES: Final = {
     "pause": ("pause", "Pauses a job in a database: its workers finish the pages in flight and then wait."),
-    "resume": ("run", "Lets a paused or stopped job in a database go on; stopped workers are started anew."),
+    "resume": (
+        "run",
+        "Lets a paused or stopped job in a database go on; start its workers again if they ended.",
+    ),
     "stop": ("stop", "Stops a job in a database: its workers finish the pages in flight and then end."),
 }
 _SAID: Final = {
@@ -32,7 +35,7 @@ def _parser(verb: str) -> SentenceParser:
             f"  sumi {verb} postgresql://db.example.org/sumi --job docs\n"
         ),
     )
-    parser.add_argument("address", metavar="ADDRESS", help="Of the database, without a password.")
+    parser.add_argument("address", metavar="ADDRESS", help="The address of the database, without a password.")
     parser.add_argument("--job", metavar="NAME", help="Which job. Default: the only one.")
     return parser
 

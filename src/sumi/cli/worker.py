@@ -56,7 +56,7 @@ def build_parser() -> SentenceParser:
         epilog=_EXAMPLES,
         usual=("address", "--job", "--processes", "--output", "--quiet", "--verbose"),
     )
-    parser.add_argument("address", metavar="ADDRESS", help="Of the database, without a password.")
+    parser.add_argument("address", metavar="ADDRESS", help="The address of the database, without a password.")
     parser.add_argument(
         "--processes",
         type=int,

@@ -56,7 +56,7 @@ PRAGMA user_version={SCHEMA_NUMBER};
 
 class PageEntry(NamedTuple):
     """What is stored of a page beside its words. ``about`` is what its text was made with, for pages that
-    are converted anew whenever they are read."""
+    are converted again whenever they are read."""
 
     url: str
     path: str
@@ -71,7 +71,7 @@ class PageEntry(NamedTuple):
 
 
 class SearchIndex:
-    """``note``: why it was built anew, if an index was there."""
+    """``note``: why it was rebuilt, if an index was there."""
 
     def __init__(self, root: Path, *, readonly: bool = False) -> None:
         self.root = root
@@ -91,9 +91,9 @@ class SearchIndex:
         except (apsw.CorruptError, apsw.NotADBError, _OtherVersion) as error:
             if readonly:
                 raise StateDamaged(
-                    f"{self.path} cannot be read ({error}): sumi index makes it anew"
+                    f"{self.path} cannot be read ({error}): sumi index makes it again"
                 ) from None
-            self.note = f"{self.path} {_reason(error)}, so it is built anew"
+            self.note = f"{self.path} {_reason(error)}, so it is rebuilt"
             self.remove()
             return self._connect(readonly)
 
@@ -267,7 +267,7 @@ class IndexDamaged(StateDamaged):
 
 def _explained(path: Path, error: apsw.Error) -> Exception:
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
-        return IndexDamaged(f"{path} is damaged: sumi index --anew makes it again")
+        return IndexDamaged(f"{path} is damaged: sumi index --rebuild makes it again")
     if isinstance(error, apsw.CantOpenError):
         return UsageError(f"{path} cannot be opened: sumi index makes it, if its folder can be written to")
     if isinstance(error, (apsw.ReadOnlyError, apsw.PermissionsError)):

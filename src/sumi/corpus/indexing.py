@@ -94,20 +94,20 @@ def _name(job: Job) -> str:
     return job.root.resolve().name if job.kind is JobKind.CAPTURE else job.name
 
 
-async def index(*places: Place, anew: bool = False, tell: Tell = lambda words: None) -> list[Indexed]:
-    """``sumi index``: brings the search indexes of folders up to date; ``anew`` builds them from nothing."""
+async def index(*places: Place, rebuild: bool = False, tell: Tell = lambda words: None) -> list[Indexed]:
+    """``sumi index``: brings the search indexes of folders up to date; ``rebuild`` starts from nothing."""
     done = []
     for root, sources in sources_in(places).items():
-        with closing(opened_index(root, anew=anew)) as store:
+        with closing(opened_index(root, rebuild=rebuild)) as store:
             if store.note:
                 tell(store.note)
             done.append(await update_index(store, sources, tell=tell))
     return done
 
 
-def opened_index(root: Path, *, anew: bool = False) -> SearchIndex:
+def opened_index(root: Path, *, rebuild: bool = False) -> SearchIndex:
     store = SearchIndex(root)
-    if anew:
+    if rebuild:
         store.close()
         store.remove()
         store = SearchIndex(root)

@@ -106,7 +106,7 @@ class Library:
             try:
                 await update_index(store, sources, tell=self._tell, only_stale=True)
             except IndexDamaged:
-                self._tell(f"{store.path} is damaged, so it is built anew")
+                self._tell(f"{store.path} is damaged, so it is rebuilt")
                 store.close()
                 store.remove()
                 store = None
@@ -116,7 +116,7 @@ class Library:
     async def rebuild(self) -> None:
         """After damage that only showed in use."""
         for store in self.stores:
-            self._tell(f"{store.path} is damaged, so it is built anew")
+            self._tell(f"{store.path} is damaged, so it is rebuilt")
             store.close()
             store.remove()
         self._stores.clear()

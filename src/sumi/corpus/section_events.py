@@ -35,7 +35,7 @@ class SectionEvents:
             with reading(site) as store:
                 key = str(site.home.resolve())
                 last, after = store.last_seq(), self._after.get(key, 0)
-                # A history that begins anew counts from the start again.
+                # A new history counts from the start again.
                 yield from _events(store, after if after <= last else 0)
                 self.reached[key] = last
 

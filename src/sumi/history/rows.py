@@ -39,7 +39,7 @@ class Head(NamedTuple):
     versions: int
     live: bool
     sha256: bytes | None
-    revision: str | None  # the ``revision`` of its facts: another one means that its file was written anew
+    revision: str | None  # the ``revision`` of its facts: another one means that its file was written again
 
 
 class Version(msgspec.Struct, frozen=True):

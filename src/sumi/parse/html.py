@@ -112,7 +112,7 @@ def is_html_element(element: Element) -> bool:
 def select_each(document: Document, selectors: Iterable[str]) -> list[Element]:
     """What each selector finds, one selector after the other.
 
-    The parser keeps an index by tag, made anew after a change, that answers ``tag[attribute]`` and
+    The parser keeps an index by tag, rebuilt after a change, that answers ``tag[attribute]`` and
     ``tag.class`` asked of the document in well under a microsecond, and lists of such selectors that are all
     of one tag. A list of several tags, a selector without one or one asked of an element is a walk over the
     page. So: ask first, change after.

@@ -1,4 +1,4 @@
-"""The lists of jobs, kept in files that are made anew when a job has changed.
+"""The lists of jobs, kept in files that are made again when a job has changed.
 
 A view that is no longer current is still shown, with its time, until the next one is there.
 """
@@ -58,7 +58,7 @@ class Views:
         _forget_old(self._folder)
 
     def refresh(self, job: Job) -> _Known:
-        """Make it anew if the job has changed since, and not just now."""
+        """Make it again if the job has changed since, and not just now."""
         known = self._known.setdefault(job_id(job), _Known())
         if known.making is None and not job.damage and self._is_due(job, known):
             known.making = asyncio.create_task(self._make(job, known))

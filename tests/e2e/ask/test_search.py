@@ -94,7 +94,7 @@ def test_an_update_leaves_the_index_that_a_new_build_makes(tmp_path: Path, run_s
             site.write("index.html", "".join(f'<a href="{n}">{n}</a>' for n in names), "Manual")
             run_sumi("mirror", site.url, *FAST, *(["--update"] if turn else []))
             kept = dumped(tmp_path / "output")
-            assert run_sumi("index", "--anew").returncode == 0
+            assert run_sumi("index", "--rebuild").returncode == 0
             assert dumped(tmp_path / "output") == kept
 
 

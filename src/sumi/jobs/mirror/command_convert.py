@@ -67,7 +67,7 @@ def build_parser() -> SentenceParser:
         "--base-url",
         metavar="URL",
         default="",
-        help="Of a file: what its links are relative to. Default: where the page says that it is, else the "
+        help="For a file: what its links are relative to. Default: where the page says that it is, else the "
         "file itself.",
     )
     result.add_argument("--metadata", action="store_true", help="Begin with what is known about the page.")

@@ -124,7 +124,7 @@ def _as_recorded(data: bytes | None, facts: PageFacts) -> bytes | None:
 
 
 def taken_again(data: bytes, facts: PageFacts) -> tuple[bytes, PageFacts]:
-    """A page made anew, without what was taken off it before."""
+    """A page made again, without what was taken off it before."""
     blocks = _blocks(data) if facts.furniture else None
     taken = None if blocks is None else without_furniture(blocks, facts.furniture)
     if taken is None:
