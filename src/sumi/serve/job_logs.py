@@ -12,8 +12,9 @@ import msgspec
 
 from sumi.catalogue.find import Job
 from sumi.events import time_text
+from sumi.state.folder import WINDOW_FOLDER
 
-LOGS: Final = ".sumi-window"
+LOGS: Final = WINDOW_FOLDER
 _MOST_BYTES: Final = 16 * 1024 * 1024  # then a new file is begun, and one older one is kept
 _READ_BYTES: Final = 512 * 1024
 

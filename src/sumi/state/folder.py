@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FORMAT_NAME = "format.json"
 DATABASE_FORMAT = "postgresql"  # of a folder that stands for a job in a database
 STATE_FOLDER = ".sumi"
+WINDOW_FOLDER = ".sumi-window"  # logs and exports of the window, next to a job's own files
 WORKSPACE_STATES = "state"  # in a workspace: the folder with the states of the crawler and the scraper
 CAPTURES = "captures.sqlite"  # in a folder of captures: the database of all of them
 # A reader requests nothing, so it has no spacing of its own to report.
@@ -152,6 +153,8 @@ def refuse_to_replace(path: Path) -> None:
             raise UsageError(f"{path} is a database or part of one, and is not replaced: name another file")
     real = path.resolve()
     for folder in (real, *real.parents):
+        if folder.name == WINDOW_FOLDER:
+            return
         if _is_of_a_job(folder):
             raise UsageError(f"{path} is in {folder}, the folder of a job: name a place outside it")
 
