@@ -41,7 +41,7 @@ def main() -> int:
     options = parser.parse_args()
     output = mirrored(options.manuals)
     began = time.process_time()
-    (done,) = asyncio.run(index(output, anew=True))
+    (done,) = asyncio.run(index(output, rebuild=True))
     spent = time.process_time() - began
     size = sum(file.stat().st_size for file in (output / ".sumi-search").iterdir())
     print(f"index: {done.pages:,} pages, {1000 * spent / done.pages:.2f} s of processor time and "
