@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from sumi.jobs.map.diff import Difference as Difference
     from sumi.jobs.map.diff import diff_map as diff_map
     from sumi.jobs.map.export import export_map as export_map
+    from sumi.jobs.map.review import decide_map as decide_map
+    from sumi.jobs.map.review import review_map as review_map
     from sumi.jobs.map.run import map as map  # noqa: A004 - as the command is called
     from sumi.jobs.mirror.archive_import import import_archives as import_archives
     from sumi.jobs.mirror.convert import Converted as Converted
@@ -67,6 +69,8 @@ if TYPE_CHECKING:
     from sumi.jobs.pipeline.replay import replay as replay
     from sumi.jobs.pipeline.run import run as run
     from sumi.jobs.pipeline.scrape import scrape as scrape
+    from sumi.watching.watcher import watch as watch
+    from sumi.watching.watcher import watch_status as watch_status
 
 # Where each public name is; the list above says the same to type checkers.
 _HOMES = {
@@ -98,7 +102,9 @@ _HOMES = {
     "convert": "jobs.mirror.convert",
     "crawl": "jobs.pipeline.crawl",
     "create_identity": "fetch.identity",
+    "decide_map": "jobs.map.review",
     "diff_map": "jobs.map.diff",
+    "review_map": "jobs.map.review",
     "directory_of": "fetch.identity",
     "diff": "corpus.change_log",
     "diffs_since": "corpus.change_log",
@@ -127,6 +133,8 @@ _HOMES = {
     "sitemap": "jobs.mirror.sitemap_listing",
     "status": "inspection.status",
     "versions": "corpus.change_log",
+    "watch": "watching.watcher",
+    "watch_status": "watching.watcher",
 }
 __all__ = [  # noqa: PLE0604 - the keys are strings
     "__version__",

@@ -21,6 +21,10 @@ class Hop(StrEnum):
     ROBOTS = "robots"  # a Sitemap: line of robots.txt
     GUESS = "guess"  # one of the usual places; it may not exist
     EMBED = "embed"  # an image that a page shows
+    LIST = "list"  # in a list that the user gave; its referrer is the place there, such as urls.txt:12
+
+
+LISTED = frozenset({Hop.MANIFEST, Hop.LIST})
 
 
 class Kind(StrEnum):

@@ -97,6 +97,13 @@ class FrontierPolicy(msgspec.Struct, frozen=True):
     lease_seconds: float = 300.0
 
 
+class Revisit(StrEnum):
+    """Which pages of a mirror an update asks for."""
+
+    ALL = "all"
+    ADAPTIVE = "adaptive"  # those that may have changed, by how often they did
+
+
 class OnError(StrEnum):
     """What happens when a page has failed for good."""
 

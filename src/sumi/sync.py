@@ -30,6 +30,7 @@ from sumi.jobs.pipeline.crawl import crawl as _crawl
 from sumi.jobs.pipeline.replay import replay as _replay
 from sumi.jobs.pipeline.run import run as _run
 from sumi.jobs.pipeline.scrape import scrape as _scrape
+from sumi.watching.watcher import watch as _watch
 
 __all__ = [
     "capture",
@@ -54,6 +55,7 @@ __all__ = [
     "search",
     "sitemap",
     "status",
+    "watch",
 ]
 
 P = ParamSpec("P")
@@ -90,3 +92,4 @@ scrape = _plain(_scrape)
 search = _plain(_search)
 sitemap = _plain(_sitemap)
 status = _plain(_status)
+watch = _plain(_watch)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sumi.engine.limits import BaseQuota, LimitsInForce
 from sumi.engine.visit import Visit
-from sumi.model import Candidate, Hop, Kind, Lease
+from sumi.model import LISTED, Candidate, Hop, Kind, Lease
 from sumi.outcomes import Outcome
 from sumi.policy import Preset
 from sumi.recipe import Recipe
@@ -68,7 +68,7 @@ def test_depth_is_counted_from_the_bases(depth: int, hop: Hop, hops: int) -> Non
     outside = bases.placed(Candidate("https://other.org/x", hop, depth=depth), hops)
     assert outside.depth >= 1
     refusal = scope.judge(outside)
-    reachable = hop is not Hop.MANIFEST and max(depth, 1) <= hops
+    reachable = hop not in LISTED and max(depth, 1) <= hops
     assert (refusal is None) is reachable
     assert refusal is None or refusal.outcome is Outcome.TOO_DEEP
 

@@ -3,62 +3,27 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
 
 from sumi.errors import UsageError
 from sumi.fetch.replay import ReplayFetcher
-from sumi.model import Candidate, Hop, Lease, Response
+from sumi.model import Candidate, Hop
 from sumi.policy import FetchLimits, Preset
-from sumi.ports import Enqueue, Fetcher, Ledger, Remains, Settlement, Source
-from sumi.urls import PRESETS, origin, spelled, split
-
-_AT_ONCE: Final = 500
+from sumi.ports import Fetcher
+from sumi.urls import PRESETS, Rules, origin, spelled, split
 
 
-class ArchivedPages:
-    """``--replay-unlinked``, as a ``sumi.ports.Source``: every page of an archive that is not known yet is
-    queued, linked or not, besides those of ``other``."""
+def archived_pages(fetcher: Fetcher, preset: Preset) -> Iterator[Candidate]:
+    """``--replay-unlinked``: every page of the archive, linked or not."""
+    if not isinstance(fetcher, ReplayFetcher):
+        raise UsageError("--replay-unlinked needs an archive: give one with --replay")
+    return _candidates(fetcher, PRESETS[preset])
 
-    def __init__(self, fetcher: Fetcher, other: Source, ledger: Ledger, preset: Preset) -> None:
-        if not isinstance(fetcher, ReplayFetcher):
-            raise UsageError("--replay-unlinked needs an archive: give one with --replay")
-        self._archive = fetcher
-        self._other = other
-        self._ledger = ledger
-        self._rules = PRESETS[preset]
 
-    @property
-    def more_to_come(self) -> bool:
-        return self._other.more_to_come
-
-    async def resume(self, enqueue: Enqueue) -> None:
-        await self._other.resume(enqueue)
-        batch: list[Candidate] = []
-        for candidate in self._candidates():
-            if await self._ledger.record(candidate.url) is None:
-                batch.append(candidate)
-            if len(batch) >= _AT_ONCE:
-                await enqueue(batch)
-                batch.clear()
-        await enqueue(batch)
-
-    def _candidates(self) -> Iterator[Candidate]:
-        for url, written in self._archive.addresses():
-            found = spelled(written, self._rules) or spelled(url, self._rules)
-            if found is not None:
-                yield Candidate(found.identity, Hop.MANIFEST, address=found.address)
-
-    async def feed(self, enqueue: Enqueue) -> None:
-        await self._other.feed(enqueue)
-
-    def at_hand(self, lease: Lease) -> Response | None:
-        return self._other.at_hand(lease)
-
-    def signed(self, settlement: Settlement) -> Settlement:
-        return self._other.signed(settlement)
-
-    def remains(self) -> Remains:
-        return self._other.remains()
+def _candidates(archive: ReplayFetcher, rules: Rules) -> Iterator[Candidate]:
+    for url, written in archive.addresses():
+        found = spelled(written, rules) or spelled(url, rules)
+        if found is not None:
+            yield Candidate(found.identity, Hop.MANIFEST, address=found.address)
 
 
 def archived_roots(archives: Sequence[str]) -> list[str]:

@@ -1,9 +1,12 @@
 """How a job behaves on the network: the settings that mirrors and captures share, as policies."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from urllib.parse import unquote
 
 from sumi.errors import UsageError
+from sumi.fetch.cookie_file import cookie_header, readable_by_others
 from sumi.fetch.guard import open_host_for
 from sumi.fetch.headers import basic_auth
 from sumi.fetch.identity import identity_of
@@ -117,10 +120,21 @@ def _credentials(
     for entry in settings.header:
         name, value = split_header(entry)
         credentials += [Credential(here, name, Secret(value)) for here in origins]
+    if settings.cookie_file is not None:
+        credentials += _cookies(settings, sites)
     for entry in settings.header_for:
         site, name, value = split_header_for(entry)
         credentials.append(Credential(_origin(site), name, Secret(value)))
     return tuple(credentials)
+
+
+def _cookies(settings: SharedSettings, sites: Sequence[str]) -> Iterator[Credential]:
+    """Sent to the very origins of the sites."""
+    for site in sites:
+        target = parse_target(site)
+        if target is not None and settings.cookie_file is not None:
+            text = cookie_header(Path(settings.cookie_file), target, time.time())
+            yield Credential(target.origin, "Cookie", Secret(text))
 
 
 def _origin(url: str) -> tuple[str, str, int]:
@@ -143,6 +157,8 @@ def notes_of(settings: SharedSettings) -> tuple[str, ...]:
         notes.append("robots.txt is not respected (--no-respect-robots)")
     if settings.robots_on_error is not RobotsOnError.RFC9309:
         notes.append(f"an unreachable robots.txt means: {settings.robots_on_error}")
+    if settings.cookie_file is not None and readable_by_others(Path(settings.cookie_file)):
+        notes.append("other users of this machine can read the cookie file: chmod 600 protects it")
     if settings.allow_private:
         notes.append("private addresses may be contacted (--allow-private)")
     if settings.proxy and settings.trust_proxy_dns:

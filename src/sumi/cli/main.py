@@ -63,6 +63,11 @@ COMMANDS: tuple[Command, ...] = (
         "jobs.map.command:analyze",
         "the most linked and central parts of a map, and its communities",
     ),
+    Command(
+        "map review",
+        "jobs.map.command_review",
+        "undecided domains of a map, and what people decide about them",
+    ),
     Command("map diff", "jobs.map.command:diff", "what changed on a map between two runs"),
     # After its own commands, which would otherwise be taken for configurations.
     Command("map", "jobs.map.command", "the web around chosen domains: pages, links and distances", TAKE),
@@ -119,6 +124,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("serve", "cli.serve", "a page in your browser on all of this: jobs, failures, pages, changes"),
     Command("mcp", "cli.mcp", "an MCP server: agents search and read what was captured"),
     Command("history prune", "cli.changes:prune", "forget old versions of pages and free their space", KEEP),
+    Command("watch status", "cli.watch:status", "what a watch file's jobs did, and when they are due"),
+    Command("watch", "cli.watch", "run jobs again whenever they are due", TAKE),
     Command("init", "cli.init", "a commented configuration file for a mirror, a crawl or a map", OPERATE),
     Command("completion", "cli.completion", "completion of commands for bash, zsh or fish", OPERATE),
     Command("man", "cli.man", "manual pages of the commands", OPERATE),

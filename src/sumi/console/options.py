@@ -2,7 +2,11 @@
 
 import argparse
 import os
-from collections.abc import Sequence
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from sumi.console.parser import SentenceParser
@@ -65,6 +69,20 @@ def given_flags(namespace: argparse.Namespace, table: Sequence[Setting]) -> dict
     return {setting.name: typed[setting.field] for setting in table if setting.field in typed}
 
 
+@contextmanager
+def lists_from_stdin(flags: dict[str, Given]) -> Iterator[dict[str, Given]]:
+    """``--urls-from -``: what is on standard input, as a file for as long as the command runs."""
+    lists = flags.get("urls-from")
+    if not isinstance(lists, list) or "-" not in lists:
+        yield flags
+        return
+    with tempfile.TemporaryDirectory(prefix="sumi-") as folder:
+        path = os.path.join(folder, "stdin")
+        with open(path, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield {**flags, "urls-from": [path if name == "-" else name for name in lists]}
+
+
 def operating_options(namespace: argparse.Namespace) -> dict[str, Any]:
     """Of flags and environment, for commands whose other settings are in a file."""
     return gathered(given_flags(namespace, OPERATING), os.environ, None, OPERATING, "")
@@ -77,6 +95,8 @@ def _add(group: argparse._ArgumentGroup, setting: Setting, text: str) -> None:
         return
     names = [f"-{setting.short}"] if setting.short else []
     names.append(f"--{setting.name}")
+    if setting.also:
+        names.append(f"--{setting.also}")
     if setting.kind.switch:
         action = argparse.BooleanOptionalAction
         group.add_argument(*names, action=action, default=argparse.SUPPRESS, help=text)

@@ -14,7 +14,7 @@ from sumi.engine.io import Io
 from sumi.engine.limits import BaseQuota, LimitsInForce
 from sumi.engine.robots_cache import RobotsCache
 from sumi.frontier.novelty import SessionWatch, TemplateWatch
-from sumi.model import Candidate, Hop, Kind, PageFacts
+from sumi.model import LISTED, Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import MEANINGS, Ending, Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
 from sumi.policy import FollowLinks, RobotsPolicy, TrapPolicy
@@ -180,7 +180,7 @@ class TrapWatch:
             return None
         shape = trap_shape(candidate, self._policy)
         # The site itself lists what is in its sitemap: only the form of the URL counts.
-        return shape if shape or candidate.hop is Hop.MANIFEST else self._learnt(candidate.url)
+        return shape if shape or candidate.hop in LISTED else self._learnt(candidate.url)
 
     def _learnt(self, url: str) -> Verdict | None:
         name = self._sessions.repeated(url)
@@ -222,7 +222,7 @@ class Listings:
             self._hosts.update(noted.split())
         elif (await self._frontier.stats()).listed:  # earlier versions stored only their number
             async for record in self._ledger.records():
-                is_listed = record.hop is Hop.MANIFEST and record.kind is Kind.PAGE
+                is_listed = record.hop in LISTED and record.kind is Kind.PAGE
                 if is_listed and MEANINGS[record.outcome].ending is not Ending.PASSED_OVER:
                     self._hosts.add(host_key(record.url))
         self._noted = len(self._hosts)
@@ -232,7 +232,7 @@ class Listings:
         return bool(self._hosts) and host_key(url) in self._hosts
 
     def accepted(self, candidate: Candidate) -> None:
-        if self._matters and candidate.hop is Hop.MANIFEST and candidate.kind is Kind.PAGE:
+        if self._matters and candidate.hop in LISTED and candidate.kind is Kind.PAGE:
             self._hosts.add(host_key(candidate.url))
 
     async def note(self) -> None:

@@ -15,7 +15,7 @@ from sumi.events import WaitingHost
 from sumi.inspection.status import looking_at
 from sumi.jobs.mirror.recipe import mirror_job
 from sumi.jobs.mirror.settings import load_saved_settings
-from sumi.model import PageFacts
+from sumi.model import Hop, PageFacts
 from sumi.outcomes import MEANINGS, Outcome, Verdict
 from sumi.policy import Preset
 from sumi.ports import Attempt, Snapshot, UrlRecord
@@ -134,10 +134,11 @@ async def _chain(record: UrlRecord, store: Snapshot) -> tuple[Step, ...]:
     steps = [Step(record.hop, record.url)]
     current: UrlRecord | None = record
     while current is not None and current.referrer is not None and len(steps) < MAX_CHAIN:
+        # The path to what robots.txt names begins with robots.txt, that to a listed page with the list.
+        source = "file" if current.hop is Hop.LIST else "site"
         referrer = current.referrer
         current = await store.record(referrer)
-        # The path to what robots.txt names begins with robots.txt.
-        steps.append(Step(current.hop if current else "site", referrer))
+        steps.append(Step(current.hop if current else source, referrer))
     return tuple(reversed(steps))
 
 

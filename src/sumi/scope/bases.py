@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from sumi.model import Candidate, Hop, Kind
+from sumi.model import LISTED, Candidate, Kind
 from sumi.scope.hosts import is_address
 from sumi.urls import DEFAULT_PORTS, split
 from sumi.urls.identity import tidy_escapes
@@ -62,7 +62,7 @@ class BaseUrls:
             return candidate
         if self.of(candidate.url) is not None:
             depth = 0
-        elif candidate.hop is Hop.MANIFEST:
+        elif candidate.hop in LISTED:
             depth = hops + 1
         else:
             depth = max(1, candidate.depth)

@@ -395,6 +395,7 @@ ADDRESS = Kind("an http or https address", _parse_address, "URL")
 SECRET_TEXT = Kind("a text that only the two sides know", _parse_secret, "TEXT")
 FAILURES = Kind("outcomes of failed pages, such as not_found,soft_404", _parse_failures, "OUTCOMES")
 MOST_FAILED = Kind("a number of pages, or a share such as 1%", _parse_most_failed, "N|N%", (int, str))
+COLUMN = Kind("the name of a column", _parse_selector, "NAME")
 PROGRAM = Kind("a program, by name or path", _parse_folder, "PATH")
 SELECTOR = Kind("a CSS selector such as main .content", _parse_selector, "SELECTOR")
 

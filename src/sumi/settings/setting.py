@@ -21,6 +21,7 @@ class Setting(NamedTuple):
     unit: str = ""
     otherwise: str = ""  # what happens without it, if the default does not say so
     short: str = ""
+    also: str = ""  # another name of the option, without dashes
     group: str = ""  # its heading in help and reference
     section: str = ""  # of the configuration file, if that has several
     default: object = None

@@ -7,6 +7,7 @@ from sumi.policy import Durability, RenderMode, RobotsOnError
 from sumi.settings.kinds import (
     AGENT,
     AUTH,
+    COLUMN,
     CONTACT,
     EMAIL,
     FILE,
@@ -44,6 +45,7 @@ from sumi.settings.setting import (
     grouped,
 )
 
+SIGNS_OUT: Final = r"re:(?i)/(log|sign)[-_]?(out|off)\b"
 HOME_PAGE: Final = "https://pypi.org/project/sumi/"
 
 
@@ -59,6 +61,8 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
     durability: Durability = Durability.BATCH
     min_free: int | None = None
     processes: int | None = None
+    urls_from: tuple[str, ...] = ()
+    urls_column: str | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     loose_paths: bool = False
@@ -74,6 +78,7 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
     identity: str | None = None
     retries: int = 3
     cookies: bool = True
+    cookie_file: str | None = None
     auth: str | None = None
     header: tuple[str, ...] = ()
     header_for: tuple[str, ...] = ()
@@ -126,6 +131,11 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
         return f"{name} (+{HOME_PAGE}; {self.contact})" if self.contact else f"{name} (+{HOME_PAGE})"
 
     @property
+    def excluded(self) -> tuple[str, ...]:
+        """``exclude``, and what would end the session that a cookie file gives access to."""
+        return self.exclude if self.cookie_file is None else (*self.exclude, SIGNS_OUT)
+
+    @property
     def path_budgets(self) -> tuple[tuple[str, int], ...]:
         """``max_pages_under`` as (pattern, pages)."""
         return tuple(split_path_budget(entry) for entry in self.max_pages_under)
@@ -138,6 +148,20 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
 
 _TAKE: Final = grouped(
     TAKE,
+    Setting(
+        "urls-from",
+        many(FILE),
+        "Take the pages in this list, and no others unless links are followed: lines, CSV, JSON lines, a "
+        "sitemap, feed or llms.txt, CDX, WARC or WACZ; - reads standard input. Repeatable.",
+        otherwise="find pages by sitemaps and links",
+        also="urls",
+    ),
+    Setting(
+        "urls-column",
+        COLUMN,
+        "The column or field of --urls-from that has the URLs.",
+        otherwise="url, uri, loc, link, href or address",
+    ),
     Setting(
         "include",
         many(PATTERN),
@@ -239,6 +263,13 @@ _NETWORK: Final = grouped(
         "cookies",
         SWITCH,
         "Send a site's cookies back to it. They stay in memory and end with the run.",
+    ),
+    Setting(
+        "cookie-file",
+        FILE,
+        "Send the cookies in this file (Netscape format) to the URL's own scheme, host and port; links that "
+        "sign out are not followed.",
+        otherwise="none",
     ),
     Setting(
         "auth",

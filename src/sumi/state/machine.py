@@ -12,7 +12,7 @@ from typing import Protocol
 import msgspec
 
 from sumi.frontier.pacing import INFINITY
-from sumi.model import ASSETS, Candidate, Hop, Kind, Lease, PageFacts
+from sumi.model import ASSETS, LISTED, Candidate, Hop, Kind, Lease, PageFacts
 from sumi.outcomes import KEPT, Ending, Verdict
 from sumi.ports import Deferral, FrontierStats, HostReport, HostWait, Judged, Settlement
 from sumi.state.entries import DELAYED, REFUSED, SETTLED, WAITING, Counts, Entry, Leases, StoredUrl
@@ -105,7 +105,7 @@ class FrontierMachine:
         candidate, counts = entry.candidate, self.counts
         counts.open[candidate.kind] += 1
         counts.open_of[entry.host] += 1
-        if candidate.hop is Hop.MANIFEST and candidate.kind is PAGE:
+        if candidate.hop in LISTED and candidate.kind is PAGE:
             counts.listed += 1
         if candidate.kind is SITEMAP:
             self.hosts.count_sitemap(entry, 1)

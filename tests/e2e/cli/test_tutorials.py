@@ -12,7 +12,11 @@ import pytest
 from tests.commands import sumi_environment
 
 ROOT = Path(__file__).parents[3]
-TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+TUTORIALS = [
+    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
+    ROOT / "docs" / "guides" / "sources.md",
+    ROOT / "docs" / "guides" / "watch.md",
+]
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WRONG = (2, 4, 5, 6, 7, 8)
 

@@ -221,3 +221,21 @@ def test_an_update_that_failed_at_its_last_files_does_not_start_over(
     assert mirror(run_sumi, site, "--update").returncode == 0
     assert site.answers == []
     assert changes(tmp_path, site) == {"unchanged": 13}
+
+
+def test_an_adaptive_update_asks_for_what_is_due_and_says_what_it_left_out(
+    run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", "<p>To <a href='a.html'>a</a> and <a href='b.html'>b</a>.</p>")
+        for name in "ab":
+            site.write(f"{name}.html", f"<p>All there is to know about {name}.</p>")
+        words = ("mirror", site.url, "--rate-limit", "0", "--json", "--update", "--revisit", "adaptive")
+        assert run_sumi(*words).returncode == 0
+        site.write("b.html", "<p>Something new about b.</p>")
+        site.answers.clear()
+        done = run_sumi(*words)
+        assert not [answer for answer in site.answers if "html" in answer.path]
+        assert any("3 of these not asked for" in note for note in done.events[-1]["notes"])
+        done = run_sumi(*words, "--revisit-min", "0.001s", "--revisit-max", "0.001s")
+        assert any("1 changed" in note for note in done.events[-1]["notes"])

@@ -11,7 +11,7 @@ import msgspec
 
 from sumi.console.command_lines import command_line
 from sumi.console.next_steps import show_next
-from sumi.console.options import add_reporting, add_settings, given_flags
+from sumi.console.options import add_reporting, add_settings, given_flags, lists_from_stdin
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import reporting
 from sumi.console.summary import exit_code
@@ -81,8 +81,8 @@ def build_parser() -> SentenceParser:
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
-    settings = load_capture_settings(given_flags(options, CAPTURE_SETTINGS), os.environ, options.config)
-    return run_reported(settings, options)
+    with lists_from_stdin(given_flags(options, CAPTURE_SETTINGS)) as flags:
+        return run_reported(load_capture_settings(flags, os.environ, options.config), options)
 
 
 def run_reported(settings: CaptureSettings, options: argparse.Namespace, job_id: str | None = None) -> int:

@@ -11,7 +11,7 @@ from sumi.assembly.connection import (
 )
 from sumi.jobs.capture.settings import CaptureSettings
 from sumi.model import Candidate, Hop
-from sumi.policy import FrontierPolicy, Preset, RetryPolicy, RobotsPolicy, UrlLimits
+from sumi.policy import FollowLinks, FrontierPolicy, Preset, RetryPolicy, RobotsPolicy, UrlLimits
 from sumi.recipe import Job, Recipe
 from sumi.scope import Scope
 from sumi.scope.caps import CapPolicy
@@ -28,6 +28,7 @@ def capture_job(settings: CaptureSettings) -> Job:
         seeds=tuple(
             Candidate(url, Hop.SEED, address="" if written == url else written)
             for url, written in zip(settings.urls, settings.written, strict=True)
+            if not settings.urls_from
         ),
         preset=Preset.CAPTURE,
         scope=capture_scope(settings),
@@ -36,7 +37,8 @@ def capture_job(settings: CaptureSettings) -> Job:
         pacing=pacing,
         retry=RetryPolicy(retries=settings.retries),
         urls=UrlLimits(settings.max_url_length, settings.max_redirects, settings.max_links),
-        find_sitemaps=True,
+        follow_links=FollowLinks.NEVER if settings.urls_from else FollowLinks.ALWAYS,
+        find_sitemaps=not settings.urls_from,
         concurrency=settings.workers,
         max_pages=most,
         pages_per_base=settings.limit,
@@ -65,5 +67,5 @@ def capture_scope(settings: CaptureSettings) -> Scope:
         external_hops=settings.external_hops,
         loose_paths=settings.loose_paths,
         include=settings.include,
-        exclude=settings.exclude,
+        exclude=settings.excluded,
     )

@@ -2,13 +2,14 @@
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
 
-from sumi.assembly.archived_pages import ArchivedPages
+from sumi.assembly.archived_pages import archived_pages
+from sumi.assembly.more_pages import MorePages, listed_pages, url_lists
 from sumi.assembly.operating import operated
 from sumi.assembly.parts import (
     STATE_FOLDER,
@@ -43,11 +44,13 @@ from sumi.jobs.capture.output import CaptureOutput
 from sumi.jobs.capture.recipe import capture_job
 from sumi.jobs.capture.rows import CaptureJob, JobStatus
 from sumi.jobs.capture.settings import CaptureSettings, keyword_settings, storable
+from sumi.model import Candidate
 from sumi.outcomes import Outcome
 from sumi.policy import Preset, RenderMode
 from sumi.ports import JobStore, Source
 from sumi.recipe import Job
 from sumi.state.lock import make_folders
+from sumi.urls import PRESETS
 
 # No new page is started in these.
 LAST_STATES = frozenset({RunState.STOPPING, RunState.ABORTING})
@@ -216,6 +219,12 @@ async def _run(
         return Captured(output.mark(_status(summary), io.clock.now()), summary)
 
 
+def _listed(settings: CaptureSettings, job: Job) -> Iterator[Candidate]:
+    """A resumed capture may be without its lists, whose pages are in its state."""
+    there = [path for path in settings.urls_from if Path(path).is_file()]
+    return listed_pages(url_lists(there, settings.urls_column), PRESETS[job.recipe.preset])
+
+
 @asynccontextmanager
 async def _opened(
     settings: CaptureSettings,
@@ -254,9 +263,11 @@ async def _opened(
         async with connected(job, store, output, clock, heard, settings.processes, warc=settings.warc) as io:
             whole: Source = source
             if settings.replay_unlinked:
-                whole = ArchivedPages(io.fetcher, source, store, Preset.CAPTURE)
+                whole = MorePages(archived_pages(io.fetcher, Preset.CAPTURE), source, store)
             fetcher = CachingFetcher(io.fetcher, cache)
             digester = CachingDigester(io.digester, digests)
+            if settings.urls_from:
+                whole = MorePages(_listed(settings, job), whole, store)
             yield dataclasses.replace(io, fetcher=fetcher, digester=digester, source=whole), store, output
     finally:
         if history is not None:

@@ -122,7 +122,7 @@ _FIXED: Final = frozenset(
     {
         "url", "limit", "external-hops", "skip-cache", "cache-age", "loose-paths", "include", "exclude",
         "trap-pages", "trap-segments", "trap-repeats", "trap-parameters", "trap-hops", "render", "wait-for",
-        "raw", "replay-unlinked",
+        "raw", "replay-unlinked", "urls-from", "urls-column",
     }
 )  # fmt: skip
 RESUME_SETTINGS: Final = tuple(setting for setting in CAPTURE_SETTINGS if setting.name not in _FIXED)
@@ -165,7 +165,7 @@ def resumed_keyword_settings(stored: str, settings: Mapping[str, object]) -> Cap
 
 def capture_settings(values: Mapping[str, object]) -> CaptureSettings:
     """From values by field, each already checked; raises UsageError for combinations that do not work."""
-    bases = _bases(values.get("url", ()))
+    bases = _bases(values.get("url") or (_sites_listed(values) if values.get("urls_from") else ()))
     written: dict[str, str] = {}
     for base in filter(None, map(_spelled, bases)):
         written.setdefault(base.identity, base.target)
@@ -224,6 +224,13 @@ def storable(settings: CaptureSettings) -> str:
 _RESUME_VARIABLES = frozenset(
     setting.variable for setting in RESUME_SETTINGS if setting.field in (*_OF_ONE_RUN, STORE.field)
 )
+
+
+def _sites_listed(values: Mapping[str, object]) -> list[str]:
+    from sumi.assembly.more_pages import sites_of, url_lists
+
+    given = msgspec.convert({**values, "urls": ()}, CaptureSettings)
+    return sites_of(url_lists(given.urls_from, given.urls_column))
 
 
 def _bases(given: object) -> list[str]:

@@ -164,7 +164,15 @@ def _identities(seeds: tuple[str, ...], rules: Rules) -> list[str]:
 
 
 def load_map_config(path: Path) -> MapConfig:
-    """Raises UsageError if the file cannot be read, ConfigError with everything that is wrong in it."""
+    """As a run obeys it: with what was decided beside the file, see ``sumi map review``. Raises UsageError if
+    it cannot be read, ConfigError with everything that is wrong in it."""
+    from sumi.jobs.map.review import load_map_with_decisions
+
+    return load_map_with_decisions(path)
+
+
+def load_undecided_config(path: Path) -> MapConfig:
+    """What the file alone says."""
     file = toml_file(path)
     values = file.read(map_table(allow_http=file.peek("http", "allow-http") is True), folder=path.parent)
     for words in _contradictions(values):

@@ -9,7 +9,14 @@ from pathlib import Path
 from sumi.console.command_lines import command_line
 from sumi.console.narration import Verbosity
 from sumi.console.next_steps import show_next, steps_of_mirror
-from sumi.console.options import add_loudness, add_progress, add_save_config, add_settings, given_flags
+from sumi.console.options import (
+    add_loudness,
+    add_progress,
+    add_save_config,
+    add_settings,
+    given_flags,
+    lists_from_stdin,
+)
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import Reporter, choose_reporter, ignore_questions
 from sumi.console.summary import exit_code, worst_of
@@ -37,6 +44,7 @@ examples:
   sumi mirror docs.example.org --follow-links --exclude '/blog/*' --contact me@example.org
   sumi mirror docs.example.org api.example.com      two sites, one after the other, into one folder
   sumi mirror docs.example.org --assets --rewrite-links
+  sumi mirror --urls pages.txt                      the pages in a list, and no others
   sumi mirror docs.example.org --update
   sumi mirror --config site.toml --json
 
@@ -86,8 +94,11 @@ def build_parser() -> SentenceParser:
 
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
-    flags = given_flags(options, TABLE)
+    with lists_from_stdin(given_flags(options, TABLE)) as flags:
+        return _run(arguments, options, flags)
 
+
+def _run(arguments: Sequence[str], options: argparse.Namespace, flags: dict[str, Given]) -> int:
     def read_sites() -> list[MirrorSettings]:
         return load_sites(flags, os.environ, options.config)
 

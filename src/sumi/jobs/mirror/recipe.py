@@ -29,14 +29,14 @@ def mirror_job(settings: MirrorSettings) -> Job:
     seed = Candidate(settings.url, Hop.SEED, _kind_of(settings.url))
     recipe = Recipe(
         job="mirror",
-        seeds=(seed,),
+        seeds=() if settings.urls_from else (seed,),
         preset=Preset.MIRROR,
         scope=build_scope(
             hosts=(*default_hosts_for(seed.url), *settings.hosts),
             paths=_path_prefixes(seed.url),
             loose_paths=settings.loose_paths,
             include=settings.include,
-            exclude=settings.exclude,
+            exclude=settings.excluded,
             max_depth=settings.max_depth,
         ),
         user_agent=settings.agent,
@@ -44,8 +44,8 @@ def mirror_job(settings: MirrorSettings) -> Job:
         pacing=pacing_of(settings, per_host=settings.requests_per_host, page_rate=settings.page_rate),
         retry=RetryPolicy(retries=settings.retries),
         urls=UrlLimits(settings.max_url_length, settings.max_redirects, settings.max_links),
-        follow_links=FollowLinks.ALWAYS if settings.follow_links else FollowLinks.UNLESS_SITEMAP,
-        find_sitemaps=True,
+        follow_links=_follow_links(settings),
+        find_sitemaps=settings.follow_links or not settings.urls_from,
         concurrency=settings.concurrency,
         max_pages=settings.max_pages,
         markdown=True,
@@ -77,10 +77,21 @@ def mirror_job(settings: MirrorSettings) -> Job:
     )
 
 
+def _follow_links(settings: MirrorSettings) -> FollowLinks:
+    if settings.follow_links:
+        return FollowLinks.ALWAYS
+    return FollowLinks.NEVER if settings.urls_from else FollowLinks.UNLESS_SITEMAP
+
+
 def _kind_of(url: str) -> Kind:
-    """A sitemap may be given instead of a page; then the job takes what it lists below its folder."""
+    """A sitemap, a feed or an llms.txt may be given instead of a page; then the job takes what it lists below
+    its folder."""
     name = split(url).path.rpartition("/")[2].lower()
-    is_list = name.endswith((".xml", ".xml.gz")) or ("sitemap" in name and name.endswith((".txt", ".gz")))
+    is_list = (
+        name.endswith((".xml", ".xml.gz", ".rss", ".atom"))
+        or name == "llms.txt"
+        or ("sitemap" in name and name.endswith((".txt", ".gz")))
+    )
     return Kind.SITEMAP if is_list else Kind.PAGE
 
 

@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from sumi.assembly.archived_pages import ArchivedPages
+from sumi.assembly.archived_pages import archived_pages
+from sumi.assembly.more_pages import MorePages
 from sumi.assembly.operating import operated
 from sumi.assembly.parts import (
     STATE_FOLDER,
@@ -36,6 +37,7 @@ from sumi.files.segments import SegmentWriter
 from sumi.history.recorder import FOLDER as HISTORY
 from sumi.history.recorder import HistoryRecorder
 from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_skipped
+from sumi.jobs.mirror.chosen_pages import due_for_update, pages_of_lists
 from sumi.jobs.mirror.contents import write_overview
 from sumi.jobs.mirror.file_names import misnamed, remove_old_names, remove_strays, rename_pages
 from sumi.jobs.mirror.git_tree import GIT, GitTree
@@ -44,7 +46,12 @@ from sumi.jobs.mirror.local_links import link_pages
 from sumi.jobs.mirror.output import MarkdownTree
 from sumi.jobs.mirror.recipe import mirror_home, mirror_job
 from sumi.jobs.mirror.segment_pages import SegmentPages
-from sumi.jobs.mirror.settings import MirrorSettings, given_settings, load_saved_settings, save_settings
+from sumi.jobs.mirror.settings import (
+    MirrorSettings,
+    given_settings,
+    load_saved_settings,
+    save_settings,
+)
 from sumi.jobs.mirror.sharing import shared_mirror
 from sumi.jobs.mirror.site_pass import settle_furniture
 from sumi.jobs.mirror.update import begin_update
@@ -178,7 +185,8 @@ async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: Outp
         await forget_assets(store)
     if settings.update and store.resumed:
         await announce_if_long("checking the files of", store, io)
-        await begin_update(store, store, now, tree.has)
+        with due_for_update(settings, now) as is_due:
+            await begin_update(store, store, now, tree.has, is_due)
     return any(each.rewrite_links or each.assets for each in (before, settings) if each is not None)
 
 
@@ -288,7 +296,11 @@ async def _opened(
             if settings.assets:
                 io = replace(io, assets=tree, source=EarlierAssets(store, store, tree.read_page))  # noqa: PLW2901 - the same with assets
             if settings.replay_unlinked:
-                io = replace(io, source=ArchivedPages(io.fetcher, io.source, store, Preset.MIRROR))  # noqa: PLW2901 - the same with more pages
+                source = MorePages(archived_pages(io.fetcher, Preset.MIRROR), io.source, store)
+                io = replace(io, source=source)  # noqa: PLW2901 - the same with more pages
+            if settings.urls_from:
+                source = MorePages(pages_of_lists(settings, job), io.source, store)
+                io = replace(io, source=source)  # noqa: PLW2901
             yield io, tree
     finally:
         await _close(tree)

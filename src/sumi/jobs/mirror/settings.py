@@ -8,8 +8,9 @@ import msgspec
 
 from sumi.catalogue.role import MIRROR_SETTINGS
 from sumi.errors import UsageError
-from sumi.policy import Layout, OnError, SourceChoice
+from sumi.policy import Layout, OnError, Revisit, SourceChoice
 from sumi.settings.kinds import (
+    DURATION,
     FIDELITY,
     FOLDER,
     GIB,
@@ -54,6 +55,9 @@ class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
     fresh: bool = False
     update: bool = False
     trust_lastmod: bool = True
+    revisit: Revisit = Revisit.ALL
+    revisit_min: float = 12 * 3600.0
+    revisit_max: float = 30 * 86_400.0
     rewrite_links: bool = False
     layout: Layout | None = None
     state: str | None = None  # a StateBackend, or the address of a database
@@ -97,6 +101,10 @@ class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
         if self.per_host is not None:
             return self.per_host
         return 1 if self.rate_limit or self.page_rate else self.concurrency
+
+
+class SiteOfList(MirrorSettings, frozen=True, kw_only=True):
+    """One of the sites whose pages are in the lists: the others' pages are none of its business."""
 
 
 _TAKE: Final = grouped(
@@ -205,6 +213,23 @@ _OUTPUT: Final = grouped(
         "In an update, skip pages whose date in the sitemap has not changed.",
     ),
     Setting(
+        "revisit",
+        choice(Revisit),
+        "In an update, ask for all pages, or adaptively: a page that seldom changed is asked for less often.",
+    ),
+    Setting(
+        "revisit-min",
+        DURATION,
+        "With --revisit adaptive: do not ask for a page again sooner.",
+        otherwise="12h",
+    ),
+    Setting(
+        "revisit-max",
+        DURATION,
+        "With --revisit adaptive: ask for every page at least this often.",
+        otherwise="30d",
+    ),
+    Setting(
         "rewrite-links",
         SWITCH,
         "At the end, point links between mirrored pages at their files, so that the tree works offline.",
@@ -275,7 +300,8 @@ NOT_PLANNED: Final = frozenset(
     {
         *("output", "fresh", "update", "trust-lastmod", "rewrite-links", "state", "job", "store", "history"),
         *("follow-links", "max-depth", "assets", "max-asset-size", "max-assets-total", "drop-duplicates"),
-        *("min-fidelity", "on-error", "min-free", "durability", "git"),
+        *("min-fidelity", "on-error", "min-free", "durability", "git", "urls-from", "urls-column"),
+        *("revisit", "revisit-min", "revisit-max"),
     }
 )
 NOT_LISTED: Final = NOT_PLANNED | {
@@ -302,13 +328,22 @@ def load_sites(
 ) -> list[MirrorSettings]:
     """As ``load_settings``, for each URL; the other settings are the same for all."""
     values = gathered(flags, environ, config, (URLS, *SETTINGS), "mirror")
-    several, one = values.pop("urls", ()), values.pop("url", None)
+    several, one, form = values.pop("urls", ()), values.pop("url", None), MirrorSettings
     if several and one is not None and not flags.get(URLS.name):
         raise UsageError("both url and urls are given; put all of them under urls")
     urls = tuple(several) if isinstance(several, tuple) and several else (one,) if one is not None else ()
+    if not urls and values.get("urls_from"):
+        urls, form = _sites_listed(values), SiteOfList
     if not urls:
         raise UsageError("no URL given; for example: sumi mirror https://docs.example.org")
-    return [msgspec.convert({**values, "url": url}, MirrorSettings) for url in dict.fromkeys(urls)]
+    return [msgspec.convert({**values, "url": url}, form) for url in dict.fromkeys(urls)]
+
+
+def _sites_listed(values: Mapping[str, object]) -> tuple[str, ...]:
+    from sumi.assembly.more_pages import sites_of, url_lists
+
+    given = msgspec.convert({**values, "url": ""}, MirrorSettings)
+    return tuple(sites_of(url_lists(given.urls_from, given.urls_column)))
 
 
 # What a written configuration file mentions besides what was given.
@@ -346,6 +381,7 @@ def given_settings(url: str | MirrorSettings, settings: Mapping[str, object]) ->
 # Enough to say later which URLs the job would take; never how it connects, nor its credentials.
 SAVED: Final = (
     "url",
+    "urls_from",  # decides whether links are followed
     "follow_links",
     "include",
     "exclude",

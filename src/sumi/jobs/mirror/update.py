@@ -9,12 +9,16 @@ from collections.abc import Callable
 import msgspec
 
 from sumi.engine.revisit import facts_of_lost_file
+from sumi.frontier.adaptive import RevisitBounds, ask_again_at
+from sumi.history.rows import ChangeKind
+from sumi.history.store import History
 from sumi.model import Kind, PageFacts
 from sumi.outcomes import ASKED_AGAIN, Outcome
 from sumi.ports import Frontier, Ledger, UrlRecord
 
 NOTE = "update"
 BATCH = 1000
+_KEPT = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED})
 
 
 class Update(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -32,6 +36,7 @@ class Changes(msgspec.Struct):
     moved: int = 0
     unchanged: int = 0
     not_checked: int = 0  # the server did not answer; the copies stay
+    not_asked: int = 0  # by --revisit adaptive; part of the unchanged
 
     def add(self, record: UrlRecord) -> None:
         facts = record.facts
@@ -46,6 +51,7 @@ class Changes(msgspec.Struct):
                     self.changed += 1
                 else:
                     self.unchanged += 1
+                    self.not_asked += (record.at or 0.0) < self.since
             case Outcome.STALE:
                 self.not_checked += 1
             case Outcome.GONE:
@@ -61,13 +67,19 @@ class Changes(msgspec.Struct):
             f"{self.gone:,} gone",
             f"{self.unchanged:,} unchanged",
         ]
+        if self.not_asked:
+            parts.append(f"{self.not_asked:,} of these not asked for, since they seldom change")
         if self.not_checked:
             parts.append(f"{self.not_checked:,} could not be checked and were kept")
         return "update: " + ", ".join(parts)
 
 
 async def begin_update(
-    ledger: Ledger, frontier: Frontier, now: float, is_whole: Callable[[UrlRecord], bool]
+    ledger: Ledger,
+    frontier: Frontier,
+    now: float,
+    is_whole: Callable[[UrlRecord], bool],
+    is_due: Callable[[UrlRecord], bool] = lambda record: True,
 ) -> None:
     """Queue what to request again, unless an interrupted update resumes. Lost files are fetched in full."""
     last = await last_update(ledger)
@@ -76,14 +88,38 @@ async def begin_update(
     urls: list[str] = []
     lost: dict[str, PageFacts] = {}
     async for record in ledger.records(ASKED_AGAIN):
-        urls.append(record.url)
-        if not is_whole(record):
+        whole = is_whole(record)
+        if not whole:
             lost[record.url] = facts_of_lost_file(record.facts)
+        if not whole or is_due(record):
+            urls.append(record.url)
     await frontier.amend(lost)
     for start in range(0, len(urls), BATCH):
         await frontier.requeue(urls[start : start + BATCH], now)
     # Last: after a kill before this line the update has not begun, and the next attempt queues the rest.
     await note_update(ledger, Update(now))
+
+
+class Adaptive:
+    """``--revisit adaptive``: whether a page is due, by the versions in its history."""
+
+    def __init__(self, history: History | None, now: float, bounds: RevisitBounds) -> None:
+        self._history = history
+        self._now = now
+        self._bounds = bounds
+
+    def __call__(self, record: UrlRecord) -> bool:
+        facts = record.facts
+        if record.kind is not Kind.PAGE or record.outcome not in _KEPT or record.at is None:
+            return True
+        if facts.lastmod is not None:
+            return True  # its sitemap says whether it changed, for nothing
+        return self._now >= ask_again_at(record.at, self._seen(record), self._bounds)
+
+    def _seen(self, record: UrlRecord) -> list[float]:
+        versions = [] if self._history is None else self._history.versions(record.url)
+        told = [version.at for version in versions if version.kind != ChangeKind.REMADE]
+        return told or sorted({at for at in (record.facts.first_captured, record.facts.changed_at) if at})
 
 
 async def end_update(ledger: Ledger, now: float) -> None:

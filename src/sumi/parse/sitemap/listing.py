@@ -86,11 +86,13 @@ def clean_date(text: str) -> str | None:
 
 # Not the start of a comment: some sites answer with a script.
 _ROOTED = re.compile(r"/(?:[^\s/*]\S*)?\Z")
+# Absolute, or from the root: what another path is relative to differs from generator to generator.
+_MARKDOWN_LINK = re.compile(r"\[[^\]]{0,1000}\]\(<?((?:https?://|/)[^\s)>]+)")
 _WWW = "www."
 
 
 class LineSitemap:
-    """One URL per line. Anything else is skipped and counted.
+    """One URL per line, or Markdown with links, as in llms.txt. Anything else is skipped and counted.
 
     The standard requires absolute URLs. A path from the site's root, and a host of this site without a
     scheme, are unambiguous and accepted, too. ``page.html`` could be a host.
@@ -122,7 +124,11 @@ class LineSitemap:
         return [f"lines that are not http(s) URLs, left out: {self._other_lines:,}"]
 
     def _take(self, line: str) -> None:
-        if is_web_address(line) or _ROOTED.match(line):
+        links = _MARKDOWN_LINK.findall(line)
+        if links:
+            for link in links:
+                self._listing.add_page(link, None)
+        elif is_web_address(line) or _ROOTED.match(line):
             self._listing.add_page(line, None)
         elif self._is_of_this_site(line):
             self._listing.add_page(f"{self._scheme}//{line}", None)

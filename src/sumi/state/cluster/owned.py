@@ -6,7 +6,7 @@ from typing import Any
 from sumi.frontier.pacing import INFINITY
 from sumi.frontier.retry import Retries
 from sumi.frontier.schedule import HostSchedule
-from sumi.model import Hop, Kind
+from sumi.model import LISTED, Kind
 from sumi.policy import FrontierPolicy
 from sumi.state.cluster.keys import bucket_of
 from sumi.state.entries import REFUSED, SETTLED, Counts, Entry, Leases
@@ -134,7 +134,7 @@ class OwnedMachine(FrontierMachine):
 
     def _uncount(self, entry: Entry) -> None:
         counts, candidate = self.counts, entry.candidate
-        if candidate.hop is Hop.MANIFEST and candidate.kind is PAGE and entry.state is not REFUSED:
+        if candidate.hop in LISTED and candidate.kind is PAGE and entry.state is not REFUSED:
             counts.listed -= 1
         if entry.state is SETTLED or entry.state is REFUSED:
             assert entry.verdict is not None

@@ -1,0 +1,92 @@
+"""Pages that nobody has to find: those of an archive, or of a list that the user gave."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from sumi.errors import UsageError
+from sumi.files.url_lists import UrlList
+from sumi.model import Candidate, Hop, Lease, Response
+from sumi.ports import Enqueue, Ledger, Remains, Settlement, Source
+from sumi.scope import Scope, default_hosts_for
+from sumi.urls import Rules, normalize_with, origin
+
+BATCH = 500
+MOST_SITES = 1000
+
+
+class MorePages:
+    """A ``sumi.ports.Source``: those of ``pages`` that are not known yet are queued besides those of
+    ``other``."""
+
+    def __init__(self, pages: Iterable[Candidate], other: Source, ledger: Ledger) -> None:
+        self._pages = pages
+        self._other = other
+        self._ledger = ledger
+
+    @property
+    def more_to_come(self) -> bool:
+        return self._other.more_to_come
+
+    async def resume(self, enqueue: Enqueue) -> None:
+        await self._other.resume(enqueue)
+        batch: list[Candidate] = []
+        for page in self._pages:
+            if await self._ledger.record(page.url) is None:
+                batch.append(page)
+            if len(batch) >= BATCH:
+                await enqueue(batch)
+                batch.clear()
+        await enqueue(batch)
+
+    async def feed(self, enqueue: Enqueue) -> None:
+        await self._other.feed(enqueue)
+
+    def at_hand(self, lease: Lease) -> Response | None:
+        return self._other.at_hand(lease)
+
+    def signed(self, settlement: Settlement) -> Settlement:
+        return self._other.signed(settlement)
+
+    def remains(self) -> Remains:
+        return self._other.remains()
+
+
+def listed_pages(lists: Sequence[UrlList], rules: Rules) -> Iterator[Candidate]:
+    """Each with its place in its list."""
+    for each in lists:
+        for url, place in each:
+            name = normalize_with(url.target, rules)
+            if name is not None:
+                yield Candidate(
+                    name,
+                    Hop.LIST,
+                    referrer=f"{each.shown}:{place}",
+                    address="" if url.target == name else url.target,
+                )
+
+
+def url_lists(paths: Sequence[str], column: str | None) -> list[UrlList]:
+    return [UrlList(Path(path), column=column or "") for path in paths]
+
+
+def sites_of(lists: Iterable[UrlList]) -> list[str]:
+    """The roots of the sites in the lists, each once. ``www.`` is no site of its own."""
+    hosts: tuple[str, ...] = ()
+    roots: list[str] = []
+    seen: set[str] = set()
+    for each in lists:
+        for url, _ in each:
+            root = f"{origin(url.target)}/"
+            if root in seen:
+                continue
+            seen.add(root)
+            if not hosts or Scope(hosts=hosts).judge(Candidate(root)) is not None:
+                hosts = (*hosts, *default_hosts_for(root))
+                roots.append(root)
+            if len(roots) > MOST_SITES:
+                raise UsageError(
+                    f"{each.shown} has pages of more than {MOST_SITES:,} sites: split it, or use sumi crawl"
+                )
+        if not roots:
+            raise UsageError(f"the list {each.shown} has no web address in it")
+    return roots

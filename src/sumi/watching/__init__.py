@@ -1,0 +1,1 @@
+"""``sumi watch``: jobs that run again when they are due."""
