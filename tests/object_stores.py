@@ -35,7 +35,6 @@ class ObjectServer:
         return {**CREDENTIALS, "AWS_ENDPOINT_URL_S3": self.endpoint}
 
     def start(self) -> None:
-        """moto forgets everything when it is stopped; that is why tests pause it instead."""
         self._process = subprocess.Popen(self._program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         atexit.register(self.stop)
         deadline = time.monotonic() + 60
@@ -73,6 +72,11 @@ def moto() -> ObjectServer:
 
 @cache
 def s3rver() -> ObjectServer:
+    return own_s3rver()
+
+
+def own_s3rver() -> ObjectServer:
+    """One that may be stopped and started again: it keeps its objects in files."""
     program = shutil.which("s3rver")
     if program is None:
         pytest.skip("s3rver is not installed (npm install -g s3rver)")

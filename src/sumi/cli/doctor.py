@@ -20,6 +20,7 @@ from sumi.errors import NotWritable, UsageError
 from sumi.policy import StateBackend, is_database
 
 _FINE, _NOT_FINE = 0, 1
+_STORES = ("s3://", "file://")
 _MOST_KILLS = 1000
 _MAIN_LIBRARIES = ("turbohtml", "ada-url", "pycurl", "msgspec", "uvloop")
 
@@ -28,6 +29,7 @@ examples:
   sumi doctor                          versions, and facts about the current folder's disk
   sumi doctor /data                    the same for another disk
   sumi doctor postgresql://db.example.org/sumi    a database server, for jobs of many machines
+  sumi doctor s3://pages/docs          can the store be used for pages, and what to set up
   sumi doctor --crash /data            mirror a small site there, killed ten times, with each kind of state
   sumi doctor --crash /data --state lmdb --kills 50 --seed 7
 """
@@ -36,7 +38,10 @@ examples:
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi doctor",
-        usage="sumi doctor [DIR|DATABASE] | sumi doctor --crash DIR [--state BACKEND] [--kills N] [--seed N]",
+        usage=(
+            "sumi doctor [DIR|DATABASE|STORE]\n"
+            "       sumi doctor --crash DIR [--state BACKEND] [--kills N] [--seed N]"
+        ),
         description="Checks versions and the disk. --crash proves that a kill loses nothing on that disk.",
         epilog=_EXAMPLES,
     )
@@ -45,7 +50,7 @@ def build_parser() -> SentenceParser:
         metavar="DIR",
         nargs="?",
         default=".",
-        help="A folder on the disk to check, or the address of a database.",
+        help="A folder on the disk to check, a database or a store.",
     )
     parser.add_argument(
         "--crash", metavar="DIR", help="Crawl into a new folder there and kill the crawl at random."
@@ -83,6 +88,8 @@ def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
     if not options.crash and is_database(options.folder):
         return _examine_server(options.folder, Sink(sys.stdout))
+    if options.folder.startswith(_STORES):
+        return _examine_store(options.folder, Sink(sys.stdout))
     folder = Path(options.crash or options.folder)
     if not folder.is_dir():
         raise UsageError(f"{str(folder)!r} is not a folder")
@@ -93,6 +100,14 @@ def run(arguments: Sequence[str]) -> int:
         states = [StateBackend(options.state)] if options.state else list(StateBackend)
         return max(_prove(folder, state, options.kills, options.seed, out) for state in states)
     return _examine(folder, out)
+
+
+def _examine_store(address: str, out: Sink) -> int:
+    from sumi.inspection.store_doctor import store_lines
+
+    for line in store_lines(address):
+        out.line(printable(line))
+    return _FINE
 
 
 def _examine(folder: Path, out: Sink) -> int:

@@ -15,6 +15,7 @@ from sumi.console.terminal import Sink, printable
 from sumi.policy import is_database
 
 if TYPE_CHECKING:
+    from sumi.events import Event
     from sumi.state.check import Finding
 
 WHOLE, VIOLATED = 0, 1
@@ -166,13 +167,15 @@ def _migrate(parser: SentenceParser, options: argparse.Namespace) -> int:
 
 
 def _migrate_shared(parser: SentenceParser, options: argparse.Namespace) -> int:
+    from sumi.events import Busy, Warned
     from sumi.inspection.state import migrate_down, migrate_up
 
     source, target = options.folders
     err = Sink(sys.stderr)
 
-    def tell(event: object) -> None:
-        err.line(printable(str(getattr(event, "message", event))))
+    def tell(event: "Event") -> None:
+        if isinstance(event, Busy | Warned):
+            err.line(printable(event.with_what if isinstance(event, Busy) else event.message))
 
     if is_database(target):
         if options.to is not None:
@@ -181,7 +184,7 @@ def _migrate_shared(parser: SentenceParser, options: argparse.Namespace) -> int:
     else:
         if options.store is not None:
             parser.error("--store is for a copy in a database; one in a folder has files")
-        number = asyncio.run(migrate_down(source, target, options.job, options.to or "files"))
+        number = asyncio.run(migrate_down(source, target, options.job, options.to or "files", tell))
     print(f"{number:,} URLs copied from {printable(source)} to {printable(target)}")
     return WHOLE
 

@@ -111,8 +111,10 @@ class Objects:
         next(self.list(), None)
 
     def _failed(self, what: str, error: Exception) -> StorageFailed:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        return StorageFailed(f"{self.address} cannot be {what}: {lines[0][:_MOST_WORDS] if lines else error}")
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no reason given"]
+        # What was requested, and how often, comes before what went wrong.
+        reason = lines[0].rpartition(" - ")[2].removeprefix("Generic S3 error: ")
+        return StorageFailed(f"{self.address} cannot be {what}: {reason[:_MOST_WORDS]}")
 
 
 def checked_address(address: str) -> str:

@@ -17,7 +17,7 @@ from sumi.catalogue.page_files import PageFiles, open_page_files
 from sumi.catalogue.role import load_role
 from sumi.engine.io import SystemClock
 from sumi.errors import StateError, StateLocked, UsageError
-from sumi.events import Listener
+from sumi.events import Busy, Listener
 from sumi.files.contents_place import new_contents
 from sumi.files.objects import Objects
 from sumi.files.safe_files import SafeFolder
@@ -76,7 +76,7 @@ async def move_up(state: Path, database: str, name: str | None, store: str | Non
                 segments = SegmentWriter(objects, tell)
                 try:
                     job = _Upward(database, wanted, settings, store, address)
-                    return await job.copy(source, _Uploads(files, segments))
+                    return await job.copy(source, _Uploads(files, segments), tell)
                 finally:
                     await segments.aclose()
         finally:
@@ -101,7 +101,7 @@ class _Upward:
         self._settings = msgspec.structs.replace(settings, store=store)
         self._address = address
 
-    async def copy(self, source: "_Source", mover: _Mover) -> int:
+    async def copy(self, source: "_Source", mover: _Mover, tell: Listener) -> int:
         recipe = msgspec.json.encode(shared_recipe(self._settings, LOCAL, SECRET)).decode()
         connection = await connect(self._database, Timing(), "import")
         try:
@@ -109,7 +109,7 @@ class _Upward:
             for address in job.left:
                 old = Objects(address)
                 old.delete([each.name for each in old.list()])
-            async for batch in _moved(source, mover):
+            async for batch in _moved(source, mover, tell):
                 await job.restore(batch)
             stats = await source.stats()
             return await job.finish(stats.outcomes, stats.pending, self._settings.max_pages)
@@ -156,16 +156,19 @@ def _there(data: bytes | None, url: str) -> bytes:
     return data
 
 
-async def _moved(source: Exporter, mover: _Mover) -> AsyncIterator[list[Stored]]:
+async def _moved(source: Exporter, mover: _Mover, tell: Listener) -> AsyncIterator[list[Stored]]:
     batch: list[Stored] = []
+    urls = 0
     async for item in source.export():
         if isinstance(item, StoredUrl):
+            urls += 1
             facts = await mover.moved(item.facts, item.candidate.url)
             item = msgspec.structs.replace(item, facts=facts)  # noqa: PLW2901 - the same, elsewhere
         batch.append(item)
         if len(batch) >= BATCH:
             await mover.stored()
             yield batch
+            tell(Busy(f"copied {urls:,} URLs so far"))
             batch = []
     await mover.stored()
     yield batch
@@ -174,7 +177,7 @@ async def _moved(source: Exporter, mover: _Mover) -> AsyncIterator[list[Stored]]
 # ── down ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def move_down(database: str, name: str | None, target: Path, backend: str) -> int:
+async def move_down(database: str, name: str | None, target: Path, backend: str, tell: Listener) -> int:
     """Into a new output folder, as files. Returns the number of URLs."""
     backend_named(backend)  # refused before anything is made
     row = await only_job_in(database, name)
@@ -190,7 +193,7 @@ async def move_down(database: str, name: str | None, target: Path, backend: str)
             remove_all_but([claim.lock.path], unfinished)  # what an earlier, killed attempt left
             try:
                 reader = SegmentReader(Objects(row.store))
-                await _bring_down(source, reader, settings, state, backend, claim.lock)
+                await _bring_down(source, reader, settings, state, backend, claim.lock, tell)
                 await _require_rest(source, before)
                 move_into_place(unfinished, target)
             except BaseException:
@@ -223,6 +226,7 @@ async def _bring_down(
     state: Path,
     backend: str,
     lock: FolderLock,
+    tell: Listener,
 ) -> None:
     home, clock = state.parent, SystemClock()
     store = backend_named(backend)(state, LOOKING, clock.now(), lock=lock)
@@ -230,7 +234,7 @@ async def _bring_down(
     try:
         allocator = PathAllocator(await stored_layout(source))
         mover = _Downloads(reader, files, home.name, allocator)
-        async for batch in _moved(source, mover):
+        async for batch in _moved(source, mover, tell):
             await store.restore(batch)
         tree = MarkdownTree(home.parent, home.name, settings.url, clock)
         try:

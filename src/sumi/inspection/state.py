@@ -112,11 +112,13 @@ async def migrate_up(
     return await move_up(only_job(os.fspath(source)), database, name, store, tell)
 
 
-async def migrate_down(database: str, target: Place, name: str | None, to: str = "files") -> int:
+async def migrate_down(
+    database: str, target: Place, name: str | None, to: str = "files", tell: Listener = lambda event: None
+) -> int:
     """The same in the other direction, to a new output folder with files."""
     from sumi.inspection.outgrown import move_down
 
-    return await move_down(database, name, _not_there(target), to)
+    return await move_down(database, name, _not_there(target), to, tell)
 
 
 async def collect(place: Place, *, dry_run: bool = False) -> Garbage:

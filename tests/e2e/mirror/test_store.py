@@ -13,7 +13,7 @@ import pytest
 
 from tests.commands import FinishedSumi, RunSumi, SpawnSumi, wait_until
 from tests.folder_site import FolderSite, folder_site
-from tests.object_stores import BUCKET, SERVERS
+from tests.object_stores import BUCKET, SERVERS, own_s3rver
 
 pytest.importorskip("obstore")
 
@@ -153,3 +153,26 @@ def test_a_job_keeps_its_store_and_says_so(run_sumi: RunSumi, site: FolderSite, 
     secret = run_sumi("mirror", site.url, "--store", "s3://key:secret@bucket/docs")
     assert secret.returncode == 2
     assert "secret" not in secret.stderr
+
+
+def test_a_store_that_is_down_for_a_while_costs_nothing(
+    spawn_sumi: SpawnSumi, run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    server = own_s3rver()
+    options = ("-o", "stored", "--store", f"s3://{BUCKET}/{tmp_path.name}", "--concurrency", "4")
+    running = spawn_sumi("mirror", site.url, *FAST, *options, env=server.environ)
+    wait_until(running, lambda: len(site.answers) > 2)
+    server.stop()
+    wait_until(running, lambda: "pages wait in flight" in running.stdout.read_text())
+    server.start()
+    assert running.process.wait(timeout=100) == 0, running.stderr.read_text()
+    pages = [each.path for each in site.answers if each.path.startswith("/p")]
+    assert len(pages) == len(set(pages)) == PAGES
+    assert run_sumi("state", "check", "stored", "--deep", env=server.environ).returncode == 0
+
+
+def test_doctor_tries_a_store_and_says_what_to_set_up(run_sumi: RunSumi, store: Store) -> None:
+    done = run_sumi("doctor", store.address, env=store.environ)
+    assert done.returncode == 0, done.stderr
+    assert "can be written, read, listed and cleared" in done.stdout
+    assert ("AbortIncompleteMultipartUpload" in done.stdout) == store.address.startswith("s3:")

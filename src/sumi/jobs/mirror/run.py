@@ -193,7 +193,8 @@ async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: Outp
 async def _complete(settings: MirrorSettings, store: JobStore, tree: Output, *, linked: bool) -> None:
     """Final file names and local links, once all pages are stored."""
     if isinstance(tree, SegmentPages):  # it has neither
-        await settle_furniture(store, store, tree, drop=not settings.keep_furniture)
+        drop = not settings.keep_furniture
+        await settle_furniture(store, store, tree, drop=drop, team=team_of(store))
         return
 
     async def link(*, to_pages: bool) -> None:

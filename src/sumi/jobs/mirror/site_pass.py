@@ -27,18 +27,31 @@ from sumi.parse.markdown.site_furniture import (
     junk_share,
     without_furniture,
 )
-from sumi.ports import Frontier, Ledger, UrlRecord
+from sumi.ports import Frontier, Ledger, Team, UrlRecord
 from sumi.urls import host_key
 
 SAMPLE: Final = 400  # pages of each host that are compared; all are treated alike
 _BATCH: Final = 500
 
 
-async def learn_furniture(ledger: Ledger, tree: Rewritable) -> dict[str, Furniture]:
+class Ours:
+    """Of a ledger, the pages of hosts that this worker owns, where it is one of many."""
+
+    def __init__(self, ledger: Ledger, team: Team | None) -> None:
+        self._ledger = ledger
+        self._team = team
+
+    async def pages(self) -> AsyncIterator[UrlRecord]:
+        async for record in stored_pages(self._ledger):
+            if self._team is None or self._team.may_ask(host_key(record.url)):
+                yield record
+
+
+async def learn_furniture(ours: Ours, tree: Rewritable) -> dict[str, Furniture]:
     """By host; hosts with few pages teach nothing."""
-    chosen = await _sampled(ledger)
+    chosen = await _sampled(ours)
     sites: dict[str, Site] = {}
-    async for record in stored_pages(ledger):
+    async for record in ours.pages():
         host = host_key(record.url)
         if record.url in chosen.get(host, ()):
             blocks = _blocks(tree.read_page(record.facts))
@@ -47,10 +60,10 @@ async def learn_furniture(ledger: Ledger, tree: Rewritable) -> dict[str, Furnitu
     return {host: site.furniture() for host, site in sites.items()}
 
 
-async def _sampled(ledger: Ledger) -> dict[str, set[str]]:
+async def _sampled(ours: Ours) -> dict[str, set[str]]:
     """Of each host those with the smallest hashes, whichever came first."""
     found: dict[str, list[str]] = {}
-    async for record in stored_pages(ledger):
+    async for record in ours.pages():
         mine = found.setdefault(host_key(record.url), [])
         mine.append(record.url)
         if len(mine) >= 2 * SAMPLE:
@@ -66,13 +79,16 @@ def _rank(url: str) -> bytes:
     return blake2b(url.encode("utf-8", "replace"), digest_size=8).digest()
 
 
-async def settle_furniture(ledger: Ledger, frontier: Frontier, tree: Rewritable, *, drop: bool) -> int:
+async def settle_furniture(
+    ledger: Ledger, frontier: Frontier, tree: Rewritable, *, drop: bool, team: Team | None = None
+) -> int:
     """Take furniture off every page, if it is to be dropped, and record what share of the rest is junk.
     Returns how many files were rewritten."""
-    learnt = await learn_furniture(ledger, tree)
+    ours = Ours(ledger, team)
+    learnt = await learn_furniture(ours, tree)
     rewritten = 0
     batch: list[tuple[str, PageFacts, bytes | None]] = []
-    async for url, facts, data in _settled_pages(ledger, tree, learnt, drop=drop):
+    async for url, facts, data in _settled_pages(ours, tree, learnt, drop=drop):
         batch.append((url, facts, data))
         rewritten += data is not None
         if len(batch) >= _BATCH:
@@ -83,10 +99,10 @@ async def settle_furniture(ledger: Ledger, frontier: Frontier, tree: Rewritable,
 
 
 async def _settled_pages(
-    ledger: Ledger, tree: Rewritable, learnt: dict[str, Furniture], *, drop: bool
+    ours: Ours, tree: Rewritable, learnt: dict[str, Furniture], *, drop: bool
 ) -> AsyncIterator[tuple[str, PageFacts, bytes | None]]:
     """Those whose record or file changes."""
-    async for record in stored_pages(ledger):
+    async for record in ours.pages():
         furniture = learnt.get(host_key(record.url), NOTHING_LEARNT)
         facts, data = _settled(record, tree.read_page(record.facts), furniture, drop=drop)
         if facts != record.facts or data is not None:
