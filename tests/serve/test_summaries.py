@@ -1,12 +1,19 @@
 """What the window offers for a job depends on what it is, whether it runs, and how it ended."""
 
+import asyncio
+from collections.abc import MutableMapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from sumi.catalogue.find import Job, JobKind
+from sumi.serve.app import make_app
+from sumi.serve.guard import Access
+from sumi.serve.jobs import Jobs
 from sumi.serve.summaries import actions_of
+from sumi.serve.views import Views
 
 HERE = Path()
 ENDED = Job(kind=JobKind.MIRROR, name="site", home=HERE, state=HERE, root=HERE)
@@ -39,3 +46,29 @@ def test_a_job_that_runs_is_steered_and_a_damaged_one_left_alone(kind: JobKind) 
     assert actions_of(job(kind, process=1), "running") == ("pause", "stop", "cancel", "retune")
     assert actions_of(job(kind, process=1), "paused") == ("resume", "stop", "cancel", "retune")
     assert actions_of(job(kind, damage="unreadable"), "running") == ()
+
+
+def test_a_window_that_closes_leaves_no_view_in_the_making(tmp_path: Path) -> None:
+    closed: list[bool] = []
+
+    class Watched(Views):
+        async def aclose(self) -> None:
+            closed.append(True)
+            await super().aclose()
+
+    async def live_and_die() -> list[str]:
+        told = iter(["lifespan.startup", "lifespan.shutdown"])
+        said: list[str] = []
+
+        async def receive() -> dict[str, str]:
+            return {"type": next(told)}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            said.append(message["type"])
+
+        app = make_app(Jobs([tmp_path]), Access("t" * 32, 1), Watched(tmp_path))
+        await app({"type": "lifespan", "state": {}}, receive, send)
+        return said
+
+    assert asyncio.run(live_and_die()) == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+    assert closed == [True]

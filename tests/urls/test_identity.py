@@ -312,3 +312,12 @@ def test_references_resolve_as_in_a_browser(href: str, url: str) -> None:
 )
 def test_a_host_name_is_as_long_as_dns_can_hold(host: str, fits: bool) -> None:
     assert (normalize(f"http://{host}/", Preset.MIRROR) is not None) is fits
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [Rules(drop_params=frozenset({"sid"})), Rules(drop_param_prefixes=("si",))],
+    ids=["name", "prefix"],
+)
+def test_parameters_are_dropped_by_name_or_by_prefix_alone(rules: Rules) -> None:
+    assert normalize_with("https://a.test/?sid=1&page=2", rules) == "https://a.test/?page=2"

@@ -143,6 +143,8 @@ def test_whoever_reads_pages_leaves_no_file_open(make_site: MakeSite, tmp_path: 
         sumi.sync.export("jsonl", output, output=tmp_path / "pages.jsonl")
         return len(os.listdir("/proc/self/fd"))
 
+    (current,) = sumi.sync.index(output)
+    assert (current.added, current.changed, current.gone, current.unreadable) == (0, 0, 0, 0)
     before = read_all()
     assert read_all() == before
 

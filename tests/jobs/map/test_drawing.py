@@ -4,6 +4,7 @@ import csv
 import io
 import math
 import random
+import re
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 from pathlib import Path
@@ -32,6 +33,20 @@ def graph(count: int, chosen: int = 2, seed: int = 1) -> Graph:
         rows.append((f"www{number % 7}.name{number // 7}.org", kind, chance.randint(1, 500), 1, depth))
         links += [(chance.randrange(count), number, chance.randint(1, 9)) for _ in range(2)]
     return Graph(DOMAIN_COLUMNS, count, lambda: iter(rows), lambda: iter(links), weighted=True)
+
+
+def test_arrows_lead_from_circle_to_circle_bent_a_little() -> None:
+    drawing = arranged(graph(40))
+    paths = re.findall(r'<path d="M(\S+) (\S+)Q(\S+) (\S+) (\S+) (\S+)"', "\n".join(svg_lines(drawing)))
+    assert paths
+    for x, y, bx, by, ex, ey in (map(float, path) for path in paths):
+        assert any(math.hypot(spot.x - x, spot.y - y) < 0.2 for spot in drawing.spots)
+        assert any(
+            abs(math.hypot(spot.x - ex, spot.y - ey) - spot.r - 2) < 0.2
+            and math.hypot((x + spot.x) / 2 - bx, (y + spot.y) / 2 - by)
+            == pytest.approx(math.hypot(spot.x - x, spot.y - y) / 10, abs=0.2)
+            for spot in drawing.spots
+        )
 
 
 @pytest.mark.parametrize(
