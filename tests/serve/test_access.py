@@ -86,6 +86,12 @@ def test_a_change_must_come_from_its_own_page(window: OpenWindow, header: str, v
     assert window.get(f"/api/jobs/{job}").json["state"] != "paused"
 
 
+def test_an_agent_of_another_site_is_refused_even_with_the_key(window: OpenWindow) -> None:
+    given = {"Authorization": f"Bearer {window.token}", "Content-Type": "application/json"}
+    for origin in ("https://evil.example", "null", f"http://127.0.0.1:{window.port + 1}"):
+        assert window.ask("/mcp", "POST", given | {"Origin": origin}, b"{}").status == 403
+
+
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 def test_other_methods_are_refused(window: OpenWindow, method: str) -> None:
     assert window.ask("/api/jobs", method, {"Cookie": window.cookie()}).status == 405

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.commands import RunSumi, SpawnSumi
+from tests.commands import RunSumi, SpawnSumi, wait_until
 from tests.serve.conftest import EVIL_TITLE, Library
 from tests.serve.windows import OpenWindow, opened
 
@@ -98,3 +98,41 @@ def test_metrics_are_the_counts_of_the_jobs(window: OpenWindow) -> None:
     named = [line.split()[2] for line in lines if line.startswith("# TYPE")]
     assert len(named) == len(set(named))
     assert {line.partition("{")[0] for line in lines if not line.startswith("#")} == set(named)
+
+
+def test_a_job_that_was_started_here_is_not_started_twice(
+    spawn_sumi: SpawnSumi, library: Library, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").mkdir()
+    window = opened(spawn_sumi, "mine", env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    wanted = {"url": library.site.url, "rate_limit": "1"}
+    started = window.post("/api/jobs", wanted)
+    assert started.status == 201
+    again = window.post("/api/jobs", wanted)
+    assert again.status == 422
+    assert "still runs" in again.json["error"]
+    job = started.json["job"] or window.get("/api/jobs").json[0]["id"]
+    assert window.post(f"/api/jobs/{job}/cancel").status == 200
+    wait_until(window.process, lambda: window.get(f"/api/jobs/{job}").json["process"] is None)
+
+
+def test_a_capture_hides_no_mirror_and_has_its_events(
+    spawn_sumi: SpawnSumi, run_sumi: RunSumi, library: Library, tmp_path: Path
+) -> None:
+    """Both are begun from one form, into one folder."""
+    assert run_sumi("mirror", library.site.url, "-o", "mine", "--rate-limit", "0", "-q").returncode == 1
+    window = opened(spawn_sumi, "mine", env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    wanted = {"url": f"{library.site.url}part/", "kind": "capture", "rate_limit": "0"}
+    for _ in range(2):
+        started = window.post("/api/jobs", wanted)
+        assert started.status == 201
+        assert f"--store {tmp_path}/mine/captures" in started.json["command"]
+        wait_until(
+            window.process, lambda: all(job["process"] is None for job in window.get("/api/jobs").json)
+        )
+    jobs = window.jobs()
+    assert sorted(job["kind"] for job in jobs) == ["capture", "capture", "mirror"]
+    for job in jobs:
+        events = window.get(f"/api/jobs/{job['id']}/log").json["events"]
+        outputs = {Path(event["output"]).name for event in events if event["event"] == "started"}
+        assert outputs == (set() if job["kind"] == "mirror" else {job["name"]})

@@ -20,13 +20,15 @@ import msgspec
 
 from sumi.catalogue.find import Job, JobKind
 from sumi.errors import UsageError
-from sumi.serve.job_logs import LOGS, log_of, opened_log
+from sumi.serve.job_logs import CAPTURE_LOG, log_is_free, log_of, opened_log
+from sumi.state.folder import CAPTURES
 from sumi.state.lock import lock_owner
 from sumi.urls.paths import host_folder
 
 _START_SECONDS: Final = 20.0
 _COMMAND_SECONDS: Final = 180.0
 _LOOK_SECONDS: Final = 0.05
+_LOOKS_AT_END: Final = 100
 _MOST_ANSWER: Final = 4 * 1024 * 1024
 
 
@@ -118,8 +120,15 @@ def command_for(request: JobRequest, places: Sequence[Path]) -> list[str]:
         raise UsageError("there is no address to start from")
     is_mirror = request.kind == "mirror"
     words = [request.kind, *_flags(request, is_mirror=is_mirror)]
-    words += ["--output" if is_mirror else "--store", str(places[request.folder])]
+    place = places[request.folder]
+    words += ["--output", str(place)] if is_mirror else ["--store", str(store_in(place))]
     return [*words, "--", *request.url.split()]
+
+
+def store_in(place: Path) -> Path:
+    """Of captures: a folder of their own, so that they do not lie among mirrors."""
+    is_store = place.name == "captures" or (place / CAPTURES).is_file()
+    return place if is_store else place / "captures"
 
 
 def _flags(request: JobRequest, *, is_mirror: bool) -> list[str]:
@@ -197,6 +206,10 @@ class Children:
 
     async def start(self, words: Sequence[str], root: Path, name: str) -> int:
         """Returns its process once it works. UsageError with the command's own words if it ends at once."""
+        for _ in range(_LOOKS_AT_END):
+            if log_is_free(root, name):
+                break
+            await asyncio.sleep(_LOOK_SECONDS)  # the last one is just ending
         with opened_log(root, name, words) as (out, err):
             begin = out.tell()
             child = subprocess.Popen(  # noqa: ASYNC220, S603 - it must outlive us; no shell is involved
@@ -266,6 +279,8 @@ async def answer_of(words: Sequence[str]) -> Any:
     return msgspec.json.decode(lines[-1])
 
 
-def name_of(words: Sequence[str]) -> str:
-    """Of the job that a command makes, if that is known before."""
-    return host_folder(words[-1]) if words[0] == "mirror" else LOGS.removeprefix(".")
+def log_place(words: Sequence[str]) -> tuple[Path, str]:
+    """Where the events of a new job go: a mirror is known by its host, a capture only once it has begun."""
+    if words[0] == "mirror":
+        return Path(words[words.index("--output") + 1]), host_folder(words[-1])
+    return Path(words[words.index("--store") + 1]), CAPTURE_LOG

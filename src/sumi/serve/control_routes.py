@@ -1,14 +1,14 @@
 """Changes: every POST of the window. The guard has seen that it comes from its own page."""
 
-from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sumi.catalogue.find import Job
+from sumi.catalogue.find import Job, JobKind
 from sumi.serve import control
 from sumi.serve.control import JobRequest, Limits
+from sumi.serve.job_logs import CAPTURE_LOG
 from sumi.serve.jobs import job_id
 from sumi.serve.views import View
 from sumi.serve.window import Refused, Window, answer, body_of
@@ -46,7 +46,8 @@ async def _begin_again(window: Window, job: Job, *, update: bool) -> Response:
     if job.process is not None:
         raise Refused(409, "The job is running already.")
     words = control.again_command(job, await _saved(window, job), update=update)
-    await window.children.start(words, job.root, job.name)
+    name = CAPTURE_LOG if job.kind is JobKind.CAPTURE else job.name
+    await window.children.start(words, job.root, name)
     window.jobs.forget()
     return answer({"job": job_id(job), "command": control.as_typed(words)}, 201)
 
@@ -80,8 +81,7 @@ async def plan(window: Window, request: Request) -> Response:
 async def start(window: Window, request: Request) -> Response:
     wanted = await body_of(request, JobRequest)
     words = control.command_for(wanted, window.jobs.places)
-    root: Path = window.jobs.places[wanted.folder]
-    process = await window.children.start(words, root, control.name_of(words))
+    process = await window.children.start(words, *control.log_place(words))
     window.jobs.forget()
     found = [job_id(job) for job in window.jobs.all().values() if job.process == process]
     return answer({"job": found[0] if found else None, "command": control.as_typed(words)}, 201)

@@ -1,7 +1,6 @@
 """Exports of a job: made by the commands in processes of their own, kept below ``.sumi-window``, offered as
 downloads. Nothing here is named after what a request says: formats come from a list."""
 
-import fcntl
 import os
 import subprocess
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ import msgspec
 from sumi.catalogue.find import Job, JobKind
 from sumi.errors import UsageError
 from sumi.serve.control import as_process
-from sumi.serve.job_logs import LOGS, JobLog, own_file
+from sumi.serve.job_logs import LOGS, JobLog, is_free, own_file
 from sumi.serve.jobs import job_id
 
 _MAP_FORMATS: Final = {
@@ -75,7 +74,7 @@ def start_export(job: Job, kind: ExportFormat) -> "subprocess.Popen[bytes]":
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     words = export_command(job, kind)
     with open(_log(job, kind), "ab", opener=own_file) as out:
-        if not _locked(out.fileno()):
+        if not is_free(out.fileno()):
             raise UsageError(f"this export to {kind.name} is running already")
         out.truncate(0)
         if kind.suffix:
@@ -102,7 +101,7 @@ def _look(job: Job, kind: ExportFormat) -> Export | None:
     try:
         with _log(job, kind).open("rb") as log:
             began = os.fstat(log.fileno()).st_mtime
-            running = not _locked(log.fileno())
+            running = not is_free(log.fileno())
     except OSError:
         return None
     events = JobLog(_log(job, kind)).tail()
@@ -151,12 +150,3 @@ def _log(job: Job, kind: ExportFormat) -> Path:
 
 def _errors(job: Job, kind: ExportFormat) -> Path:
     return _folder(job) / f".{kind.name}.err"
-
-
-def _locked(descriptor: int) -> bool:
-    """Whether nobody else holds it."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
