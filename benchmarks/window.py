@@ -287,11 +287,11 @@ def main() -> None:
             "large": large(folder, options.urls),
             "watched": watched(folder, options.pages, options.rounds),
         }
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / "window.json").write_text(json.dumps(figures, indent=2) + "\n")
+        print(json.dumps(figures, indent=2))
     finally:
         shutil.rmtree(folder)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "window.json").write_text(json.dumps(figures, indent=2) + "\n")
-    print(json.dumps(figures, indent=2))
 
 
 def say(words: str) -> None:
