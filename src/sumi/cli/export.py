@@ -19,6 +19,7 @@ examples:
   sumi export markdown --max-tokens 100000 -o parts  for a model, in pieces that it can read
   sumi export jsonl postgresql://db.example.org/sumi --job docs
   sumi export epub output/docs.example.org           for an e-book reader
+  sumi export obsidian output/docs.example.org -o ~/vault/docs
   sumi export mkdocs -o site                         then: mkdocs build -f site/mkdocs.yml
 """
 

@@ -17,6 +17,7 @@ from sumi.engine.progress import pace_notes
 from sumi.engine.revisit import facts_of_lost_file
 from sumi.engine.summary import NOTHING_FOUND, Scores, findings, standing_of, summarize
 from sumi.engine.traces import LimitsShown, Now, Observed, Retune, Traces, retuned, shown_hosts
+from sumi.engine.unused_patterns import unused_patterns
 from sumi.errors import SumiError, UsageError
 from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChanged, Summary
 from sumi.frontier.retry import WORTH_ANOTHER_RUN
@@ -236,6 +237,8 @@ class Run:
                 hash_routes=remarks.hash_routes,
             )
             notes = (*notes, *self._output.remarks(), *remarks.notes, *scores.notes())
+            if not self._control.was_stopped:
+                notes = (*notes, *await unused_patterns(self._store, self._job.recipe.scope))
         return summarize(
             self._job.recipe,
             stats,

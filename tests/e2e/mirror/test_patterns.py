@@ -61,3 +61,16 @@ def test_an_excluded_start_url_is_refused_before_any_request(
     assert run.returncode == 2
     assert "there is nothing to fetch" in run.stderr
     assert "/api/**" in run.stderr
+
+
+def test_a_pattern_that_matched_nothing_is_told_with_the_syntax(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", '<p>To <a href="e1.html">one</a> and <a href="f1.html">another</a>.</p>')
+        site.write("e1.html", "<p>The first of the pages that are numbered.</p>")
+        site.write("f1.html", "<p>And this is a page of another letter.</p>")
+        options = ("--rate-limit", "0", "--json", "--include", "/**", "--exclude", "/f*")
+        done = run_sumi("mirror", site.url, *options, "--exclude", "/e[0-9]*", "--exclude", "/f1*")
+    notes = [note for note in done.events[-1]["notes"] if "matched" in note]
+    (said,) = notes
+    assert said.startswith("no URL matched the pattern /e[0-9]*: patterns are globs, with *, ** and ? only")
+    assert done.events[-1]["outcomes"]["captured"] == 2
