@@ -18,6 +18,7 @@ from tests.folder_site import FolderSite, folder_site
 from tests.object_stores import BUCKET, moto
 from tests.postgres import Postgres
 
+psycopg = pytest.importorskip("psycopg")
 pytest.importorskip("obstore")
 
 FAST = ("--rate-limit", "0", "--retries", "0", "-q")
@@ -138,3 +139,17 @@ def test_a_kill_at_any_moment_leaves_the_source_whole_and_the_target_absent_or_c
         if (tmp_path / "back").exists():
             break
     assert run_sumi("state", "check", "back", "--deep").returncode == 0
+
+
+def test_a_login_without_the_right_to_write_is_told_so(
+    postgres: Postgres, run_sumi: RunSumi, site: FolderSite, tmp_path: Path, job: str
+) -> None:
+    address, reader = postgres.address(), f"reader_{os.getpid()}"
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {reader} LOGIN IN ROLE sumi_reader")
+    assert run_sumi("mirror", site.url, *FAST, "--max-pages", "3").returncode == 0
+    place = address.replace("sumi@", f"{reader}@")
+    up = run_sumi("state", "migrate", "output", place, "--job", job, "--store", f"file://{tmp_path}/store")
+    assert up.returncode == 2
+    assert "permission denied" in up.stderr
+    assert "bug" not in up.stderr

@@ -8,9 +8,10 @@ imported until one update, and a folder gets its name at the end. Contents go fi
 import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Protocol
 
 import msgspec
+import psycopg
 
 from sumi.assembly.shared_job import shared_recipe
 from sumi.catalogue.page_files import PageFiles, open_page_files
@@ -43,8 +44,6 @@ from sumi.state.folder import LOOKING, STATE_FOLDER, backend_named, backend_of, 
 from sumi.state.lock import Claim, FolderLock, remove_all_but
 from sumi.state.migrate import BATCH, COMMAND, move_into_place
 from sumi.urls.paths import PathAllocator
-
-_MOST_PAGES: Final = "max_pages"
 
 
 class _Mover(Protocol):
@@ -113,6 +112,11 @@ class _Upward:
                 await job.restore(batch)
             stats = await source.stats()
             return await job.finish(stats.outcomes, stats.pending, self._settings.max_pages)
+        except psycopg.Error as error:
+            reason = " ".join(str(error).split())
+            raise StateError(
+                f"the database refused the copy: {reason}; try again as the owner of the tables"
+            ) from None
         finally:
             await connection.close()
 
