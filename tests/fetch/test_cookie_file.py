@@ -69,6 +69,9 @@ class _Members(BaseHTTPRequestHandler):
 
     asked: list[tuple[str, str]]
     over = False
+    pages = 0  # how many more there are
+    how = "refused"
+    lasts = 5  # pages
 
     def do_GET(self) -> None:
         cookie = self.headers.get("Cookie", "")
@@ -77,11 +80,26 @@ class _Members(BaseHTTPRequestHandler):
             type(self).over = True
         may = "session=open-sesame" in cookie and not self.over
         body = "<p>Welcome back. <a href='/more'>more</a> <a href='/logout'>Sign out</a> and other words.</p>"
+        if self.path != "/robots.txt" and sum("/p" in path for path, _ in self.asked) > self.lasts:
+            type(self).over = True
+        if self.path.startswith("/login"):
+            self._page("<p>Please sign in to go on reading what members may read.</p>")
+            return
+        if not may and self.how == "redirected" and self.path != "/robots.txt":
+            self.send_response(302)
+            self.send_header("Location", f"/login?next={self.path}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         if self.path == "/robots.txt" or not may:
             self.send_response(404 if self.path == "/robots.txt" else 403)
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
+        self._page(body + "".join(f"<a href='/p{number}'>{number}</a> " for number in range(self.pages)))
+
+    def _page(self, body: str) -> None:
+        body += f"<p>This is {self.path} of it.</p>"
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(body)))
@@ -127,3 +145,24 @@ def test_a_file_without_cookies_for_the_site_is_refused(run_sumi: RunSumi, tmp_p
     done = run_sumi("mirror", "https://a.test/", "--cookie-file", "cookies.txt")
     assert done.returncode == 2
     assert "no cookie for a.test" in done.stderr
+
+
+@pytest.mark.parametrize("how", ["refused", "redirected"])
+def test_a_session_that_ends_is_noticed_and_no_sign_in_page_captured(
+    how: str, members: tuple[str, type[_Members]], run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    url, handler = members
+    handler.pages, handler.how = 40, how
+    (tmp_path / "cookies.txt").write_text("127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\topen-sesame\n")
+    words = ("mirror", url, "--rate-limit", "0", "--concurrency", "1", "--json", "--retries", "0")
+    done = run_sumi(*words, "--cookie-file", "cookies.txt")
+    assert done.returncode == 3
+    reasons = [event.get("why", "") for event in done.events if event["event"] == "state"]
+    assert any("session seems to have ended" in why for why in reasons), done.stdout
+    assert len(handler.asked) < 25
+    kept = [path.read_text() for path in tmp_path.rglob("*.md") if not path.name.startswith("_")]
+    assert kept
+    assert not any("Please sign in" in text for text in kept)
+    handler.over, handler.lasts = False, 1000  # logged in again
+    assert run_sumi(*words, "--cookie-file", "cookies.txt", "--update").returncode == 0
+    assert len(list(tmp_path.rglob("index.md"))) == 42

@@ -45,7 +45,7 @@ from sumi.settings.setting import (
     grouped,
 )
 
-SIGNS_OUT: Final = r"re:(?i)/(log|sign)[-_]?(out|off)\b"
+SIGNS_IN_OR_OUT: Final = r"re:(?i)/(log|sign)[-_]?(in|on|out|off)(/|\.[a-z]+)?$"
 HOME_PAGE: Final = "https://pypi.org/project/sumi/"
 
 
@@ -132,8 +132,8 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
 
     @property
     def excluded(self) -> tuple[str, ...]:
-        """``exclude``, and what would end the session that a cookie file gives access to."""
-        return self.exclude if self.cookie_file is None else (*self.exclude, SIGNS_OUT)
+        """``exclude``, and the ways into and out of the session that a cookie file has."""
+        return self.exclude if self.cookie_file is None else (*self.exclude, SIGNS_IN_OR_OUT)
 
     @property
     def path_budgets(self) -> tuple[tuple[str, int], ...]:
@@ -268,7 +268,7 @@ _NETWORK: Final = grouped(
         "cookie-file",
         FILE,
         "Send the cookies in this file (Netscape format) to the URL's own scheme, host and port; links that "
-        "sign out are not followed.",
+        "sign in or out are not followed.",
         otherwise="none",
     ),
     Setting(

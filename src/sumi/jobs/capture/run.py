@@ -20,6 +20,7 @@ from sumi.assembly.parts import (
     replayed,
     teller,
 )
+from sumi.assembly.session_watch import session_watch
 from sumi.corpus.indexing import keep_current
 from sumi.engine.completeness import PARTIAL
 from sumi.engine.control import Control, RunState, obeying_signals
@@ -83,8 +84,9 @@ async def capture(
     chosen = urls if isinstance(urls, CaptureSettings) else keyword_settings(urls, settings)
     raise_limit()
     job = affordable(replayed(capture_job(chosen), chosen.replay), chosen.processes)
-    async with operated(chosen, job, listeners) as heard:
-        captured = await _captured(chosen, job, heard, control or Control(), job_id, begun)
+    control = control or Control()
+    async with operated(chosen, job, (*listeners, *session_watch(chosen, control))) as heard:
+        captured = await _captured(chosen, job, heard, control, job_id, begun)
         if chosen.index:
             await keep_current(chosen.store, teller(heard))
         return captured

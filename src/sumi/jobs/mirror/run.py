@@ -23,6 +23,7 @@ from sumi.assembly.parts import (
     team_of,
     teller,
 )
+from sumi.assembly.session_watch import session_watch
 from sumi.corpus.indexing import keep_current
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.disk_watch import disk_space_notes, require_disk_space
@@ -89,9 +90,9 @@ async def mirror(
     """
     raise_limit()
     chosen = given_settings(url, settings)
-    job = _job_for(chosen)
-    async with operated(chosen, job, listeners) as heard:
-        return await _mirror(chosen, job, heard, control or Control(), read_settings)
+    job, control = _job_for(chosen), control or Control()
+    async with operated(chosen, job, (*listeners, *session_watch(chosen, control))) as heard:
+        return await _mirror(chosen, job, heard, control, read_settings)
 
 
 async def join_mirror(
