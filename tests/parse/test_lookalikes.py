@@ -67,3 +67,18 @@ def test_signatures_are_code(signature: str, code: str) -> None:
 
 def test_what_holds_blocks_is_no_signature() -> None:
     assert of("<div class=signature><p>Yours,</p><p>the keeper</p></div>") == "Yours,\n\nthe keeper\n"
+
+
+def test_rows_between_headings_are_lines() -> None:
+    table = (
+        "<table class=decls><tr><td colspan=2><h2>Functions</h2></td></tr><tr><td>double&nbsp;</td>"
+        "<td><a href=/w>wind</a> (int turns)</td></tr><tr><td>&nbsp;</td><td>Winds it.</td></tr></table>"
+    )
+    assert of(table) == "## Functions\n\ndouble [wind](https://e.org/w) (int turns)\n\nWinds it.\n"
+
+
+def test_columns_stand_as_the_ends_of_classes_say() -> None:
+    cells = "".join(f"<th class=tableHead{side}>{side}</th>" for side in ("None", "Left", "Center", "Right"))
+    assert of(f"<table><tr>{cells}</tr><tr><td>1<td>2<td>3<td>4</table>").split("\n")[1] == (
+        "| --- | :--- | :---: | ---: |"
+    )

@@ -94,6 +94,12 @@ def test_source_behind_a_box_is_hidden() -> None:
     assert found.left_out == {"hidden": 6}
 
 
+@pytest.mark.parametrize("name", ["impl-T", "a%3CT%3E", "§5"])
+def test_a_sign_knows_itself_however_its_address_is_written(name: str) -> None:
+    page = of(f"<section id='{name}'><a href='#{name}'>§</a><h3>Clock</h3><p>It ticks.</p></section>")
+    assert "§" not in sumi.convert(page.encode()).markdown
+
+
 def test_signs_that_lead_to_themselves_go() -> None:
     page = of(
         "<section id=impl><a class=anchor href=#impl>§</a><a class='src right' href=../lib.html>Source</a>"

@@ -23,6 +23,7 @@ _STYLE: Final = re.compile(r"text-align\s*:\s*(left|start|center|right|end)\b")
 _CLASS: Final = re.compile(
     r"(?:^|\s)(?:text|halign|align|ta|has-text|cell|col|u-text|x:text|md:text)[-_]?(left|start|center|right|end)(?:ed)?(?=$|\s)"
 )
+_END_OF_CLASS: Final = re.compile(r"(?:Head|Body|Cell|Column|Text|Align)(Left|Center|Right)(?=$|\s)")
 _MARK: Final = re.compile(f"[{_NONE}-{_RIGHT}]")
 _HEAD_AND_RULE: Final = re.compile(f"^(.*[{_NONE}-{_RIGHT}].*)\n(.*)$", re.MULTILINE)
 _TELLING: Final = tuple(f"{cell}[{name}]" for cell in ("th", "td") for name in ("style", "align", "class"))
@@ -73,8 +74,13 @@ def _side_of(cell: Element) -> str:
     if not cell.attrs:
         return ""
     side = (cell.attr("align") or "").strip().lower()
-    found = _STYLE.search((cell.attr("style") or "").lower()) or _CLASS.search(cell.attr("class") or "")
-    return _SIDES.get(side, "") or ("" if found is None else _SIDES[found[1]])
+    classes = cell.attr("class") or ""
+    found = (
+        _STYLE.search((cell.attr("style") or "").lower())
+        or _CLASS.search(classes)
+        or _END_OF_CLASS.search(classes)
+    )
+    return _SIDES.get(side, "") or ("" if found is None else _SIDES[found[1].lower()])
 
 
 def _ruled(found: re.Match[str]) -> str:

@@ -342,9 +342,9 @@ def _says_chrome(link: Element, text: str) -> bool:
 def _leads_to_itself(link: Element) -> bool:
     """Or to what it is in."""
     _, _, place = (link.attr("href") or "").partition("#")
-    name = unquote(place)
+    names = {place, unquote(place)}  # an id may be written as in the address
     around = (each.attr("id") for each in islice(link.ancestors, _NEARBY) if isinstance(each, Element))
-    return bool(name) and (link.attr("id") == name or name in around)
+    return bool(place) and (link.attr("id") in names or not names.isdisjoint(around))
 
 
 def link_share(element: Element) -> float:

@@ -33,6 +33,8 @@ _TAKEN_APART: Final = ("table", "thead", "tbody", "tfoot", "tr", "td", "th", "ca
 
 
 _LEAST_GRID: Final = 2  # columns
+_MOST_JOINED: Final = 3
+_LONGEST_LINE: Final = 300
 _Grid: TypeAlias = list[tuple[Element, list[Element]]]  # each row with its cells
 
 
@@ -78,6 +80,7 @@ class TableFitter:
         if _has_head(grid):
             self._embolden_headings(table)
         if _is_layout(table, grid):
+            _join_short_rows(table, grid)
             _take_apart(table, grid)
             return
         if _is_one_line(table, grid):
@@ -276,6 +279,25 @@ def _write_as_line(table: Element, grid: _Grid) -> None:
     table.clear()
     table.tag = "div"
     table.append(line)
+
+
+def _join_short_rows(table: Element, grid: _Grid) -> None:
+    """Between headings, as the type and the name of a function: a row that has no blocks is a line."""
+    if next(table.iter_elements(_HEADINGS), None) is None or table.attr("role") in ("presentation", "none"):
+        return
+    for row, cells in grid:
+        shown = sum(bool(cell.text.strip()) for cell in cells)
+        if _LEAST_GRID <= shown <= len(cells) <= _MOST_JOINED and _is_short_line(row):
+            line = join_cells(cells, " ")
+            row.clear()
+            row.append(line)
+            cells.clear()
+
+
+def _is_short_line(row: Element) -> bool:
+    if len(row.text) > _LONGEST_LINE:
+        return False
+    return next(row.iter_elements((*FLATTENED, *_UNCELLABLE)), None) is None
 
 
 def _take_apart(table: Element, grid: _Grid) -> None:
