@@ -2,7 +2,7 @@
 
 from typing import Final
 
-VIEW_VERSION: Final = 4  # part of the file's name: an older file is not read
+VIEW_VERSION: Final = 5  # part of the file's name: an older file is not read
 SCHEMA: Final = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE url(
@@ -13,7 +13,8 @@ CREATE INDEX url_url ON url(url);
 CREATE INDEX url_group ON url(outcome, rule, id);
 CREATE INDEX url_page ON url(url) WHERE is_page;
 CREATE INDEX url_folder ON url(folder, url) WHERE is_page;
-CREATE INDEX url_fidelity ON url(fidelity, url) WHERE is_page AND fidelity < 0.9;
+CREATE INDEX url_outcome ON url(outcome, id);
+CREATE INDEX url_poor ON url(url) WHERE is_page AND fidelity < 0.9;
 CREATE TABLE grouped(ending TEXT, outcome TEXT, rule TEXT, count INT);
 CREATE TABLE folder(path TEXT PRIMARY KEY, parent TEXT, name TEXT, pages INT) WITHOUT ROWID;
 CREATE INDEX folder_parent ON folder(parent, name);
