@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sumi.catalogue.captures import open_captures
 from sumi.errors import StateError
 from sumi.jobs.capture.database import BatchWriter, CaptureDatabase
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, JobStatus
@@ -169,3 +170,13 @@ def test_the_writes_of_one_turn_are_one_transaction(database: CaptureDatabase) -
 
     asyncio.run(scenario())
     assert titles(database, "job") == ["a", "b", "c"]
+
+
+def test_whoever_holds_a_moment_reads_what_was_there_then(path: Path, database: CaptureDatabase) -> None:
+    database.put_job(job("one"))
+    with open_captures(path) as reader:
+        reader.hold_moment()
+        database.put_job(job("two"))
+        assert [row.id for row in reader.jobs()] == ["one"]
+    with open_captures(path) as reader:
+        assert {row.id for row in reader.jobs()} == {"one", "two"}

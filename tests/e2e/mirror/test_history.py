@@ -272,6 +272,7 @@ def test_section_events_bring_a_store_up_to_date(run_sumi: RunSumi, site: Folder
     fresh: dict[str, str] = {}
     applied(lines(run_sumi, *feed), fresh, urls)
     assert store == fresh
+    assert any("And a paragraph more." in text for text in store.values())
     assert lines(run_sumi, *feed, "--cursor", "store.cursor") == []
 
 

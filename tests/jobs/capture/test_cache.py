@@ -72,3 +72,16 @@ def test_what_a_304_says_of_freshness_replaces_all_that_was_said_before(
     assert isinstance(answer, Response)
     assert (answer.status, answer.body, answer.header("cache-control")) == (200, BODY, kept)
     assert answer.header("etag") == '"1"'
+
+
+@pytest.mark.parametrize("hidden_cookies", [False, True])
+@pytest.mark.parametrize("cookies", [False, True])
+def test_a_page_that_varies_by_cookies_stands_for_itself_once_there_may_be_some(
+    cookies: bool, hidden_cookies: bool
+) -> None:
+    keys = VaryKeys(NetworkPolicy(cookies=cookies), b"salt", hidden_cookies=hidden_cookies)
+    assert keys.key(URL, ["accept"]) == keys.key(URL, []) != keys.key(URL, ["user-agent"])
+    assert (keys.key(URL, ["cookie"]) is None) == (cookies and hidden_cookies)
+    keys.note_cookies(Response(URL, 200, (("set-cookie", "a=1"),), b"", Timing(0.0, 0.0, 0.0)))
+    assert (keys.key(URL, ["cookie", "user-agent"]) is None) == cookies
+    assert keys.key(URL, ["user-agent"]) is not None
