@@ -64,6 +64,7 @@ class Recipe(msgspec.Struct, frozen=True):
     min_fidelity: float = 0.0  # pages with a lower fidelity are kept, but make the run partial
     max_junk: float = 1.0  # and so do pages with more junk
     source: SourceChoice = SourceChoice.HTML  # whether a site's own Markdown is used where it is as good
+    documents: bool = False  # PDF, DOCX, ODT and EPUB are pages, too
     asset_bytes: int = 0  # images that pages show and files they link to are kept up to this size; 0: none
     # With a limit on pages: no further sitemap is read while more pages than this are waiting, and more than
     # twice as many as the limit allows, since some fail. 0: every sitemap is read.

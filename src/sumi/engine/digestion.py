@@ -236,6 +236,7 @@ class Digestion:
             dates=self._revisits.wants_dates,
             vocabulary=self._gate.traps.watches(visit.url),
             assets=bool(recipe.asset_bytes),
+            documents=recipe.documents,
             alternate=self._native.active,
             navigation=recipe.take_links,
         )

@@ -85,7 +85,9 @@ def convert(
 
 def convert_page(source: _Source, *, explain: bool) -> Converted:
     base = source.url or _base_in(source) or _HERE + quote(source.path)
-    request = DigestRequest(base, source.body, source.content_type, Kind.PAGE, Preset.MIRROR, markdown=True)
+    request = DigestRequest(
+        base, source.body, source.content_type, Kind.PAGE, Preset.MIRROR, markdown=True, documents=True
+    )
     digest = digest_page(request)
     if isinstance(digest, Undigested):
         raise NotConverted(

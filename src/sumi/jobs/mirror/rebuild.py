@@ -201,5 +201,6 @@ def _request(record: UrlRecord, body: bytes, *, anchors: bool) -> DigestRequest:
         kind=Kind.PAGE,
         preset=Preset.MIRROR,
         markdown=True,
+        documents=True,  # of the bodies that are stored, each became a page
         anchors=anchors,
     )

@@ -1,5 +1,6 @@
 """Settings of a mirror as a job: what to crawl, and how, as data."""
 
+from importlib.util import find_spec
 from pathlib import PurePosixPath
 
 from sumi.assembly.connection import (
@@ -11,6 +12,7 @@ from sumi.assembly.connection import (
     render_of,
     traps_of,
 )
+from sumi.errors import UsageError
 from sumi.jobs.mirror.settings import MirrorSettings
 from sumi.model import Candidate, Hop, Kind
 from sumi.policy import FollowLinks, FrontierPolicy, Preset, RetryPolicy, RobotsPolicy, UrlLimits
@@ -59,6 +61,7 @@ def mirror_job(settings: MirrorSettings) -> Job:
         keep_raw=settings.raw,
         on_error=settings.on_error,
         source=settings.source,
+        documents=_documents(settings),
         asset_bytes=settings.max_asset_size if settings.assets else 0,
         trust_dates=settings.trust_lastmod,
         plenty=PLENTY,
@@ -81,6 +84,12 @@ def _follow_links(settings: MirrorSettings) -> FollowLinks:
     if settings.follow_links:
         return FollowLinks.ALWAYS
     return FollowLinks.NEVER if settings.urls_from else FollowLinks.UNLESS_SITEMAP
+
+
+def _documents(settings: MirrorSettings) -> bool:
+    if settings.documents and find_spec("pypdfium2") is None:
+        raise UsageError("--documents needs a reader of PDF: pip install 'sumi[documents]'")
+    return settings.documents
 
 
 def _kind_of(url: str) -> Kind:

@@ -68,6 +68,7 @@ class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
     max_pages: int = 10_000
     max_depth: int | None = None
     source: SourceChoice = SourceChoice.AUTO
+    documents: bool = False
     assets: bool = False
     max_asset_size: int = 20 * MIB
     max_assets_total: int = 1024 * MIB
@@ -138,6 +139,11 @@ _TAKE: Final = grouped(
         choice(SourceChoice),
         "Make pages from their HTML, or from the site's own Markdown if it is at least as good: auto looks "
         "for it if pages announce it and a sitemap lists them, markdown looks everywhere.",
+    ),
+    Setting(
+        "documents",
+        SWITCH,
+        "Also make pages of linked PDF, DOCX, ODT and EPUB files (needs sumi[documents]).",
     ),
     Setting(
         "assets",
@@ -299,9 +305,9 @@ LOOKING: Final = tuple(one for one in SETTINGS if one.group != OPERATING and one
 NOT_PLANNED: Final = frozenset(
     {
         *("output", "fresh", "update", "trust-lastmod", "rewrite-links", "state", "job", "store", "history"),
-        *("follow-links", "max-depth", "assets", "max-asset-size", "max-assets-total", "drop-duplicates"),
-        *("min-fidelity", "on-error", "min-free", "durability", "git", "urls-from", "urls-column"),
-        *("revisit", "revisit-min", "revisit-max"),
+        *("follow-links", "max-depth", "documents", "assets", "max-asset-size", "max-assets-total"),
+        *("drop-duplicates", "min-fidelity", "on-error", "min-free", "durability", "git", "urls-from"),
+        *("urls-column", "revisit", "revisit-min", "revisit-max"),
     }
 )
 NOT_LISTED: Final = NOT_PLANNED | {
@@ -394,6 +400,7 @@ SAVED: Final = (
     "user_agent",
     "contact",
     "rewrite_links",
+    "documents",
     "assets",
     "max_asset_size",
     "max_assets_total",

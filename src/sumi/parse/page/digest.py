@@ -36,6 +36,7 @@ class DigestRequest(msgspec.Struct, frozen=True):
     pack: bool = True  # False: of ``raw`` only the hash is wanted, as the body is kept as it came
     navigation: bool = False  # the data that scripts make the page's menu of is wanted too
     anchors: bool = False  # of places that other pages may link to, in the Markdown
+    documents: bool = False  # PDF and its like are pages, too
     full_text: bool = False  # the body is all of a site's Markdown, which is wanted in parts by page
 
 

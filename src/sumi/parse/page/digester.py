@@ -93,8 +93,37 @@ def digest_page(request: DigestRequest) -> PageDigest | Undigested:
         return PageDigest(links=[], parts=parts_by_page(text, request.url))
     form, why = form_of(request.content_type, request.body)
     if form is Form.OTHER:
-        return Undigested(Verdict(Outcome.NOT_HTML, why))
+        return _digest_document(request, why)
     return _digest_html(request) if form is Form.HTML else _digest_markdown(request)
+
+
+def _digest_document(request: DigestRequest, why: str) -> PageDigest | Undigested:
+    from sumi.parse.documents.document import Unreadable
+    from sumi.parse.documents.reading import kind_of_document, read_document
+
+    kind = kind_of_document(request.body) if request.documents else ""
+    if not kind:
+        return Undigested(Verdict(Outcome.NOT_HTML, why))
+    try:
+        document = read_document(request.body, kind)
+    except Unreadable as error:
+        return Undigested(Verdict(Outcome.PARSE_FAILED, f"{kind}: {error}"))
+    page = _digest_html(
+        msgspec.structs.replace(
+            request,
+            body=f"<main>{document.html}</main>".encode("utf-8", "replace"),
+            content_type="text/html; charset=utf-8",
+            anchors=True,
+        )
+    )
+    return msgspec.structs.replace(
+        page,
+        title=harmless(document.title) or page.title,
+        language=harmless(document.language) or page.language,
+        fidelity=None if page.fidelity is None else round(page.fidelity * document.share, 3),
+        shortfalls=[*page.shortfalls, *document.shortfalls],
+        problem=document.problem or page.problem,
+    )
 
 
 def digest_sitemap(request: DigestRequest) -> PageDigest | Undigested:
