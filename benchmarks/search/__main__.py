@@ -2,7 +2,7 @@
 
 Two lists of questions: on ``tuned.txt`` weights were chosen, on ``unseen.txt`` never. ``--missed`` lists the
 questions without a right page among the first three; ``--choose`` tries other weights on the tuned ones.
-Exits with 1 if a figure is below what docs/concepts/ranking.md promises.
+Exits with 1 if a figure is below its target; docs/concepts/ranking.md says which are.
 """
 
 import argparse
@@ -103,7 +103,7 @@ def _compare(library: Library) -> int:
         failed |= ours[0][0] < known_least or ours[1][0] < all_least
         if name == "unseen":
             failed |= any(mine[0] < other[0] + _BETTER for mine, other in zip(ours, plain, strict=True))
-    print("below what is promised" if failed else "all as promised")
+    print("below a target" if failed else "every target is reached")
     return int(failed)
 
 

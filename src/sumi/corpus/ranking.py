@@ -26,7 +26,7 @@ class Word(NamedTuple):
     text: str
     forms: tuple[str, ...]
     pages: int  # that have it
-    form_worth: float = 0.8
+    worth: tuple[float, ...] = (1.0,)  # of each form
 
 
 class Hit(NamedTuple):

@@ -11,11 +11,15 @@ import apsw
 from sumi.corpus.index_store import SearchIndex, site_token
 from sumi.corpus.query import Query, Term
 from sumi.corpus.ranking import FIELDS, Hit, Hits, Word, closeness
+from sumi.corpus.synonyms import RELATED
 from sumi.corpus.words import stem
 
 MOST_SECTIONS: Final = 300
 MOST_PAGES: Final = 150
 _MOST_FORMS: Final = 8  # of one word
+_MOST_RELATED: Final = 2  # of each word that means the same
+FORM_WORTH: Final = 0.8
+RELATED_WORTH: Final = 0.4
 _MOST_PLACES: Final = 40  # of one word in a text, where closeness is looked at
 _COLUMNS: Final = len(FIELDS) + 1  # with the site
 _BODY: Final = _COLUMNS - 1
@@ -38,15 +42,24 @@ def candidates(store: SearchIndex, query: Query, sites: Iterable[int] | None) ->
 def _word(store: SearchIndex, term: Term, pages: int) -> Word:
     """With its other forms that occur, and on how many pages."""
     if len(term.words) > 1:
-        return Word(term.words[-1], (term.quoted,), max(1, pages // 200))
+        return Word(term.words[-1], (term.quoted,), max(1, pages // 200), (1.0,))
     word = term.words[0]
     root = stem(word)
-    rows = store.rows(_FORMS, (root, root + "\U0010ffff"))
-    forms = {form: number for form, number in rows if stem(form) == root}
+    forms = _forms(store, root)
     number = forms.pop(word, 0)
-    usual = sorted(forms, key=lambda form: -forms[form])[: _MOST_FORMS - 1]
+    usual = list(forms)[: _MOST_FORMS - 1]
     number += sum(forms[form] for form in usual)
-    return Word(word, tuple(f'"{form}"' for form in (word, *usual)), min(pages, number))
+    related = tuple(
+        form for other in RELATED.get(root, ()) for form in list(_forms(store, other))[:_MOST_RELATED]
+    )
+    worth = (1.0, *[FORM_WORTH] * len(usual), *[RELATED_WORTH] * len(related))
+    return Word(word, tuple(f'"{form}"' for form in (word, *usual, *related)), min(pages, number), worth)
+
+
+def _forms(store: SearchIndex, root: str) -> dict[str, int]:
+    """The words of a stem that occur, the most usual first, and on how many pages."""
+    rows = store.rows(_FORMS, (root, root + "\U0010ffff"))
+    return dict(sorted(((w, n) for w, n in rows if stem(w) == root), key=lambda row: -row[1]))
 
 
 def _match(words: list[Word], excluded: Iterable[Term], sites: Iterable[int] | None) -> str:
@@ -98,7 +111,7 @@ class _Counter:
             for at in range(len(word.forms)):
                 found = api.phrase_locations(number)
                 number += 1
-                worth = 1.0 if at == 0 else word.form_worth
+                worth = word.worth[at]
                 for column in range(1, _COLUMNS):
                     count[column - 1] += worth * len(found[column])
                 spots += found[_BODY][:_MOST_PLACES]
