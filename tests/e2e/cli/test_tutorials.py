@@ -12,11 +12,8 @@ import pytest
 from tests.commands import sumi_environment
 
 ROOT = Path(__file__).parents[3]
-TUTORIALS = [
-    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
-    ROOT / "docs" / "guides" / "sources.md",
-    ROOT / "docs" / "guides" / "watch.md",
-]
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+GUIDES = [ROOT / "docs" / "guides" / f"{name}.md" for name in ("sources", "watch")]
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WRONG = (2, 4, 5, 6, 7, 8)
 
@@ -42,7 +39,7 @@ def script_of(page: Path, port: int) -> str:
     )
 
 
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", TUTORIALS + GUIDES, ids=lambda page: page.stem)
 def test_the_commands_of_a_tutorial_work(page: Path, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "sumi").write_text(f'#!/bin/sh\nexec {sys.executable} -m sumi "$@"\n')
