@@ -74,7 +74,7 @@ def test_added_changed_moved_and_removed_pages_are_told_apart(
     home = tmp_path / "output" / site.home
     assert "entirely different" in (home / "p3" / "index.md").read_text()
     assert not (home / "p5" / "index.md").exists()
-    assert "know of p5" in (home / "_gone" / site.home / "p5" / "index.md").read_text()
+    assert "know of p5" in (home / "_gone" / "p5" / "index.md").read_text()
     gone = {page["url"]: page for page in manifest(tmp_path, site)["gone_pages"]}
     assert gone[f"{site.url}p7.html"]["moved_to"] == f"{site.url}new.html"
     untouched = {path for path, stamp in before.items() if stamps(tmp_path).get(path) == stamp}
@@ -96,7 +96,7 @@ def test_a_removed_page_stays_gone_and_may_come_back(
     mirror(run_sumi, site, "--update")
     home = tmp_path / "output" / site.home
     assert (home / "p5" / "index.md").is_file()
-    assert not (home / "_gone" / site.home / "p5" / "index.md").exists()
+    assert not (home / "_gone" / "p5" / "index.md").exists()
 
 
 def test_a_dead_server_destroys_nothing(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:

@@ -79,6 +79,7 @@ class GonePages:
 
     def __init__(self, files: SafeFolder, home: str) -> None:
         self._files = files
+        self._home = home
         self._folder = f"{home}/_gone"
         self._moved: dict[str, str] = {}  # former path by URL
 
@@ -110,6 +111,8 @@ class GonePages:
         path = self._moved.pop(url, None)
         if path is not None:
             self._files.remove(self._place(path))
+            self._files.remove(f"{self._folder}/{path}")  # where earlier versions put it
 
     def _place(self, path: str) -> str:
-        return f"{self._folder}/{path}"
+        """As in the tree; pages of other hosts are below their names."""
+        return f"{self._folder}/{path.removeprefix(f'{self._home}/')}"
