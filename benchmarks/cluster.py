@@ -170,7 +170,8 @@ def reassigned(web: Web, folder: Path, server: Postgres) -> float:
     slow = [word.replace("--rate-limit=0", "--rate-limit=0.4") for word in web.mirror]
     mirror = [*slow, f"--state={server.address()}", f"--job={name}", "-o", str(folder / name)]
     running = [subprocess.Popen(mirror, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
-    await_row(server, f"SELECT count(*) > {web.hosts} FROM sumi.url")
+    known = f"SELECT count(*) > {web.hosts} FROM sumi.url u JOIN sumi.job j ON j.id = u.job"
+    await_row(server, f"{known} WHERE j.name = '{name}'")
     words = worker(server, name, folder / f"{name}-2").split()
     running.append(subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     await_row(server, f"SELECT count(DISTINCT pid) = 2 FROM pg_locks WHERE {BUCKET_LOCKS}")
