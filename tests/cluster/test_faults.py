@@ -125,7 +125,8 @@ def test_a_commit_whose_answer_is_lost_counts_once(
         crew.end()
         assert len(cuts) == 3
         each_page_once(web, ledger_of(postgres, job))
-        assert set(web.pages_asked().values()) == {1}
+        # What was in flight beside it, at most one page of each host, is fetched again.
+        assert sum(web.pages_asked().values()) - 6 * 8 <= len(cuts) * 6
         web.require_polite(PAUSE)
 
 

@@ -6,6 +6,8 @@ import asyncio
 import psycopg
 import pytest
 
+from sumi.policy import FrontierPolicy, PacingPolicy
+from sumi.state.cluster.holdings import Holdings
 from sumi.state.cluster.keys import BUCKETS, bucket_of, first_key, key_of, last_key, runs_of
 from sumi.state.cluster.membership import Membership, Place, Taken, fair_share
 from sumi.state.cluster.session import Lost, connect
@@ -119,6 +121,31 @@ def test_what_a_dead_worker_counted_and_reserved_is_not_lost(postgres: Postgres,
         await two.leave({})
 
     asyncio.run(scenario())
+
+
+def test_whoever_hands_on_what_it_inherited_hands_on_the_wait(postgres: Postgres, make: MakeJob) -> None:
+    job = make().id
+
+    async def scenario() -> None:
+        heir = await Membership.join(postgres.address(), job, "heir", PATIENT)
+        next_one = await Membership.join(postgres.address(), job, "next", PATIENT)
+        await heir.take([1, 2])
+        await heir.let_go({1: 0, 2: 0}, waiting={2})
+        assert sorted(await next_one.take([1, 2])) == [(1, True), (2, False)]
+        await next_one.leave({1: 0, 2: 0})
+        await heir.leave({})
+
+    asyncio.run(scenario())
+
+
+def test_a_host_that_comes_back_counts_as_asked_when_it_came() -> None:
+    holdings = Holdings(FrontierPolicy(PacingPolicy(delay=1.0)), 0.0)
+    schedule = holdings.machine.hosts.schedule
+    schedule.pace("a.test")  # somebody asks how long it waits, though it is not ours
+    holdings.begin({bucket_of("a.test"): 100.0})
+    assert schedule.pace("a.test").asked_at == 100.0
+    assert holdings.waiting({bucket_of("a.test")}, 99.0) == {bucket_of("a.test")}
+    assert holdings.waiting({bucket_of("a.test")}, 101.0) == set()
 
 
 def test_buckets_are_shared_evenly_and_busy_ones_first() -> None:

@@ -45,6 +45,10 @@ class Holdings:
         and are
         not asked before everything is there."""
         self.machine.hosts.withheld.update(asked_from)
+        # What was remembered of a host after it had left would let us ask it at once.
+        for host, _ in list(self.machine.hosts.schedule.paces()):
+            if bucket_of(host) in asked_from:
+                self.machine.hosts.forget(host)
         self.machine.hosts.schedule.opened_of.update(asked_from)
 
     def restore(self, rows: Sequence[Row], offset: float) -> None:
@@ -82,6 +86,11 @@ class Holdings:
         changed = (busy ^ self._was_busy) & self.owned
         self._was_busy = busy
         return self.machine.open_of(changed) if changed else {}
+
+    def waiting(self, buckets: Collection[int], now: float) -> set[int]:
+        """Those whose owner of before may still ask their hosts."""
+        opened = self.machine.hosts.schedule.opened_of
+        return {bucket for bucket in buckets if opened.get(bucket, now) > now}
 
     def own(self, buckets: Collection[int]) -> None:
         """Everything of them is there."""

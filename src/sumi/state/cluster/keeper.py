@@ -145,7 +145,8 @@ class Keeper:
         ready = {bucket for bucket in holdings.leaving if not holdings.machine.busy({bucket})}
         if ready and store.member is not None:
             await store.flush()
-            await store.member.let_go(holdings.drop(ready))
+            waiting = holdings.waiting(ready, store.now())
+            await store.member.let_go(holdings.drop(ready), waiting)
 
     # ── the end ────────────────────────────────────────────────────────────────────────────────────────
 

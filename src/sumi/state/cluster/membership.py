@@ -5,7 +5,7 @@ that holds them. So whoever lost its session can write nothing more, whatever it
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Literal, NamedTuple
 
@@ -136,16 +136,17 @@ class Membership:
             )
             return [Taken(*row) for row in await found.fetchall()]
 
-    async def let_go(self, open_of: Mapping[int, int]) -> None:
-        """In order: nothing of these buckets is in flight, and everything about them is written."""
+    async def let_go(self, open_of: Mapping[int, int], waiting: Collection[int] = ()) -> None:
+        """In order: nothing of these buckets is in flight, and everything about them is written. Those that
+        are ``waiting`` had an owner who may still ask their hosts, so that the next heir waits too."""
         if not open_of:
             return
         ids, opens = list(open_of), list(open_of.values())
         async with self.talking() as connection:
             await connection.execute(
-                """UPDATE sumi.bucket b SET let_go = true, open = x.open
+                """UPDATE sumi.bucket b SET let_go = b.id <> ALL(%s::int[]), open = x.open
                 FROM unnest(%s::int[], %s::bigint[]) x (id, open) WHERE b.job = %s AND b.id = x.id""",
-                (ids, opens, self.job),
+                (list(waiting), ids, opens, self.job),
             )
             await connection.execute(
                 "SELECT pg_advisory_unlock(%s, id) FROM unnest(%s::int[]) id", (_BUCKETS_OF + self.job, ids)
@@ -225,9 +226,9 @@ class Membership:
                 f"UPDATE sumi.worker SET {column} = %s, said = now() WHERE id = %s", (value, self.worker)
             )
 
-    async def leave(self, open_of: Mapping[int, int]) -> None:
+    async def leave(self, open_of: Mapping[int, int], waiting: Collection[int] = ()) -> None:
         """In order: buckets are let go, and this worker's row becomes part of the job's."""
-        await self.let_go(open_of)
+        await self.let_go(open_of, waiting)
         async with self.talking() as connection:
             await connection.execute(
                 "SELECT pg_advisory_unlock(%s, %s)", (WORKERS_OF + self.job, self.worker)

@@ -459,7 +459,9 @@ class ClusterStore(ClusterLedger):
         try:
             if member is not None and self.failure is None:
                 await self.flush()
-                await member.leave(self.holdings.machine.open_of(self.holdings.owned))
+                owned = self.holdings.owned
+                opens = self.holdings.machine.open_of(owned)
+                await member.leave(opens, self.holdings.waiting(owned, self.now()))
         except Lost:
             pass  # as after a kill: an heir waits a little
         finally:
