@@ -198,3 +198,23 @@ def test_only_strict_syncs_the_outputs_and_does_it_before_the_settlement(
 
     in_free_time(scenario())
     assert done == order
+
+
+def test_every_page_of_a_batch_that_cannot_be_written_says_so() -> None:
+    class Full(MemoryStore):
+        async def settle(self, settlements: Sequence[Settlement | Deferral]) -> list[bool]:
+            raise OSError(28, "No space left on device")
+
+    async def scenario() -> list[object]:
+        world = a_world(Full)
+        urls = [f"https://{number}.test/" for number in range(2)]
+        await world.store.add([Judged(Candidate(url, Hop.SEED)) for url in urls])
+        leases = await world.store.lease(2, world.clock.now())
+        settler = Settler(world.io, Durability.BATCH, in_flight=lambda: len(leases))
+        units = [Settlement(lease, Verdict(Outcome.CAPTURED, "HTTP 200"), 1.0) for lease in leases]
+        ended = asyncio.gather(*(settler.settle(unit) for unit in units), return_exceptions=True)
+        async with asyncio.timeout(60):
+            return list(await ended)
+
+    said = in_free_time(scenario())
+    assert [type(one) for one in said] == [OSError, OSError]
