@@ -37,7 +37,6 @@ def test_a_window_on_nothing_says_what_to_do(browser: Browser, spawn_sumi: Spawn
         "/search?q=anything": "or make one first: sumi mirror URL",
         "/job/000000000000": "This job is gone",
         "/page/000000000000?url=https%3A%2F%2Fa.example%2F": "There is no such job",
-        "/nowhere": "All jobs",
     }
     with looking_at(browser, window, theme="dark", width=360) as sight:
         for path, step in steps.items():

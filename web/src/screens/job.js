@@ -23,8 +23,10 @@ const TABS = {
 
 export function JobScreen({ id, tab }) {
   const live = useLive(id);
+  const gone = html`<${Empty} title="This job is gone">Its folder is not there any more. <${Link} to="/">All jobs</${Link}></${Empty}>`;
+  if (live.data === null && live.error?.status === 404) return html`<div class="screen">${gone}</div>`;
   return html`<div class="screen">
-    <${Answer} of=${live} what="Reading the job">${([made]) => (made ? html`<${Shown} id=${id} tab=${tab} made=${made} log=${live.log} />` : html`<${Empty} title="This job is gone">Its folder is not there any more. <${Link} to="/">All jobs</${Link}></${Empty}>`)}</${Answer}>
+    <${Answer} of=${live} what="Reading the job">${([made]) => (made ? html`<${Shown} id=${id} tab=${tab} made=${made} log=${live.log} />` : gone)}</${Answer}>
   </div>`;
 }
 
