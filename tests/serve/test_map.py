@@ -80,7 +80,7 @@ def test_the_picture_is_drawn_and_finds_pages_and_ways(window: OpenWindow) -> No
             page.wait_for_function(inked)
             for name, button in (("example/12", "Way from here"), ("example/14", "Way to here")):
                 page.get_by_label("Find a page on the map").fill(name)
-                page.locator(".found button").first.click()
+                page.locator(".found button", has_text=name).first.click()
                 page.get_by_role("button", name=button).click()
             expect(page.get_by_text("2 links", exact=True)).to_be_visible()
             assert page.locator("main b b, main img").count() == 0  # titles are text

@@ -5,8 +5,10 @@ too.
 """
 
 import asyncio
+import re
 from collections.abc import Iterable
 from hashlib import blake2b
+from typing import Final
 
 import msgspec
 
@@ -22,6 +24,7 @@ from sumi.parse.page.media_type import named_like_a_file
 from sumi.ports import Judged
 from sumi.recipe import Recipe
 
+_INDEX: Final = re.compile(r"/(?:index|default)\.(?:x?html?|php)\Z", re.IGNORECASE)
 SAME_CONTENT = Verdict(Outcome.UNCHANGED, "fetched again with the same content")
 SAME_ASSET = Verdict(Outcome.STORED, "fetched again with the same content")
 
@@ -100,7 +103,8 @@ class Contents:
             original = self._index.first_of(key, visit.url)
         else:
             original = await self._index.original_of(key, visit)
-        if original is None or self._recipe.keep_duplicates:
+        is_other_name = original is not None and self._recipe.markdown and are_one_place(original, visit.url)
+        if original is None or (self._recipe.keep_duplicates and not is_other_name):
             verdict = Verdict(Outcome.CAPTURED, f"HTTP {response.status}")
             facts = await self._io.output.accept(visit.lease, response, digest)
         else:
@@ -125,6 +129,11 @@ class Contents:
     def settled(self, visit: Visit, *, kept: bool) -> None:
         """Not ``kept``: also if the store dropped the result because the lease had expired."""
         self._index.settled(visit, kept=kept)
+
+
+def are_one_place(url: str, other: str) -> bool:
+    """``/a/`` and ``/a/index.html``: the file that servers show for a folder."""
+    return _INDEX.sub("/", url) == _INDEX.sub("/", other)
 
 
 def content_key(digest: PageDigest, *, titles_count: bool = True) -> str | None:

@@ -81,7 +81,7 @@ def test_a_wrong_value_is_named_with_what_it_must_be(run_sumi: RunSumi, tmp_path
         (["explain"], "the following arguments are required: URL"),
         (["rebuild", "nowhere"], "nowhere holds no job of Sumi"),
         (["state", "check", "nowhere"], "nowhere holds no job of Sumi"),
-        (["state", "migrate", "one"], "migrate takes two folders: FROM and TO"),
+        (["state", "migrate", "one"], "migrate takes two folders, or a folder and a database: FROM and TO"),
         (["state", "mend"], "invalid choice: 'mend'"),
         (["doctor", "nowhere"], "'nowhere' is not a folder"),
         (["map"], "the following arguments are required: CONFIG"),

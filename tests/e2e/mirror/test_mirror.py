@@ -201,7 +201,7 @@ def test_a_name_that_resolves_to_this_machine_is_refused_with_advice(
 def test_a_folder_that_cannot_be_used(small_site: RunningSite, run_sumi: RunSumi, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     run = run_sumi("mirror", small_site.url, "-o", "file/below")
-    assert run.returncode == 2
+    assert run.returncode == 8
     assert "cannot make the folder" in run.stderr
     assert (tmp_path / "file").read_text() == "in the way"
 

@@ -281,9 +281,12 @@ class ClusterStore(ClusterLedger):
         if member is None or member.silence > self.timing.no_lease or self.wish != "run":
             return []
         places = machine.hosts.places()
-        if places is not None and places < limit and machine.hosts.unreserved and machine.counts.open[PAGE]:
-            await self._reserve(max(RESERVED_AT_ONCE, limit - places))
-            machine = self.holdings.machine
+        if places is not None and places < limit and machine.hosts.unreserved:
+            # Never more than there is to do: the others would end while this worker sits on the rest.
+            lacking = machine.counts.open[PAGE] - machine.hosts.allowance
+            if lacking > 0:
+                await self._reserve(min(lacking, max(RESERVED_AT_ONCE, limit - places)))
+                machine = self.holdings.machine
         return machine.lease(limit, now)
 
     async def _reserve(self, wanted: int) -> None:
