@@ -17,16 +17,7 @@ from sumi.errors import StateError
 from sumi.events import Listener
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
 from sumi.policy import FrontierPolicy
-from sumi.ports import (
-    Deferral,
-    FrontierStats,
-    HostReport,
-    HostWait,
-    Judge,
-    Judged,
-    RobotsRecord,
-    Settlement,
-)
+from sumi.ports import Deferral, FrontierStats, HostReport, HostWait, Judge, Judged, RobotsRecord, Settlement
 from sumi.state.cluster.batch import Batch, Standing, clean, url_row, write
 from sumi.state.cluster.holdings import Holdings
 from sumi.state.cluster.keys import bucket_of, key_of
