@@ -41,9 +41,8 @@ class Holdings:
         self._base, self._was_busy = {}, set()
 
     def begin(self, asked_from: Mapping[int, float]) -> None:
-        """Before anything of these buckets is restored. Their hosts count as asked at the given moments,
-        and are
-        not asked before everything is there."""
+        """Before anything of these buckets is restored. Their hosts count as asked at the given moments, and
+        are not asked before everything is there."""
         self.machine.hosts.withheld.update(asked_from)
         # What was remembered of a host after it had left would let us ask it at once.
         for host, _ in list(self.machine.hosts.schedule.paces()):

@@ -1,6 +1,5 @@
 """Beside a crawl: words to the database, mail from other workers, buckets that come and go, and a new
-session when
-one has ended.
+session when one has ended.
 """
 
 import asyncio
@@ -91,9 +90,8 @@ class Keeper:
     # ── mail ───────────────────────────────────────────────────────────────────────────────────────────
 
     async def _read_mail(self) -> None:
-        """Links that others found on our hosts. They are judged by us: what their hosts' sitemaps and
-        traps are,
-        their finder does not know."""
+        """Links that others found on our hosts. We judge them: their finder does not know the sitemaps
+        and traps of these hosts."""
         store = self._store
         while store.letters and store.judge is not None and store.holdings.owned:
             letters = await store.reader.mail_for(store.holdings.owned - store.holdings.leaving, LETTERS)
@@ -122,8 +120,7 @@ class Keeper:
 
     async def _open(self, taken: list[Taken]) -> None:
         """Read what they hold. Hosts of a bucket that was not let go in order may still be asked by its
-        owner, cut
-        off from us all: they are left alone until that one has certainly stopped."""
+        owner, cut off from us all: they are left alone until that one has certainly stopped."""
         store, holdings = self._store, self._store.holdings
         machine, now = holdings.machine, store.now()
         late = now + self._timing.inherit

@@ -117,8 +117,7 @@ class Membership:
 
     async def take(self, buckets: Sequence[int]) -> list[Taken]:
         """Those of ``buckets`` that nobody owns. Locked first, looked at afterwards: what the last owner
-        wrote is
-        complete by then."""
+        wrote is complete by then."""
         if not buckets:
             return []
         async with self.talking() as connection:
