@@ -215,6 +215,7 @@ class NetworkPolicy(msgspec.Struct, frozen=True):
     trust_proxy_dns: bool = False  # the proxy resolves names, so their addresses are not checked
     identity: Identity | None = None  # requests are signed with it
     shared_pace: bool = True  # one pace per host for all jobs on this machine
+    per_address: int = 0  # requests that an address gets within a delay; 0: each host by itself
 
 
 class UrlLimits(msgspec.Struct, frozen=True):

@@ -94,6 +94,7 @@ def network_of(
         open_hosts=frozenset(private),
         ca_file=settings.ca_file,
         shared_pace=settings.shared_pace,
+        per_address=settings.per_address,
         identity=identity_of(sign=settings.sign, file=settings.identity),
     )
 

@@ -7,6 +7,7 @@ import random
 import resource
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -104,14 +105,18 @@ async def connected(
         if recorder is not None:
             await recorder.load(store)
         tell = teller(listeners)
-        fetcher = new_fetcher(job, clock, tell, must_reach=must_reach, keep_exchanges=recorder is not None)
+        http = None if job.replay else new_http(job, clock, keep_exchanges=recorder is not None)
+        fetcher = new_fetcher(job, clock, tell, http, must_reach=must_reach)
         if team is not None:
             fetcher = OwnFetcher(fetcher, team)
         digester = new_digester(processes, job.recipe.parse)
         pace = _shared_pace(job, tell)
         try:
             ways = (store, store, fetcher, digester, output, clock, tell, random.random)
-            yield Io(*ways, recorder=recorder, pace=pace, team=team)
+            io = Io(*ways, recorder=recorder, pace=pace, team=team)
+            if http is not None and job.network.per_address:
+                io = replace(io, per_address=job.network.per_address, address_of=http.address_of)
+            yield io
         finally:
             await fetcher.aclose()
             await digester.aclose()
@@ -136,12 +141,16 @@ def _shared_pace(job: Job, tell: Listener) -> SharedPace | None:
         return None
 
 
+def new_http(job: Job, clock: Clock, *, keep_exchanges: bool = False) -> HttpFetcher:
+    return HttpFetcher(job.limits, job.network, clock, keep_exchanges=keep_exchanges)
+
+
 def new_fetcher(
-    job: Job, clock: Clock, tell: Listener, *, must_reach: bool, keep_exchanges: bool = False
+    job: Job, clock: Clock, tell: Listener, http: HttpFetcher | None, *, must_reach: bool
 ) -> Fetcher:
-    if job.replay:
+    """``http``: None for a job that is answered by an archive."""
+    if http is None:
         return _replaying(job, tell)
-    http = HttpFetcher(job.limits, job.network, clock, keep_exchanges=keep_exchanges)
     fetcher = rendering(http, job.render, job.limits, job.network, clock)
     return FirstContact(fetcher) if must_reach else fetcher
 

@@ -113,8 +113,9 @@ class Acquisition:
     async def _ask(self, visit: Visit) -> Acquired:
         """The one exchange of a visit."""
         kind, variant = visit.candidate.kind, visit.variant
-        if until := await self._turns.wait(visit.lease.host):
-            return Turn(until)
+        turn = await self._turns.claim(visit.lease.host, variant.target)
+        if isinstance(turn, float):
+            return Turn(turn)
         only_head = self._type_comes_first(visit)
         request = Request(
             variant.target,
@@ -124,7 +125,7 @@ class Acquisition:
             method="HEAD" if only_head else "GET",
             plain=kind in PLAIN or variant.name != HTML,
         )
-        answer = await self._turns.fetch(visit.lease.host, request)
+        answer = await self._turns.fetch(turn, request)
         visit.report = host_report(answer, self._robots.crawl_delay(variant.target))
         if only_head and not concludes(answer):
             visit.tried.head = True

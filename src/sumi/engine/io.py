@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -90,6 +90,8 @@ class Io:
     team: Team | None = None  # for a job that others work on too
     segments: Segments | None = None  # None: the output keeps contents in files
     pace: SharedPace | None = None  # None: hosts are not shared with other jobs
+    per_address: int = 0  # requests that an address gets within a delay; 0: each host by itself
+    address_of: Callable[[str], Awaitable[str | None]] | None = None  # of the host of a URL
 
     async def sync_outputs(self) -> None:
         """Everything written about pages survives a power cut from now on."""

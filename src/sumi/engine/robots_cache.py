@@ -147,14 +147,16 @@ class RobotsCache:
 
     async def _ask(self, site: str, host: str) -> Turn:
         until = self._rest_of(site) or await self._redirects.wait_for(site, host, self._io.clock.now())
-        asked = host_key(self._redirects.current(site))
-        if until is None and (until := await self.turns.wait(asked)) is not None:
-            await self._redirects.unused(site, host, self._io.clock.now())
         if until is not None:
             return Turn(until)
+        current = self._redirects.current(site)
+        turn = await self.turns.claim(host_key(current), current)
+        if isinstance(turn, float):
+            await self._redirects.unused(site, host, self._io.clock.now())
+            return Turn(turn)
         # One byte more than the limit, so that the parser can tell a truncated file from a whole one.
-        request = Request(self._redirects.current(site), max_bytes=self._policy.max_bytes + 1, plain=True)
-        answer = await self.turns.fetch(asked, request)
+        request = Request(current, max_bytes=self._policy.max_bytes + 1, plain=True)
+        answer = await self.turns.fetch(turn, request)
         await self._redirects.requested(site, host, answer.timing.reached, self._io.clock.now())
         if isinstance(answer, Response) and answer.status in REDIRECTS:
             return await self._follow(site, answer)

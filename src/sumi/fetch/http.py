@@ -70,6 +70,13 @@ class HttpFetcher:
             return answer.trouble
         return answer if isinstance(answer, Trouble) else self._without_secrets(answer, target)
 
+    async def address_of(self, url: str) -> str | None:
+        """The address that stands for the URL's host; None if we do not know or may not ask."""
+        target = parse_target(url)
+        if target is None or self._guard.check_target(target) is not None:
+            return None
+        return await self._router.address_of(target)
+
     @property
     def held_bytes(self) -> int:
         """Of bodies that are being received or digested."""

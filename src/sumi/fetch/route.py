@@ -4,7 +4,7 @@ from collections import OrderedDict
 from functools import lru_cache
 from typing import NamedTuple
 
-from sumi.fetch.guard import AddressGuard
+from sumi.fetch.guard import AddressGuard, parse_address
 from sumi.fetch.resolver import AddressBook, Found, Resolver
 from sumi.fetch.target import Target
 from sumi.outcomes import Outcome, Verdict
@@ -182,6 +182,16 @@ class Router:
             return await self._by_proxy(target, self._proxies)
         found = await self._sites.find(target.host, target.port)
         return found if isinstance(found, Verdict) else direct(target, found)
+
+    async def address_of(self, target: Target) -> str | None:
+        """Of several addresses the lowest one, in whatever order the name server gives them."""
+        if self._proxies is not None and self._trust_proxy_dns:
+            return None
+        found = await self._sites.find(target.host, target.port)
+        if isinstance(found, Verdict):
+            return None
+        known = [address for text in found.addresses or (target.host,) if (address := parse_address(text))]
+        return str(min(known, key=lambda address: (address.version, int(address)), default="")) or None
 
     async def aclose(self) -> None:
         await self._sites.aclose()

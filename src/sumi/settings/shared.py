@@ -70,6 +70,7 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
     rate_limit: float = 1.0
     max_requests_per_host: int = 0
     shared_pace: bool = True
+    per_address: int = 0
     respect_robots: bool = True
     robots_on_error: RobotsOnError = RobotsOnError.RFC9309
     user_agent: str | None = None
@@ -226,6 +227,13 @@ _PACE: Final = grouped(
         "requests",
     ),
     Setting("shared-pace", SWITCH, "Share the pace of a host with your other jobs on this machine."),
+    Setting(
+        "per-address",
+        whole(0, 1000, "requests"),
+        "Hosts on one IP address share a pace: all together get N requests within the delay of a host; "
+        "0 paces each host by itself.",
+        "requests",
+    ),
     Setting("respect-robots", SWITCH, "Obey robots.txt. The summary says so when this is off."),
     Setting(
         "robots-on-error",

@@ -81,6 +81,7 @@ class HttpConfig(msgspec.Struct, frozen=True):
     resolve: tuple[str, ...] = ()
     allow_http: bool = False
     shared_pace: bool = True
+    per_address: int = 0
     sign: bool = False
     identity: str | None = None
     max_in_flight: int = FetchLimits().flight_bytes
@@ -342,6 +343,12 @@ _SETTINGS: Final = (
         Setting("resolve", many(RESOLVE), "Use this address for that host and port instead of DNS."),
         Setting("allow-http", SWITCH, "Visit http:// addresses without upgrading them to https."),
         Setting("shared-pace", SWITCH, "Share the pace of a host with your other jobs on this machine."),
+        Setting(
+            "per-address",
+            whole(0, 1000, "requests"),
+            "Hosts on one IP address together get this many requests within a delay; 0: each host by itself.",
+            "requests",
+        ),
         Setting("sign", SWITCH, "Sign requests with your identity."),
         Setting("identity", FILE, "The identity to sign with.", otherwise="~/.config/sumi/identity.json"),
         Setting(

@@ -98,6 +98,7 @@ def _network(config: MapConfig) -> NetworkPolicy:
         open_hosts=frozenset(host for host in private if host is not None),
         ca_file=config.http.ca_file,
         shared_pace=config.http.shared_pace,
+        per_address=config.http.per_address,
         identity=identity_of(sign=config.http.sign, file=config.http.identity),
         https_only=not config.http.allow_http,
     )

@@ -9,7 +9,7 @@ import apsw
 import msgspec
 
 from sumi.assembly.operating import deliver, operated, signed_request
-from sumi.assembly.parts import affordable, connected, new_fetcher, raise_limit, teller
+from sumi.assembly.parts import affordable, connected, new_http, raise_limit, teller
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run
@@ -225,7 +225,7 @@ async def _open_store(
     except SumiError as error:
         # The webhook is sent although no run began.
         notice = _Notice(_NO_RUN, INTERRUPTED, str(database), 0, str(error))
-        fetcher = new_fetcher(job, clock, tell, must_reach=False)
+        fetcher = new_http(job, clock)
         try:
             await _send(fetcher, tell, config.webhooks.on_error, notice)
         finally:

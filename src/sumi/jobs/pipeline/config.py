@@ -155,6 +155,7 @@ class NetworkSection(msgspec.Struct, frozen=True):
     cookies: bool = False
     trust_proxy_dns: bool = False
     shared_pace: bool = True
+    per_address: int = 0
     sign: bool = False
     identity: str | None = None
 
@@ -371,6 +372,12 @@ CRAWL_SETTINGS: Final = (
         Setting("cookies", SWITCH, "Keep cookies in memory for the run, and send them back."),
         Setting("trust_proxy_dns", SWITCH, "The proxy resolves names, so addresses are not checked."),
         Setting("shared_pace", SWITCH, "Share the pace of a host with your other jobs on this machine."),
+        Setting(
+            "per_address",
+            whole(0, 1000, "requests"),
+            "Hosts on one IP address together get this many requests within a delay; 0: each host by itself.",
+            "requests",
+        ),
         Setting("sign", SWITCH, "Sign requests with your identity."),
         Setting("identity", FILE, "The identity to sign with.", otherwise="~/.config/sumi/identity.json"),
     ),

@@ -127,6 +127,7 @@ def _network(config: CrawlConfig, seeds: Sequence[str]) -> NetworkPolicy:
         trust_proxy_dns=config.network.trust_proxy_dns,
         credentials=_headers(config, seeds),
         shared_pace=config.network.shared_pace,
+        per_address=config.network.per_address,
         identity=identity_of(sign=config.network.sign, file=config.network.identity),
     )
 
