@@ -1,9 +1,9 @@
 """One pace for all hosts on one address: virtual hosts of one server are asked as one host would be.
 
-An address has a number of places. A request takes one, and frees it once the host's delay has passed since the
-server had it. A host that finds none free is told when to come back; those who wait are told different times,
-so that a thousand hosts on one address do not all come at once, and whoever is due goes before whoever just
-comes by.
+An address has a number of places. A request takes one, and frees it once the host's delay has passed since
+the server had it. A host that finds none free is told when to come back; those who wait are told different
+times, so that a thousand hosts on one address do not all come at once, and whoever is due goes before whoever
+just comes by.
 """
 
 from itertools import islice
