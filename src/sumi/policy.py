@@ -199,6 +199,14 @@ class Identity(NamedTuple):
     seed: Secret
 
 
+class BrowserSession(msgspec.Struct, frozen=True):
+    """A browser's session that a run goes on with; its cookies are among the credentials."""
+
+    log_in_again: str  # what a person does when it has ended
+    file: str | None = None  # of a kept one, which is marked when it has ended
+    storage: tuple[tuple[str, Secret], ...] = ()  # an origin, and its local storage as a list in JSON
+
+
 class NetworkPolicy(msgspec.Struct, frozen=True):
     """The User-Agent, which addresses may be contacted, and what is sent to them."""
 
@@ -211,6 +219,7 @@ class NetworkPolicy(msgspec.Struct, frozen=True):
     https_only: bool = False  # nothing is requested without TLS, redirects and robots.txt included
     cookies: bool = False  # kept in memory for the run, sent back to the site that set them
     credentials: tuple[Credential, ...] = ()
+    session: BrowserSession | None = None
     proxies: tuple[Proxy, ...] = ()
     trust_proxy_dns: bool = False  # the proxy resolves names, so their addresses are not checked
     identity: Identity | None = None  # requests are signed with it

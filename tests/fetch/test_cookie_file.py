@@ -47,11 +47,15 @@ def site(url: str) -> Target:
 def test_where_a_cookie_belongs(columns: tuple[str, ...], url: str, is_sent: bool, tmp_path: Path) -> None:
     file = tmp_path / "cookies.txt"
     file.write_text("# Netscape HTTP Cookie File\n\n" + "\t".join((*columns, "hidden=value")) + "\n")
+
+    def header() -> str:
+        return cookie_header(read_cookie_file(file), site(url), NOW, "it")
+
     if is_sent:
-        assert cookie_header(file, site(url), NOW) == f"{columns[-1]}=hidden=value"
+        assert header() == f"{columns[-1]}=hidden=value"
     else:
         with pytest.raises(UsageError) as caught:
-            cookie_header(file, site(url), NOW)
+            header()
         assert "hidden" not in str(caught.value)
 
 

@@ -1,15 +1,15 @@
 """How a job behaves on the network: the settings that mirrors and captures share, as policies."""
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
 from sumi.errors import UsageError
-from sumi.fetch.cookie_file import cookie_header, readable_by_others
+from sumi.fetch.cookie_file import readable_by_others
 from sumi.fetch.guard import open_host_for
 from sumi.fetch.headers import basic_auth
 from sumi.fetch.identity import identity_of
+from sumi.fetch.signed_in import signed_in
 from sumi.fetch.target import parse_target
 from sumi.policy import (
     Credential,
@@ -83,9 +83,11 @@ def network_of(
     """``sites``: the URLs that the user gave. Credentials are sent to them, and they may be private.
     ``passwords``: credentials for one of them only, as (URL, user:password)."""
     private = filter(None, map(open_host_for, sites))
+    cookies, session = signed_in(settings.cookie_file, settings.login, sites)
     return NetworkPolicy(
         cookies=settings.cookies,
-        credentials=_credentials(settings, sites, passwords),
+        credentials=(*_credentials(settings, sites, passwords), *cookies),
+        session=session,
         proxies=tuple(_proxy(entry) for entry in settings.proxy),
         trust_proxy_dns=settings.trust_proxy_dns,
         user_agent=settings.agent,
@@ -121,21 +123,10 @@ def _credentials(
     for entry in settings.header:
         name, value = split_header(entry)
         credentials += [Credential(here, name, Secret(value)) for here in origins]
-    if settings.cookie_file is not None:
-        credentials += _cookies(settings, sites)
     for entry in settings.header_for:
         site, name, value = split_header_for(entry)
         credentials.append(Credential(_origin(site), name, Secret(value)))
     return tuple(credentials)
-
-
-def _cookies(settings: SharedSettings, sites: Sequence[str]) -> Iterator[Credential]:
-    """Sent to the very origins of the sites."""
-    for site in sites:
-        target = parse_target(site)
-        if target is not None and settings.cookie_file is not None:
-            text = cookie_header(Path(settings.cookie_file), target, time.time())
-            yield Credential(target.origin, "Cookie", Secret(text))
 
 
 def _origin(url: str) -> tuple[str, str, int]:

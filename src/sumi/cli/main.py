@@ -142,6 +142,9 @@ COMMANDS: tuple[Command, ...] = (
         "the file to publish, by which sites check you",
         OPERATE,
     ),
+    Command("session open", "cli.session:open", "log in to a site in a browser, for later runs", OPERATE),
+    Command("session list", "cli.session:list", "the sessions that are kept", OPERATE),
+    Command("session forget", "cli.session:forget", "remove a kept session", OPERATE),
     Command("version", "cli.doctor:version", "the versions of Sumi and its libraries", OPERATE),
 )
 

@@ -1,4 +1,5 @@
-"""A cookie file in the Netscape format, as browsers' extensions, curl and wget write it.
+"""The cookies of a browser's session, and the file that extensions, curl and wget write them to (Netscape
+format).
 
 Each cookie goes to the sites that the user gave, and of those only where it belongs: to no other host below
 its domain, and so to no stranger below a public suffix.
@@ -7,6 +8,7 @@ its domain, and so to no stranger below a public suffix.
 import os
 import re
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,7 +22,7 @@ _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}")
 _VALUE: Final = re.compile(r"[\x20-\x3a\x3c-\x7e]{0,4096}")  # printable, without a semicolon
 
 
-class FileCookie(NamedTuple):
+class BrowserCookie(NamedTuple):
     domain: str
     for_subdomains: bool
     path: str
@@ -28,6 +30,12 @@ class FileCookie(NamedTuple):
     expires: float  # 0: with the session
     name: str
     value: str
+
+    @property
+    def can_be_sent(self) -> bool:
+        """Nothing in it could end a header or begin another cookie."""
+        plain = _NAME.fullmatch(self.name) and _VALUE.fullmatch(self.value)
+        return plain is not None and self.path.startswith("/")
 
     def belongs_to(self, site: Target) -> bool:
         """Whether a browser would send it to the page that the user named."""
@@ -45,20 +53,18 @@ class FileCookie(NamedTuple):
         return self.secure or not self.name.startswith("__Secure-")
 
 
-def cookie_header(path: Path, site: Target, now: float) -> str:
+def cookie_header(cookies: Sequence[BrowserCookie], site: Target, now: float, source: str) -> str:
     """The value of the ``Cookie`` header for a site. Raises UsageError, without any value in it, if there is
-    none."""
-    ours = [cookie for cookie in read_cookie_file(path) if cookie.belongs_to(site)]
+    none; ``source`` says where they are from."""
+    ours = [cookie for cookie in cookies if cookie.belongs_to(site)]
     fresh = [cookie for cookie in ours if not cookie.expires or cookie.expires > now]
     if not fresh:
-        why = (
-            "its cookies for {} have expired: log in again and write it anew" if ours else "no cookie for {}"
-        )
-        raise UsageError(f"{path}: {why.format(site.host)}")
+        why = "its cookies for {} have expired: log in again" if ours else "no cookie for {}"
+        raise UsageError(f"{source}: {why.format(site.host)}")
     return "; ".join(f"{cookie.name}={cookie.value}" for cookie in fresh)
 
 
-def read_cookie_file(path: Path) -> list[FileCookie]:
+def read_cookie_file(path: Path) -> list[BrowserCookie]:
     try:
         with path.open("rb") as file:
             lines = file.read(_MOST_BYTES).decode("utf-8", "replace").splitlines()
@@ -76,16 +82,15 @@ def readable_by_others(path: Path) -> bool:
     return bool(os.stat(path).st_mode & (stat.S_IRGRP | stat.S_IROTH))
 
 
-def _cookie(line: str) -> FileCookie | None:
+def _cookie(line: str) -> BrowserCookie | None:
     columns = line.removeprefix(_HTTP_ONLY).split("\t")
     if len(columns) != _COLUMNS or columns[0].startswith("#"):
         return None
     domain, below, path, secure, expires, name, value = columns
-    if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value) or not path.startswith("/"):
-        return None
     try:
         until = float(expires)
     except ValueError:
         return None
     host = domain.removeprefix(".").lower()
-    return FileCookie(host, below.upper() == "TRUE", path, secure.upper() == "TRUE", until, name, value)
+    found = BrowserCookie(host, below.upper() == "TRUE", path, secure.upper() == "TRUE", until, name, value)
+    return found if found.can_be_sent else None

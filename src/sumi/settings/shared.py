@@ -24,6 +24,7 @@ from sumi.settings.kinds import (
     RESOLVE,
     SELECTOR,
     SWITCH,
+    URL,
     WARC,
     choice,
     decimal,
@@ -47,6 +48,11 @@ from sumi.settings.setting import (
 
 SIGNS_IN_OR_OUT: Final = r"re:(?i)/(log|sign)[-_]?(in|on|out|off)(/|\.[a-z]+)?$"
 HOME_PAGE: Final = "https://pypi.org/project/sumi/"
+
+
+def ways_out_of(cookie_file: str | None, login: str | None) -> tuple[str, ...]:
+    """The paths that a run with a browser's session does not take."""
+    return () if cookie_file is None and login is None else (SIGNS_IN_OR_OUT,)
 
 
 class SharedSettings(Operating, frozen=True, kw_only=True):
@@ -80,6 +86,7 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
     retries: int = 3
     cookies: bool = True
     cookie_file: str | None = None
+    login: str | None = None
     auth: str | None = None
     header: tuple[str, ...] = ()
     header_for: tuple[str, ...] = ()
@@ -133,8 +140,8 @@ class SharedSettings(Operating, frozen=True, kw_only=True):
 
     @property
     def excluded(self) -> tuple[str, ...]:
-        """``exclude``, and the ways into and out of the session that a cookie file has."""
-        return self.exclude if self.cookie_file is None else (*self.exclude, SIGNS_IN_OR_OUT)
+        """``exclude``, and the ways into and out of the session of a browser."""
+        return (*self.exclude, *ways_out_of(self.cookie_file, self.login))
 
     @property
     def path_budgets(self) -> tuple[tuple[str, int], ...]:
@@ -277,6 +284,13 @@ _NETWORK: Final = grouped(
         FILE,
         "Send the cookies in this file (Netscape format) to the URL's own scheme, host and port; links that "
         "sign in or out are not followed.",
+        otherwise="none",
+    ),
+    Setting(
+        "login",
+        URL,
+        "Go on with the session that you logged in to at this page: a browser window opens for it when "
+        "needed, or use sumi session open. Sent to the URL's own scheme, host and port.",
         otherwise="none",
     ),
     Setting(

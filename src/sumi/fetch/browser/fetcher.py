@@ -179,7 +179,7 @@ def browser_behind(
     proxy = FilteringProxy(clients, limits, identity.context)
 
     async def context_in(chromium: Chromium) -> PageContext:
-        return await open_context(chromium, proxy, policy, network.user_agent)
+        return await open_context(chromium, proxy, policy, network)
 
     def make_tab(chromium: Chromium) -> Tab:
         return Tab(chromium, context_in, policy, limits.body_bytes)

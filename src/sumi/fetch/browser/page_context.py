@@ -12,10 +12,10 @@ from playwright.async_api import Request as Asked
 
 from sumi.fetch.browser.chromium import FAILURES, Chromium
 from sumi.fetch.browser.filtering_proxy import FilteringProxy, Pass, is_tracker
-from sumi.fetch.browser.page_scripts import WITHOUT_WEBRTC
+from sumi.fetch.browser.page_scripts import WITHOUT_WEBRTC, fill_storage
 from sumi.fetch.target import parse_target
 from sumi.model import Response
-from sumi.policy import RenderPolicy
+from sumi.policy import BrowserSession, NetworkPolicy, RenderPolicy
 
 
 class Traffic:
@@ -155,25 +155,29 @@ class PageContext:
 
 
 async def open_context(
-    chromium: Chromium, proxy: FilteringProxy, policy: RenderPolicy, user_agent: str
+    chromium: Chromium, proxy: FilteringProxy, policy: RenderPolicy, network: NetworkPolicy
 ) -> PageContext:
     held = proxy.issue(policy.sub_bytes)
     try:
         context = await chromium.browser.new_context(
-            user_agent=user_agent,
+            user_agent=network.user_agent,
             service_workers="block",
             accept_downloads=False,
             proxy={"server": proxy.url, "username": held.name, "password": held.secret},
         )
-        page, requests = await _prepare(context, policy)
+        page, requests = await _prepare(context, policy, network.session)
     except BaseException:  # cancelled or failed: revoke the pass; the context goes with its browser
         await proxy.revoke(held)
         raise
     return PageContext(page, requests, held, proxy)
 
 
-async def _prepare(context: BrowserContext, policy: RenderPolicy) -> tuple[Page, SubRequests]:
+async def _prepare(
+    context: BrowserContext, policy: RenderPolicy, session: BrowserSession | None
+) -> tuple[Page, SubRequests]:
     await context.add_init_script(WITHOUT_WEBRTC)
+    for origin, items in () if session is None else session.storage:
+        await context.add_init_script(fill_storage(origin, items.reveal()))
     page = await context.new_page()
     page.on("popup", _dismiss)
     requests = SubRequests(page, policy.sub_requests)

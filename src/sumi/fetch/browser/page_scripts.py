@@ -1,5 +1,7 @@
 """Scripts that run in the page: they serialize it, watch it for changes, and scroll it."""
 
+import json
+
 # The rendered page as HTML, with shadow roots in place and slots filled. Uses a stack instead of recursion,
 # because pages may be nested to any depth, and stops at the size limit. Arguments: the maximum number of
 # characters, and where a script tried to navigate (or null).
@@ -118,4 +120,15 @@ IS_SELECTOR = """
 (selector) => {
   try { document.createDocumentFragment().querySelector(selector); return true; } catch { return false; }
 }
+"""
+
+LOCAL_STORAGE = "() => [location.origin, Object.entries(localStorage)]"
+
+
+def fill_storage(origin: str, items: str) -> str:
+    """Puts a person's local storage back, before the scripts of a page of that origin look for it. ``items``:
+    pairs, in JSON."""
+    return f"""
+if (location.origin === {json.dumps(origin)})
+  for (const [name, value] of {items}) localStorage.setItem(name, value);
 """

@@ -3,16 +3,15 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 
 from sumi.errors import UsageError
 from sumi.policy import FetchLimits, NetworkPolicy, RenderMode, RenderPolicy
 from sumi.ports import Clock, Fetcher
 
+WITH_WINDOWS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome")
 # Headless shells first: the same engine in half the memory.
-NAMES = (
-    *("chromium-headless-shell", "chrome-headless-shell"),
-    *("chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"),
-)
+NAMES = ("chromium-headless-shell", "chrome-headless-shell", *WITH_WINDOWS)
 PLACES = (
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -38,8 +37,8 @@ def find_browser(given: str | None) -> str:
     return found
 
 
-def installed_browser() -> str | None:
-    named = (shutil.which(name) for name in NAMES)
+def installed_browser(names: Sequence[str] = NAMES) -> str | None:
+    named = (shutil.which(name) for name in names)
     placed = (place for place in PLACES if os.access(place, os.X_OK))
     return next((path for path in (*named, *placed) if path is not None), None)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sumi.console.command_lines import command_line
+from sumi.console.logging_in import ensure_logged_in
 from sumi.console.next_steps import show_next
 from sumi.console.options import add_reporting, add_settings, given_flags, lists_from_stdin
 from sumi.console.parser import SentenceParser
@@ -91,6 +92,7 @@ def run_reported(settings: CaptureSettings, options: argparse.Namespace, job_id:
     from sumi.assembly.parts import run_loop
     from sumi.jobs.capture.run import capture
 
+    ensure_logged_in(settings.login, settings.urls, settings.browser)
     with reporting(options) as reporter:
         captured = run_loop(capture(settings, listeners=[reporter], job_id=job_id))
     show_next(options, Sink(sys.stderr), _steps(captured.job.id, captured.job.status, settings.store))

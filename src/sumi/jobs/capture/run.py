@@ -85,7 +85,7 @@ async def capture(
     raise_limit()
     job = affordable(replayed(capture_job(chosen), chosen.replay), chosen.processes)
     control = control or Control()
-    async with operated(chosen, job, (*listeners, *session_watch(chosen, control))) as heard:
+    async with operated(chosen, job, (*listeners, *session_watch(job.network, control))) as heard:
         captured = await _captured(chosen, job, heard, control, job_id, begun)
         if chosen.index:
             await keep_current(chosen.store, teller(heard))

@@ -20,6 +20,7 @@ from sumi.settings.kinds import (
     PATH_BUDGET,
     RESOLVE,
     SWITCH,
+    URL,
     Kind,
     choice,
     many,
@@ -84,6 +85,8 @@ class HttpConfig(msgspec.Struct, frozen=True):
     per_address: int = 0
     sign: bool = False
     identity: str | None = None
+    cookie_file: str | None = None
+    login: str | None = None
     max_in_flight: int = FetchLimits().flight_bytes
 
     @property
@@ -351,6 +354,12 @@ _SETTINGS: Final = (
         ),
         Setting("sign", SWITCH, "Sign requests with your identity."),
         Setting("identity", FILE, "The identity to sign with.", otherwise="~/.config/sumi/identity.json"),
+        Setting(
+            "cookie-file", FILE, "Send the cookies in this file (Netscape format) to the sites of the seeds."
+        ),
+        Setting(
+            "login", URL, "Go on with the session that you logged in to at this page; see sumi session open."
+        ),
         Setting(
             "max-in-flight",
             size(MIB, 64 * GIB),

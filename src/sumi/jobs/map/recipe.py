@@ -2,6 +2,7 @@
 
 from sumi.fetch.guard import open_host_for
 from sumi.fetch.identity import identity_of
+from sumi.fetch.signed_in import signed_in
 from sumi.jobs.map.config import MapConfig
 from sumi.model import Candidate, Hop
 from sumi.outcomes import Outcome
@@ -20,6 +21,7 @@ from sumi.recipe import Job, Recipe
 from sumi.scope.caps import CapPolicy
 from sumi.scope.scope import Scope
 from sumi.settings.kinds import split_path_budget
+from sumi.settings.shared import ways_out_of
 from sumi.urls import Spelled, map_rules, spelled
 
 RETRIES = 3
@@ -52,6 +54,7 @@ def map_job(config: MapConfig) -> Job:
             max_depth=config.crawler.max_depth,
             blacklist=tuple(entry.domain for entry in config.blacklist),
             stub=tuple(entry.domain for entry in config.stub),
+            exclude=ways_out_of(config.http.cookie_file, config.http.login),
         ),
         user_agent=config.user_agent.header,
         robots=RobotsPolicy(on_error=config.robots.on_error),
@@ -91,12 +94,16 @@ def map_seeds(config: MapConfig) -> tuple[Spelled, ...]:
 
 
 def _network(config: MapConfig) -> NetworkPolicy:
-    private = (open_host_for(seed.target) for seed in map_seeds(config))
+    seeds = [seed.target for seed in map_seeds(config)]
+    cookies, session = signed_in(config.http.cookie_file, config.http.login, seeds)
+    private = map(open_host_for, seeds)
     return NetworkPolicy(
         user_agent=config.user_agent.header,
         resolve=config.http.pinned_addresses,
         open_hosts=frozenset(host for host in private if host is not None),
         ca_file=config.http.ca_file,
+        credentials=cookies,
+        session=session,
         shared_pace=config.http.shared_pace,
         per_address=config.http.per_address,
         identity=identity_of(sign=config.http.sign, file=config.http.identity),

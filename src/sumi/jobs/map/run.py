@@ -10,6 +10,7 @@ import msgspec
 
 from sumi.assembly.operating import deliver, operated, signed_request
 from sumi.assembly.parts import affordable, connected, new_http, raise_limit, teller
+from sumi.assembly.session_watch import session_watch
 from sumi.engine.control import Control, obeying_signals
 from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run
@@ -85,8 +86,9 @@ async def map(  # noqa: A001 - as the command is called
     )
     raise_limit()
     job = affordable(map_job(chosen), processes)
-    async with operated(request, job, listeners) as heard:
-        return await _map(chosen, job, heard, control or Control(), request)
+    control = control or Control()
+    async with operated(request, job, (*listeners, *session_watch(job.network, control))) as heard:
+        return await _map(chosen, job, heard, control, request)
 
 
 async def _map(

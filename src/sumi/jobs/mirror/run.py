@@ -91,7 +91,7 @@ async def mirror(
     raise_limit()
     chosen = given_settings(url, settings)
     job, control = _job_for(chosen), control or Control()
-    async with operated(chosen, job, (*listeners, *session_watch(chosen, control))) as heard:
+    async with operated(chosen, job, (*listeners, *session_watch(job.network, control))) as heard:
         return await _mirror(chosen, job, heard, control, read_settings)
 
 

@@ -29,6 +29,7 @@ from sumi.settings.kinds import (
     RESOLVE,
     SELECTOR,
     SWITCH,
+    URL,
     Kind,
     choice,
     decimal,
@@ -153,6 +154,8 @@ class NetworkSection(msgspec.Struct, frozen=True):
     headers: tuple[str, ...] = ()
     accept_language: str | None = None
     cookies: bool = False
+    cookie_file: str | None = None
+    login: str | None = None
     trust_proxy_dns: bool = False
     shared_pace: bool = True
     per_address: int = 0
@@ -370,6 +373,12 @@ CRAWL_SETTINGS: Final = (
         Setting("headers", many(HEADER), "Headers for requests to the sites of the seeds."),
         Setting("accept_language", LANGUAGES, "The Accept-Language header for these sites."),
         Setting("cookies", SWITCH, "Keep cookies in memory for the run, and send them back."),
+        Setting(
+            "cookie_file", FILE, "Send the cookies in this file (Netscape format) to the sites of the seeds."
+        ),
+        Setting(
+            "login", URL, "Go on with the session that you logged in to at this page; see sumi session open."
+        ),
         Setting("trust_proxy_dns", SWITCH, "The proxy resolves names, so addresses are not checked."),
         Setting("shared_pace", SWITCH, "Share the pace of a host with your other jobs on this machine."),
         Setting(

@@ -15,6 +15,7 @@ from sumi.assembly.parts import (
     team_of,
     teller,
 )
+from sumi.assembly.session_watch import session_watch
 from sumi.assembly.shared_job import SharedJob, SharedRecipe
 from sumi.catalogue.role import Role, load_role, note_role
 from sumi.engine.control import Control, obeying_signals
@@ -99,8 +100,9 @@ async def crawl(
     chosen = load_crawl_config(config, run_id)
     raise_limit()
     job = _job_for(chosen, options)
-    async with operated(options, job, listeners) as heard:
-        return await _crawl(chosen, options, job, heard, control or Control(), read_config)
+    control = control or Control()
+    async with operated(options, job, (*listeners, *session_watch(job.network, control))) as heard:
+        return await _crawl(chosen, options, job, heard, control, read_config)
 
 
 async def _crawl(

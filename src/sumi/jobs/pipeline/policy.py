@@ -11,6 +11,7 @@ from sumi.scope import Scope, build_scope
 from sumi.scope.caps import CapPolicy
 from sumi.scope.profiles import ProfileName, shapes_of
 from sumi.settings.kinds import split_path_budget
+from sumi.settings.shared import ways_out_of
 from sumi.urls import crawl_rules, normalize_with, split
 from sumi.urls.identity import tidy_escapes
 
@@ -73,6 +74,7 @@ def crawl_scope(config: CrawlConfig) -> Scope:
         denied_hosts=config.scope.denied_subdomains,
         allow=config.scope.allow_patterns,
         deny=config.scope.deny_patterns,
+        exclude=ways_out_of(config.network.cookie_file, config.network.login),
         max_depth=config.scope.max_depth,
         profile=None if config.scope.allow_patterns else named,
         any_port=named is None,

@@ -6,6 +6,7 @@ from urllib.parse import unquote
 from sumi.errors import UsageError
 from sumi.fetch.guard import open_host_for
 from sumi.fetch.identity import identity_of
+from sumi.fetch.signed_in import signed_in
 from sumi.fetch.target import parse_target
 from sumi.jobs.pipeline.config import CrawlConfig
 from sumi.jobs.pipeline.config_file import load_seeds
@@ -116,6 +117,7 @@ def _fetch_limits(config: CrawlConfig) -> FetchLimits:
 
 def _network(config: CrawlConfig, seeds: Sequence[str]) -> NetworkPolicy:
     private = map(open_host_for, seeds)
+    cookies, session = signed_in(config.network.cookie_file, config.network.login, seeds)
     return NetworkPolicy(
         proxies=tuple(_proxy(entry) for entry in config.network.proxies),
         user_agent=config.user_agent,
@@ -125,7 +127,8 @@ def _network(config: CrawlConfig, seeds: Sequence[str]) -> NetworkPolicy:
         ca_file=config.network.ca_file,
         cookies=config.network.cookies,
         trust_proxy_dns=config.network.trust_proxy_dns,
-        credentials=_headers(config, seeds),
+        credentials=(*_headers(config, seeds), *cookies),
+        session=session,
         shared_pace=config.network.shared_pace,
         per_address=config.network.per_address,
         identity=identity_of(sign=config.network.sign, file=config.network.identity),

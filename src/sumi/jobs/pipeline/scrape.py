@@ -16,6 +16,7 @@ from sumi.assembly.parts import (
     raise_limit,
     teller,
 )
+from sumi.assembly.session_watch import session_watch
 from sumi.catalogue.role import Role, note_role
 from sumi.console.open_job import looking_at
 from sumi.engine.control import Control, obeying_signals
@@ -93,8 +94,9 @@ async def scrape(
     )
     raise_limit()
     job = affordable(scrape_job(chosen, SCRAPER), options.processes)
-    async with operated(options, job, listeners) as heard:
-        return await _scrape(chosen, options, job, heard, control or Control(), read_config, crawler_at_work)
+    control = control or Control()
+    async with operated(options, job, (*listeners, *session_watch(job.network, control))) as heard:
+        return await _scrape(chosen, options, job, heard, control, read_config, crawler_at_work)
 
 
 async def last_run_id(config: CrawlConfig) -> str:
