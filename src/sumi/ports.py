@@ -472,29 +472,6 @@ class Source(Protocol):
         ...
 
 
-class OutputHandler(Protocol):
-    """A user's own sink for what a map finds, called after it is in the database. It must not block, because
-    the crawl waits. A resumed run reports only what it finds itself."""
-
-    def record_page(self, url: str, facts: PageFacts) -> None: ...
-
-    def record_link(self, source: str, target: str) -> None: ...
-
-    def record_blacklisted(self, url: str, referrer: str) -> None: ...
-
-    def record_stubbed(self, url: str, referrer: str) -> None: ...
-
-    def record_error(self, url: str, error: Verdict) -> None: ...
-
-    def generate_summary(self) -> None:
-        """The run is over and its end is recorded."""
-        ...
-
-    def finalize(self, status: str) -> None:
-        """The last call. ``status``: as in the table of runs."""
-        ...
-
-
 class Clock(Protocol):
     """The only source of time: seconds since the epoch, never running backwards."""
 

@@ -1,9 +1,10 @@
-"""What a map writes besides its database: the contents of pages, if they are kept."""
+"""What a map gives out besides its database: contents of pages, and what a user's own handler receives."""
 
 import asyncio
 import hashlib
 import os
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -55,6 +56,29 @@ class MapOutput:
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
         """The summary is written once the end of the run is recorded."""
+
+
+class OutputHandler(Protocol):
+    """A user's own sink for what a map finds, called after it is in the database. It must not block, because
+    the crawl waits. A resumed run reports only what it finds itself."""
+
+    def record_page(self, url: str, facts: PageFacts) -> None: ...
+
+    def record_link(self, source: str, target: str) -> None: ...
+
+    def record_blacklisted(self, url: str, referrer: str) -> None: ...
+
+    def record_stubbed(self, url: str, referrer: str) -> None: ...
+
+    def record_error(self, url: str, error: Verdict) -> None: ...
+
+    def generate_summary(self) -> None:
+        """The run is over and its end is recorded."""
+        ...
+
+    def finalize(self, status: str) -> None:
+        """The last call. ``status``: as in the table of runs."""
+        ...
 
 
 def write_text(path: Path, text: str) -> None:

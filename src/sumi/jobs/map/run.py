@@ -19,7 +19,7 @@ from sumi.events import Listener, Summary, Warned
 from sumi.files.blobs import FolderBlobs
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.map.config import MapConfig, load_map_config
-from sumi.jobs.map.output import MapOutput, write_text
+from sumi.jobs.map.output import MapOutput, OutputHandler, write_text
 from sumi.jobs.map.recipe import map_job
 from sumi.jobs.map.store.map_store import MapStore, map_lock
 from sumi.jobs.map.store.rows import MapRows
@@ -27,7 +27,7 @@ from sumi.jobs.map.store.runs import COMPLETED, INTERRUPTED, Beginning, MapRun
 from sumi.jobs.map.store.schema import APPLICATION_ID
 from sumi.jobs.map.summary import MapSummary, read_summary, summary_markdown
 from sumi.policy import Durability
-from sumi.ports import Clock, Fetcher, OutputHandler
+from sumi.ports import Clock, Fetcher
 from sumi.recipe import Job
 from sumi.settings.operating import Operating, checked_operating
 from sumi.state.lock import make_folders

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from sumi.frontier.pacing import BUDGET_SPENT, INFINITY, SUSPENDED, is_server_hold
+from sumi.jobs.map.output import OutputHandler
 from sumi.jobs.map.store.caches import PageIds, QueueAhead
 from sumi.jobs.map.store.depths import USUAL_BOUNDS, DepthBounds, Depths
 from sumi.jobs.map.store.rows import DomainRow, MapChange, MapRows, domain_of, page_id, pairs
@@ -20,7 +21,7 @@ from sumi.jobs.map.store.states import PageState
 from sumi.model import Hop, Lease
 from sumi.outcomes import Ending, Outcome
 from sumi.policy import Durability, FrontierPolicy
-from sumi.ports import Deferral, FrontierStats, HostWait, OutputHandler, Settlement
+from sumi.ports import Deferral, FrontierStats, HostWait, Settlement
 from sumi.scope.hosts import DomainClass
 from sumi.state.database.rows import Change
 from sumi.state.database.store import DatabaseStore
