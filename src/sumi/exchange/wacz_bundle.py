@@ -5,6 +5,7 @@ Archives are stored as they are, so that a viewer reads a record out of the midd
 
 import gzip
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,16 +13,17 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import islice
 from typing import IO, BinaryIO, Final, NamedTuple
+from urllib.parse import urlsplit
 
 import apsw
 
 from sumi import __version__
-from sumi.exchange.surt import surt
 from sumi.files.plain_text import iso_utc
 
 WACZ_VERSION: Final = "1.1.1"
 _BLOCK_LINES: Final = 3000
 _INDEX: Final = "index.cdx.gz"
+_WWW: Final = re.compile(r"^(https?://)www\d*\.", re.IGNORECASE)
 
 
 class Entry:
@@ -140,3 +142,19 @@ class Bundle:
             ("datapackage-digest.json", json.dumps(digest).encode()),
         ):
             self._zip.writestr(zipfile.ZipInfo(name, self._when), data)
+
+
+def surt(url: str) -> str:
+    """The key under which an index of web archives sorts a URL: ``org,example,docs)/guide?a=1``."""
+    try:
+        parts = urlsplit(_WWW.sub(r"\1", url).lower())
+        port = parts.port
+    except ValueError:
+        return url
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return url
+    host = ",".join(reversed(parts.hostname.split(".")))
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    place = host if port in (None, usual) else f"{host}:{port}"
+    query = f"?{'&'.join(sorted(parts.query.split('&')))}" if parts.query else ""
+    return f"{place}){parts.path or '/'}{query}"
