@@ -3,14 +3,18 @@
 What each status promises is in docs/concepts/outcomes.md.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from sumi.model import Hop, Kind
-from sumi.outcomes import BY_ENDING, UP_TO_DATE, Ending, Outcome
-from sumi.ports import FrontierStats, Ledger, Remains, UrlRecord
+from sumi.frontier.pacing import SUSPENDED
+from sumi.model import ASSETS, Hop, Kind
+from sumi.outcomes import BY_ENDING, KEPT, UP_TO_DATE, Ending, Outcome
+from sumi.policy import Tolerance
+from sumi.ports import FrontierStats, HostWait, Ledger, Remains, UrlRecord
+from sumi.urls import host_key
 
 COMPLETE, LIMITED, PARTIAL, INTERRUPTED, ABORTED = "complete", "limited", "partial", "interrupted", "aborted"
 # Best first.
@@ -30,6 +34,10 @@ LEFT_OUT: Final = (
 LINKS_DROPPED: Final = "links_dropped"  # besides those: links beyond the limit per page
 UNRENDERED: Final = "unrendered"  # pages that are here, but only their scripts would have filled
 HASH_ROUTES: Final = "hash_routes"  # pages that have others behind #/
+# Failed URLs that do not make a run partial, by reason: images and files that a page only shows, pages of a
+# map beyond the chosen domains, what the user allows. They stay failed; the run is then *limited*.
+_ASSET, _FOREIGN, _ALLOWED = "assets", "foreign", "allowed"
+_FAILED: Final = BY_ENDING[Ending.FAILED]
 PAGES_HERE: Final = UP_TO_DATE | {Outcome.DUPLICATE}
 _SEED_IS_FINE: Final = PAGES_HERE | {Outcome.REDIRECTED, Outcome.READ, Outcome.PENDING}
 _NOTE: Final = "run.standing"
@@ -143,10 +151,43 @@ def standing(
 
 def _lacks(stats: FrontierStats, outcomes: Mapping[str, int], findings: Findings) -> bool:
     """Whether something is missing, or below the wanted fidelity or above the allowed junk."""
-    failed = sum(outcomes.get(one.value, 0) for one in BY_ENDING[Ending.FAILED])
+    failed = sum(outcomes.get(one.value, 0) for one in _FAILED)
     failed -= sum(findings.excused.values())
     unaccounted = sum(outcomes.values()) != stats.known
     waiting = outcomes.get(Outcome.PENDING.value, 0)
     unread = findings.remains.unread or findings.remains.behind
     unmet = findings.below_fidelity or findings.above_junk or findings.only_amiss
     return bool(waiting or failed or unread or unmet or unaccounted)
+
+
+async def excused_failures(
+    ledger: Ledger, stats: FrontierStats, waits: Sequence[HostWait], tolerance: Tolerance, *, maps: bool
+) -> dict[str, int]:
+    """How many by reason. ``maps``: URLs beyond depth 0 are on other sites than those that were chosen."""
+    excused, rest = Counter[str](), 0
+    if maps and (foreign := await _suspended(ledger, waits)):
+        excused[_FOREIGN] = foreign
+    if not any(stats.outcomes.get(one) for one in _FAILED):
+        return dict(excused)
+    async for record in ledger.records(_FAILED):
+        if record.kind in ASSETS:
+            excused[_ASSET] += 1
+        elif maps and record.depth > 0:
+            excused[_FOREIGN] += 1
+        elif record.outcome in tolerance.outcomes:
+            excused[_ALLOWED] += 1
+        else:
+            rest += 1
+    here = sum(stats.outcomes.get(one, 0) for one in (*KEPT - _FAILED, Outcome.DUPLICATE))
+    if rest and tolerance.admits(rest, here + rest):
+        excused[_ALLOWED] += rest
+    return dict(excused)
+
+
+async def _suspended(ledger: Ledger, waits: Sequence[HostWait]) -> int:
+    """Pending URLs of other sites that a summary counts as rate limited, since their hosts are suspended."""
+    hosts = {wait.host for wait in waits if wait.why == SUSPENDED}
+    if not hosts:
+        return 0
+    pending = ledger.records((Outcome.PENDING,))
+    return sum([record.depth > 0 and host_key(record.url) in hosts async for record in pending])

@@ -6,30 +6,33 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.engine.completeness import Findings, failed_seeds, note_standing
+from sumi.engine.completeness import Findings, excused_failures, failed_seeds, note_standing
 from sumi.engine.control import Control, ControlLoop, FlagFiles, RunState
 from sumi.engine.crawl import Crawl
 from sumi.engine.disk_watch import DiskWatch
-from sumi.engine.excused import excused_failures
 from sumi.engine.io import Io
 from sumi.engine.limits import Limits
 from sumi.engine.progress import pace_notes
 from sumi.engine.revisit import facts_of_lost_file
 from sumi.engine.summary import NOTHING_FOUND, Scores, findings, standing_of, summarize
 from sumi.engine.traces import LimitsShown, Now, Observed, Retune, Traces, retuned, shown_hosts
-from sumi.engine.unused_patterns import unused_patterns
 from sumi.errors import SumiError, UsageError
 from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChanged, Summary
 from sumi.frontier.retry import WORTH_ANOTHER_RUN
 from sumi.model import PageFacts
 from sumi.policy import NO_TOLERANCE, Durability, Tolerance
-from sumi.ports import JobStore, RestorableOutput
+from sumi.ports import JobStore, Ledger, RestorableOutput
 from sumi.recipe import Job
+from sumi.scope import Scope
+from sumi.scope.patterns import path_pattern
+from sumi.urls import split
+from sumi.urls.identity import tidy_escapes
 
 # From here on, work over all pages takes seconds.
 MANY_PAGES = 10_000
 # From here on, a journal takes seconds to read.
 MANY_URLS = 300_000
+_MOST_UNUSED_NAMED = 5  # patterns
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -238,7 +241,7 @@ class Run:
             )
             notes = (*notes, *self._output.remarks(), *remarks.notes, *scores.notes())
             if not self._control.was_stopped:
-                notes = (*notes, *await unused_patterns(self._store, self._job.recipe.scope))
+                notes = (*notes, *await _unused_patterns(self._store, self._job.recipe.scope))
         return summarize(
             self._job.recipe,
             stats,
@@ -266,3 +269,20 @@ async def announce_if_long(doing: str, store: JobStore, io: Io) -> None:
     pages = (await store.stats()).captured
     if pages >= MANY_PAGES:
         io.tell(Busy(f"{doing} {pages:,} pages"))
+
+
+async def _unused_patterns(ledger: Ledger, scope: Scope) -> tuple[str, ...]:
+    """Patterns of a user that no URL matched: most of them are written in the syntax of another program."""
+    left = {text: path_pattern(text) for text in (*scope.include, *scope.exclude)}
+    if not left:
+        return ()
+    async for record in ledger.records():
+        path = tidy_escapes(split(record.url).path)
+        left = {text: pattern for text, pattern in left.items() if not pattern.matches(path)}
+        if not left:
+            return ()
+    return tuple(
+        f"no URL matched the pattern {text}: patterns are globs, with *, ** and ? only, or regular "
+        "expressions after re:"
+        for text in list(left)[:_MOST_UNUSED_NAMED]
+    )
