@@ -9,9 +9,8 @@ import msgspec
 from sumi.corpus.index_store import DATABASE as INDEX
 from sumi.corpus.index_store import FOLDER, SearchIndex
 from sumi.errors import SumiError
-from sumi.history.check import history_violations
 from sumi.history.recorder import FOLDER as HISTORY
-from sumi.history.store import DATABASE, History
+from sumi.history.store import DATABASE, History, history_violations
 from sumi.state.journal.journal import Journal
 from sumi.state.journal.records import Again, Ended, decode
 from tests.site import Truth

@@ -377,3 +377,30 @@ class History:
 
 def _pack_name(number: int) -> str:
     return f"texts-{number:06}.pack"
+
+
+def history_violations(folder: Path) -> Iterator[str]:
+    """For ``sumi state check --deep``: each text that cannot be read, in words; none without a history."""
+    if not (folder / DATABASE).is_file():
+        return
+    try:
+        store = History(folder)
+    except StateError as error:
+        yield str(error)
+        return
+    try:
+        readable: dict[bytes, bool] = {}
+        for version in reversed(store.changes()):
+            digest = version.sha256
+            if digest is None:
+                continue
+            if digest not in readable:
+                readable[digest] = store.text(digest) is not None
+            if not readable[digest]:
+                where = store.pack_of(digest)
+                yield (
+                    f"{version.url}: the text of its version {version.number} is "
+                    + (f"damaged in {folder.name}/{where}" if where else "missing from its history")
+                )
+    finally:
+        store.close()

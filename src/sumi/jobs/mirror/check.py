@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.history.check import history_violations
 from sumi.history.recorder import FOLDER as HISTORY
+from sumi.history.store import history_violations
 from sumi.jobs.mirror.assets import is_whole_asset, stored_assets
 from sumi.jobs.mirror.layout import stored_layout
 from sumi.jobs.mirror.manifest import relative_to_home
