@@ -266,10 +266,23 @@ def _dispatch(words: list[str]) -> int:
 def _refuse_unknown_variables() -> None:
     """A misspelt setting in the environment would otherwise be ignored in silence, every night."""
     given = [name for name in os.environ if name.startswith("SUMI_")]
-    if given:
-        from sumi.cli.variables import refuse_unknown
+    if not given:
+        return
+    import difflib
 
-        refuse_unknown(given)
+    from sumi.jobs.capture.settings import CAPTURE_SETTINGS
+    from sumi.jobs.mirror.settings import SETTINGS, URLS
+
+    variables = {setting.variable for setting in (*SETTINGS, URLS, *CAPTURE_SETTINGS)}
+    sentences = []
+    for name in sorted({*given} - variables):
+        close = difflib.get_close_matches(name, variables, n=1)
+        advice = (
+            f"did you mean {close[0]}?" if close else "unset it; docs/reference/settings.md lists all of them"
+        )
+        sentences.append(f"{name} is not a variable that Sumi reads; {advice}")
+    if sentences:
+        raise ConfigError(sentences)
 
 
 def _run(command: Loaded, words: list[str]) -> int:
