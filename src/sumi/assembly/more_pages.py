@@ -51,9 +51,10 @@ class MorePages:
         return self._other.remains()
 
 
-def listed_pages(lists: Sequence[UrlList], rules: Rules) -> Iterator[Candidate]:
-    """Each with its place in its list."""
-    for each in lists:
+def listed_pages(paths: Sequence[str], column: str | None, rules: Rules) -> Iterator[Candidate]:
+    """Each with its place in its list. Lists that are gone are left out: a run that is resumed, or helped by
+    another machine, has their pages in its state."""
+    for each in url_lists([path for path in paths if Path(path).is_file()], column):
         for url, place in each:
             name = normalize_with(url.target, rules)
             if name is not None:

@@ -2,14 +2,14 @@
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
 
 from sumi.assembly.archived_pages import archived_pages
-from sumi.assembly.more_pages import MorePages, listed_pages, url_lists
+from sumi.assembly.more_pages import MorePages, listed_pages
 from sumi.assembly.operating import operated
 from sumi.assembly.parts import (
     STATE_FOLDER,
@@ -45,7 +45,6 @@ from sumi.jobs.capture.output import CaptureOutput
 from sumi.jobs.capture.recipe import capture_job
 from sumi.jobs.capture.rows import CaptureJob, JobStatus
 from sumi.jobs.capture.settings import CaptureSettings, keyword_settings, storable
-from sumi.model import Candidate
 from sumi.outcomes import Outcome
 from sumi.policy import Preset, RenderMode
 from sumi.ports import JobStore, Source
@@ -221,12 +220,6 @@ async def _run(
         return Captured(output.mark(_status(summary), io.clock.now()), summary)
 
 
-def _listed(settings: CaptureSettings, job: Job) -> Iterator[Candidate]:
-    """A resumed capture may be without its lists, whose pages are in its state."""
-    there = [path for path in settings.urls_from if Path(path).is_file()]
-    return listed_pages(url_lists(there, settings.urls_column), PRESETS[job.recipe.preset])
-
-
 @asynccontextmanager
 async def _opened(
     settings: CaptureSettings,
@@ -269,7 +262,8 @@ async def _opened(
             fetcher = CachingFetcher(io.fetcher, cache)
             digester = CachingDigester(io.digester, digests)
             if settings.urls_from:
-                whole = MorePages(_listed(settings, job), whole, store)
+                lists = listed_pages(settings.urls_from, settings.urls_column, PRESETS[job.recipe.preset])
+                whole = MorePages(lists, whole, store)
             yield dataclasses.replace(io, fetcher=fetcher, digester=digester, source=whole), store, output
     finally:
         if history is not None:

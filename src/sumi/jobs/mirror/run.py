@@ -1,7 +1,7 @@
 """A run of a mirror: its folder, its store, its tree of Markdown."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from sumi.assembly.archived_pages import archived_pages
-from sumi.assembly.more_pages import MorePages
+from sumi.assembly.more_pages import MorePages, listed_pages
 from sumi.assembly.operating import operated
 from sumi.assembly.parts import (
     STATE_FOLDER,
@@ -38,7 +38,6 @@ from sumi.files.segments import SegmentWriter
 from sumi.history.recorder import FOLDER as HISTORY
 from sumi.history.recorder import HistoryRecorder
 from sumi.jobs.mirror.assets import EarlierAssets, forget_assets, retry_skipped
-from sumi.jobs.mirror.chosen_pages import due_for_update, pages_of_lists
 from sumi.jobs.mirror.contents import write_overview
 from sumi.jobs.mirror.file_names import misnamed, remove_old_names, remove_strays, rename_pages
 from sumi.jobs.mirror.git_tree import GIT, GitTree
@@ -49,19 +48,23 @@ from sumi.jobs.mirror.recipe import mirror_home, mirror_job
 from sumi.jobs.mirror.segment_pages import SegmentPages
 from sumi.jobs.mirror.settings import (
     MirrorSettings,
+    SiteOfList,
     given_settings,
     load_saved_settings,
     save_settings,
 )
 from sumi.jobs.mirror.sharing import shared_mirror
 from sumi.jobs.mirror.site_pass import settle_furniture
-from sumi.jobs.mirror.update import begin_update
+from sumi.jobs.mirror.update import begin_update, due_for_update
+from sumi.model import Candidate
 from sumi.outcomes import Outcome
 from sumi.policy import Preset, StateBackend, is_database
 from sumi.ports import Clock, JobStore
 from sumi.recipe import Job
+from sumi.scope import Scope
 from sumi.state.folder import FORMAT_NAME, holds_state, sync_folder
 from sumi.state.lock import LOCK_NAME, Claim, FolderLock, remove_all_but
+from sumi.urls import PRESETS
 
 PROGRESS_FILE_SECONDS = 2.0
 # Measured on 3,500 pages of eight manuals: the folder of a page, its Markdown in whole blocks and its record
@@ -301,12 +304,20 @@ async def _opened(
                 source = MorePages(archived_pages(io.fetcher, Preset.MIRROR), io.source, store)
                 io = replace(io, source=source)  # noqa: PLW2901 - the same with more pages
             if settings.urls_from:
-                source = MorePages(pages_of_lists(settings, job), io.source, store)
+                source = MorePages(_pages_of_lists(settings, job), io.source, store)
                 io = replace(io, source=source)  # noqa: PLW2901
             yield io, tree
     finally:
         await _close(tree)
         await store.aclose()
+
+
+def _pages_of_lists(settings: MirrorSettings, job: Job) -> Iterator[Candidate]:
+    pages = listed_pages(settings.urls_from, settings.urls_column, PRESETS[Preset.MIRROR])
+    if not isinstance(settings, SiteOfList):
+        return pages
+    ours = Scope(hosts=job.recipe.scope.hosts)
+    return (page for page in pages if ours.judge(page) is None)
 
 
 def _output(

@@ -4,16 +4,24 @@ The ledger has the start and end of the update, so that an interrupted one resum
 and reports all of its changes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import msgspec
 
+from sumi.assembly.parts import STATE_FOLDER
 from sumi.engine.revisit import facts_of_lost_file
+from sumi.errors import StateError
 from sumi.frontier.adaptive import RevisitBounds, ask_again_at
+from sumi.history.recorder import FOLDER as HISTORY
 from sumi.history.rows import ChangeKind
-from sumi.history.store import History
+from sumi.history.store import DATABASE, History
+from sumi.jobs.mirror.recipe import mirror_home
+from sumi.jobs.mirror.settings import MirrorSettings
 from sumi.model import Kind, PageFacts
 from sumi.outcomes import ASKED_AGAIN, Outcome
+from sumi.policy import Revisit
 from sumi.ports import Frontier, Ledger, UrlRecord
 
 NOTE = "update"
@@ -98,6 +106,23 @@ async def begin_update(
         await frontier.requeue(urls[start : start + BATCH], now)
     # Last: after a kill before this line the update has not begun, and the next attempt queues the rest.
     await note_update(ledger, Update(now))
+
+
+@contextmanager
+def due_for_update(settings: MirrorSettings, now: float) -> Iterator[Callable[[UrlRecord], bool]]:
+    """Whether an update asks for a page."""
+    if settings.revisit is Revisit.ALL:
+        yield lambda record: True
+        return
+    folder = Path(settings.output) / mirror_home(settings) / STATE_FOLDER / HISTORY
+    history = None
+    with suppress(StateError):  # a damaged history is set aside when the run writes to it
+        history = History(folder) if (folder / DATABASE).is_file() else None
+    try:
+        yield Adaptive(history, now, RevisitBounds(settings.revisit_min, settings.revisit_max))
+    finally:
+        if history is not None:
+            history.close()
 
 
 class Adaptive:
