@@ -10,6 +10,7 @@ import pytest
 from sumi.cli.main import COMMANDS, load_command
 from sumi.cli.reference import PAGES, write_pages
 from sumi.jobs.mirror.settings import SETTINGS
+from sumi.jobs.pipeline.pages_csv import COLUMNS
 from sumi.outcomes import Outcome
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +51,8 @@ def test_nothing_is_left_undocumented() -> None:
         assert PAGES[f"reference/commands/{name}.md"]().startswith(f"# sumi {command.name}\n")
     for outcome in Outcome:
         assert f"`{outcome.value}`" in outcomes
+    guide = (ROOT / "docs/guides/crawl.md").read_text(encoding="utf-8")
+    assert ", ".join(f"`{column}`" for column in COLUMNS) in " ".join(guide.split())
 
 
 def test_every_command_says_what_it_does_with_examples() -> None:

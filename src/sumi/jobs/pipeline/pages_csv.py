@@ -1,8 +1,8 @@
 """What an archive records of each page: a row of the pages CSV, the same row as a JSON line of
 ``crawl_metadata.jsonl``, and a line of ``edges.csv``.
 
-To add a column, add a field to ``PageRow`` before ``metadata``, fill it in ``page_row`` and in ``_row`` of
-``replay.py``, and name it in ``docs/guides/crawl.md``; ``test_pages_csv.py`` counts the columns.
+To add a column, add a field with a default to ``PageRow`` before ``metadata``, fill it in ``page_row``, and
+name it in ``docs/guides/crawl.md`` and in the header that ``tests/e2e/pipeline/workspaces.py`` expects.
 
 A row is one line: line breaks in cells are escaped. Spreadsheets run cells that start like a formula, and
 sites choose what is in them, so those cells get an apostrophe in front; the JSON lines are exact.
@@ -30,26 +30,26 @@ from sumi.ports import UrlRecord
 Metadata: TypeAlias = dict[str, str | int | tuple[str, ...] | msgspec.Raw]
 
 
-class PageRow(msgspec.Struct, frozen=True):
+class PageRow(msgspec.Struct, frozen=True, kw_only=True):
     """The names and their order are part of the format."""
 
     timestamp: int  # when the page was settled, in whole seconds since the epoch
     url: str
-    page_type: str
-    depth: int
-    referrer: str | None
-    http_status: int | None
-    content_type: str | None
-    encoding: str | None
-    content_sha256: str | None
-    content_bytes: int | None
-    stored_path: str | None
-    etag: str | None
-    last_modified: str | None
-    fetch_latency_ms: int | None
-    retries: int
-    proxy_id: str | None
-    metadata: Metadata
+    page_type: str = ""
+    depth: int = 0
+    referrer: str | None = None
+    http_status: int | None = None
+    content_type: str | None = None
+    encoding: str | None = None
+    content_sha256: str | None = None
+    content_bytes: int | None = None
+    stored_path: str | None = None
+    etag: str | None = None
+    last_modified: str | None = None
+    fetch_latency_ms: int | None = None
+    retries: int = 0
+    proxy_id: str | None = None
+    metadata: Metadata = {}
 
 
 def page_row(record: UrlRecord) -> PageRow:
