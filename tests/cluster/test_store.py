@@ -162,6 +162,35 @@ def test_a_limit_on_pages_holds_over_all_workers(postgres: Postgres, make: MakeJ
     run(scenario())
 
 
+def test_pages_that_were_reserved_and_ended_uncaptured_go_to_workers_that_need_them(
+    postgres: Postgres, make: MakeJob
+) -> None:
+    mine, yours = HOSTS[:2]
+    assert bucket_of(mine) != bucket_of(yours)
+    job = make(*(page(host, number) for host in (mine, yours) for number in range(6)), max_pages=6)
+
+    async def scenario() -> None:
+        team = Team(postgres, job, FrontierPolicy(UNPACED.pacing, max_pages=6), CALM)
+        one, two = await team.join(), await team.join()
+        while not all(worker.holdings.machine.counts.open.total() == 6 for worker in (one, two)):
+            await asyncio.sleep(0.01)
+        leases = await one.lease(4, loop_time())  # and with them all six pages of the limit
+        while not leases or not two.last_word or two.last_word.pages_left:
+            await asyncio.sleep(0.01)
+        assert await two.lease(4, loop_time()) == []
+        while leases:
+            for lease in leases:
+                await one.release_host(lease, HostReport(reached=loop_time(), latency=0.0))
+                assert await one.settle([Settlement(lease, Verdict(Outcome.NOT_FOUND, "404"), loop_time())])
+            leases = await one.lease(4, loop_time())
+        await team.crawl(two, lambda _url: [])
+        assert (await two.stats()).captured == 6
+        assert one.session is not None  # it did not have to leave for that
+        await team.leave()
+
+    run(scenario())
+
+
 def test_hosts_of_a_worker_that_died_are_left_alone_for_a_while_and_their_pages_are_not_lost(
     postgres: Postgres, make: MakeJob
 ) -> None:

@@ -9,7 +9,8 @@ from uuid import UUID
 import msgspec
 from psycopg import AsyncConnection
 
-from sumi.model import Candidate
+from sumi.model import Candidate, PageFacts
+from sumi.outcomes import Verdict
 from sumi.ports import RobotsRecord
 from sumi.state.cluster.keys import bucket_of, key_of
 from sumi.state.entries import REFUSED, Entry, StoredHost
@@ -51,10 +52,12 @@ _NOTE = """INSERT INTO sumi.note (job, key, value) VALUES (%s, %s, %s)
     ON CONFLICT (job, key) DO UPDATE SET value = excluded.value"""
 _OPEN = """UPDATE sumi.bucket b SET open = x.open FROM unnest(%s::int[], %s::bigint[]) x (id, open)
     WHERE b.job = %s AND b.id = x.id"""
+_RETURNED = "UPDATE sumi.job SET pages_left = pages_left + %s WHERE id = %s"
 _WORKER = (
     """UPDATE sumi.worker SET totals = %s::jsonb, pages_held = %s, stuck = %s, said = now() WHERE id = %s"""
 )
 
+_encode_facts = msgspec.json.Encoder().encode
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder(list[Candidate]).decode
 
@@ -94,6 +97,40 @@ def url_row(entry: Entry) -> tuple[Any, ...]:
     )
 
 
+def ending_row(
+    entry: Entry,
+    what: str,
+    at: float,
+    facts: PageFacts | None,
+    due: float,
+    verdict: Verdict | None,
+    offset: float,
+) -> tuple[Any, ...]:
+    """``offset``: from our clock to the server's."""
+    return (
+        key_of(entry.host, entry.candidate.url),
+        entry.latest,
+        what,
+        at + offset,
+        "" if verdict is None else verdict.outcome.value,
+        "" if verdict is None else clean(verdict.rule),
+        due + offset if due else 0.0,
+        entry.attempts,
+        entry.behind,
+        clean(entry.candidate.address),
+        None if entry.at is None else entry.at + offset,
+        None if facts is None else facts_text(facts),
+    )
+
+
+def amended_row(entry: Entry, facts: PageFacts) -> tuple[Any, ...]:
+    return key_of(entry.host, entry.candidate.url), entry.latest, facts_text(facts)
+
+
+def facts_text(facts: PageFacts) -> str:
+    return clean(_encode_facts(facts).decode())
+
+
 class Batch:
     def __init__(self) -> None:
         self.urls: list[tuple[Any, ...]] = []
@@ -106,6 +143,7 @@ class Batch:
         self.robots: dict[str, RobotsRecord] = {}
         self.notes: dict[str, str] = {}
         self.open: dict[int, int] = {}  # of buckets that became busy or idle
+        self.returned = 0  # pages of the limit that were reserved and are not needed
         self.was_lost = False
 
     @property
@@ -147,6 +185,8 @@ class Batch:
             yield _MAIL, (job, list(self.mail), [_pack(items) for items in self.mail.values()])
         if self.taken_in:
             yield _TAKEN_IN, (*_columns(self.taken_in), job)
+        if self.returned:
+            yield _RETURNED, (self.returned, job)
         if self.open:
             yield _OPEN, (list(self.open), list(self.open.values()), job)
         yield from self._of_the_job(job, hosts, offset)

@@ -14,7 +14,7 @@ from sumi.errors import StateError, StateLocked, UsageError
 from sumi.model import Kind, PageFacts
 from sumi.outcomes import KEPT, Outcome
 from sumi.ports import RobotsRecord
-from sumi.state.cluster.batch import Batch, clean, url_row
+from sumi.state.cluster.batch import Batch, clean, facts_text, url_row
 from sumi.state.cluster.jobs import JobRow, all_jobs, make_job
 from sumi.state.cluster.keys import bucket_of, key_of
 from sumi.state.cluster.schema import require_tables
@@ -25,8 +25,6 @@ IMPORTING: Final = "importing"
 _NOTHING: Final = PageFacts()
 # Those that refer to the job's row come before it.
 _TABLES: Final = ("url", "ending", "mail", "host", "robots", "note", "bucket", "worker")
-
-_encode_facts = msgspec.json.Encoder().encode
 
 
 class JobImport:
@@ -106,7 +104,7 @@ class JobImport:
             rows.append(("back", at, "", ""))
         due = item.not_before + self._offset if item.not_before else 0.0
         key, last = key_of(entry.host, entry.candidate.url), len(rows)
-        facts = "" if item.facts == _NOTHING else clean(_encode_facts(item.facts).decode())
+        facts = "" if item.facts == _NOTHING else facts_text(item.facts)
         return [
             (
                 *(key, serial, what, when + self._offset, outcome, clean(rule)),

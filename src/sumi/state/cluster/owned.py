@@ -39,6 +39,10 @@ class OwnedHosts(Hosts):
     def places(self) -> int | None:
         return self.allowance - self._counts.leased[PAGE] if self.policy.max_pages else None
 
+    def spare(self) -> int:
+        """Pages that were reserved for more URLs than there are: some ended uncaptured, or left."""
+        return max(self.allowance - self._counts.open[PAGE], 0) if self.policy.max_pages else 0
+
     def cap_reached(self) -> bool:
         left = self.allowance + self.unreserved
         return bool(self.policy.max_pages) and self._counts.leased[PAGE] >= left

@@ -18,9 +18,9 @@ from sumi.events import Listener
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
 from sumi.policy import FrontierPolicy
 from sumi.ports import Deferral, FrontierStats, HostReport, HostWait, Judge, Judged, RobotsRecord, Settlement
-from sumi.state.cluster.batch import Batch, Standing, clean, url_row, write
+from sumi.state.cluster.batch import Batch, Standing, amended_row, clean, ending_row, url_row, write
 from sumi.state.cluster.holdings import Holdings
-from sumi.state.cluster.keys import bucket_of, key_of
+from sumi.state.cluster.keys import bucket_of
 from sumi.state.cluster.ledger import ClusterLedger
 from sumi.state.cluster.membership import Membership, Word
 from sumi.state.cluster.rows import Reader
@@ -34,8 +34,6 @@ PAGE = Kind.PAGE
 RESERVED_AT_ONCE = 10  # pages of the limit
 MOST_WAITS = 20  # hosts that a worker reports as waiting
 MOST_MAILED = 200_000  # links to hosts of others that are remembered as mailed
-
-_encode_facts = msgspec.json.Encoder().encode
 
 
 class ClusterStore(ClusterLedger):
@@ -122,9 +120,13 @@ class ClusterStore(ClusterLedger):
         machine = self.holdings.machine
         machine.number_from(word.time)
         if word.pages_left is not None:
+            if word.pages_left > machine.hosts.unreserved:
+                machine.hosts.unpark_all()
             machine.hosts.unreserved = word.pages_left
         open_now = sum(number for name, number in word.totals.items() if name.startswith("open "))
-        self._is_over = not word.letters and open_now == word.stuck
+        # Somebody's reservation may just have come back to us.
+        can_go_on = word.stuck > 0 and machine.next_ready() is not None
+        self._is_over = not word.letters and open_now == word.stuck and not can_go_on
         return word
 
     def _member(self) -> Membership:
@@ -163,7 +165,8 @@ class ClusterStore(ClusterLedger):
         async with self._writing:
             if mine.was_lost:
                 raise Lost("the session ended before this was written")
-            if mine is not self._batch or mine.is_empty:
+            spare = self.member is not None and self.holdings.machine.hosts.spare()
+            if mine is not self._batch or (mine.is_empty and not spare):
                 return
             self._batch = Batch()
             self._is_over = self._is_over and not mine.may_open
@@ -178,6 +181,9 @@ class ClusterStore(ClusterLedger):
         member, machine = self._member(), self.holdings.machine
         hosts = [machine.hosts.stored(host) for host in batch.hosts if self.holdings.owns(bucket_of(host))]
         batch.open = self.holdings.turned()
+        # With the endings that made them spare: else the others would see a job that is over.
+        batch.returned = machine.hosts.spare()
+        machine.hosts.allowance -= batch.returned
         standing = Standing(self.holdings.delta(), machine.hosts.allowance, 0)
         try:
             async with member.talking() as connection:
@@ -281,15 +287,18 @@ class ClusterStore(ClusterLedger):
         return machine.lease(limit, now)
 
     async def _reserve(self, wanted: int) -> None:
-        try:
-            got, left = await self._member().reserve(wanted)
-        except Lost:
-            self.lose()
-            return
-        hosts = self.holdings.machine.hosts
-        hosts.allowance += got
-        hosts.unreserved = left
-        hosts.unpark_all()
+        async with self._writing:  # a batch says how many are reserved
+            try:
+                member = self._member()
+                got, left = await member.reserve(wanted)
+            except Lost:
+                self.lose()
+                return
+            if member is self.member:
+                hosts = self.holdings.machine.hosts
+                hosts.allowance += got
+                hosts.unreserved = left
+                hosts.unpark_all()
 
     async def next_ready(self, now: float) -> float | None:
         later = now + self.timing.idle_word
@@ -345,22 +354,7 @@ class ClusterStore(ClusterLedger):
         due = 0.0 if deferral is None else max(deferral.not_before, 0.0)
         if facts is not None:
             entry.facts = 1
-        self._batch.endings.append(
-            (
-                key_of(entry.host, entry.candidate.url),
-                entry.latest,
-                what,
-                at + self.offset,
-                "" if verdict is None else verdict.outcome.value,
-                "" if verdict is None else clean(verdict.rule),
-                due + self.offset if due else 0.0,
-                entry.attempts,
-                entry.behind,
-                clean(entry.candidate.address),
-                None if entry.at is None else entry.at + self.offset,
-                None if facts is None else clean(_encode_facts(facts).decode()),
-            )
-        )
+        self._batch.endings.append(ending_row(entry, what, at, facts, due, verdict, self.offset))
 
     async def requeue(self, urls: Sequence[str], at: float) -> int:
         """Those of our own hosts."""
@@ -387,8 +381,8 @@ class ClusterStore(ClusterLedger):
             for url, new in facts.items():
                 entry = self.holdings.machine.settled(url)
                 if entry is not None:
-                    key = key_of(entry.host, url)
-                    self._batch.amended[key] = (key, entry.latest, clean(_encode_facts(new).decode()))
+                    row = amended_row(entry, new)
+                    self._batch.amended[row[0]] = row
 
         apply()
         await self._written(again=apply)
