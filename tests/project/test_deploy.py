@@ -12,7 +12,7 @@ import yaml
 
 from sumi.cli.state import build_parser as state_parser
 from sumi.cli.worker import build_parser as worker_parser
-from sumi.errors import EXIT_CODES
+from sumi.errors import EXIT_CODES, INTERRUPTED, WITH_FAILURES
 from sumi.jobs.mirror.command import build_parser
 
 ROOT = Path(__file__).parents[2]
@@ -159,22 +159,35 @@ def workers() -> dict[str, Any]:
     return {document["kind"]: document for document in documents}
 
 
-@pytest.mark.parametrize("kind", ["Service", "StatefulSet"])
-def test_kubernetes_knows_every_key_of_the_workers(workers: dict[str, Any], kind: str) -> None:
+def test_kubernetes_knows_every_key_of_the_workers(workers: dict[str, Any]) -> None:
     schemas = pytest.importorskip(
         "kubernetes_validate", reason="kubernetes-validate is not installed; the extra deploy has it"
     )
-    schemas.validate(workers[kind], schemas.latest_version(), strict=True)
+    schemas.validate(workers["Job"], schemas.latest_version(), strict=True)
 
 
 def test_workers_in_a_cluster_have_no_rights_and_no_password_in_the_manifest(workers: dict[str, Any]) -> None:
-    pod = workers["StatefulSet"]["spec"]["template"]["spec"]
+    pod = workers["Job"]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
     assert _of_worker(container["args"]).job == "docs"
     assert "secretKeyRef" in container["env"][0]["valueFrom"]
     assert "sslmode" not in WORKERS.read_text(encoding="utf-8")  # off the machine, TLS is verified
+
+
+def test_a_worker_of_a_finished_job_is_not_started_again(workers: dict[str, Any]) -> None:
+    job = workers["Job"]["spec"]
+    assert job["template"]["spec"]["restartPolicy"] == "Never"
+    assert "completions" not in job  # so that the first to end well ends them all
+    said = {
+        code: rule["action"]
+        for rule in job["podFailurePolicy"]["rules"]
+        for code in rule.get("onExitCodes", {}).get("values", ())
+    }
+    assert said == {WITH_FAILURES: "FailJob", INTERRUPTED: "Ignore"}
+    compose = yaml.safe_load(COMPOSE.read_text(encoding="utf-8"))["services"]["worker"]
+    assert re.fullmatch(r"on-failure:\d", compose["restart"])
 
 
 def _of_worker(words: list[str]) -> Any:
