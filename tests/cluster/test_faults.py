@@ -176,3 +176,17 @@ def test_a_limit_is_exact_whoever_dies(postgres: Postgres, spawn_sumi: SpawnSumi
 
 def _more_than(web: ManyHosts, number: int) -> Callable[[], bool]:
     return lambda: len(web.log) > number
+
+
+def test_a_worker_that_is_started_while_the_server_restarts_waits_for_it(
+    postgres: Postgres, spawn_sumi: SpawnSumi, job: str
+) -> None:
+    with own_server() as own_postgres, many_hosts(hosts=2, pages=3) as web:
+        plant(own_postgres, web, job, SHORT, 0.0)
+        own_postgres.stop("immediate")
+        with between(own_postgres.port) as line:
+            worker = spawn_sumi("worker", own_postgres.address(port=line.port), "--job", job, "-o", "w")
+            wait_until(worker, lambda: "trying again" in worker.stderr.read_text())
+            own_postgres.start()
+            assert worker.process.wait(timeout=90) == 0, worker.stderr.read_text()
+        each_page_once(web, ledger_of(own_postgres, job))

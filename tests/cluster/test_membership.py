@@ -3,6 +3,7 @@ more."""
 
 import asyncio
 
+import msgspec
 import psycopg
 import pytest
 
@@ -164,3 +165,28 @@ def test_a_host_stays_in_its_bucket_and_its_keys_lie_together() -> None:
     assert key_of("a.test", "https://a.test/1") != key_of("a.test", "https://a.test/2")
     assert runs_of([5, 1, 2, 9, 3]) == [(1, 3), (5, 5), (9, 9)]
     assert bucket_of("example.org") == 62  # for ever: another number would lose the hosts of every job
+
+
+def test_a_session_that_the_server_ends_within_a_transaction_is_lost_and_no_fault_of_ours(
+    postgres: Postgres, make: MakeJob
+) -> None:
+    job = make().id
+    hasty = msgspec.structs.replace(PATIENT, in_transaction=0.1)
+
+    async def scenario() -> None:
+        still = await Membership.join(postgres.address(), job, "still", hasty)
+        looking = await connect(postgres.address(), PATIENT)
+        process = still.connection.info.backend_pid
+
+        async def stand_still() -> None:
+            asking = "SELECT 1 FROM pg_stat_activity WHERE pid = %s"
+            async with still.talking() as connection, connection.transaction():
+                await connection.execute("SELECT 1")
+                while await (await looking.execute(asking, (process,))).fetchone():
+                    await asyncio.sleep(0)
+
+        with pytest.raises(Lost):
+            await stand_still()
+        await looking.close()
+
+    asyncio.run(scenario())

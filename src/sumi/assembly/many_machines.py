@@ -13,17 +13,16 @@ from sumi.files.contents_place import agreed_contents, new_contents
 from sumi.ports import Clock
 from sumi.recipe import Job
 from sumi.state.cluster.jobs import JobRow, change_limit, find_job, keep_recipe, make_job, wish
-from sumi.state.cluster.session import connect
+from sumi.state.cluster.session import asking, patiently
 from sumi.state.cluster.store import ClusterStore
-from sumi.state.cluster.timing import Timing
 
 
-async def look_up(address: str, name: str | None) -> JobRow:
-    connection = await connect(address, Timing())
-    try:
-        return await find_job(connection, name)
-    finally:
-        await connection.close()
+async def look_up(address: str, name: str | None, tell: Listener) -> JobRow:
+    async def look() -> JobRow:
+        async with asking(address) as connection:
+            return await find_job(connection, name)
+
+    return await patiently(look, tell)
 
 
 async def join(
@@ -31,7 +30,7 @@ async def join(
 ) -> tuple[ClusterStore, str | None]:
     """Work on the job; a command that brings its recipe makes it unless it is there. Also returns where its
     contents are, if not in files."""
-    row = await _row_of(shared, job)
+    row = await patiently(lambda: _row_of(shared, job), tell)
     timing = read_recipe(row.name, row.recipe).timing
     store = ClusterStore(
         shared.address,
@@ -45,7 +44,7 @@ async def join(
         heed=lambda wanted: _heed(wanted, control),
     )
     try:
-        await store.open()
+        await patiently(store.open, tell)
     except BaseException:
         await store.aclose()
         raise
@@ -53,8 +52,7 @@ async def join(
 
 
 async def _row_of(shared: SharedJob, job: Job) -> JobRow:
-    connection = await connect(shared.address, Timing())
-    try:
+    async with asking(shared.address) as connection:
         if shared.recipe is None:
             return await find_job(connection, shared.name)
         text = msgspec.json.encode(shared.recipe).decode()
@@ -71,8 +69,6 @@ async def _row_of(shared: SharedJob, job: Job) -> JobRow:
         if row.wish == "stop":  # whoever starts it again wants it to run
             await wish(connection, row, "run")
         return row
-    finally:
-        await connection.close()
 
 
 def _refuse_another(shared: SharedJob, row: JobRow, before: SharedRecipe) -> None:

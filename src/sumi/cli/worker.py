@@ -101,19 +101,23 @@ def _work(address: str, own: dict[str, object], reporter: Reporter) -> "Summary"
         from sumi.jobs.mirror.sharing import settings_for_worker
 
         name = own.pop("job", None)
-        row = asyncio.run(look_up(address, None if name is None else str(name)))
-        _require_mirror(row)
+        row = asyncio.run(look_up(address, None if name is None else str(name), reporter))
+        _require_mirror(row, address)
         settings = settings_for_worker(read_recipe(row.name, row.recipe), address, row.name, own)
         return run_loop(join_mirror(settings, [reporter]))
     finally:
         reporter.close()
 
 
-def _require_mirror(row: "JobRow") -> None:
+def _require_mirror(row: "JobRow", address: str) -> None:
     if row.wish == "stop":
         raise StateError(f"the job {row.name} is stopped: sumi resume lets workers go on with it")
     if row.kind != "mirror":
-        raise StateError(f"the job {row.name} is a {row.kind}, which this version cannot help with")
+        command = "run --unified" if row.kind == "unified" else "run"
+        raise StateError(
+            f"the job {row.name} is a crawl, whose configuration is not in the database: help with it by "
+            f"sumi {command} --config FILE --state {address} --job {row.name}, with the same file"
+        )
 
 
 def _several(options: argparse.Namespace, arguments: Sequence[str], output: str) -> int:

@@ -15,7 +15,7 @@ from psycopg import AsyncConnection, errors
 
 from sumi.state.cluster.keys import BUCKETS
 from sumi.state.cluster.schema import require_tables
-from sumi.state.cluster.session import Lost, Unreachable, connect_owner, rights_explained
+from sumi.state.cluster.session import Lost, Unreachable, connect_owner, has_ended, rights_explained
 from sumi.state.cluster.timing import Timing, steady
 
 # Advisory locks have two numbers: the job in the first, with a mark of ours, and a bucket or a worker in
@@ -88,7 +88,8 @@ class Membership:
                 number = await _enlist(connection, job, name)
         except psycopg.OperationalError as error:
             await connection.close()
-            raise Unreachable(f"the database does not answer: {' '.join(str(error).split())}") from None
+            message = f"the database does not answer: {' '.join(str(error).split())}"
+            raise Unreachable(message, timing.cut) from None
         except BaseException:
             await connection.close()
             raise
@@ -102,7 +103,9 @@ class Membership:
             try:
                 async with asyncio.timeout(self.timing.cut):
                     yield self.connection
-            except (psycopg.OperationalError, psycopg.InterfaceError, OSError) as error:
+            except (psycopg.Error, OSError) as error:
+                if isinstance(error, psycopg.Error) and not has_ended(error):
+                    raise
                 await self.connection.close()  # and with it its locks, if the server still knows it
                 raise Lost(" ".join(str(error).split()) or "no answer") from error
             self.answered = max(self.answered, sent)

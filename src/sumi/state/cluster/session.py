@@ -1,24 +1,60 @@
 """Connections to PostgreSQL: verified TLS off this machine, no password on the command line, limits on
 silence."""
 
+import asyncio
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection
 from psycopg.conninfo import conninfo_to_dict
 
 from sumi.errors import StateError, UsageError
-from sumi.state.cluster.timing import Timing
+from sumi.events import Listener, Warned
+from sumi.state.cluster.timing import Timing, steady
 
 _LOCAL = ("localhost", "127.0.0.1", "::1", "")
 
 
 class Unreachable(StateError):
-    """The database does not answer, now: trying again may help."""
+    """The database does not answer, now. ``patience``: seconds for which trying again may help."""
+
+    def __init__(self, message: str, patience: float = 0.0) -> None:
+        super().__init__(message)
+        self.patience = patience
+
+
+_LOST_PATIENCE = 60.0
+# A server that restarts, or a line that is cut. A refusal is more often a wrong address.
+_PASSES: Final = ("timeout", "server closed", "system is", "too many", "reset by peer")
+_PASSING: Final = (("refused", 3.0), *((words, _LOST_PATIENCE) for words in _PASSES))
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
+T = TypeVar("T")
+
+
+async def patiently(work: Callable[[], Awaitable[T]], tell: Listener) -> T:
+    """Again and again while the database may come back."""
+    began, pause = steady(), _FIRST_PAUSE
+    while True:
+        try:
+            return await work()
+        except Unreachable as error:
+            if steady() + pause > began + error.patience:
+                raise
+            tell(Warned(f"{error}; trying again"))
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def has_ended(error: psycopg.Error) -> bool:
+    """Whether the session is gone, or must be given up, rather than one statement wrong."""
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        return True
+    return error.diag.severity_nonlocalized in ("FATAL", "PANIC")
 
 
 @contextlib.contextmanager
@@ -87,12 +123,30 @@ async def connect(address: str, timing: Timing, role: str = "reading") -> AsyncC
         connection = await AsyncConnection.connect(**{**options, **_settings(address)}, autocommit=True)
     except psycopg.Error as error:
         reason = " ".join(str(error).split())
-        raise Unreachable(f"the database at {shown(address)} cannot be reached: {reason}") from None
+        patience = next((seconds for words, seconds in _PASSING if words in reason), 0.0)
+        message = f"the database at {shown(address)} cannot be reached: {reason}"
+        raise Unreachable(message, patience) from None
     if connection.info.server_version < 150000:
         version = connection.info.server_version // 10000
         await connection.close()
         raise StateError(f"the database at {shown(address)} is PostgreSQL {version}; 15 or later is needed")
     return connection
+
+
+@asynccontextmanager
+async def asking(address: str) -> AsyncIterator[AsyncConnection[Any]]:
+    """A short session. Raises Unreachable, also if it ends meanwhile."""
+    connection = await connect(address, Timing())
+    try:
+        yield connection
+    except psycopg.Error as error:
+        if not has_ended(error):
+            raise
+        reason = " ".join(str(error).split())
+        message = f"the database at {shown(address)} does not answer any more: {reason}"
+        raise Unreachable(message, _LOST_PATIENCE) from None
+    finally:
+        await connection.close()
 
 
 async def connect_owner(address: str, timing: Timing) -> AsyncConnection[Any]:
