@@ -113,7 +113,20 @@ def test_the_next_command_is_the_one_typed_without_what_was_for_once() -> None:
     words = ["docs.example.org", "--fresh", "--auth", "me:secret", "--header=X: y", "-o", "my docs"]
     again = same_again("mirror", words)
     assert again == "sumi mirror docs.example.org --auth ... --header=... -o 'my docs'"
-    steps = dict(steps_of_mirror("complete", words, "my docs"))
+    steps = dict(steps_of_mirror(ended("complete"), words, "my docs"))
     assert steps["update"] == f"{again} --update"
     assert steps["look"] == "sumi serve 'my docs'"
-    assert dict(steps_of_mirror("interrupted", words, "x")) == {"continue": again}
+    assert dict(steps_of_mirror(ended("interrupted"), words, "x")) == {"continue": again}
+
+
+@pytest.mark.parametrize("typed", [("--max-pages", "5"), ("--max-pages=5",), ()])
+def test_a_job_that_reached_its_limit_goes_on_with_a_larger_one(typed: tuple[str, ...]) -> None:
+    summary = ended("limited", {"captured": 5, "over_cap": 70}, {"over_cap": 70})
+    steps = steps_of_mirror(summary, ["docs.example.org", *typed, "-v"], "output")
+    assert steps[0] == ("more", "sumi mirror docs.example.org -v --max-pages 75")
+
+
+def ended(
+    status: str, outcomes: dict[str, int] | None = None, left_out: dict[str, int] | None = None
+) -> Summary:
+    return Summary("mirror", status, 0, outcomes or {}, "output", 1.0, left_out=left_out or {})

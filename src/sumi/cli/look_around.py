@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sumi.console.command_lines import command_line, typed_options
+from sumi.console.command_lines import command_line
+from sumi.console.next_steps import larger_limit, same_again
 from sumi.console.terminal import Palette, Sink, printable
 from sumi.errors import SumiError
 
@@ -79,7 +80,7 @@ async def _seen(job: "Job") -> Seen:
     state = job.activity if status is None else status.state
     about = job.target or (status.target if status is not None else None) or job.name
     counts = "" if status is None else _counts(status)
-    return Seen(job.kind, about, state, counts, await _next(job, state, about))
+    return Seen(job.kind, about, state, counts, await _next(job, state, about, status))
 
 
 async def _status(job: "Job") -> "JobStatus | None":
@@ -110,15 +111,19 @@ def _counts(status: "JobStatus") -> str:
 # ── the command that goes on ───────────────────────────────────────────────────────────────────────────────
 
 
-async def _next(job: "Job", state: str, about: str) -> str:
+async def _next(job: "Job", state: str, about: str, status: "JobStatus | None") -> str:
     from sumi.catalogue.find import JobKind
+    from sumi.outcomes import Outcome
 
     home = _shown(job.state if job.kind is JobKind.MAP else job.home)
     if job.process is not None:
         return command_line("sumi", "status", home)
     if job.kind is JobKind.MIRROR:
-        again = ["--update"] if state in ("complete", "limited") else []
-        return command_line("sumi", "mirror", about, *await _options(job), *again)
+        words = [about, *await _options(job)]
+        if status is not None and Outcome.OVER_CAP in status.outcomes:
+            larger = ("--max-pages", larger_limit(status.outcomes))
+            return same_again("mirror", words, *larger, without=larger[0])
+        return same_again("mirror", words, *(["--update"] if state in ("complete", "limited") else []))
     file = _configuration(job)
     if file is None:
         return command_line("sumi", "status", home)
@@ -138,7 +143,7 @@ def _next_of_capture(job: "Job", state: str) -> str:
 async def _options(job: "Job") -> list[str]:
     """Of a mirror, as far as its state knows them."""
     from sumi.console.open_job import looking_at
-    from sumi.jobs.mirror.settings import SAVED, SETTINGS, load_saved_settings
+    from sumi.jobs.mirror.settings import load_command
 
     root = _shown(job.root)
     words = [] if root == "output" else ["-o", root]
@@ -146,11 +151,9 @@ async def _options(job: "Job") -> list[str]:
         return words
     try:
         async with looking_at(job.state) as store:
-            settings = await load_saved_settings(store)
+            return words + await load_command(store)
     except SumiError:
         return words
-    table = [setting for setting in SETTINGS if setting.field in SAVED]
-    return words if settings is None else words + typed_options(settings, table, without=("url",))
 
 
 def _configuration(job: "Job") -> str | None:

@@ -1,10 +1,12 @@
 """What to do after a run: the exact commands, as lines below its summary."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sumi.console.command_lines import command_line
 from sumi.console.terminal import Sink, printable
+from sumi.events import Summary
+from sumi.outcomes import CAME, Outcome
 from sumi.settings.sources import SECRET
 
 _ONCE = ("--fresh", "--update", "--again", "--resume")
@@ -12,12 +14,16 @@ _URL = "URL"
 _SECRET = tuple(f"--{field.replace('_', '-')}" for field in SECRET)
 
 
-def same_again(command: str, arguments: Sequence[str], *more: str) -> str:
-    """The command as it was typed, without what is meant for one run, and without secrets."""
+def same_again(command: str, arguments: Sequence[str], *more: str, without: str = "") -> str:
+    """The command as it was typed, without what is meant for one run, without secrets, and without the option
+    that ``more`` gives again."""
     words: list[str] = []
-    hidden = False
+    hidden = dropped = False
     for word in arguments:
-        name = word.partition("=")[0]
+        name, equals, _ = word.partition("=")
+        if dropped or name == without:
+            dropped = not (dropped or equals)
+            continue
         if hidden:
             words.append("...")
         elif name in _SECRET and "=" in word:
@@ -37,11 +43,21 @@ def show_next(options: argparse.Namespace, err: Sink, steps: Sequence[tuple[str,
         err.line(f"  {purpose:<10}  {printable(command)}")
 
 
-def steps_of_mirror(status: str, arguments: Sequence[str], output: str) -> list[tuple[str, str]]:
+def larger_limit(outcomes: Mapping[str, int]) -> str:
+    """For a job that reached its limit of pages: room for all that it found, and for twice what it has."""
+    here = sum(outcomes.get(one.value, 0) for one in CAME)
+    return str(here + max(here, outcomes.get(Outcome.OVER_CAP.value, 0)))
+
+
+def steps_of_mirror(summary: Summary, arguments: Sequence[str], output: str) -> list[tuple[str, str]]:
     look = ("look", command_line("sumi", "serve", output))
-    match status:
+    match summary.status:
         case "complete" | "limited":
-            return [("update", same_again("mirror", arguments, "--update")), look]
+            steps = [("update", same_again("mirror", arguments, "--update")), look]
+            if Outcome.OVER_CAP.value not in summary.left_out:
+                return steps
+            larger = ("--max-pages", larger_limit(summary.outcomes))
+            return [("more", same_again("mirror", arguments, *larger, without=larger[0])), *steps]
         case "partial":
             return [("retry", same_again("mirror", arguments)), ("why", f"sumi explain {_URL}"), look]
         case _:

@@ -115,6 +115,22 @@ async def noted_standing(ledger: Ledger, stats: FrontierStats) -> Standing | Non
     return note.standing
 
 
+def within_cap(stats: FrontierStats, max_pages: int) -> FrontierStats:
+    """What is pending once ``max_pages`` are there is done only with a larger limit: it is over the cap."""
+    if not (max_pages and stats.pending and stats.captured >= max_pages):
+        return stats
+    beyond = stats.outcomes.get(Outcome.OVER_CAP, 0) + stats.pending
+    outcomes = {**stats.outcomes, Outcome.OVER_CAP: beyond}
+    return msgspec.structs.replace(stats, pending=0, pending_pages=0, outcomes=outcomes)
+
+
+def counted(stats: FrontierStats, cap: int, told: Standing | None) -> FrontierStats:
+    """The same of a stored job. Its limit is ``cap``, or was reached at its last end (``told``)."""
+    beyond = told.left_out.get(Outcome.OVER_CAP, 0) if told is not None else 0
+    is_full = beyond > stats.outcomes.get(Outcome.OVER_CAP, 0)
+    return within_cap(stats, stats.captured if is_full else cap)
+
+
 def left_out_of(outcomes: Mapping[str, int], links_dropped: int, *, edge: bool) -> dict[str, int]:
     """``edge``: the depth limit defines the job, so that pages beyond it do not count as left out."""
     found = {
@@ -129,7 +145,6 @@ def standing(
     findings: Findings,
     *,
     stopped: bool,
-    over_cap: bool,
     edge: bool,
     follows: bool,
 ) -> Standing:
@@ -140,7 +155,7 @@ def standing(
     left_out |= {name: count for name, count in here_in_part.items() if count}
     here = sum(outcomes.get(one.value, 0) for one in PAGES_HERE)
     alone = follows and (here == 1 or findings.lone) and not left_out
-    if stopped and (findings.remains.behind or (stats.pending and not over_cap)):
+    if stopped and (findings.remains.behind or stats.pending):
         status = INTERRUPTED
     elif _lacks(stats, outcomes, findings) or (follows and not here):
         status = PARTIAL

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.engine.completeness import Findings, excused_failures, failed_seeds, note_standing
+from sumi.engine.completeness import Findings, excused_failures, failed_seeds, note_standing, within_cap
 from sumi.engine.control import Control, ControlLoop, FlagFiles, RunState
 from sumi.engine.crawl import Crawl
 from sumi.engine.disk_watch import DiskWatch
@@ -100,7 +100,8 @@ class Run:
             await announce_if_long("writing the results of", self._store, self._io)
             if self._complete is not None:
                 await self._complete()
-            await self._output.finish(self._store, await self._store.stats())
+            stats = within_cap(await self._store.stats(), self._job.recipe.max_pages)
+            await self._output.finish(self._store, stats)
             await self._store.sync(self._output.sync)
         summary = await self._summary(aborted=aborted, gave_up=crawl.gave_up)
         if not aborted:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from heapq import nlargest, nsmallest
 from typing import NamedTuple
 
-from sumi.engine.completeness import ABORTED, Findings, Standing, standing
+from sumi.engine.completeness import ABORTED, Findings, Standing, standing, within_cap
 from sumi.events import Summary
 from sumi.frontier.novelty import near_duplicates
 from sumi.frontier.pacing import BUDGET_SPENT, GIVEN_UP, SUSPENDED
@@ -41,16 +41,15 @@ def summarize(
     notes: tuple[str, ...] = (),
     findings: Findings = NOTHING_FOUND,
 ) -> Summary:
-    over_cap = bool(recipe.max_pages) and stats.captured >= recipe.max_pages
+    stats = within_cap(stats, recipe.max_pages)
     over_budget = sum(wait.pending for wait in waits if wait.why == BUDGET_SPENT)
     suspended = sum(wait.pending for wait in waits if wait.why == SUSPENDED)
-    outcomes = balanced(stats, over_cap=over_cap, over_budget=over_budget, suspended=suspended)
+    outcomes = balanced(stats, over_budget=over_budget, suspended=suspended)
     stands = standing(
         stats,
         outcomes,
         findings,
         stopped=stopped,
-        over_cap=over_cap,
         # The depth of a map, and of a capture beyond its bases, defines the job.
         edge=recipe.record_links or bool(recipe.scope.bases),
         follows=recipe.take_links and not recipe.list_only,
@@ -77,15 +76,14 @@ def standing_of(summary: Summary) -> Standing:
     return Standing(summary.status, summary.left_out, summary.alone, summary.amiss, summary.excused)
 
 
-def balanced(stats: FrontierStats, *, over_cap: bool, over_budget: int, suspended: int = 0) -> dict[str, int]:
+def balanced(stats: FrontierStats, *, over_budget: int = 0, suspended: int = 0) -> dict[str, int]:
     """Outcomes by name that add up to all URLs ever discovered, pending ones included."""
     outcomes = Counter({str(outcome): count for outcome, count in stats.outcomes.items()})
-    if over_cap:
+    if not stats.pending:
         over_budget = suspended = 0
-    rest = Outcome.OVER_CAP if over_cap else Outcome.PENDING
     outcomes[Outcome.OVER_BUDGET] += over_budget
     outcomes[Outcome.RATE_LIMITED] += suspended
-    outcomes[rest] += stats.pending - over_budget - suspended
+    outcomes[Outcome.PENDING] += stats.pending - over_budget - suspended
     return {str(name): count for name, count in outcomes.items() if count}
 
 

@@ -12,7 +12,7 @@ from sumi.console.open_job import stored_jobs
 from sumi.engine.gate import Prediction, predict
 from sumi.errors import UsageError
 from sumi.events import WaitingHost
-from sumi.inspection.status import looking_at
+from sumi.inspection.status import is_full, looking_at
 from sumi.jobs.mirror.recipe import mirror_job
 from sumi.jobs.mirror.settings import load_saved_settings
 from sumi.model import Hop, PageFacts
@@ -108,13 +108,17 @@ def _is_map(state: Path) -> bool:
 
 
 async def _known(record: UrlRecord, folder: str, store: Snapshot) -> Explanation:
-    meaning = MEANINGS[record.outcome]
-    now = time.time()
+    now, waits = time.time(), record.outcome is Outcome.PENDING
+    waiting = await _waiting(record.url, store, now) if waits else None
+    # A page in flight is settled as any other, also when the limit is reached.
+    beyond = waits and not (waiting and waiting.in_flight) and await is_full(store)
+    outcome = Outcome.OVER_CAP if beyond else record.outcome
+    meaning = MEANINGS[outcome]
     return Explanation(
         url=record.url,
         folder=folder,
         known=True,
-        outcome=record.outcome,
+        outcome=outcome,
         rule=record.rule,
         meaning=meaning.meaning,
         advice=meaning.advice,
@@ -124,7 +128,7 @@ async def _known(record: UrlRecord, folder: str, store: Snapshot) -> Explanation
         chain=await _chain(record, store),
         attempts=tuple(await store.history(record.url)),
         facts=record.facts,
-        waiting=await _waiting(record.url, store, now) if record.outcome is Outcome.PENDING else None,
+        waiting=None if beyond else waiting,
         at=now,
     )
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
-from sumi.engine.completeness import noted_standing
+from sumi.engine.completeness import counted, noted_standing
 from sumi.engine.summary import balanced
 from sumi.errors import StateError, UsageError
 from sumi.inspection.contents import Garbage, collect_garbage, stored_content_findings
@@ -77,23 +77,24 @@ async def shared_status(address: str, job: JobRow) -> JobStatus:
     """From what workers write of themselves: nothing is scanned, however large the job is."""
     now = time.time()
     async with looking_at_job(address, job) as store:
-        stats, workers = await store.stats(), await store.workers()
+        raw, workers = await store.stats(), await store.workers()
         living = [worker for worker in workers if worker.is_alive]
-        told = None if living else await noted_standing(store, stats)
+        told = None if living else await noted_standing(store, raw)
         settings = await load_saved_settings(store)
+        stats = counted(raw, settings.max_pages if settings else 0, told)
         state = "interrupted" if stats.pending or not stats.known else "complete"
         if told is not None:
             state = told.status
         if living:
             state = "running" if job.wish == "run" else "paused" if job.wish == "pause" else "stopping"
-        waits = await store.waiting_hosts(now)
+        waits = await store.waiting_hosts(now) if stats.pending else []
         return JobStatus(
             folder=f"{shown(address)} --job {job.name}",
             state=state,
             target=settings.url if settings else None,
             process=None,
             discovered=stats.known,
-            outcomes=balanced(stats, over_cap=False, over_budget=0, suspended=0),
+            outcomes=balanced(stats),
             balanced=sum(stats.outcomes.values()) + stats.pending == stats.known,
             pages_per_second=None,
             eta_seconds=None,

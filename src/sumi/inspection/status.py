@@ -11,7 +11,7 @@ import msgspec
 
 from sumi.catalogue.role import Role, load_role
 from sumi.console.open_job import refuse_captures, stored_jobs
-from sumi.engine.completeness import noted_standing
+from sumi.engine.completeness import LEFT_OUT, counted, noted_standing
 from sumi.engine.summary import Scores, balanced
 from sumi.events import WaitingHost
 from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED, USUAL_WAITS
@@ -85,14 +85,14 @@ async def look(state: Path) -> JobStatus:
         settings = await load_saved_settings(store)
         usual = Role(_usual_job(state), state.parent)
         job, home = await load_role(store, state) or usual
-        stats = await store.stats()
-        waits = await store.waiting_hosts(now)
+        raw = await store.stats()
+        told = await noted_standing(store, raw) if process is None else None
+        stats = counted(raw, settings.max_pages if settings else 0, told)
+        waits = await store.waiting_hosts(now) if stats.pending else []
         is_map = isinstance(store, MapView)
         ended = store.ended if isinstance(store, MapView) else None
-        cap = settings.max_pages if settings else 0
         progress = _progress_of(home) if process else _Progress()
-        told = await noted_standing(store, stats) if process is None else None
-        guessed = await _with_bar(store, settings, _state(home / f"pause.{job}", process, stats, cap, ended))
+        guessed = await _with_bar(store, settings, _state(home / f"pause.{job}", process, stats, ended))
         return JobStatus(
             folder=str(home),
             state=guessed if told is None else told.status,
@@ -122,23 +122,33 @@ async def _with_bar(store: Snapshot, settings: MirrorSettings | None, state: str
     return "partial" if scores.below or scores.above else state
 
 
-def _state(pause_flag: Path, process: int | None, stats: FrontierStats, cap: int, ended: bool | None) -> str:
+async def is_full(store: Snapshot) -> bool:
+    """Whether the job has as many pages as its limit allows, so that nothing waits for another run."""
+    stats, settings = await store.stats(), await load_saved_settings(store)
+    told = await noted_standing(store, stats)
+    counts = counted(stats, settings.max_pages if settings else 0, told)
+    return bool(stats.pending) and not counts.pending
+
+
+def _state(pause_flag: Path, process: int | None, stats: FrontierStats, ended: bool | None) -> str:
     """Of a job whose last run did not reach its end, or was made by a version that did not record its status.
     ``ended``: whether the last run reached its end, if that is recorded."""
     if process is not None:
         return "paused" if pause_flag.is_file() else "running"
     if ended is None:
-        ended = not stats.pending or bool(cap and stats.captured >= cap)
+        ended = not stats.pending
     if not ended:
         return "interrupted"
     failed = not BY_ENDING[Ending.FAILED].isdisjoint(stats.outcomes)
     balanced = sum(stats.outcomes.values()) + stats.pending == stats.known
-    return "partial" if stats.pending or failed or not balanced else "complete"
+    if stats.pending or failed or not balanced:
+        return "partial"
+    return "complete" if stats.outcomes.keys().isdisjoint(LEFT_OUT) else "limited"
 
 
 def _counts(stats: FrontierStats, waits: Sequence[HostWait]) -> dict[str, int]:
     left = {why: sum(wait.pending for wait in waits if wait.why == why) for why in (BUDGET_SPENT, SUSPENDED)}
-    return balanced(stats, over_cap=False, over_budget=left[BUDGET_SPENT], suspended=left[SUSPENDED])
+    return balanced(stats, over_budget=left[BUDGET_SPENT], suspended=left[SUSPENDED])
 
 
 def _coverage(database: Path) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import msgspec
 
 from sumi.catalogue.role import MIRROR_SETTINGS
 from sumi.errors import SumiError
-from sumi.inspection.status import MAP, look, looking_at
+from sumi.inspection.status import MAP, JobStatus, look, looking_at
 from sumi.outcomes import KEPT, MEANINGS, Outcome
 from sumi.ports import Snapshot, UrlRecord
 from sumi.serve.map_layout import write_picture
@@ -41,7 +41,7 @@ async def _write(state: Path, path: Path) -> None:
     db = apsw.Connection(str(path))
     db.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     status = await look(state)
-    writer = _Writer(db)
+    writer = _Writer(db, waiting=_waiting(status))
     with db:
         db.execute(SCHEMA)
         async with looking_at(state) as store:
@@ -55,9 +55,16 @@ async def _write(state: Path, path: Path) -> None:
     db.close()
 
 
+def _waiting(status: JobStatus) -> Outcome:
+    """What pending URLs count as."""
+    is_full = Outcome.OVER_CAP in status.outcomes and Outcome.PENDING not in status.outcomes
+    return Outcome.OVER_CAP if is_full else Outcome.PENDING
+
+
 class _Writer:
-    def __init__(self, db: apsw.Connection) -> None:
+    def __init__(self, db: apsw.Connection, waiting: Outcome) -> None:
         self._db = db
+        self._waiting = waiting
         self._groups: Counter[tuple[str, str, str]] = Counter()
         self._folders: Counter[str] = Counter()
         self._fidelity: Counter[int] = Counter()
@@ -74,19 +81,20 @@ class _Writer:
 
     def _row(self, record: UrlRecord) -> tuple[Any, ...]:
         self._number += 1
-        facts, ending = record.facts, MEANINGS[record.outcome].ending
+        outcome = self._waiting if record.outcome is Outcome.PENDING else record.outcome
+        facts, ending = record.facts, MEANINGS[outcome].ending
         is_page = _is_page(record)
         folders = folders_of(record.url) if is_page else []
         if is_page:
             self._folders.update(folders)
             if facts.fidelity is not None:
                 self._fidelity[min(19, int(facts.fidelity * 20))] += 1
-        self._groups[ending, record.outcome, record.rule] += 1
+        self._groups[ending, outcome, record.rule] += 1
         return (
             self._number,
             record.url,
             folders_of(record.url)[0],
-            record.outcome,
+            outcome,
             ending,
             record.rule,
             record.kind,

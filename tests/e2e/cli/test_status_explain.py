@@ -1,6 +1,7 @@
 """`sumi status` and `sumi explain` tell the truth about a job: while it runs, when it ended, after a kill."""
 
 import os
+import shlex
 import signal
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from tests.commands import FinishedSumi, RunSumi, SpawnSumi
 from tests.e2e.mirror.test_control import wait_for_event, wait_for_requests
+from tests.folder_site import folder_site
 from tests.site import MakeSite, RobotsPreset, RunningSite
 
 FAST = ("--rate-limit", "0", "--json")
@@ -55,6 +57,32 @@ def test_what_a_finished_job_left_out_is_told(small_site: RunningSite, run_sumi:
     status = told(run_sumi("status", "--json"))
     assert summary["left_out"]
     assert (status["state"], status["left_out"]) == (summary["status"], summary["left_out"])
+
+
+def test_pages_beyond_the_limit_wait_for_nothing(run_sumi: RunSumi, tmp_path: Path) -> None:
+    """They come with a larger limit only, so nothing says that the same command would continue."""
+    with folder_site(tmp_path / "site") as site:
+        names = [f"p{number}.html" for number in range(9)]
+        site.write("index.html", "".join(f'<p>To <a href="{name}">{name}</a>.</p>' for name in names))
+        for name in names:
+            site.write(name, f"<p>All there is to know of {name}.</p>")
+        summary = run_sumi("mirror", site.url, *FAST, "--trap-hops", "50", "--max-pages", "4").events[-1]
+        assert summary["outcomes"]["over_cap"] == 6
+        status = told(run_sumi("status", "--json"))
+        assert status["outcomes"] == summary["outcomes"]
+        assert (status["balanced"], status["hosts"]) == (True, [])
+        home = tmp_path / "output" / site.home
+        explained = run_sumi("explain", f"{site.url}p8.html").stdout
+        said = [run_sumi("status").stdout, explained, (home / "_checkpoint.json").read_text()]
+        assert not any("same command again" in words for words in said)
+        assert all("over_cap" in words for words in said[:2])
+        assert '"status": "finished"' in said[2]
+        headline, command = run_sumi().stdout.splitlines()[2:4]
+        assert headline.endswith(": limited, 4 pages")
+        (*words, limit) = shlex.split(command)
+        typed = ["--trap-hops", "50", "--rate-limit", "0", "--min-free", "0"]
+        assert (words, limit) == (["sumi", "mirror", site.url, *typed, "--max-pages"], "10")
+        assert run_sumi(*words[1:], limit, "--json").events[-1]["status"] == "complete"
 
 
 def test_a_running_job_is_seen_without_disturbing_it(

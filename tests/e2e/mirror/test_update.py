@@ -44,6 +44,16 @@ def changes(tmp_path: Path, site: FolderSite) -> dict[str, int]:
     return {name: number for name, number in head.items() if name != "since" and number}
 
 
+def test_every_update_of_a_mirror_with_a_page_limit_asks_again(run_sumi: RunSumi, site: FolderSite) -> None:
+    """Pages beyond the limit never come, so an update does not stay open for them."""
+    assert mirror(run_sumi, site, "--max-pages", "5").events[-1]["outcomes"]["over_cap"] == 8
+    for _ in range(3):
+        site.answers.clear()
+        updated = mirror(run_sumi, site, "--max-pages", "5", "--update").events[-1]
+        assert updated["outcomes"]["unchanged"] == 5
+        assert len([answer for answer in site.answers if answer.status == 304]) == 5
+
+
 @pytest.mark.parametrize("state", ["files", "sqlite", "lmdb"])
 def test_an_unchanged_site_is_not_transferred_and_no_file_is_touched(
     run_sumi: RunSumi, site: FolderSite, tmp_path: Path, state: str

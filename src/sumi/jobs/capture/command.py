@@ -11,7 +11,7 @@ import msgspec
 
 from sumi.console.command_lines import command_line
 from sumi.console.logging_in import ensure_logged_in
-from sumi.console.next_steps import show_next
+from sumi.console.next_steps import larger_limit, same_again, show_next
 from sumi.console.options import add_reporting, add_settings, given_flags, lists_from_stdin
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import reporting
@@ -28,6 +28,7 @@ from sumi.jobs.capture.settings import (
     resumed_settings,
     store_given,
 )
+from sumi.outcomes import Outcome
 from sumi.settings.setting import Setting
 
 if TYPE_CHECKING:
@@ -83,10 +84,17 @@ def build_parser() -> SentenceParser:
 def run(arguments: Sequence[str]) -> int:
     options = build_parser().parse_all(arguments)
     with lists_from_stdin(given_flags(options, CAPTURE_SETTINGS)) as flags:
-        return run_reported(load_capture_settings(flags, os.environ, options.config), options)
+        return run_reported(
+            load_capture_settings(flags, os.environ, options.config), options, typed=arguments
+        )
 
 
-def run_reported(settings: CaptureSettings, options: argparse.Namespace, job_id: str | None = None) -> int:
+def run_reported(
+    settings: CaptureSettings,
+    options: argparse.Namespace,
+    job_id: str | None = None,
+    typed: Sequence[str] | None = None,
+) -> int:
     """Run the job to its end with a reporter listening; its status decides the exit code."""
     # Imported here because the engine brings the network and the parser, which --help does not need.
     from sumi.assembly.parts import run_loop
@@ -95,7 +103,11 @@ def run_reported(settings: CaptureSettings, options: argparse.Namespace, job_id:
     ensure_logged_in(settings.login, settings.urls, settings.browser)
     with reporting(options) as reporter:
         captured = run_loop(capture(settings, listeners=[reporter], job_id=job_id))
-    show_next(options, Sink(sys.stderr), _steps(captured.job.id, captured.job.status, settings.store))
+    steps = _steps(captured.job.id, captured.job.status, settings.store)
+    if typed is not None and Outcome.OVER_CAP.value in captured.summary.left_out:
+        larger = ("--limit", larger_limit(captured.summary.outcomes))
+        steps = [("more", same_again("capture", typed, *larger, without=larger[0])), *steps]
+    show_next(options, Sink(sys.stderr), steps)
     code = exit_code(captured.summary)
     # Pages that still wait, for example for a host that does not answer, can be resumed.
     return INTERRUPTED if code == WITH_FAILURES and captured.job.status == "interrupted" else code

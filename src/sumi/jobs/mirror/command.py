@@ -118,7 +118,7 @@ def _run(arguments: Sequence[str], options: argparse.Namespace, flags: dict[str,
         code = run_several(sites, reporter, read_sites)
     else:
         summary = run_reported(sites[0], reporter, lambda: read_sites()[0])
-        show_next(options, err, steps_of_mirror(summary.status, arguments, sites[0].output))
+        show_next(options, err, steps_of_mirror(summary, arguments, sites[0].output))
         code = exit_code(summary)
     _complain_if_cut_short(out)
     return code

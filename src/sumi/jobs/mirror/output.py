@@ -38,7 +38,7 @@ from sumi.jobs.mirror.progress_files import (
 )
 from sumi.jobs.mirror.raw_pages import RawPages
 from sumi.jobs.mirror.survey import DONE, Survey, counted_records, is_stored_page
-from sumi.jobs.mirror.update import changes_since_update, end_update
+from sumi.jobs.mirror.update import changes_since_update
 from sumi.model import Lease, PageFacts, Response
 from sumi.outcomes import Ending, Outcome, Verdict
 from sumi.parse.page.digest import PageDigest
@@ -226,9 +226,6 @@ class MarkdownTree:
         if self._history is not None:
             await self._history.finish(ledger, complete=not stats.pending)
         self._write_status(stopped(stats))
-        if not stats.pending:
-            # Last: after a kill before this line, the update resumes and has nothing left to request.
-            await end_update(ledger, self._clock.now())
 
     async def _survey_records(self, ledger: Ledger) -> Survey:
         found = Survey(await changes_since_update(ledger))

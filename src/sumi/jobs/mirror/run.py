@@ -55,7 +55,7 @@ from sumi.jobs.mirror.settings import (
 )
 from sumi.jobs.mirror.sharing import shared_mirror
 from sumi.jobs.mirror.site_pass import settle_furniture
-from sumi.jobs.mirror.update import begin_update, due_for_update
+from sumi.jobs.mirror.update import UNFINISHED, begin_update, due_for_update, end_update, ends_update
 from sumi.model import Candidate
 from sumi.outcomes import Outcome
 from sumi.policy import Preset, StateBackend, is_database
@@ -75,7 +75,6 @@ Output: TypeAlias = MarkdownTree | SegmentPages
 # --fresh creates this file next to the state before it removes anything: after a kill, the next run completes
 # the removal instead of resuming what is left.
 _EMPTYING = "emptying"
-UNFINISHED = frozenset({"interrupted", "aborted"})  # the run that goes on makes the commit
 
 
 async def mirror(
@@ -131,7 +130,7 @@ async def _mirror(
         store, address = await _open(settings, job, home, listeners, claim.lock, control, joins=joins)
         async with _opened(settings, job, home, listeners, store, address) as (io, tree):
             summary = await _run(settings, job, home, io, store, tree, control, read_settings)
-        if repository is not None and summary.status not in UNFINISHED:
+        if repository is not None and summary.status not in UNFINISHED:  # the run that goes on commits
             await asyncio.to_thread(repository.commit, teller(listeners))
     if address is None:
         write_overview(home.parent)
@@ -172,7 +171,11 @@ async def _run(
         traces=f"{STATE_FOLDER}/",
     )
     with obeying_signals(control):
-        return await Run(job, place, io, store, tree, control, read_job, complete).run()
+        summary = await Run(job, place, io, store, tree, control, read_job, complete).run()
+    if ends_update(summary, shared=is_database(settings.state)):
+        # Last: after a kill before this line, the update resumes and has nothing left to request.
+        await end_update(store, io.clock.now())
+    return summary
 
 
 async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: Output) -> bool:
@@ -325,7 +328,7 @@ def _output(
 ) -> Output:
     if address is not None:
         objects = Objects(address)
-        return SegmentPages(objects, SegmentWriter(objects, tell), clock, settings.max_assets_total)
+        return SegmentPages(objects, SegmentWriter(objects, tell), settings.max_assets_total)
     history = HistoryRecorder(home / STATE_FOLDER / HISTORY, clock.now) if settings.history else None
     return MarkdownTree(home.parent, home.name, settings.url, clock, settings.max_assets_total, history)
 

@@ -14,22 +14,19 @@ from sumi.files.segments import FILE, RAW, TEXT, SegmentReader, SegmentWriter, p
 from sumi.jobs.mirror.assets import asset_facts, full, is_whole_asset, stored_assets
 from sumi.jobs.mirror.markdown_page import compose_page, is_whole
 from sumi.jobs.mirror.survey import Survey, counted_records
-from sumi.jobs.mirror.update import changes_since_update, end_update
+from sumi.jobs.mirror.update import changes_since_update
 from sumi.model import Lease, PageFacts, Response
 from sumi.outcomes import Verdict
 from sumi.parse.page.digest import PageDigest
-from sumi.ports import Clock, Frontier, FrontierStats, Ledger, Place, UrlRecord
+from sumi.ports import Frontier, FrontierStats, Ledger, Place, UrlRecord
 
 
 class SegmentPages:
     """Implements ``sumi.ports.RestorableOutput`` and ``AssetKeeper``."""
 
-    def __init__(
-        self, objects: Objects, segments: SegmentWriter, clock: Clock, most_asset_bytes: int = 0
-    ) -> None:
+    def __init__(self, objects: Objects, segments: SegmentWriter, most_asset_bytes: int = 0) -> None:
         self.segments = segments
         self._reader = SegmentReader(objects)
-        self._clock = clock
         self._most_asset_bytes = most_asset_bytes
         self._asset_bytes = 0
         self._assets: dict[str, Place] = {}  # by hash: where that content is
@@ -110,8 +107,6 @@ class SegmentPages:
         self._survey = Survey(await changes_since_update(ledger))
         async for record in counted_records(ledger):
             self._survey.add(record)
-        if not stats.pending:
-            await end_update(ledger, self._clock.now())
 
     def remarks(self) -> tuple[str, ...]:
         return self._survey.remarks()

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 import msgspec
 
 from sumi.catalogue.role import MIRROR_SETTINGS
+from sumi.console.command_lines import typed_options
 from sumi.errors import UsageError
 from sumi.policy import Layout, OnError, Revisit, SourceChoice
 from sumi.settings.kinds import (
@@ -410,6 +411,11 @@ SAVED: Final = (
 )
 
 
+# Not repeated by the command that is shown for a stored mirror: known otherwise, or meant for one run.
+_NOT_REPEATED: Final = ("url", "output", "fresh", "update", "max_time")
+_COMMAND: Final = "mirror.command"
+
+
 async def save_settings(ledger: "Ledger", settings: MirrorSettings) -> None:
     """Called at every start and reload; writes only what changed."""
     before = await load_saved_settings(ledger)
@@ -420,6 +426,20 @@ async def save_settings(ledger: "Ledger", settings: MirrorSettings) -> None:
     note = msgspec.json.encode(kept).decode()
     if note != await ledger.get_note(MIRROR_SETTINGS):
         await ledger.put_note(MIRROR_SETTINGS, note)
+    # Only ever shown: nothing of how the last run connected is taken from a folder.
+    words = msgspec.json.encode(typed_options(settings, SETTINGS, without=_NOT_REPEATED)).decode()
+    if words != await ledger.get_note(_COMMAND):
+        await ledger.put_note(_COMMAND, words)
+
+
+async def load_command(ledger: "Ledger") -> list[str]:
+    """The options of the last run, as far as they may be shown."""
+    note = await ledger.get_note(_COMMAND)
+    settings = await load_saved_settings(ledger)
+    if note is not None:
+        return msgspec.json.decode(note, type=list[str])
+    table = [setting for setting in SETTINGS if setting.field in SAVED]  # of an older version
+    return [] if settings is None else typed_options(settings, table, without=_NOT_REPEATED)
 
 
 async def load_saved_settings(ledger: "Ledger") -> MirrorSettings | None:

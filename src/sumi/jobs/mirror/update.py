@@ -11,8 +11,10 @@ from pathlib import Path
 import msgspec
 
 from sumi.assembly.parts import STATE_FOLDER
+from sumi.engine.completeness import ABORTED, INTERRUPTED
 from sumi.engine.revisit import facts_of_lost_file
 from sumi.errors import StateError
+from sumi.events import Summary
 from sumi.frontier.adaptive import RevisitBounds, ask_again_at
 from sumi.history.recorder import FOLDER as HISTORY
 from sumi.history.rows import ChangeKind
@@ -26,6 +28,7 @@ from sumi.ports import Frontier, Ledger, UrlRecord
 
 NOTE = "update"
 BATCH = 1000
+UNFINISHED = frozenset({INTERRUPTED, ABORTED})  # of a run that another one continues
 _KEPT = frozenset({Outcome.CAPTURED, Outcome.UNCHANGED})
 
 
@@ -147,8 +150,15 @@ class Adaptive:
         return told or sorted({at for at in (record.facts.first_captured, record.facts.changed_at) if at})
 
 
+def ends_update(summary: Summary, *, shared: bool) -> bool:
+    """Whether everything was asked for that can be: pages over a limit, and those of a host that no longer
+    answers, do not keep an update open, or the next one would ask for nothing else. The budget of a host
+    lasts for one run, so the next goes on, and so do the others who share a job (``shared``)."""
+    waiting = {Outcome.OVER_BUDGET, Outcome.PENDING} if shared else {Outcome.OVER_BUDGET}
+    return summary.status not in UNFINISHED and waiting.isdisjoint(summary.outcomes)
+
+
 async def end_update(ledger: Ledger, now: float) -> None:
-    """Call it when nothing is pending."""
     last = await last_update(ledger)
     if last is not None and last.ended is None:
         await note_update(ledger, Update(last.began, now))

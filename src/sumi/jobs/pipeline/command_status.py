@@ -14,7 +14,7 @@ from sumi.console.open_job import looking_at
 from sumi.console.parser import SentenceParser
 from sumi.console.summary import ending_lines
 from sumi.console.terminal import Palette, Sink, printable
-from sumi.engine.completeness import noted_standing
+from sumi.engine.completeness import counted, noted_standing
 from sumi.engine.progress import by_ending
 from sumi.errors import UsageError
 from sumi.events import Summary
@@ -134,9 +134,10 @@ async def _look(
         raise UsageError(f"{folder} holds no state yet: nothing has run in this workspace")
     process = lock_owner(folder)
     async with looking_at(folder) as store:
-        stats = await store.stats()
+        raw = await store.stats()
         passed = 0 if spool is None else lines_skipped(await store.get_note(SKIPPED_NOTE))
-        told = await noted_standing(store, stats) if process is None else None
+        told = await noted_standing(store, raw) if process is None else None
+        stats = counted(raw, 0, told)
     if passed:
         files = {**files, "passed over": f"{passed:,} lines of the spool that are not discoveries"}
     state = _state(job, process, workspace, stats) if told is None else told.status
