@@ -67,12 +67,11 @@ def _map(path: Path, urls: Sequence[str]) -> str:
 
 
 def _crawl(path: Path, urls: Sequence[str]) -> str:
-    from sumi.jobs.pipeline.beginning import crawl_text, seeds_of, write
+    from sumi.jobs.pipeline.beginning import Beginning, write
     from sumi.jobs.pipeline.config import DEFAULT_WORKSPACE
 
-    seeds = seeds_of(urls or ("https://docs.example.org/",))
-    text = crawl_text(seeds, {}, str(path), DEFAULT_WORKSPACE)
-    write(path, text, "".join(f"{seed}\n" for seed in seeds))
+    beginning = Beginning(urls or ("https://docs.example.org/",), (), {})
+    write(path, beginning.config(str(path), DEFAULT_WORKSPACE), beginning.seeds)
     return command_line("sumi", "run", "--config", str(path))
 
 

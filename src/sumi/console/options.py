@@ -7,9 +7,12 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from sumi.console.parser import SentenceParser
+from sumi.console.terminal import Sink, printable
+from sumi.errors import UsageError
 from sumi.settings.operating import OPERATING
 from sumi.settings.setting import GROUPS, Setting
 from sumi.settings.sources import Given, gathered
@@ -67,6 +70,40 @@ def add_progress(group: argparse._ArgumentGroup) -> None:
 def given_flags(namespace: argparse.Namespace, table: Sequence[Setting]) -> dict[str, Given]:
     typed = vars(namespace)
     return {setting.name: typed[setting.field] for setting in table if setting.field in typed}
+
+
+def add_lists(group: argparse._ArgumentGroup, what: str) -> None:
+    """For a job that begins with a list, and keeps what it says in files of its own."""
+    group.add_argument(
+        "--urls",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help=f"{what}: lines, CSV, JSON lines, a sitemap, feed or llms.txt, CDX, WARC or WACZ; - reads "
+        "standard input. Repeatable.",
+    )
+    group.add_argument("--urls-column", metavar="NAME", help="The column or field of --urls that has them.")
+
+
+def listed_urls(options: argparse.Namespace, *, bare: bool = False) -> list[str]:
+    """What the lists of ``add_lists`` say, each once; how much is no address is told."""
+    from sumi.files.url_lists import UrlList
+
+    found: dict[str, None] = {}
+    with lists_from_stdin({"urls-from": options.urls}) as flags:
+        lists: Any = flags["urls-from"]
+        for name, path in zip(options.urls, lists, strict=True):
+            shown = "standard input" if name == "-" else name
+            listed = UrlList(Path(path), shown, options.urls_column or "", bare=bare)
+            found.update((entry.url.target, None) for entry in listed)
+            if listed.passed_over:
+                lines = "line" if listed.passed_over == 1 else "lines"
+                Sink(sys.stderr).line(
+                    f"{printable(shown)}: {listed.passed_over:,} {lines} without an address"
+                )
+    if options.urls and not found:
+        raise UsageError(f"there is no address in {' or '.join(options.urls)}")
+    return list(found)
 
 
 @contextmanager

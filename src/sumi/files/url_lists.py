@@ -31,6 +31,8 @@ _LINK: Final = re.compile(r"\[[^\]\n]*\]\(<?(https?://[^\s)>]+)")
 _ARCHIVED_PAGE: Final = re.compile(
     rb"HTTP/[\d.]+ 200\b.*?^content-type:[ \t]*([a-z+/]+)", re.IGNORECASE | re.DOTALL | re.MULTILINE
 )
+_HOST: Final = re.compile(r"(?:[\w-]{1,63}\.)+[^\W\d_][\w-]{0,62}")
+_NOT_LINES: Final = (".csv", ".tsv", ".cdx", ".cdxj", ".md", "llms.txt", "llms-full.txt")
 _GZIP: Final = b"\x1f\x8b"
 _HEAD: Final = 4096
 _BLANK: Final = b"\xef\xbb\xbf \t\r\n"
@@ -46,25 +48,42 @@ class Entry(NamedTuple):
 
 class UrlList:
     """``shown``: its name for users. ``column``: the column or field that has the URLs, if that has none of
-    the usual names. ``passed_over`` counts what is no address, once the list has been read."""
+    the usual names. ``bare``: names of hosts stand for their home pages. ``passed_over`` counts what is no
+    address, once the list has been read."""
 
-    def __init__(self, path: Path, shown: str = "", column: str = "") -> None:
+    def __init__(self, path: Path, shown: str = "", column: str = "", *, bare: bool = False) -> None:
         self.path = path
         self.shown = shown or path.name
         self.passed_over = 0
+        self._bare = bare
         self._fields = (column.lower(),) if column else _FIELDS
 
     def __iter__(self) -> Iterator[Entry]:
         self.passed_over = 0
         try:
             for place, text in self._texts():
-                url = spelled(text.strip(), PRESETS[Preset.MIRROR])
+                url = spelled(self._whole(text.strip()), PRESETS[Preset.MIRROR])
                 if url is None:
                     self.passed_over += 1
                 else:
                     yield Entry(url, place)
         except (OSError, EOFError, zlib.error, csv.Error) as error:
             raise UsageError(f"the list {self.shown} cannot be read: {error}") from None
+
+    @property
+    def is_lines(self) -> bool:
+        """A URL on each line, and nothing else; so is what cannot be read."""
+        if self.shown.lower().endswith(_NOT_LINES):
+            return False
+        try:
+            with self.path.open("rb") as file:
+                head = file.read(_HEAD).lstrip(_BLANK)
+        except OSError:
+            return True
+        return not head.startswith((_GZIP, b"WARC/", b"PK\x03\x04", b"<", b"{", b"CDX "))
+
+    def _whole(self, text: str) -> str:
+        return f"https://{text}/" if self._bare and _HOST.fullmatch(text) else text
 
     def _texts(self) -> Iterator[_Found]:
         with self.path.open("rb") as plain:

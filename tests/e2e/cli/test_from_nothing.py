@@ -89,6 +89,57 @@ def test_the_settings_of_a_run_can_be_saved(run_sumi: RunSumi, site: FolderSite,
     assert (crawl.profile, "me@example.org" in crawl.user_agent) == ("github", True)
 
 
+def test_a_crawl_of_a_list_takes_its_pages_and_no_others(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    (tmp_path / "pages.csv").write_text(f"name,url\nfirst,{site.url}\nbad,nowhere\n")
+    words = ("run", "--unified", "--rate-limit", "100", "--json")
+    done = run_sumi(*words, "--urls", "pages.csv")
+    assert (done.returncode, done.events[-1]["outcomes"]["captured"]) == (0, 1), done.stderr
+    assert "pages.csv: 1 line without an address" in done.stderr
+    assert not [answer for answer in site.answers if "two" in answer.path]
+    assert run_sumi(*words, "--urls", "pages.csv").returncode == 0
+    deeper = run_sumi(*words, "--urls", "pages.csv", "--max-depth", "1", "--workspace", "deeper")
+    assert deeper.events[-1]["outcomes"]["captured"] == 2
+    assert run_sumi("run", "--urls", "nothing.csv").returncode == 2
+    (tmp_path / "empty.txt").write_text("# nothing\n")
+    assert "no address in empty.txt" in run_sumi("run", "--urls", "empty.txt").stderr
+    saved = run_sumi("crawl", "run", "--urls", "pages.csv", "--save-config", "c.yaml")
+    assert saved.returncode == 0
+    assert load_crawl_config(tmp_path / "c.yaml").scope.max_depth == 0
+
+
+def test_the_seeds_of_a_crawl_may_be_any_list(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / "llms.txt").write_text(f"# Site\n\n- [Two]({site.url}two.html): the second\n")
+    (tmp_path / "c.yaml").write_text(
+        "workspace: w\nprofile: generic\nuser_agent: t/1 (+https://a.test/)\nseeds_file: llms.txt\n"
+        "limits:\n  req_per_sec: 100\nscope:\n  max_depth: 0\n"
+    )
+    done = run_sumi("run", "--unified", "--config", "c.yaml", "--json")
+    assert (done.returncode, done.events[-1]["outcomes"]["captured"]) == (0, 1), done.stderr
+    (tmp_path / "w" / "llms.txt").write_text("# Site\n")
+    assert run_sumi("run", "--config", "c.yaml").returncode == 2
+
+
+def test_a_map_of_a_list_explores_its_hosts(run_sumi: RunSumi, site: FolderSite, tmp_path: Path) -> None:
+    lines = f"{site.url}two.html\n{site.url}\nexample.org\nhttps://www.example.org/about\nno address\n"
+    (tmp_path / "pages.txt").write_text(lines)
+    done = run_sumi("map", "--urls", "pages.txt", "b.test", "--save-config", "m.toml")
+    assert "pages.txt: 1 line without an address" in done.stderr
+    found = {entry.domain: entry.seeds for entry in load_map_config(tmp_path / "m.toml").quality}
+    assert found == {
+        "b.test": ("https://b.test/",),
+        "127.0.0.1": (f"{site.url}two.html", site.url),
+        "example.org": ("https://example.org/", "https://www.example.org/about"),
+    }
+    (tmp_path / "pages.txt").write_text(f"{site.url}two.html\n")
+    words = ("map", "--urls", "pages.txt", "--max-depth", "0", "--minimum-time-on-page", "100")
+    assert run_sumi(*words).returncode == 0
+    assert "/two.html" in {answer.path for answer in site.answers}
+    assert run_sumi("map").returncode == 2
+
+
 @pytest.mark.parametrize("job", ["mirror", "crawl", "map"])
 def test_init_writes_a_file_that_fits_and_replaces_nothing(
     run_sumi: RunSumi, tmp_path: Path, job: str

@@ -268,7 +268,7 @@ def test_crawls_and_maps_go_on_with_a_session_or_a_cookie_file(
             )
             (tmp_path / f"w{number}").mkdir()
             (tmp_path / f"w{number}" / "seeds.txt").write_text(url)
-            words = ("run", "--unified", "--config", "c.yaml")
+            words: tuple[str, ...] = ("run", "--unified", "--config", "c.yaml")
         else:
             (tmp_path / "m.toml").write_text(
                 '[user-agent]\ncrawler-name="t"\ncrawler-version="1"\n'

@@ -56,9 +56,11 @@ def option_settings() -> tuple[Setting, ...]:
 def map_text(domains: Sequence[str], options: dict[str, Any], file: str) -> str:
     """The file of a map around ``domains``, which may be names or addresses; ``options`` by path."""
     values = dict(options)
-    entries = [_entry(text) for text in domains]
-    values["quality"] = [entry for position, entry in enumerate(entries) if entry not in entries[:position]]
-    if any(seed.startswith("http://") for entry in entries for seed in entry["seeds"]):
+    seeds: dict[str, dict[str, None]] = {}
+    for domain, seed in map(_entry, domains):
+        seeds.setdefault(domain, {})[seed] = None
+    values["quality"] = [{"domain": domain, "seeds": list(found)} for domain, found in seeds.items()]
+    if any(seed.startswith("http://") for found in seeds.values() for seed in found):
         values.setdefault("http.allow-http", True)
     values.setdefault("user-agent.crawler-name", "sumi")
     values.setdefault("user-agent.crawler-version", __version__)
@@ -67,20 +69,20 @@ def map_text(domains: Sequence[str], options: dict[str, Any], file: str) -> str:
     return toml_text(_HEAD.format(file=file), map_table(allow_http=True), values, _USUAL)
 
 
-def _entry(text: str) -> dict[str, Any]:
-    """``a.org``, ``*.a.org`` or an address, whose host is the domain."""
+def _entry(text: str) -> tuple[str, str]:
+    """The domain and a seed, of ``a.org``, ``*.a.org`` or an address, whose host is the domain."""
     if "://" in text:
         host = split(text).host
         if not host or not text.lower().startswith(("http://", "https://")):
             raise UsageError(f"{text} is no domain, nor an http or https address, nor a .toml file")
-        return {"domain": host.removeprefix("www."), "seeds": [text if split(text).path else f"{text}/"]}
+        return host.removeprefix("www."), text if split(text).path else f"{text}/"
     name = text.removeprefix("*.")
     if not name or "/" in name or "." not in name:
         raise UsageError(
             f"{text!r} is no domain such as example.org, no address and no existing .toml file; for a file, "
             "check its name"
         )
-    return {"domain": text, "seeds": [f"https://{name}/"]}
+    return text, f"https://{name}/"
 
 
 def begin(folder: Path, text: str) -> Path:

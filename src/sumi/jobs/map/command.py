@@ -12,11 +12,13 @@ import msgspec
 from sumi.console.command_lines import command_line
 from sumi.console.next_steps import same_again, show_next
 from sumi.console.options import (
+    add_lists,
     add_option,
     add_reporting,
     add_save_config,
     add_settings,
     chosen_options,
+    listed_urls,
     operating_options,
 )
 from sumi.console.parser import SentenceParser
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """\
 examples:
   sumi map example.org example.com      into map/, with a map.toml to edit; again to continue
+  sumi map --urls domains.txt           around the domains and pages in a list
   sumi map web.toml                     start, or continue a stopped run
   sumi map web.toml --update            after a finished run: fetch what was left, then look for changes
   sumi map web.toml --dry-run           check the file and show what would be crawled
@@ -52,14 +55,14 @@ Stopped with Ctrl-C? Run the same command again to continue.
 
 _USUAL = (
     *("config", "--output", "--max-depth", "--max-domain-requests", "--contact-email", "--blacklist"),
-    *("--stub", "--update", "--fresh", "--dry-run", "--stats", "--max-time", "--json", "--quiet"),
+    *("--stub", "--urls", "--update", "--fresh", "--dry-run", "--stats", "--max-time", "--json", "--quiet"),
 )
 
 
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi map",
-        usage="sumi map [options] CONFIG | DOMAIN...",
+        usage="sumi map [options] CONFIG | DOMAIN... | --urls FILE",
         description="Maps the web around chosen domains: pages, links, and how far away they are.",
         epilog=_EXAMPLES,
         usual=_USUAL,
@@ -67,7 +70,7 @@ def build_parser() -> SentenceParser:
     parser.add_argument(
         "config",
         metavar="CONFIG|DOMAIN",
-        nargs="+",
+        nargs="*",
         help="A TOML file (see docs/guides/map.md), or the domains to explore.",
     )
     start = parser.add_mutually_exclusive_group()
@@ -102,6 +105,7 @@ def _add_beginning(parser: SentenceParser) -> None:
         metavar="DIR",
         help=f"Folder for the map and the {FILE} that is made. Default: {DEFAULT_FOLDER}.",
     )
+    add_lists(group, "Begin with the domains and pages in this list")
     for name in ("blacklist", "stub"):
         words = {"blacklist": "Never visit this domain.", "stub": "Record links to this domain, visit none."}
         group.add_argument(f"--{name}", metavar="DOMAIN", action="append", help=f"{words[name]} Repeatable.")
@@ -112,13 +116,19 @@ def _add_beginning(parser: SentenceParser) -> None:
 
 def _file_of(parser: SentenceParser, options: argparse.Namespace) -> Path | None:
     """The configuration, made if domains were given; None if it was only to be saved."""
-    words: list[str] = options.config
-    first = Path(words[0])
-    given = _given(options)
-    if len(words) == 1 and (first.suffix == ".toml" or first.is_file() or (first / FILE).is_file()):
+    words, given = list(options.config), _given(options)
+    if not words and not options.urls:
+        parser.error("give the configuration of a map, the domains to explore, or --urls FILE")
+    first = Path(words[0]) if words else Path()
+    if (
+        len(words) == 1
+        and not options.urls
+        and (first.suffix == ".toml" or first.is_file() or (first / FILE).is_file())
+    ):
         if given or options.output or options.save_config:
             parser.error("options of a map go into its file; without a file, give domains")
         return first / FILE if first.is_dir() else first
+    words += listed_urls(options, bare=True)
     if options.save_config is None:
         folder = Path(options.output or DEFAULT_FOLDER)
         return begin(folder, map_text(words, given, str(folder / FILE)))

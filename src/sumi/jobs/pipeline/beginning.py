@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FILE: Final = "crawl.yaml"
 SEEDS: Final = "seeds.txt"
 _GITHUB: Final = "github.com"
+_MOST_HOSTS: Final = 1000  # in the file; a list of more sites is not held to them
 # By these names the settings of the file are options of the command.
 AS_OPTIONS: Final = {
     "scope.max_depth": "max-depth",
@@ -49,20 +50,30 @@ def option_settings() -> tuple[Setting, ...]:
     )
 
 
-def seeds_of(urls: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(str(parsed(URL, url, "URL")) for url in urls))
+class Beginning:
+    """``options`` by the path of their setting, and ``contact``. ``listed``: pages of the user's lists; with
+    nothing else, no link is followed unless the user says how far."""
 
+    def __init__(self, urls: Sequence[str], listed: Sequence[str], options: Mapping[str, Any]) -> None:
+        given = (str(parsed(URL, url, "URL")) for url in urls)
+        self._urls = tuple(dict.fromkeys((*given, *listed)))
+        self._is_list = bool(listed)
+        self._options = options if urls else {"scope.max_depth": 0, **options}
 
-def crawl_text(seeds: Sequence[str], options: Mapping[str, Any], file: str, workspace: str) -> str:
-    """The file of a crawl from ``seeds``, within their hosts; ``options`` by path, and ``contact``."""
-    values = {path: value for path, value in options.items() if path != "contact"}
-    hosts = tuple(dict.fromkeys(split(seed).host for seed in seeds))
-    values["workspace"] = workspace
-    values["user_agent"] = _agent(options.get("contact"))
-    values["profile"] = "github" if hosts == (_GITHUB,) else "generic"
-    if values["profile"] == "generic" and hosts:
-        values.setdefault("scope.allowed_hosts", hosts)
-    return yaml_text(_HEAD.format(file=file), CRAWL_SETTINGS, values, _USUAL)
+    @property
+    def seeds(self) -> str:
+        return "".join(f"{url}\n" for url in self._urls)
+
+    def config(self, file: str, workspace: str) -> str:
+        """The file of the crawl, within the hosts of its seeds."""
+        values = {path: value for path, value in self._options.items() if path != "contact"}
+        hosts = tuple(dict.fromkeys(split(url).host for url in self._urls))
+        values["workspace"] = workspace
+        values["user_agent"] = _agent(self._options.get("contact"))
+        values["profile"] = "github" if hosts == (_GITHUB,) and not self._is_list else "generic"
+        if values["profile"] == "generic" and len(hosts) <= _MOST_HOSTS:
+            values.setdefault("scope.allowed_hosts", hosts)
+        return yaml_text(_HEAD.format(file=file), CRAWL_SETTINGS, values, _USUAL)
 
 
 def _agent(contact: object) -> str:
@@ -73,20 +84,20 @@ def _agent(contact: object) -> str:
     return f"sumi/{__version__} ({reach})"
 
 
-def begin(folder: str, urls: Sequence[str], options: Mapping[str, Any]) -> Path:
+def begin(folder: str, beginning: Beginning) -> Path:
     """The file of the crawl in the workspace ``folder``, made with its seeds unless it is there and says the
     same."""
     place = Path(folder)
-    path, seeds = place / FILE, seeds_of(urls)
-    text, listed = crawl_text(seeds, options, str(path), "."), "".join(f"{seed}\n" for seed in seeds)
+    path = place / FILE
+    text = beginning.config(str(path), ".")
     if path.exists():
-        if (path.read_text(encoding="utf-8"), _text_of(place / SEEDS)) != (text, listed):
+        if (path.read_text(encoding="utf-8"), _text_of(place / SEEDS)) != (text, beginning.seeds):
             raise UsageError(
                 f"{path} describes another crawl, or was edited: continue it with --config {path}, or choose "
                 "another folder with --workspace"
             )
         return path
-    write(path, text, listed)
+    write(path, text, beginning.seeds)
     return path
 
 

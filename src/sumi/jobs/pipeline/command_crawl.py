@@ -41,10 +41,10 @@ Stopped? Run the same command again to continue. sumi scrape run reads the spool
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi crawl run",
-        usage="sumi crawl run [options] URL... | --config FILE",
+        usage="sumi crawl run [options] URL... | --urls FILE | --config FILE",
         description="Crawls by policy from the seeds of a workspace; hands each page found to the scraper.",
         epilog=_EXAMPLES,
-        usual=("url", "--config", "--workspace", "--max-pages", "--max-depth", "--again", *USUAL),
+        usual=("url", "--urls", "--config", "--workspace", "--max-pages", "--max-depth", "--again", *USUAL),
     )
     add_beginning(parser)
     add_again(parser)

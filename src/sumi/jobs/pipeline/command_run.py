@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """\
 examples:
   sumi run https://docs.example.org/ --max-pages 50 into workspace/: pages, and a CSV with a row for each
+  sumi run --urls pages.csv                         the pages in a list, and no others
   sumi run --config github.yaml                     a crawler, and a scraper that follows it
   sumi run --config github.yaml --unified           one process, each page fetched once, one metadata file
   touch workspace/stop.scraper                      stop both; the same command continues
@@ -46,17 +47,17 @@ examples:
 def build_parser() -> SentenceParser:
     parser = SentenceParser(
         prog="sumi run",
-        usage="sumi run [options] URL... | --config FILE",
+        usage="sumi run [options] URL... | --urls FILE | --config FILE",
         description="Crawls by policy and archives what it finds, in two processes or, unified, in one.",
         epilog=_EXAMPLES,
         usual=(
             "url",
+            "--urls",
             "--config",
             "--workspace",
             "--max-pages",
             "--max-depth",
             "--unified",
-            "--again",
             *USUAL,
         ),
     )

@@ -296,7 +296,12 @@ CRAWL_SETTINGS: Final = (
         Setting("profile", choice(ProfileName), "Type of site: its page types, hosts and caps."),
         Setting("mode", choice(CrawlMode), "Separate crawler and scraper, or both in one pass."),
         Setting("run_id", RUN_NAME, "Value of {run_id} in paths.", otherwise="when the run starts"),
-        Setting("seeds_file", PATH, "Start URLs, one per line.", default="seeds.txt"),
+        Setting(
+            "seeds_file",
+            PATH,
+            "Start URLs, one per line, or another list that --urls reads.",
+            default="seeds.txt",
+        ),
     ),
     *in_section(
         "robots",

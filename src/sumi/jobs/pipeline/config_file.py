@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from sumi.errors import ConfigError, UsageError, without_passwords
+from sumi.files.url_lists import UrlList
 from sumi.jobs.pipeline.config import (
     CRAWL_SETTINGS,
     DEFAULT_WORKSPACE,
@@ -155,9 +156,13 @@ MAX_SEEDS_BYTES: Final = 64 * 1024 * 1024
 
 
 def load_seeds(path: Path, keep_query: tuple[str, ...] = ()) -> tuple[Spelled, ...]:
-    """The URLs of the seeds file, in order and without duplicates. Blank lines and lines that start with #
-    are ignored. Raises UsageError, or ConfigError for bad lines."""
+    """The URLs of the seeds file, in order and without duplicates: lines, without blank ones and comments, or
+    any other list of URLs. Raises UsageError, or ConfigError for bad lines."""
     rules = crawl_rules(keep_query)
+    listed = UrlList(path)
+    if not listed.is_lines:
+        known = (spelled(entry.url.target, rules) for entry in listed)
+        return _some({seed.identity: seed for seed in known if seed is not None}, path)
     seeds: dict[str, Spelled] = {}
     violations: list[str] = []
     for number, line in enumerate(_text_of(path).splitlines(), 1):
@@ -173,6 +178,10 @@ def load_seeds(path: Path, keep_query: tuple[str, ...] = ()) -> tuple[Spelled, .
             seeds.setdefault(seed.identity, seed)
     if violations:
         raise ConfigError(violations)
+    return _some(seeds, path)
+
+
+def _some(seeds: dict[str, Spelled], path: Path) -> tuple[Spelled, ...]:
     if not seeds:
         raise UsageError(f"{path} has no URL in it; write one per line")
     return tuple(seeds.values())

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sumi.console.options import (
+    add_lists,
     add_option,
     add_reporting,
     add_save_config,
     add_settings,
     chosen_options,
+    listed_urls,
     operating_options,
 )
 from sumi.console.parser import SentenceParser
@@ -58,6 +60,7 @@ def add_beginning(parser: SentenceParser) -> None:
         default=DEFAULT_WORKSPACE,
         help=f"Folder for everything, also for the crawl.yaml that is made. Default: {DEFAULT_WORKSPACE}.",
     )
+    add_lists(group, "Take the pages in this list, and follow links only with --max-depth")
     group.add_argument("--contact", metavar="URL|EMAIL", help="Where a site's owner can reach you.")
     for setting in option_settings():
         add_option(group, setting)
@@ -66,27 +69,27 @@ def add_beginning(parser: SentenceParser) -> None:
 
 def begun(parser: SentenceParser, options: argparse.Namespace) -> bool:
     """Makes the configuration of a crawl that was given URLs. False if that was all there is to do."""
-    from sumi.jobs.pipeline.beginning import AS_OPTIONS, begin, crawl_text, option_settings, seeds_of, write
+    from sumi.jobs.pipeline.beginning import AS_OPTIONS, Beginning, begin, option_settings, write
 
     table = option_settings()
     paths = {name.replace("-", "_"): path for path, name in AS_OPTIONS.items()}
     given = {paths[field]: value for field, value in chosen_options(options, table).items()}
     given |= {"contact": options.contact} if options.contact else {}
     if options.config is not None:
-        if options.url or given or options.save_config:
+        if options.url or options.urls or given or options.save_config:
             parser.error("give either --config or a URL and its options, not both")
         return True
-    if not options.url:
-        parser.error("give a URL, or --config FILE; sumi init crawl writes one")
+    if not options.url and not options.urls:
+        parser.error("give a URL, --urls FILE, or --config FILE; sumi init crawl writes one")
+    beginning = Beginning(options.url, listed_urls(options), given)
     if options.save_config is None:
-        options.config = str(begin(options.workspace, options.url, given))
+        options.config = str(begin(options.workspace, beginning))
         return True
     path = Path(options.save_config)
     if path.exists():
         parser.error(f"{path} exists, and is not replaced")
-    seeds = seeds_of(options.url)
     where = os.path.relpath(options.workspace, path.parent)
-    write(path, crawl_text(seeds, given, str(path), where), "".join(f"{seed}\n" for seed in seeds))
+    write(path, beginning.config(str(path), where), beginning.seeds)
     Sink(sys.stdout).line(f"written: {printable(str(path))}; run it with --config {printable(str(path))}")
     return False
 
