@@ -28,6 +28,11 @@ def test_nothing_to_look_for_is_said(text: str) -> None:
         parse_query(text)
 
 
+def test_words_that_follow_one_another_may_be_written_as_one() -> None:
+    query = parse_query('back up a "time zone" -set up')
+    assert query.pairs == (("back", "up"), ("up", "a"), ("a", "up"))
+
+
 def test_stop_words_in_quotes_are_meant() -> None:
     assert parse_query('"with"').terms == (Term(("with",)),)
 

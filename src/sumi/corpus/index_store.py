@@ -17,7 +17,7 @@ from sumi.errors import NotWritable, OutputRefused, StateDamaged, StorageFailed,
 
 FOLDER: Final = ".sumi-search"
 DATABASE: Final = "index.sqlite"
-SCHEMA_NUMBER: Final = 1  # of the schema and of what is put into it
+SCHEMA_NUMBER: Final = 2  # of the schema and of what is put into it
 _APPLICATION_ID: Final = 0x53756D53  # "SumS"
 _BUSY_MS: Final = 30_000
 _FTS: Final = (

@@ -17,7 +17,9 @@ _SLUG: Final = re.compile(r"[^\w\- ]+")
 _ENDING: Final = re.compile(r"\.(?:html?|php|aspx?|md)\Z", re.IGNORECASE)
 _SEPARATORS: Final = re.compile(r"\s+(?:[|·»:–—-]|::)\s+")
 _LONGEST_HEADING: Final = 300
-_LEAD: Final = 400  # characters at the beginning of a page that say what it is about
+_LEAD: Final = 300  # characters at the beginning of a page that say what it is about
+_LEAD_SECTIONS: Final = 5
+_ANCHOR: Final = re.compile(r'<a id="[^"<>\n]*"></a>')
 
 
 class IndexedSection(NamedTuple):
@@ -75,8 +77,18 @@ def without_targets(markdown: str) -> str:
 
 
 def _lead(rows: list[IndexedSection]) -> str:
-    text = "\n".join(row.body for row in rows[:3])
-    kept = [line for line in text.splitlines() if line.strip() and not line.startswith(("#", "**Source"))]
+    """The first sentences: neither code nor what is before every text of a site."""
+    kept: list[str] = []
+    size, in_code = 0, False
+    for line in "\n".join(row.body for row in rows[:_LEAD_SECTIONS]).splitlines():
+        words = _ANCHOR.sub("", line).strip().lstrip("> ")
+        if words.startswith("```"):
+            in_code = not in_code
+        elif words and not in_code and not words.startswith(("#", "|", "---", "**Source")):
+            kept.append(words)
+            size += len(words)
+            if size >= _LEAD:
+                break
     return "\n".join(kept)[:_LEAD]
 
 

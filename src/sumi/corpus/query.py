@@ -4,6 +4,7 @@ Nothing of the user's text reaches MATCH but inside quotes.
 """
 
 import re
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from sumi.corpus.words import STOP_WORDS, words_of
@@ -25,9 +26,12 @@ class Term(NamedTuple):
 
 
 class Query(NamedTuple):
+    """``pairs``: words in a row, stop words too, as manuals may write them as one: "back up"."""
+
     terms: tuple[Term, ...]
     excluded: tuple[Term, ...] = ()
     sites: tuple[str, ...] = ()
+    pairs: tuple[tuple[str, str], ...] = ()
 
 
 def parse_query(text: str) -> Query:
@@ -36,6 +40,7 @@ def parse_query(text: str) -> Query:
     stops: dict[Term, None] = {}
     excluded: list[Term] = []
     sites: list[str] = []
+    plain: list[str] = []
     for minus, phrase, word in _PART.findall(text[:MOST_CHARACTERS]):
         if word.lower().startswith("site:") and len(word) > len("site:") and not minus:
             sites.append(word[len("site:") :].lower())
@@ -43,6 +48,8 @@ def parse_query(text: str) -> Query:
         term = Term(tuple(words_of(phrase or word)))
         if not term.words:
             continue
+        if not minus and not phrase:
+            plain += term.words
         if minus:
             excluded.append(term)
         elif not phrase and len(term.words) == 1 and term.words[0] in STOP_WORDS:
@@ -51,7 +58,8 @@ def parse_query(text: str) -> Query:
             terms[term] = None
     if not terms:
         raise UsageError(_nothing_left(text, bool(stops)))
-    return Query(tuple(terms)[:MOST_TERMS], tuple(excluded)[:MOST_TERMS], tuple(sites)[:MOST_TERMS])
+    pairs = tuple(dict.fromkeys(pairwise(plain)))[: 2 * MOST_TERMS]
+    return Query(tuple(terms)[:MOST_TERMS], tuple(excluded)[:MOST_TERMS], tuple(sites)[:MOST_TERMS], pairs)
 
 
 def _nothing_left(text: str, only_stops: bool) -> str:

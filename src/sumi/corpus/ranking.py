@@ -1,16 +1,15 @@
 """How well pages answer a question: a pure function of counts, tested without a database.
 
-Every score lies between 0 and 1 and means the same for every index, so that several can be searched as one.
+Scores mean the same for every index, so that several can be searched as one.
 See docs/concepts/ranking.md.
 """
 
 import math
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import Final, NamedTuple
-
-from sumi.corpus.words import stem, words_of
+from itertools import compress, pairwise
+from operator import mul
+from typing import Final, NamedTuple, TypeAlias
 
 FIELDS: Final = ("title", "heads", "lead", "body")
 _NEWS: Final = re.compile(
@@ -21,19 +20,26 @@ _NEWS: Final = re.compile(
 
 
 class Word(NamedTuple):
-    """A word of the question as its first form, and the other forms that occur; each quoted for FTS5."""
+    """A word of the question as its first form, the other forms that occur, and words that mean the same:
+    each quoted for FTS5."""
 
     text: str
     forms: tuple[str, ...]
     pages: int  # that have it
     worth: tuple[float, ...] = (1.0,)  # of each form
+    related: tuple[str, ...] = ()
+
+
+# How often each word of the question is in each field.
+Counts: TypeAlias = tuple[tuple[float, ...], ...]
 
 
 class Hit(NamedTuple):
     row: int
     sizes: tuple[int, ...]  # words in each field
-    counts: tuple[tuple[float, ...], ...]  # of each word of the question, in each field
-    near: float  # how close together the words are in the text
+    counts: Counts
+    related: Counts  # of words that mean the same
+    places: tuple[tuple[int, ...], ...]  # of each word in the text
 
 
 class Hits(NamedTuple):
@@ -46,7 +52,7 @@ class Hits(NamedTuple):
 
 
 class PageFacts(NamedTuple):
-    """What ranking needs of a page and its sections beside the counts."""
+    """What ranking needs of a page beside the counts."""
 
     title: str
     path: str
@@ -56,22 +62,29 @@ class PageFacts(NamedTuple):
 class Weights(NamedTuple):
     """Chosen on benchmarks/search/tuned.txt by ``python -m benchmarks.search --choose``."""
 
-    section_fields: tuple[float, float, float, float] = (2.0, 2.0, 1.0, 1.0)
+    section_fields: tuple[float, float, float, float] = (2.0, 2.0, 0.0, 1.0)
     page_fields: tuple[float, float, float, float] = (3.0, 1.5, 2.0, 1.0)
     saturation: float = 1.2
     length: float = 0.5  # how much long texts are discounted
+    related: float = 0.7  # of a word that means the same
+    section_covered: float = 0.3
+    section_named: float = 0.6  # words in title, address and headings
     best: float = 1.0
-    next_three: float = 0.1
+    next_three: float = 0.15
     page: float = 1.0
-    names: float = 0.6  # words in title, headings and address
-    title: float = 0.3  # words in title and address
-    near: float = 0.2
-    covered: float = 0.3
+    covered: float = 0.7
+    near: float = 0.65
+    about: float = 0.7  # words in title, address and beginning
+    about_covered: float = 0.6
+    title: float = 1.2  # how much of the title the question has
     links: float = 0.3  # off for pages that are lists of links
-    news: float = 0.3  # off for notes on releases
+    news: float = 0.7  # off for notes on releases
 
 
 CHOSEN: Final = Weights()
+_TITLE: Final = (True, False, False, False)
+_NAMES: Final = (True, True, False, False)
+_ABOUT: Final = (True, False, True, False)
 
 
 class RankedSection(NamedTuple):
@@ -85,61 +98,68 @@ class RankedPage(NamedTuple):
     sections: tuple[RankedSection, ...]
 
 
+class _Section(NamedTuple):
+    row: int
+    score: float
+    places: tuple[tuple[int, ...], ...]
+
+
 def rank(
-    hits: Hits,
-    page_of: Mapping[int, int],
-    facts: Mapping[int, PageFacts],
-    trails: Mapping[int, str],
-    weights: Weights = CHOSEN,
+    hits: Hits, page_of: Mapping[int, int], facts: Mapping[int, PageFacts], weights: Weights = CHOSEN
 ) -> list[RankedPage]:
-    """The best first. ``page_of``: the page of each section; ``trails``: the headings above each."""
+    """The best first. ``page_of``: the page of each section."""
     worth = [_rarity(word, hits.pages) for word in hits.words]
     total = sum(worth) or 1.0
     share = [one / total for one in worth]
-    stems = [stem(word.text) for word in hits.words]
-    sections: dict[int, list[RankedSection]] = {}
+    sections: dict[int, list[_Section]] = {}
     for hit in hits.sections:
-        score = _section_score(hit, share, hits.section_averages, weights)
-        names = stems_of(f"{trails[hit.row]}")
-        page = page_of[hit.row]
-        names |= _named(facts[page])
-        score += weights.names * sum(s for s, each in zip(share, stems, strict=True) if each in names)
-        sections.setdefault(page, []).append(RankedSection(hit.row, score))
+        score = _field_score(hit, share, weights.section_fields, hits.section_averages, weights)
+        score += weights.section_covered * _covered(hit, share, weights)
+        score += weights.section_named * _covered(hit, share, weights, _NAMES)
+        sections.setdefault(page_of[hit.row], []).append(_Section(hit.row, score, hit.places))
     pages = {hit.row: hit for hit in hits.found}
-    ranked = [
-        _ranked(page, sections.get(page, []), pages.get(page), facts[page], share, stems, hits, weights)
-        for page in sections.keys() | pages.keys()
-    ]
+    ranked = []
+    for page in sections.keys() | pages.keys():
+        best = sorted(sections.get(page, ()), key=lambda section: (-section.score, section.row))
+        score = sum(
+            worth * value
+            for worth, value in features(best, pages.get(page), facts[page], share, hits, weights)
+        )
+        ranked.append(
+            RankedPage(page, score, tuple(RankedSection(each.row, each.score) for each in best[:3]))
+        )
     return sorted(ranked, key=lambda page: (-page.score, page.page))
 
 
-def _ranked(
-    page: int,
-    found: list[RankedSection],
+def features(
+    best: Sequence[_Section],
     hit: Hit | None,
     facts: PageFacts,
     share: Sequence[float],
-    stems: Sequence[str],
     hits: Hits,
     weights: Weights,
-) -> RankedPage:
-    best = sorted(found, key=lambda section: (-section.score, section.row))
-    score = weights.best * best[0].score if best else 0.0
-    score += weights.next_three * sum(section.score for section in best[1:4])
+) -> list[tuple[float, float]]:
+    """Of a page: each weight with what it is multiplied by."""
+    found = [
+        (-weights.links, max(0.0, facts.link_share - 0.3)),
+        (-weights.news, float(bool(_NEWS.search(f"{facts.title} {facts.path}")))),
+    ]
+    if best:
+        found += [
+            (weights.best, best[0].score),
+            (weights.next_three, sum(section.score for section in best[1:4])),
+            (weights.near, closeness(best[0].places)),
+        ]
     if hit is not None:
-        score += weights.page * _field_score(hit, share, weights.page_fields, hits.page_averages, weights)
-        score += weights.covered * _covered(hit, share)
-    named = _named(facts)
-    score += weights.title * sum(s for s, each in zip(share, stems, strict=True) if each in named)
-    score *= 1 - weights.links * max(0.0, facts.link_share - 0.3)
-    if _NEWS.search(f"{facts.title} {facts.path}"):
-        score *= 1 - weights.news
-    return RankedPage(page, score, tuple(best[:3]))
-
-
-def _section_score(hit: Hit, share: Sequence[float], averages: Sequence[float], weights: Weights) -> float:
-    score = _field_score(hit, share, weights.section_fields, averages, weights)
-    return score + weights.near * hit.near + weights.covered * _covered(hit, share)
+        averages = hits.page_averages
+        found += [
+            (weights.page, _field_score(hit, share, weights.page_fields, averages, weights)),
+            (weights.covered, _covered(hit, share, weights)),
+            (weights.about, _field_score(hit, share, _ABOUT, averages, weights)),
+            (weights.about_covered, _covered(hit, share, weights, _ABOUT)),
+            (weights.title, _title_covered(hit, weights)),
+        ]
+    return found
 
 
 def _field_score(
@@ -150,27 +170,39 @@ def _field_score(
         field / (1 - weights.length + weights.length * size / average)
         for field, size, average in zip(fields, hit.sizes, averages, strict=True)
     ]
-    score = 0.0
-    for part, counts in zip(share, hit.counts, strict=True):
-        often = sum(count * factor for count, factor in zip(counts, scale, strict=True) if count)
-        score += part * often / (often + weights.saturation)
-    return score
+    return sum(
+        part * max(_saturated(own, scale, weights), weights.related * _saturated(other, scale, weights))
+        for part, own, other in zip(share, hit.counts, hit.related, strict=True)
+    )
 
 
-def _covered(hit: Hit, share: Sequence[float]) -> float:
-    return sum(part for part, counts in zip(share, hit.counts, strict=True) if any(counts))
+def _saturated(counts: Sequence[float], scale: Sequence[float], weights: Weights) -> float:
+    if not any(counts):
+        return 0.0
+    often = sum(map(mul, counts, scale))
+    return often / (often + weights.saturation)
+
+
+def _covered(
+    hit: Hit, share: Sequence[float], weights: Weights, fields: Sequence[bool] = (True,) * len(FIELDS)
+) -> float:
+    """What share of the question is there at all."""
+    return sum(part * there for part, there in zip(share, _there(hit, weights, fields), strict=True))
+
+
+def _title_covered(hit: Hit, weights: Weights) -> float:
+    return min(1.0, sum(_there(hit, weights, _TITLE)) / max(1, hit.sizes[0]))
+
+
+def _there(hit: Hit, weights: Weights, fields: Sequence[bool]) -> list[float]:
+    return [
+        1.0 if any(compress(own, fields)) else weights.related if any(compress(other, fields)) else 0.0
+        for own, other in zip(hit.counts, hit.related, strict=True)
+    ]
 
 
 def _rarity(word: Word, pages: int) -> float:
     return math.log(1 + (pages - word.pages + 0.5) / (word.pages + 0.5))
-
-
-def _named(facts: PageFacts) -> set[str]:
-    return stems_of(f"{facts.title} {facts.path}")
-
-
-def stems_of(text: str) -> set[str]:
-    return {stem(word) for word in words_of(text)}
 
 
 def closeness(places: Sequence[Sequence[int]]) -> float:

@@ -4,32 +4,35 @@ FTS5 chooses the candidates; what they are worth is decided by ``ranking``, from
 """
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from operator import add
+from typing import Final
 
 import apsw
 
 from sumi.corpus.index_store import SearchIndex, site_token
 from sumi.corpus.query import Query, Term
-from sumi.corpus.ranking import FIELDS, Hit, Hits, Word, closeness
+from sumi.corpus.ranking import FIELDS, Hit, Hits, Word
 from sumi.corpus.synonyms import RELATED
 from sumi.corpus.words import stem
 
 MOST_SECTIONS: Final = 300
 MOST_PAGES: Final = 150
 _MOST_FORMS: Final = 8  # of one word
-_MOST_RELATED: Final = 2  # of each word that means the same
+_MOST_RELATED: Final = 3  # of each word that means the same
+_MOST_JOINED: Final = 3  # of two words that are written as one
 FORM_WORTH: Final = 0.8
-RELATED_WORTH: Final = 0.4
 _MOST_PLACES: Final = 40  # of one word in a text, where closeness is looked at
 _COLUMNS: Final = len(FIELDS) + 1  # with the site
 _BODY: Final = _COLUMNS - 1
+_SHOWN: Final = range(1, _COLUMNS)
+_NONE: Final = (0.0,) * len(FIELDS)
 _FORMS: Final = "SELECT term, doc FROM page_terms WHERE term >= ? AND term < ? LIMIT 400"
 
 
 def candidates(store: SearchIndex, query: Query, sites: Iterable[int] | None) -> Hits:
     """``sites``: only of these; None for all."""
     ((pages,),) = store.rows("SELECT count(*) FROM page")
-    words = [_word(store, term, pages) for term in query.terms]
+    words = [_word(store, term, pages, query.pairs) for term in query.terms]
     match = _match(words, query.excluded, sites)
     counter = _Counter(words)
     store.db.register_fts5_function("sumi_count", counter)
@@ -39,7 +42,7 @@ def candidates(store: SearchIndex, query: Query, sites: Iterable[int] | None) ->
     return Hits(words, pages, sections, found, averages["section_fts"], averages["page_fts"])
 
 
-def _word(store: SearchIndex, term: Term, pages: int) -> Word:
+def _word(store: SearchIndex, term: Term, pages: int, pairs: Iterable[tuple[str, str]]) -> Word:
     """With its other forms that occur, and on how many pages."""
     if len(term.words) > 1:
         return Word(term.words[-1], (term.quoted,), max(1, pages // 200), (1.0,))
@@ -49,11 +52,18 @@ def _word(store: SearchIndex, term: Term, pages: int) -> Word:
     number = forms.pop(word, 0)
     usual = list(forms)[: _MOST_FORMS - 1]
     number += sum(forms[form] for form in usual)
-    related = tuple(
-        form for other in RELATED.get(root, ()) for form in list(_forms(store, other))[:_MOST_RELATED]
+    joined = [stem(first + second) for first, second in pairs if word in (first, second)]
+    usual += [form for each in joined for form in list(_forms(store, each))[:_MOST_JOINED]]
+    own = dict.fromkeys((word, *usual))
+    others = {other: None for each in (root, *joined) for other in RELATED.get(each, ())}
+    related = [form for other in others for form in list(_forms(store, other))[:_MOST_RELATED]]
+    return Word(
+        word,
+        tuple(f'"{form}"' for form in own),
+        min(pages, number),
+        (1.0, *[FORM_WORTH] * (len(own) - 1)),
+        tuple(f'"{form}"' for form in dict.fromkeys(related) if form not in own),
     )
-    worth = (1.0, *[FORM_WORTH] * len(usual), *[RELATED_WORTH] * len(related))
-    return Word(word, tuple(f'"{form}"' for form in (word, *usual, *related)), min(pages, number), worth)
 
 
 def _forms(store: SearchIndex, root: str) -> dict[str, int]:
@@ -64,7 +74,7 @@ def _forms(store: SearchIndex, root: str) -> dict[str, int]:
 
 def _match(words: list[Word], excluded: Iterable[Term], sites: Iterable[int] | None) -> str:
     """The phrases of the words come first: they are counted by their numbers."""
-    wanted = " OR ".join(form for word in words for form in word.forms)
+    wanted = " OR ".join(_asked(word) for word in words)
     match = f"({wanted})"
     if sites is not None:
         named = " OR ".join(f'"{site_token(site)}"' for site in sites) or '"s0"'
@@ -73,9 +83,10 @@ def _match(words: list[Word], excluded: Iterable[Term], sites: Iterable[int] | N
     return f"{match} NOT ({left_out})" if left_out else match
 
 
-class _Sizes(NamedTuple):
-    rows: int
-    totals: tuple[int, ...]
+def _asked(word: Word) -> str:
+    """What means the same is looked for where a page says what it is about: in texts it is anywhere."""
+    own = " OR ".join(word.forms)
+    return f"{own} OR {{title heads lead}} : ({' OR '.join(word.related)})" if word.related else own
 
 
 class _Counter:
@@ -102,21 +113,27 @@ class _Counter:
         if not self._hits:
             rows = max(1, api.row_count)
             self.averages[self._table] = tuple(
-                max(1.0, api.column_total_size(column) / rows) for column in range(1, _COLUMNS)
+                max(1.0, api.column_total_size(column) / rows) for column in _SHOWN
             )
-        number, counts, places = 0, [], []
+        number, counts, related, places = 0, [], [], []
         for word in self._words:
-            count = [0.0] * len(FIELDS)
+            own, other = _NONE, _NONE
             spots: list[int] = []
-            for at in range(len(word.forms)):
+            for worth in word.worth:
                 found = api.phrase_locations(number)
                 number += 1
-                worth = word.worth[at]
-                for column in range(1, _COLUMNS):
-                    count[column - 1] += worth * len(found[column])
-                spots += found[_BODY][:_MOST_PLACES]
-            counts.append(tuple(count))
-            places.append(spots)
-        sizes = tuple(api.column_size(column) for column in range(1, _COLUMNS))
-        self._hits.append(Hit(api.rowid, sizes, tuple(counts), closeness(places)))
+                if any(found):
+                    own = tuple(map(add, own, [worth * len(found[at]) for at in _SHOWN]))
+                    spots += found[_BODY][:_MOST_PLACES]
+            for _ in word.related:
+                found = api.phrase_locations(number)
+                number += 1
+                if any(found):
+                    other = tuple(map(add, other, [len(found[at]) for at in _SHOWN]))
+                    spots += found[_BODY][:_MOST_PLACES]
+            counts.append(own)
+            related.append(other)
+            places.append(tuple(spots))
+        sizes = tuple(map(api.column_size, _SHOWN))
+        self._hits.append(Hit(api.rowid, sizes, tuple(counts), tuple(related), tuple(places)))
         return 0

@@ -100,25 +100,21 @@ class Candidates(NamedTuple):
     hits: Hits
     page_of: dict[int, int]
     facts: dict[int, PageFacts]
-    trails: dict[int, str]
 
 
 def candidates_of(store: SearchIndex, query: Query, sites: list[int] | None, kind: str) -> Candidates:
     """``kind``: "code" for sections with code only."""
     hits = candidates(store, query, sites)
-    rows = _rows(
-        store, "SELECT id, page, trail, code FROM section WHERE id", [hit.row for hit in hits.sections]
-    )
+    rows = _rows(store, "SELECT id, page, code FROM section WHERE id", [hit.row for hit in hits.sections])
     if kind == "code":
-        rows = [row for row in rows if row[3] >= _CODE]
+        rows = [row for row in rows if row[2] >= _CODE]
         kept = {row[0] for row in rows}
         pages = {row[1] for row in rows}
         hits = hits._replace(
             sections=[hit for hit in hits.sections if hit.row in kept],
             found=[hit for hit in hits.found if hit.row in pages],
         )
-    page_of = {number: page for number, page, _, _ in rows}
-    trails = {number: trail for number, _, trail, _ in rows}
+    page_of = {number: page for number, page, _ in rows}
     pages = {*page_of.values(), *(hit.row for hit in hits.found)}
     facts = {
         number: PageFacts(title, _path(url), share)
@@ -126,7 +122,7 @@ def candidates_of(store: SearchIndex, query: Query, sites: list[int] | None, kin
             store, "SELECT id, title, url, link_share FROM page WHERE id", pages
         )
     }
-    return Candidates(hits, page_of, facts, trails)
+    return Candidates(hits, page_of, facts)
 
 
 def _rows(store: SearchIndex, statement: str, numbers: Iterable[int]) -> list[tuple[Any, ...]]:
