@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol, cast
+from typing import Final, NamedTuple, Protocol
 
 import apsw
 import msgspec
@@ -34,7 +34,7 @@ _KEPT_FILES: Final = frozenset({Outcome.STORED, Outcome.STALE, Outcome.PENDING})
 _UNPACKED: Final = 4  # times as large as packed is a text
 _SHARDS: Final = 3  # aa/bb/<sha256>.html.zst
 _MAP_PAGES: Final = (
-    "SELECT id, url, title, content_hash, visited_at FROM pages "
+    "SELECT id, url, title, content_hash FROM pages "
     "WHERE id > ? AND state = 'Processed' ORDER BY id LIMIT 500"
 )
 
@@ -79,10 +79,6 @@ class Contents(Protocol):
 class Pages(Contents, Protocol):
     def all(self) -> AsyncIterator[CapturedPage]:
         """Settled pages only, in the order in which they were found."""
-        ...
-
-    def read(self, page: CapturedPage) -> Content | None:
-        """None if it is no longer there, or no longer what was captured."""
         ...
 
     def files(self) -> AsyncIterator[CapturedPage]:
@@ -139,9 +135,8 @@ async def _of_ledger(job: Job, ledger: Ledger) -> AsyncIterator[Pages]:
 
 @contextmanager
 def open_contents(kind: JobKind, root: Path, state: Path) -> Iterator[Contents]:
-    """``state``: of the job. For pages that are known already: the ledger, which takes long to read if it is
-    large, stays closed."""
-    ledger = cast("Ledger", None)
+    """For pages that are known already: the job's ledger, which takes long to read if it is large, stays
+    closed. ``state``: of the job."""
     match kind:
         case JobKind.CAPTURE:
             with open_captures(root / CAPTURES) as captures:
@@ -149,10 +144,10 @@ def open_contents(kind: JobKind, root: Path, state: Path) -> Iterator[Contents]:
         case JobKind.MAP:
             yield _NoContents()
         case JobKind.CRAWL:
-            yield _ArchivePages(ledger, root)
+            yield _ArchiveContents(root)
         case _:
             with open_page_files(root, state.parent, state) as files:
-                yield _MirrorPages(ledger, files)
+                yield _MirrorContents(files)
 
 
 class _NoContents:
@@ -170,18 +165,9 @@ def split_page(data: bytes) -> Content:
     return Content(data[start:], start)
 
 
-class _MirrorPages:
-    def __init__(self, ledger: Ledger, files: PageFiles) -> None:
-        self._ledger = ledger
+class _MirrorContents:
+    def __init__(self, files: PageFiles) -> None:
         self._files = files
-
-    async def all(self) -> AsyncIterator[CapturedPage]:
-        async for record in self._ledger.records(KEPT):
-            if _is_page(record):
-                yield _page(record, Form.MARKDOWN, record.facts.sha256)
-        async for record in self._ledger.waiting_again():  # an unfinished update has yet to request them
-            if _is_page(record):
-                yield _page(record, Form.MARKDOWN, record.facts.sha256)
 
     def read(self, page: CapturedPage) -> Content | None:
         data = self._files.read(page.path)
@@ -190,30 +176,37 @@ class _MirrorPages:
         content = Content(data) if page.form is Form.FILE else split_page(data)
         return content if _is_content(content.data, page.sha256) else None
 
-    async def files(self) -> AsyncIterator[CapturedPage]:
-        async for record in self._ledger.records(_KEPT_FILES):
-            if record.facts.asset and record.facts.path is not None:
-                yield _page(record, Form.FILE, record.facts.sha256)
-
-    async def aliases(self) -> AsyncIterator[tuple[str, str]]:
-        async for alias in _aliases(self._ledger):
-            yield alias
-
     def original(self, page: CapturedPage) -> bytes | None:
         body = None if page.body_at is None else self._files.body(page.body_at)
         return body if body is not None and _is_content(body, page.body) else None
 
 
-class _ArchivePages:
-    def __init__(self, ledger: Ledger, home: Path) -> None:
+class _MirrorPages(_MirrorContents):
+    def __init__(self, ledger: Ledger, files: PageFiles) -> None:
+        super().__init__(files)
         self._ledger = ledger
-        self._home = home
-        self._blobs: dict[str, FolderBlobs] = {}
 
     async def all(self) -> AsyncIterator[CapturedPage]:
         async for record in self._ledger.records(KEPT):
-            if _is_page(record) and record.facts.raw is not None:
-                yield _page(record, Form.HTML, record.facts.raw)
+            if _is_page(record):
+                yield _page(record, Form.MARKDOWN)
+        async for record in self._ledger.waiting_again():  # an unfinished update has yet to request them
+            if _is_page(record):
+                yield _page(record, Form.MARKDOWN)
+
+    async def files(self) -> AsyncIterator[CapturedPage]:
+        async for record in self._ledger.records(_KEPT_FILES):
+            if record.facts.asset and record.facts.path is not None:
+                yield _page(record, Form.FILE)
+
+    def aliases(self) -> AsyncIterator[tuple[str, str]]:
+        return _aliases(self._ledger)
+
+
+class _ArchiveContents:
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._blobs: dict[str, FolderBlobs] = {}
 
     def read(self, page: CapturedPage) -> Content | None:
         root = "/".join(page.path.split("/")[:-_SHARDS])
@@ -232,17 +225,27 @@ class _ArchivePages:
             self._blobs[root] = FolderBlobs(SafeFolder(folder), packed=True)
         return self._blobs[root]
 
+    def original(self, page: CapturedPage) -> bytes | None:
+        content = self.read(page)
+        return None if content is None else content.data
+
+
+class _ArchivePages(_ArchiveContents):
+    def __init__(self, ledger: Ledger, home: Path) -> None:
+        super().__init__(home)
+        self._ledger = ledger
+
+    async def all(self) -> AsyncIterator[CapturedPage]:
+        async for record in self._ledger.records(KEPT):
+            if _is_page(record) and record.facts.raw is not None:
+                yield _page(record, Form.HTML)
+
     async def files(self) -> AsyncIterator[CapturedPage]:
         return
         yield
 
-    async def aliases(self) -> AsyncIterator[tuple[str, str]]:
-        async for alias in _aliases(self._ledger):
-            yield alias
-
-    def original(self, page: CapturedPage) -> bytes | None:
-        content = self.read(page)
-        return None if content is None else content.data
+    def aliases(self) -> AsyncIterator[tuple[str, str]]:
+        return _aliases(self._ledger)
 
 
 class _CaptureTexts:
@@ -291,7 +294,7 @@ class _MapTitles:
     async def all(self) -> AsyncIterator[CapturedPage]:
         after = 0
         while rows := list(self._db.execute(_MAP_PAGES, (after,))):
-            for _, url, title, content, _visited in rows:
+            for _, url, title, content in rows:
                 yield CapturedPage(url=url, title=title or "", form=Form.NONE, sha256=content or "")
             after = int(str(rows[-1][0]))
 
@@ -323,21 +326,16 @@ def _map_database(path: Path) -> apsw.Connection:
 
 
 def _is_page(record: UrlRecord) -> bool:
-    facts = record.facts
-    return (
-        not facts.asset
-        and facts.path is not None
-        and (record.outcome in KEPT or record.outcome is Outcome.PENDING)
-    )
+    return not record.facts.asset and record.facts.path is not None
 
 
-def _page(record: UrlRecord, form: Form, content: str | None) -> CapturedPage:
+def _page(record: UrlRecord, form: Form) -> CapturedPage:
     facts = record.facts
     return CapturedPage(
         url=record.url,
         title=facts.title or "",
         form=form,
-        sha256=content or "",
+        sha256=(facts.raw if form is Form.HTML else facts.sha256) or "",
         path=facts.path or "",
         fetched_at=facts.fetched_at or 0.0,
         changed_at=facts.changed_at,
