@@ -86,7 +86,7 @@ class Request(msgspec.Struct, frozen=True):
 
     url: str
     headers: tuple[tuple[str, str], ...] = ()
-    # Of the decoded body; the rest is cut off. None: the fetcher's own limit, beyond which the request fails.
+    # The decoded body is cut off here. None: the fetcher's own limit, beyond which the request fails.
     max_bytes: int | None = None
     method: str = "GET"
     body: bytes = b""  # of a POST: to a webhook that the user named, or by a script of a rendered page

@@ -134,7 +134,7 @@ class FetchLimits(msgspec.Struct, frozen=True):
     min_bytes_per_second: int = 1024  # averaged over ``idle`` seconds; 0 = off
     wire_bytes: int = 16 * 1024 * 1024
     body_bytes: int = 32 * 1024 * 1024
-    # Of all exchanges together: what has arrived of their bodies or is being parsed. See sumi.fetch.budget.
+    # For all exchanges together: what has arrived of bodies, or is being parsed. See sumi.fetch.budget.
     flight_bytes: int = 64 * 1024 * 1024
     ratio: int = 200  # decoded to transferred, once past 1 MiB
     codings: int = 5

@@ -1,5 +1,5 @@
-"""The arguments of a call, as an agent wrote them: numbers are brought into their range, and anything that
-cannot be meant is refused with what can."""
+"""The arguments of a tool call: numbers are clamped to their range; other invalid values are refused with the
+valid ones."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

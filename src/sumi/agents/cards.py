@@ -112,7 +112,7 @@ READING: Final = (
 CAPTURING: Final = Card(
     "capture_site",
     "Capture a site",
-    "Starts or goes on capturing a site, politely, and tells its counts; call again to see how far it is.",
+    "Starts or continues capturing a site, politely, and returns its counts; call again for progress.",
     {"url": _TEXT, "max_pages": _number(50, 1, 500), "wait_seconds": _number(0, 0, 60)},
     ("url",),
     200,

@@ -1,7 +1,7 @@
-"""``explain_url`` and ``capture_site``: commands of Sumi in processes of their own.
+"""``explain_url`` and ``capture_site`` run commands of Sumi as processes.
 
-A ledger may be large and a capture long, so neither is read or run in here. The commands check addresses,
-robots.txt and pace as they always do; no argument of a tool reaches them but a URL and a number of pages.
+A ledger may be large and a capture long, so neither is read or run in this process. The commands check
+addresses, robots.txt and pace as always; an agent gives them nothing but a URL and a number of pages.
 """
 
 import asyncio
@@ -156,7 +156,7 @@ def _output_folder(place: Path) -> Path:
 
 
 def _watch(child: "subprocess.Popen[bytes]", log: Path, seconds: float) -> None:
-    """At least until it is clear that it works."""
+    """Waits ``seconds``, and at least until the command has begun or was refused."""
     begin = time.monotonic()
     while child.poll() is None:
         passed = time.monotonic() - begin
@@ -170,7 +170,7 @@ def _own(path: str, flags: int) -> int:
 
 
 def _last(log: Path) -> dict[str, Any] | None:
-    """The last event that tells how far it is."""
+    """The last event that shows its progress."""
     try:
         with log.open("rb") as file:
             size = file.seek(0, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""Where calls of tools arrive and answers leave: one library, in a thread of its own, and one budget each."""
+"""Answers tool calls: one library in its own thread, and a budget of tokens for each answer."""
 
 import asyncio
 import logging
@@ -87,7 +87,7 @@ class Desk:
         return await explain_url(self.places, given, budget)
 
     async def _missing(self, url: str, near: Sequence[str]) -> str:
-        """A page that is not there says its outcome."""
+        """Says why a page was not captured."""
         outcome = "no job here has found it"
         for place in self.places:
             found = await explanation(url, place)
@@ -101,7 +101,7 @@ class Desk:
         return within(words, _PROBLEM_BUDGET + 3 * LONGEST_URL // 4)
 
     async def warm(self) -> None:
-        """Indexes what is not indexed yet, before anybody asks."""
+        """Indexes what is not indexed yet, before the first question."""
         try:
             await self._with_library(lambda library: "")
         except SumiError as error:

@@ -118,7 +118,7 @@ def _answer(page: Passage, shown: str, rest: str, following: list[str], budget: 
         f"Cut here: about {estimate(rest):,} tokens are left. Go on with offset={page.offset + len(shown)}"
     )
     if following:
-        # What follows is told by its headings, in at most a quarter of the answer.
+        # The headings of what follows take at most a quarter of the answer.
         told = listed(following, budget // 4, lambda left: f"- ({left} more: page_outline)")
         body += f"\n\n… and these sections follow:\n{told}"
         go_on += ", or read one of the sections that are listed last"

@@ -115,7 +115,7 @@ def make_server(desk: Desk) -> Server[Any]:
 
 
 def _tool(card: Card) -> Tool:
-    """Every hint is given: what a client assumes without one would be the worst."""
+    """All hints are set, because clients assume the worst of one that is missing."""
     return Tool(
         name=card.name,
         title=card.title,

@@ -1,4 +1,4 @@
-"""How answers are put: harmless characters, foreign text between marks, no more tokens than allowed."""
+"""How answers are written: harmless characters, foreign text between marks, no more tokens than allowed."""
 
 import re
 import secrets
@@ -54,5 +54,5 @@ def listed(lines: Sequence[str], budget: int, more: Callable[[int], str]) -> str
 
 
 def within(text: str, budget: int) -> str:
-    """The last word on every answer."""
+    """Cuts an answer that is still too long."""
     return text if estimate(text) <= budget else fitted(text, budget)

@@ -280,7 +280,7 @@ class MirrorCounts(NamedTuple):
 
 
 def mirror_counts(state: Path) -> MirrorCounts | None:
-    """Of the mirror with this state, as its manifest has them; None if it has none yet."""
+    """From the manifest of the mirror with this state; None if it has none yet."""
     manifest = state.parent / MANIFEST
     pages = _head_value(manifest, b'"total_pages"', int)
     failed = _head_value(manifest, b'"failed"', int)

@@ -1,4 +1,4 @@
-"""What a job notes in its store about itself, for those who look at it from outside."""
+"""What a job records about itself in its store, for commands that inspect it."""
 
 import os.path
 from pathlib import Path
@@ -13,7 +13,7 @@ _HOME_NOTE: Final = "pipeline.home"
 
 
 class Role(NamedTuple):
-    """Of the crawler, the scraper, or the one process that is both."""
+    """Which process of a crawl it is: the crawler, the scraper, or the one that is both."""
 
     job: str  # also the suffix of its flag files
     home: Path  # the workspace

@@ -141,7 +141,7 @@ def _next_of_capture(job: "Job", state: str) -> str:
 
 
 async def _options(job: "Job") -> list[str]:
-    """Of a mirror, as far as its state knows them."""
+    """The options of a mirror, as far as its state knows them."""
     from sumi.console.open_job import looking_at
     from sumi.jobs.mirror.settings import load_command
 

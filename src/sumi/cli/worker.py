@@ -30,7 +30,7 @@ _OWN: Final = (
     *("max-time", "log-file", "metrics-file", "allow-failed", "max-failed", "notify", "notify-secret"),
 )
 TABLE: Final = tuple(setting for setting in SETTINGS if setting.name in _OWN)
-# Of these, what is secret can only come from the environment.
+# Secrets can only come from the environment.
 _HIDDEN: Final = tuple(setting for setting in SETTINGS if setting.field in SECRET)
 _MOST_PROCESSES: Final = 64
 

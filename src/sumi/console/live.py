@@ -41,7 +41,7 @@ class SinkFile:
         return len(text)
 
     def flush(self) -> None:
-        """The sink flushes by itself."""
+        """The sink flushes on every write."""
 
     def isatty(self) -> bool:
         return True

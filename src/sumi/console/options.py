@@ -121,7 +121,7 @@ def lists_from_stdin(flags: dict[str, Given]) -> Iterator[dict[str, Given]]:
 
 
 def operating_options(namespace: argparse.Namespace) -> dict[str, Any]:
-    """Of flags and environment, for commands whose other settings are in a file."""
+    """From flags and the environment, for commands whose other settings are in a file."""
     return gathered(given_flags(namespace, OPERATING), os.environ, None, OPERATING, "")
 
 

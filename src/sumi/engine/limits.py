@@ -74,7 +74,7 @@ class BaseQuota:
             self._kept[self._charged(url)] += 1
 
     def refusal(self, candidate: Candidate) -> Verdict | None:
-        """Of a page whose base has all its pages."""
+        """A refusal if the page's base has all its pages."""
         if not self._limit or candidate.kind is not Kind.PAGE:
             return None
         base = self._charged(candidate.url)

@@ -31,7 +31,7 @@ _MOST_REQUEST: Final = 4096
 
 
 class Retune(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Of ``retune.<job>``. What is not named stays as it is."""
+    """The content of ``retune.<job>``. Limits that it does not name stay as they are."""
 
     rate_limit: Annotated[float, msgspec.Meta(ge=0, le=1000)] | None = None  # per second and host; 0: none
     concurrency: Annotated[int, msgspec.Meta(ge=1, le=10_000)] | None = None

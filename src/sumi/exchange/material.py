@@ -130,7 +130,7 @@ class Material:
 
 
 def digested(url: str, body: bytes, content_type: str) -> PageDigest | None:
-    """Of a page that is kept as it came; None if it is none."""
+    """Parses a page that is kept as the server sent it; None if it is not a page."""
     from sumi.parse.page.digester import digest  # loads the parser, which most exports do without
 
     request = DigestRequest(url, body, content_type or "text/html", Kind.PAGE, Preset.MIRROR, markdown=True)

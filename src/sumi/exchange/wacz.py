@@ -123,7 +123,7 @@ def _write_pages(bundle: Bundle, pages: Iterator[_Page]) -> _Page:
 
 
 def _words(markdown: str) -> str:
-    """Without the targets of links, which nobody searches for."""
+    """Without the targets of links, which are not worth searching."""
     return _LINK.sub(r"\2", markdown)
 
 
@@ -201,7 +201,7 @@ def _copy(bundle: Bundle, entry: Entry, name: str, archive: Archive, record: Rec
 
 
 def _archived_pages(fetcher: ReplayFetcher, tick: Callable[[], None]) -> Iterator[_Page]:
-    """Of each URL the last capture."""
+    """The last capture of each URL."""
     for url, address in fetcher.addresses():
         tick()
         answer = fetcher.answer(Request(url))

@@ -123,7 +123,7 @@ class _Writer:
 
     @staticmethod
     def _wrapped(content: str, inside: str) -> str:
-        """What may not stand there by itself, in the elements that may."""
+        """Wraps content in the elements that are allowed in ``inside``, where it is not itself."""
         if inside in ("ul", "ol"):
             return f"<li>{content}</li>"
         cell = f"<td>{content}</td>"

@@ -79,7 +79,7 @@ class HttpFetcher:
 
     @property
     def held_bytes(self) -> int:
-        """Of bodies that are being received or digested."""
+        """The size of bodies that are being received or digested."""
         return self._exchanges.held_bytes
 
     async def aclose(self) -> None:

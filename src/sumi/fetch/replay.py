@@ -150,7 +150,7 @@ def _without_start(record: Record) -> Record:
 
 
 def status_and_type(record: Record) -> tuple[int, str]:
-    """Of a response or a resource; the type without its parameters, in lower case."""
+    """The record is a response or a resource. The type has no parameters and is in lower case."""
     if record.kind == "resource":
         return _OK, record.content_type.partition(";")[0].strip().lower()
     lines = _HEAD_END.split(record.start, maxsplit=1)[0].splitlines(keepends=True)

@@ -184,7 +184,7 @@ class Router:
         return found if isinstance(found, Verdict) else direct(target, found)
 
     async def address_of(self, target: Target) -> str | None:
-        """Of several addresses the lowest one, in whatever order the name server gives them."""
+        """The lowest of several addresses, so that the name server's order does not matter."""
         if self._proxies is not None and self._trust_proxy_dns:
             return None
         found = await self._sites.find(target.host, target.port)

@@ -152,7 +152,7 @@ class SafeFolder:
                 os.close(descriptor)
 
     def status(self, rel_path: str) -> os.stat_result | None:
-        """Of a file; None if there is none. Looked up in one step, so it may follow a link to a folder: no
+        """None if there is no such file. Looked up in one step, so it may follow a link to a folder: no
         write may depend on it."""
         self._located(rel_path)
         with self._explained(rel_path):

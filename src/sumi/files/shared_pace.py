@@ -1,9 +1,9 @@
 """One pace per host for all jobs of a user on this machine: a small file in the user's state folder.
 
 A job that sends a request to a host holds the host's lock until the server has answered, and writes when the
-next one may be sent, by whichever job. The kernel releases the locks of a process that dies, and a request of
-which nobody knows whether it was sent counts as sent. The file holds nothing that is worth keeping: an entry
-says something only until its host is free.
+next one may be sent, by whichever job. The kernel releases the locks of a process that dies, and a request
+that may have been sent counts as sent. The file holds nothing that is worth keeping: an entry matters only
+until its host is free.
 """
 
 import fcntl
@@ -72,7 +72,7 @@ class SharedPace:
             return max(self._look(key).free_at - self._now(), min(pause / 2, _LONGEST_POLL))
         with self._bucket(key):
             found, now = self._find(key), self._now()
-            # Whoever sent a request and died did not say when it arrived: its pause is kept twice.
+            # A process that died after sending did not record when it arrived: its pause is kept twice.
             orphaned = found.under_way and key not in self._counts
             free_at = found.free_at + pause if orphaned else found.free_at
             if self._written.get(key) == found.free_at:
@@ -90,7 +90,7 @@ class SharedPace:
         self._end(_hash(host), self._now() - since + min(pause, _LONGEST_HOLD))
 
     def unsent(self, host: str) -> None:
-        """Nothing was sent after all. Its pause stays: that is simpler, and harms nobody."""
+        """Nothing was sent after all. Its pause stays, which is simpler and does no harm."""
         self._end(_hash(host), 0.0)
 
     def close(self) -> None:

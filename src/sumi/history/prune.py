@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sumi.history.store import History
 
-# Of a page, the last version before the limit stays: later ones are compared with it.
+# Each page keeps its last version before the limit: later ones are compared with it.
 _OLD = """
 DELETE FROM version WHERE seq IN (
   SELECT v.seq FROM version v WHERE v.at < ?1 AND EXISTS (

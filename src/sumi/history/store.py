@@ -314,7 +314,7 @@ class History:
         return _pack_name(rows[0][0]) if rows else None
 
     def stored_bytes(self) -> int:
-        """Of all packs, as their files are."""
+        """The size of all pack files."""
         found = (self._files.status(_pack_name(number)) for number in self._packs())
         return sum(status.st_size for status in found if status is not None)
 

@@ -58,7 +58,7 @@ async def repair_state(
     folder: Place = "output", *, deep: bool = False, tell: Tell = lambda words: None
 ) -> list[CheckedJob]:
     """``sumi state check --repair``: queues pages with bad files again, moves strays and damage aside, and
-    rewrites derived files. ``tell`` is told what is done. The job's next run fetches what is queued."""
+    rewrites derived files. ``tell`` gets a line for each. The job's next run fetches what is queued."""
     return [job async for job in checks(folder, deep=deep, repair=True, tell=tell)]
 
 

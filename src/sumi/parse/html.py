@@ -184,7 +184,7 @@ def to_markdown(root: Element, render_tags: Mapping[str, RenderTag] | None = Non
 
 
 def _move_into_paragraph(box: Element) -> None:
-    """Of the item that it stands in front of."""
+    """Move a check box into the paragraph of the item that follows it."""
     following = box.next_sibling
     if isinstance(following, Text) and not following.data.strip():
         following = following.next_sibling

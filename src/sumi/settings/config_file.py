@@ -304,7 +304,7 @@ def _toml_lines(text: str) -> dict[TomlPath, int]:
 
 
 def _section_path(header: dict[str, Any], known: Container[TomlPath]) -> TomlPath:
-    """Of ``[section]``, or of the next ``[[section]]``."""
+    """The path of ``[section]``, or of the next ``[[section]]``."""
     name, inner = next(iter(header.items()))
     if isinstance(inner, dict):
         return (name, *_section_path(inner, ())) if inner else (name,)

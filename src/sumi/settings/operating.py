@@ -85,5 +85,5 @@ OPERATING: Final = with_defaults(
 
 
 def checked_operating(values: Mapping[str, object], job: str) -> dict[str, Any]:
-    """Of keyword arguments, by field. Raises UsageError for what is none of these settings."""
+    """Keyword arguments as operating settings, by field. Raises UsageError for any other."""
     return from_keywords(values, OPERATING, job)

@@ -96,7 +96,7 @@ class Leases:
     def __init__(self) -> None:
         self.held: dict[str, Entry] = {}  # by URL
         self.ids: set[int] = set()  # the discovery numbers of the same
-        # Of retries: when they were due, which is where they belong after a crash.
+        # When retries were due: they return there after a crash.
         self.due_before: dict[str, float] = {}
         self._deadlines: list[tuple[float, int, str]] = []
         self._last_token = 0

@@ -113,7 +113,7 @@ def spelled(url: str, rules: Rules, base: str | None = None) -> Spelled | None:
 
 
 def spelled_href(href: str, rules: Rules) -> Spelled | None:
-    """Of a URL that is already serialized."""
+    """``href`` must be serialized already."""
     identity = identity_of(href, rules)
     if identity is None:
         return None
@@ -124,7 +124,7 @@ def spelled_href(href: str, rules: Rules) -> Spelled | None:
 
 
 def identity_of(href: str, rules: Rules) -> str | None:
-    """Of a URL that is already serialized."""
+    """``href`` must be serialized already."""
     scheme, _, rest = href.partition("://")
     if scheme not in DEFAULT_PORTS:
         return None

@@ -44,7 +44,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class LastRun(msgspec.Struct, frozen=True, omit_defaults=True):
-    """``due``: the time that this run was for. Without ``ended`` it runs, or nobody saw its end."""
+    """``due``: the time that this run was for. Without ``ended`` it runs, or its end was not recorded."""
 
     due: float
     started: float | None = None

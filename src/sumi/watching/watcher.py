@@ -1,8 +1,8 @@
 """The process that starts jobs when they are due. Each job is a process of its own, as if it were typed.
 
 A job's process holds its lock, so a job is never run twice, even if the watcher was killed and another one
-began meanwhile. A start is recorded before the process is made, and an end after it: a run whose end nobody
-saw is repeated once, which continues it.
+was started meanwhile. A start is recorded before the process is created, and an end after it: a run
+whose end was not recorded is repeated once, which continues it.
 """
 
 import asyncio

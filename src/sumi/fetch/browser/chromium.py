@@ -54,7 +54,7 @@ class Scratch:
 
 
 def clear_abandoned() -> None:
-    """Of this user only; links are not followed."""
+    """Removes folders of this user only, and follows no links."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):
             if folder.lstat().st_uid == os.getuid() and not folder.is_symlink() and _is_abandoned(folder):

@@ -70,7 +70,7 @@ class VaryKeys:
             self._has_cookies = any(name == "set-cookie" for name, _ in response.headers)
 
     def key(self, address: str, varied: Iterable[str]) -> str | None:
-        """Of a request whose response varies by these headers; None if it can stand for no other request."""
+        """Equal for requests with the same response, which varies by these headers; None if none has it."""
         named = frozenset(varied)
         if COOKIE in named and self._has_cookies:
             return None
@@ -366,7 +366,7 @@ class CachingDigester:
 
 
 def _request_hash(request: DigestRequest) -> str:
-    """Of everything but the body and the vocabulary, which changes nothing else."""
+    """Covers everything but the body, and the vocabulary, which does not affect the rest."""
     rest = msgspec.structs.replace(request, body=b"", vocabulary=False)
     return blake2b(msgspec.msgpack.encode((__version__, rest)), digest_size=16).hexdigest()
 

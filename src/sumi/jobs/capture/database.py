@@ -242,7 +242,7 @@ class CaptureDatabase:
         return (page.url, *(url for (url,) in rows))
 
     def simhashes(self, job_id: str) -> list[tuple[str, int]]:
-        """Of ``pages``, in the same order."""
+        """In the order of ``pages``."""
         return [(url, int(text, 16)) for url, text in self._rows(SIMHASHES, (job_id,))]
 
     def page_urls(self, job_id: str) -> set[str]:

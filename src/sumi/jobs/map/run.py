@@ -290,7 +290,7 @@ def _delete_map(database: Path) -> None:
 
 
 def _is_map(database: Path) -> bool:
-    """Of any version, even damaged: --fresh must work for both."""
+    """Also one that is damaged, or from another version: --fresh must work for both."""
     try:
         connection = apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)
     except apsw.Error:

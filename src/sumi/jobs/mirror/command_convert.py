@@ -24,7 +24,7 @@ examples:
   curl -s https://docs.example.org/ | sumi convert - --metadata
   sumi convert page.html --explain          what was left out, piece by piece
 """
-# Of a mirror's settings, those that say how a page is requested. --on-error and paces need more than one.
+# The settings of a mirror that say how a page is requested, without those that need several pages.
 _OF_MANY = frozenset({"content-rate-limit", "concurrency", "per-host", "max-requests-per-host", "on-error"})
 _TABLE = tuple(
     setting

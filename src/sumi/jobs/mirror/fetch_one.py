@@ -59,7 +59,7 @@ def _job(settings: MirrorSettings) -> Job:
 
 
 async def _reason(ledger: Ledger, url: str) -> str:
-    """Of the last page on the way, as redirects lead on."""
+    """Why the last page of a chain of redirects was not kept."""
     sentence = f"{url}: there is no page"
     async for record in ledger.records(None):
         if record.kind is Kind.PAGE and record.outcome is not Outcome.REDIRECTED:

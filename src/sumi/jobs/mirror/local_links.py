@@ -65,7 +65,7 @@ class LocalLinks:
         return with_body(data, facts, text.encode("utf-8", "replace"))
 
     def places_wanted(self, data: bytes, facts: PageFacts) -> Iterator[int]:
-        """Of the files that the page's links lead to, as digests."""
+        """The files that the page's links lead to, as digests."""
         _, end, body = data.partition(HEAD_END)
         if facts.path is None or not end or b"#" not in body:
             return

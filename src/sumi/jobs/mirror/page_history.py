@@ -88,7 +88,7 @@ class PageHistory:
                 self._recorder.gone(url, (record and record.at) or 0.0)
 
     async def _write_changes(self, ledger: Ledger) -> None:
-        """Of the last update only; a first run would list every page."""
+        """Covers the last update only: a first run would list every page."""
         name = f"{self._home}/{CHANGES}"
         update = await last_update(ledger)
         if update is None:

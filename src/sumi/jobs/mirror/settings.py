@@ -302,7 +302,7 @@ SETTINGS: Final = with_defaults((*_TAKE, *_OUTPUT, *SHARED, *_PACE, *_NETWORK), 
 # For sumi plan and sumi sitemap, which do not run unattended, and neither write archives nor read them.
 _ARCHIVES: Final = ("warc", "replay", "replay-unlinked")
 LOOKING: Final = tuple(one for one in SETTINGS if one.group != OPERATING and one.name not in _ARCHIVES)
-# Of those, what does nothing in sumi plan, which samples pages, and in sumi sitemap, which requests none.
+# Without effect in sumi plan, which samples pages, and in sumi sitemap, which requests none.
 NOT_PLANNED: Final = frozenset(
     {
         *("output", "fresh", "update", "trust-lastmod", "rewrite-links", "state", "job", "store", "history"),

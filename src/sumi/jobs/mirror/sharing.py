@@ -12,7 +12,7 @@ from sumi.settings.setting import OPERATING
 from sumi.settings.sources import SECRET
 
 KIND: Final = "mirror"
-# Of each machine: where it writes, how many processes it has, how it is operated.
+# What each machine decides for itself: where it writes, its number of processes, how it is operated.
 LOCAL: Final = frozenset(
     {
         *("output", "fresh", "update", "state", "job", "warc", "replay", "replay_unlinked", "identity"),

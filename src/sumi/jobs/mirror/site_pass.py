@@ -36,7 +36,7 @@ _BATCH: Final = 500
 
 
 class Ours:
-    """Of a ledger, the pages of hosts that this worker owns, where it is one of many."""
+    """The pages of a ledger whose hosts this worker owns: all of them if it works alone."""
 
     def __init__(self, ledger: Ledger, team: Team | None) -> None:
         self._ledger = ledger
@@ -65,7 +65,7 @@ async def learn_furniture(ours: Ours, tree: Rewritable) -> dict[str, Furniture]:
 
 
 async def _sampled(ours: Ours) -> dict[str, set[str]]:
-    """Of each host those with the smallest hashes, whichever came first."""
+    """The URLs with the smallest hashes of each host, so that the order of the crawl does not matter."""
     found: dict[str, list[str]] = {}
     async for record in ours.pages():
         mine = found.setdefault(host_key(record.url), [])

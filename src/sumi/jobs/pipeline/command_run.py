@@ -222,7 +222,7 @@ class _ProcessNarrators(Narrator):
         return [f"{self.speaking}: {line}".rstrip() for line in said]
 
     def progress(self, event: Progress) -> str:
-        """Of both processes, whichever made progress."""
+        """A line for both processes, whichever made progress."""
         known = [(name, self.latest[name]) for name in _PROCESSES if name in self.latest]
         return "; ".join(f"{name}: {progress_line(progress)}" for name, progress in known)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MIN_FREE_VARIABLE = "SUMI_MIN_FREE"
 
 
-# Of what ``add_running`` adds, what people use.
+# The common ones of what ``add_running`` adds.
 USUAL: Final = (
     *("--warc", "--max-time", "--log-file", "--notify", "--allow-failed", "--max-failed", "--json"),
     *("--quiet", "--verbose"),

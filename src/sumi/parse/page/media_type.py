@@ -133,7 +133,7 @@ _LOOKED_AT: Final = 4096
 
 
 def image_extension(body: bytes) -> str | None:
-    """Of an image that common programs show; None for anything else, whatever its type or name says."""
+    """By the first bytes of images that common programs show; None for others, whatever their type says."""
     for start, extension in _STARTS:
         if body.startswith(start):
             return extension

@@ -146,8 +146,8 @@ class _Level:
 
 
 def _strings(text: str, start: int) -> Iterator[_Text | None]:
-    """Of one literal, which begins at ``start``. At last None, if it ends in the middle, nests too deeply or
-    is something else."""
+    """The strings of the literal that begins at ``start``; then None if it is cut off, nests too deeply or is
+    something else."""
     levels: list[_Level] = []
     position = start
     while match := _TOKEN.match(text, position):

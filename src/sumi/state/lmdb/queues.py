@@ -111,7 +111,7 @@ class Behind:
         return [unpack_moment(packed)[1] for packed in islice(cursor.iternext_dup(), limit)]
 
     def lanes(self, tx: lmdb.Transaction) -> Iterator[tuple[bool, float, int, int]]:
-        """Of each lane: whether it holds pages, when its first retry is due, its id, and their number."""
+        """For each lane: whether it holds pages, when its first retry is due, its id, and their number."""
         if self._table is not None:
             cursor = tx.cursor(self._table)
             for lane, first in cursor.iternext_nodup(values=True):
