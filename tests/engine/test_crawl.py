@@ -45,6 +45,12 @@ def test_thousands_of_hosts_are_asked_as_often_as_is_polite() -> None:
     assert max(gaps) <= 3.0
 
 
+def test_the_last_progress_counts_every_page() -> None:
+    world = crawled(small_sites(3, latency=0.01), recipe_for(front_pages(2)))
+    last = [event for event in world.events if isinstance(event, Progress)][-1]
+    assert (last.done, last.pending) == (6, 0)
+
+
 class Asked(MemoryStore):
     """Counts its calls of ``lease``."""
 

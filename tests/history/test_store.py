@@ -124,6 +124,16 @@ def test_a_damaged_pack_loses_only_its_own_texts(tmp_path: Path) -> None:
     assert texts_of(folder, URLS[2]) == [manual(2)]
 
 
+def test_a_full_pack_is_closed(tmp_path: Path) -> None:
+    history = recorder(tmp_path / "h")
+    for number, url in enumerate(URLS):
+        history.page(url, manual(number), PageFacts(), 1.0)
+        history.store.start_pack()
+    opened = [os.readlink(entry) for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
+    assert [name for name in opened if name.endswith(".pack")] == []
+    history.close()
+
+
 def test_a_frame_in_anothers_place_is_not_taken_for_it(tmp_path: Path) -> None:
     folder = tmp_path / "h"
     history = recorder(folder)
