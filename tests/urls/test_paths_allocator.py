@@ -1,5 +1,6 @@
 """No two URLs ever share a file, on any disk, in any order, over any number of resumes."""
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from hashlib import sha256
@@ -81,6 +82,12 @@ def test_the_second_comer_gets_a_longer_suffix() -> None:
     assert allocator.claim(f"{HOST}/X?page=5415") == page_path(f"{HOST}/X?page=5415").replace(
         "/index.md", f"_{mark}/index.md"
     )
+
+
+def test_a_url_without_a_query_has_no_hash_of_one() -> None:
+    paths = PathAllocator()
+    paths.claim(f"{HOST}/Ink")
+    assert re.fullmatch(r"example\.com/ink__q_[0-9a-f]{16}/index\.md", paths.claim(f"{HOST}/ink"))
 
 
 def test_a_page_named_like_the_longer_path_of_another_does_not_take_it() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from sumi.engine.control import Control
+from sumi.engine.summary import SIGN_IN
 from sumi.errors import SumiError
 from sumi.events import Event, Listener, PageSettled
 from sumi.fetch.kept_session import mark_ended
@@ -13,7 +14,7 @@ from sumi.outcomes import Ending, Outcome
 from sumi.policy import BrowserSession, NetworkPolicy
 
 IN_A_ROW: Final = 5
-_SIGN_IN: Final = re.compile(r"→ \S*/(?:log|sign)[-_]?(?:in|on)\b", re.IGNORECASE)
+_SIGN_IN: Final = re.compile(rf"→ \S*{SIGN_IN.pattern}", re.IGNORECASE)
 _ENDED: Final = (
     f"the session seems to have ended: {IN_A_ROW} pages in a row were refused, or led to a sign-in page; "
 )

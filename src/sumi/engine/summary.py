@@ -3,6 +3,7 @@
 All of it is read from the ledger, so that it covers the whole job and not only its last run.
 """
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ GOOD = 0.9
 MUCH_JUNK = 0.2  # above this, a reader notices
 _LOW_SHARE = 20  # the 5th percentile
 NOTHING_FOUND = Findings()
+SIGN_IN = re.compile(r"/(?:log|sign)[-_]?(?:in|on)\b", re.IGNORECASE)
 
 
 def summarize(
@@ -178,7 +180,8 @@ class Remarks(NamedTuple):
 async def findings(ledger: Ledger, scores: Scores) -> Remarks:
     """Adds the pages to ``scores`` on the way, which saves a second pass over all records."""
     pages = await _pages(ledger, scores)
-    return pages._replace(notes=(*await _traps(ledger), *await _challenges(ledger), *pages.notes))
+    before = (*await _traps(ledger), *await _challenges(ledger), *await _sign_ins(ledger))
+    return pages._replace(notes=(*before, *pages.notes))
 
 
 async def _traps(ledger: Ledger) -> list[str]:
@@ -196,6 +199,19 @@ async def _challenges(ledger: Ledger) -> list[str]:
         f"{host} put up a bot check ({rule.rpartition(': ')[2]}) for {_urls(count)}: crawl more slowly, "
         "or ask the site's owner to let you in"
         for (host, rule), count in hosts.most_common(_MAX_NAMED)
+    ]
+
+
+async def _sign_ins(ledger: Ledger) -> list[str]:
+    """Such pages are answered with 200, and would pass for the content."""
+    led = Counter[str]()
+    async for record in ledger.records((Outcome.REDIRECTED,)):
+        where = (record.facts.location or "").partition("?")[0]
+        if SIGN_IN.search(where):
+            led[where] += 1
+    return [
+        f"{_counted(count, 'page')} led to the sign-in page {where}: --login takes what is behind it"
+        for where, count in led.most_common(_MAX_NAMED)
     ]
 
 

@@ -236,10 +236,10 @@ def _no_file_name(folder: str) -> str:
 
 
 def _suffix(query: str, token: str) -> str:
-    if not query and not token:
-        return ""
-    mark = "__q_" + md5(_bytes(query), usedforsecurity=False).hexdigest()[:8]
-    return f"{mark}_{token}" if token else mark
+    """``token`` tells those apart that would have the same name."""
+    mark = md5(_bytes(query), usedforsecurity=False).hexdigest()[:8] if query else ""
+    parts = [part for part in (mark, token) if part]
+    return "__q_" + "_".join(parts) if parts else ""
 
 
 def _folders(segments: list[str], suffix: str) -> list[str]:

@@ -99,6 +99,33 @@ def test_the_same_text_under_another_title_is_the_same(run_sumi: RunSumi, tmp_pa
         assert len(pages) == 2
 
 
+def test_of_urls_with_one_text_the_canonical_one_is_the_page(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", f"<p>Start</p>{linked('/a.html', '/b.html', '/c.html')}")
+        for name in ("a", "b", "c"):
+            head = f"<title>Text</title><link rel=canonical href={site.url}c.html>"
+            (site.folder / f"{name}.html").write_text(f"{head}<main><p>One text</p></main>")
+        assert run_sumi("capture", site.url, *FAST, "--workers", "1").returncode == 0
+        pages = {page["url"]: page for page in shown(run_sumi, "page")}
+        assert pages.keys() == {site.url, f"{site.url}c.html"}
+        assert pages[f"{site.url}c.html"]["title"] == "Text"
+        names = pages[f"{site.url}c.html"]["alternate_urls"]
+        assert names == [f"{site.url}{name}.html" for name in ("c", "a", "b")]
+        assert run_sumi("capture", "resume").returncode == 0
+        assert {page["url"] for page in shown(run_sumi, "page")} == pages.keys()
+
+
+def test_pages_behind_a_sign_in_are_told(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", f"<p>Start</p>{linked('/a.html', '/b.html')}")
+        site.write("login.html", "<p>Your name and password, please</p>")
+        site.moved = {f"/{name}.html": f"/login.html?next=/{name}.html" for name in ("a", "b")}
+        for command in ("capture", "mirror"):
+            done = run_sumi(command, site.url, "--rate-limit", "0", "--json")
+            led = f"2 pages led to the sign-in page {site.url}login.html: --login takes what is behind it"
+            assert led in done.events[-1]["notes"]
+
+
 def test_a_path_takes_what_lies_below_it_and_loosely_what_begins_like_it(
     run_sumi: RunSumi, tmp_path: Path
 ) -> None:

@@ -108,6 +108,15 @@ COUNT_BASES: Final = (
 )
 COUNT_LEVELS: Final = "SELECT cached, count(*) FROM pages WHERE job = ? GROUP BY cached"
 ALTERNATES: Final = "SELECT url FROM pages WHERE job = ? AND duplicate_of = ? ORDER BY number"
+NAME_GROUP: Final = (
+    "UPDATE pages SET duplicate_of = nullif(?1, url) "
+    "WHERE job = ?2 AND url IN (SELECT value FROM json_each(?3))"
+)
+# A page that came second has no title of its own.
+TAKE_TITLE: Final = (
+    "UPDATE pages SET title = (SELECT title FROM pages WHERE job = ?2 AND url = ?3) "
+    "WHERE job = ?2 AND url = ?1 AND title IS NULL"
+)
 # A key that is None matches nothing: NULL is IN no list.
 _SAME_KEY = "asked_with IN (?2, ?3, ?4, ?5)"
 CACHED: Final = (
@@ -227,6 +236,12 @@ class CaptureDatabase:
     def drop_pages(self, job_id: str, urls: Iterable[str]) -> None:
         with self.transaction():
             self._db.executemany(DROP_PAGE, [(job_id, url) for url in urls])
+
+    def name_group(self, job_id: str, first: str, page: str, urls: Sequence[str]) -> None:
+        """Of these URLs with the text of ``first``, ``page`` is the page and the others are its names."""
+        with self.transaction():
+            self._db.execute(TAKE_TITLE, (page, job_id, first))
+            self._db.execute(NAME_GROUP, (page, job_id, msgspec.json.encode(urls).decode()))
 
     def pages(self, job_id: str) -> Iterator[CapturedPage]:
         """Without duplicates, in the order in which they were captured."""

@@ -15,6 +15,7 @@ from sumi.frontier.freshness import vouched_seconds
 from sumi.history.recorder import HistoryRecorder
 from sumi.jobs.capture.cache import CacheSource, DigestCache, DigestInFlight, PageCache
 from sumi.jobs.capture.database import BatchWriter, CaptureDatabase
+from sumi.jobs.capture.groups import settle_groups
 from sumi.jobs.capture.rows import CacheLevel, CapturedPage, CaptureJob, FailedPage, JobStatus
 from sumi.model import Kind, Lease, PageFacts, Response
 from sumi.outcomes import BY_ENDING, CAME, KEPT, Ending, Outcome, Verdict
@@ -225,6 +226,7 @@ class CaptureOutput:
             await asyncio.to_thread(self._history.sync)
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
+        await settle_groups(ledger, self._database, self.job.id, self._bases.charged)
         self.job = self._with_counts(stats)
         self._database.put_job(self.job)
         if self._history is not None:
