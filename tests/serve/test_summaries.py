@@ -12,7 +12,7 @@ from sumi.catalogue.find import Job, JobKind
 from sumi.serve.app import make_app
 from sumi.serve.guard import Access
 from sumi.serve.jobs import Jobs
-from sumi.serve.summaries import actions_of
+from sumi.serve.summaries import actions_of, role_of
 from sumi.serve.views import Views
 
 HERE = Path()
@@ -24,28 +24,35 @@ def job(kind: JobKind, **traits: object) -> Job:
 
 
 @pytest.mark.parametrize(
-    ("kind", "state", "actions"),
+    ("kind", "role", "state", "actions"),
     [
-        (JobKind.MIRROR, "complete", ("update",)),
-        (JobKind.MIRROR, "limited", ("update",)),
-        (JobKind.MIRROR, "interrupted", ("continue", "update")),
-        (JobKind.CAPTURE, "complete", ()),
-        (JobKind.CAPTURE, "partial", ("continue",)),
-        (JobKind.CRAWL, "interrupted", ()),
-        (JobKind.MAP, "interrupted", ()),
+        (JobKind.MIRROR, "mirror", "complete", ("update",)),
+        (JobKind.MIRROR, "mirror", "limited", ("update",)),
+        (JobKind.MIRROR, "mirror", "interrupted", ("continue", "update")),
+        (JobKind.CAPTURE, "capture", "complete", ()),
+        (JobKind.CAPTURE, "capture", "partial", ("continue",)),
+        (JobKind.CRAWL, "unified", "interrupted", ("continue", "update")),
+        (JobKind.CRAWL, "scraper", "interrupted", ("continue",)),
+        (JobKind.CRAWL, "scraper", "complete", ()),
+        (JobKind.MAP, "map", "limited", ("update",)),
     ],
 )
-def test_only_mirrors_and_captures_are_begun_again_and_only_if_work_is_left(
-    kind: JobKind, state: str, actions: tuple[str, ...]
+def test_a_job_is_continued_only_if_work_is_left(
+    kind: JobKind, role: str, state: str, actions: tuple[str, ...]
 ) -> None:
-    assert actions_of(job(kind), state) == actions
+    assert actions_of(job(kind), state, role) == actions
+
+
+def test_a_crawl_is_not_steered_before_its_ledger_told_which_process_it_is() -> None:
+    """Flag files are named after it: one with another name would be obeyed by nobody."""
+    assert actions_of(job(JobKind.CRAWL, process=1), "running", role_of(job(JobKind.CRAWL), None)) == ()
 
 
 @pytest.mark.parametrize("kind", JobKind)
 def test_a_job_that_runs_is_steered_and_a_damaged_one_left_alone(kind: JobKind) -> None:
-    assert actions_of(job(kind, process=1), "running") == ("pause", "stop", "cancel", "retune")
-    assert actions_of(job(kind, process=1), "paused") == ("resume", "stop", "cancel", "retune")
-    assert actions_of(job(kind, damage="unreadable"), "running") == ()
+    assert actions_of(job(kind, process=1), "running", "a role") == ("pause", "stop", "cancel", "retune")
+    assert actions_of(job(kind, process=1), "paused", "a role") == ("resume", "stop", "cancel", "retune")
+    assert actions_of(job(kind, damage="unreadable"), "running", "a role") == ()
 
 
 def test_a_window_that_closes_leaves_no_view_in_the_making(tmp_path: Path) -> None:

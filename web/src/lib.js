@@ -171,6 +171,11 @@ export function ago(at) {
   return `${Math.round(s / 86400)} days ago`;
 }
 
+export function until(at) {
+  const s = at - Date.now() / 1000;
+  return s <= 0 ? "now" : `in ${duration(s < 120 ? s : 60 * Math.round(s / 60)).replace(/ 0 s$/, "")}`;
+}
+
 const times = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 export const when = (at) => (at ? times.format(new Date(at * 1000)) : "–");
 export const words = (name) => (name ?? "").replaceAll("_", " ");

@@ -11,6 +11,7 @@ import { ChangesScreen } from "./screens/changes.js";
 import { ExplainScreen } from "./screens/explain.js";
 import { SearchScreen } from "./screens/search.js";
 import { NewScreen } from "./screens/new.js";
+import { DueScreen } from "./screens/due.js";
 
 const theme = signal(localStorage.getItem("sumi-theme") ?? "system");
 const broken = signal(null);
@@ -40,6 +41,7 @@ function Header() {
       <${Link} to="/" aria-current=${at("/")}>Jobs</${Link}>
       <${Link} to="/search" aria-current=${at("/search")}>Search</${Link}>
       <${Link} to="/changes" aria-current=${at("/changes")}>Changes</${Link}>
+      <${Link} to="/due" aria-current=${at("/due")}>Due</${Link}>
       <${Link} to="/explain" aria-current=${at("/explain")}>Explain</${Link}>
     </nav>
     <div class="right">
@@ -68,6 +70,7 @@ function Screen() {
   if (first === "changes") return html`<${ChangesScreen} />`;
   if (first === "explain") return html`<${ExplainScreen} />`;
   if (first === "search") return html`<${SearchScreen} />`;
+  if (first === "due") return html`<${DueScreen} />`;
   if (first === "new") return html`<${NewScreen} />`;
   return html`<div class="empty"><h3>There is no such page</h3><p><${Link} to="/">All jobs</${Link}></p></div>`;
 }

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 MOST_SHOWN: Final = 12
 _LARGE: Final = 64 * 1024 * 1024  # bytes of state: reading more of it takes seconds
-_MOST_FILES: Final = 50  # configuration files that are tried
 _GOOD: Final = ("running", "complete", "completed")
 _TO_BEGIN: Final = """\
 There are no jobs of Sumi below this folder. To begin:
@@ -113,6 +112,7 @@ def _counts(status: "JobStatus") -> str:
 
 async def _next(job: "Job", state: str, about: str, status: "JobStatus | None") -> str:
     from sumi.catalogue.find import JobKind
+    from sumi.inspection.configuration import configuration_of
     from sumi.outcomes import Outcome
 
     home = _shown(job.state if job.kind is JobKind.MAP else job.home)
@@ -124,9 +124,10 @@ async def _next(job: "Job", state: str, about: str, status: "JobStatus | None") 
             larger = ("--max-pages", larger_limit(status.outcomes))
             return same_again("mirror", words, *larger, without=larger[0])
         return same_again("mirror", words, *(["--update"] if state in ("complete", "limited") else []))
-    file = _configuration(job)
-    if file is None:
+    found = configuration_of(job, Path())
+    if found is None:
         return command_line("sumi", "status", home)
+    file = _shown(found)
     if job.kind is JobKind.MAP:
         done = state in ("complete", "limited", "partial")
         return command_line("sumi", "map", *(("export", "--format", "html") if done else ()), file)
@@ -154,40 +155,6 @@ async def _options(job: "Job") -> list[str]:
             return words + await load_command(store)
     except SumiError:
         return words
-
-
-def _configuration(job: "Job") -> str | None:
-    """The file, here or beside the job, that describes it."""
-    from sumi.catalogue.find import JobKind
-    from sumi.jobs.map.config import load_map_config
-    from sumi.jobs.pipeline.config_file import load_crawl_config
-
-    def map_of(path: Path) -> Path:
-        return load_map_config(path).output.database_path
-
-    def workspace_of(path: Path) -> Path:
-        return load_crawl_config(path).workspace
-
-    read: Callable[[Path], Path] = map_of if job.kind is JobKind.MAP else workspace_of
-    suffixes = (".toml",) if job.kind is JobKind.MAP else (".yaml", ".yml")
-    wanted = (job.state if job.kind is JobKind.MAP else job.home).resolve()
-    for path in _files(job.home, suffixes):
-        try:
-            if read(path).resolve() == wanted:
-                return _shown(path)
-        except SumiError:
-            continue
-    return None
-
-
-def _files(home: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    found = {
-        path.resolve(): path
-        for folder in (home, home.parent, Path())
-        for path in sorted(_entries(folder))
-        if path.suffix in suffixes
-    }
-    return list(found.values())[:_MOST_FILES]
 
 
 # ── small reads ────────────────────────────────────────────────────────────────────────────────────────────

@@ -11,10 +11,12 @@ from sumi.policy import is_database
 
 PORT = 7864
 _DEFAULT_PLACES = ("output", "captures")
+_WATCH_FILE = ".toml"
 _EXAMPLES = """\
 examples:
   sumi serve                     the jobs in ./output and ./captures
   sumi serve library --open      those below library, in your browser
+  sumi serve library nightly.toml    and what sumi watch nightly.toml runs, and when
   sumi serve --read-only         nothing can be started or stopped from the page
 """
 
@@ -33,7 +35,10 @@ def build_parser() -> SentenceParser:
         "folders",
         metavar="DIR",
         nargs="*",
-        help="Folders with jobs, or above them. Default: output and captures.",
+        help=(
+            "Folders with jobs, or above them, and files of sumi watch. Default: output and captures, and "
+            "the watch files in this folder."
+        ),
     )
     parser.add_argument(
         "--port", type=int, default=PORT, metavar="N", help=f"0 for any free one. Default: {PORT}."
@@ -77,13 +82,24 @@ def run(arguments: Sequence[str]) -> int:
         token_file=None if options.token_file is None else Path(options.token_file),
         read_only=options.read_only,
         open_browser=options.open,
+        watch_files=tuple(_watch_files(options.folders)),
     )
     return serve(_places(options.folders), listening, sys.stderr)
+
+
+def _watch_files(given: Sequence[str]) -> list[Path]:
+    if not given:
+        from sumi.watching.watcher import found_plans
+
+        return found_plans(Path())
+    return [Path(name) for name in given if name.endswith(_WATCH_FILE) and os.path.isfile(name)]
 
 
 def _places(given: Sequence[str]) -> list[Path]:
     places: list[Path] = []
     for name in given:
+        if name.endswith(_WATCH_FILE) and os.path.isfile(name):
+            continue
         if is_database(name):
             from sumi.catalogue.database_jobs import linked_folders
 

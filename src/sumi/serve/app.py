@@ -21,7 +21,9 @@ from sumi.serve import (
     map_routes,
     metric_routes,
     page_routes,
+    review_routes,
     search_routes,
+    watch_routes,
 )
 from sumi.serve.agents_route import Agents
 from sumi.serve.guard import Access, Guard, TooLarge
@@ -44,6 +46,7 @@ _SCREENS: Final = (
     "/explain",
     "/search",
     "/new",
+    "/due",
 )
 
 
@@ -69,6 +72,7 @@ _LOOKS: Final[dict[str, Handler]] = {
     "/api/changes": change_routes.show_changes,
     "/api/versions": change_routes.show_versions,
     "/api/diff": change_routes.show_diff,
+    "/api/due": watch_routes.show_due,
     "/api/explain": control_routes.explain,
     "/api/page": page_routes.show_page,
     "/api/jobs/{id}": job_routes.show_job,
@@ -88,6 +92,7 @@ _LOOKS: Final[dict[str, Handler]] = {
     "/api/map/{id}/near": map_routes.show_near,
     "/api/map/{id}/find": map_routes.show_found,
     "/api/map/{id}/path": map_routes.show_path,
+    "/api/map/{id}/review": review_routes.show_undecided,
     "/api/map/{id}/{part}": map_routes.show_part,
     "/raw/rendered": page_routes.show_rendered,
     "/raw/original": page_routes.show_original,
@@ -104,6 +109,8 @@ _CHANGES: Final[dict[str, Handler]] = {
     "/api/command": control_routes.tell_command,
     "/api/jobs/{id}/exports": export_routes.start_export,
     "/api/jobs/{id}/{action}": control_routes.steer,
+    "/api/map/{id}/review": review_routes.decide,
+    "/api/map/{id}/review/command": review_routes.tell_review,
 }
 
 

@@ -6,10 +6,9 @@ words come back; and the command line that would do the same is always told.
 
 import asyncio
 import os
-import shlex
+import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -20,10 +19,9 @@ import msgspec
 
 from sumi.catalogue.find import Job, JobKind
 from sumi.errors import UsageError
-from sumi.serve.job_logs import CAPTURE_LOG, log_is_free, log_of, opened_log
-from sumi.state.folder import CAPTURES
+from sumi.serve.commands import as_process, as_typed
+from sumi.serve.job_logs import LOGS, log_is_free, opened_log
 from sumi.state.lock import lock_owner
-from sumi.urls.paths import host_folder
 
 _START_SECONDS: Final = 20.0
 _COMMAND_SECONDS: Final = 180.0
@@ -39,24 +37,6 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     concurrency: int | None = None
     per_host: int | None = None
     max_pages: int | None = None
-
-
-class JobRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the form for a new job has. Texts are passed on as they are, never to a shell."""
-
-    url: str
-    kind: str = "mirror"
-    folder: int = 0  # which of the window's folders
-    max_pages: str = ""
-    rate_limit: str = ""
-    concurrency: str = ""
-    max_depth: str = ""
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    contact: str = ""
-    follow_links: bool = False
-    render: bool = False
-    assets: bool = False
 
 
 # ── running jobs ───────────────────────────────────────────────────────────────────────────────────────────
@@ -101,94 +81,7 @@ def _flag(path: Path, content: bytes = b"") -> None:
         os.close(descriptor)
 
 
-# ── commands ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def command_for(request: JobRequest, places: Sequence[Path]) -> list[str]:
-    """The words of the command, without ``sumi``."""
-    if request.kind not in ("mirror", "capture"):
-        raise UsageError(
-            "a mirror or a capture can be started here; crawls and maps need a configuration file"
-        )
-    if not 0 <= request.folder < len(places):
-        raise UsageError("this window has no such folder")
-    if places[request.folder].is_file():
-        raise UsageError(
-            f"{places[request.folder]} is a file: open the window on a folder to start jobs in it"
-        )
-    if not request.url.split():
-        raise UsageError("there is no address to start from")
-    is_mirror = request.kind == "mirror"
-    words = [request.kind, *_flags(request, is_mirror=is_mirror)]
-    place = places[request.folder]
-    words += ["--output", str(place)] if is_mirror else ["--store", str(store_in(place))]
-    return [*words, "--", *request.url.split()]
-
-
-def store_in(place: Path) -> Path:
-    """Of captures: a folder of their own, so that they do not lie among mirrors."""
-    is_store = place.name == "captures" or (place / CAPTURES).is_file()
-    return place if is_store else place / "captures"
-
-
-def _flags(request: JobRequest, *, is_mirror: bool) -> list[str]:
-    given = {
-        "--max-pages" if is_mirror else "--limit": request.max_pages,
-        "--rate-limit": request.rate_limit,
-        "--concurrency": request.concurrency,
-        "--max-depth": request.max_depth if is_mirror else "",
-        "--contact": request.contact,
-    }
-    words = [f"{flag}={value.strip()}" for flag, value in given.items() if value.strip()]
-    words += [f"--include={pattern}" for pattern in request.include if pattern.strip()]
-    words += [f"--exclude={pattern}" for pattern in request.exclude if pattern.strip()]
-    words += ["--render=auto"] if request.render else []
-    if is_mirror:
-        words += ["--follow-links"] * request.follow_links + ["--assets"] * request.assets
-    return words
-
-
-def plan_command(request: JobRequest) -> list[str]:
-    flags = [word for word in _flags(request, is_mirror=True) if not word.startswith("--render")]
-    return ["plan", *flags, "--", *request.url.split()[:1]]
-
-
-def again_command(job: Job, saved: dict[str, Any] | None, *, update: bool) -> list[str]:
-    """The command that goes on with a job, or brings it up to date: the last one that was given here, or one
-    made of what the job has saved."""
-    if job.kind is JobKind.CAPTURE:
-        return ["capture", "resume", job.name, "--store", str(job.root)]
-    if job.kind is not JobKind.MIRROR:
-        raise UsageError("this job has a configuration file: run its command again in a terminal")
-    last = log_of(job).command()
-    words = (
-        [word for word in last if word not in ("--update", "--fresh")] if last else _from_saved(job, saved)
-    )
-    return [words[0], "--update", *words[1:]] if update else words
-
-
-def _from_saved(job: Job, saved: dict[str, Any] | None) -> list[str]:
-    kept = saved or {}
-    words = ["mirror", "--output", str(job.root)]
-    named = ("max_pages", "max_depth", "contact", "user_agent", "robots_on_error", "min_fidelity")
-    given = [name for name in named if kept.get(name) not in (None, "", 0)]
-    words += [f"--{name.replace('_', '-')}={kept[name]}" for name in given]
-    for name in ("include", "exclude", "hosts"):
-        words += [f"--{name}={pattern}" for pattern in kept.get(name) or ()]
-    for name in ("follow_links", "loose_paths", "rewrite_links", "assets"):
-        words += [f"--{name.replace('_', '-')}"] * bool(kept.get(name))
-    if kept.get("respect_robots") is False:
-        words.append("--no-respect-robots")
-    return [*words, "--", str(kept.get("url") or job.target)]
-
-
-def as_typed(words: Sequence[str]) -> str:
-    return shlex.join(["sumi", *words])
-
-
-def as_process(words: Sequence[str], *, json: bool = True) -> list[str]:
-    split = list(words).index("--") if "--" in words else len(words)
-    return [sys.executable, "-m", "sumi", *words[:split], *["--json"] * json, *words[split:]]
+# ── processes ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Children:
@@ -210,6 +103,15 @@ class Children:
             if log_is_free(root, name):
                 break
             await asyncio.sleep(_LOOK_SECONDS)  # the last one is just ending
+        was_there = await asyncio.to_thread(root.exists)
+        try:
+            return await self._start(words, root, name)
+        except UsageError:
+            if not was_there:
+                await asyncio.to_thread(_forget, root)
+            raise
+
+    async def _start(self, words: Sequence[str], root: Path, name: str) -> int:
         with opened_log(root, name, words) as (out, err):
             begin = out.tell()
             child = subprocess.Popen(  # noqa: ASYNC220, S603 - it must outlive us; no shell is involved
@@ -217,6 +119,13 @@ class Children:
             )
             self.add(child)
             return await _begun(child, Path(out.name), begin, Path(err.name))
+
+
+def _forget(root: Path) -> None:
+    """What was made only for the log of a job that did not begin."""
+    shutil.rmtree(root / LOGS, ignore_errors=True)
+    with suppress(OSError):  # the command has left something there
+        root.rmdir()
 
 
 async def _begun(child: "subprocess.Popen[bytes]", out: Path, begin: int, err: Path) -> int:
@@ -256,7 +165,15 @@ def _last_words(path: Path) -> str:
 
 
 async def answer_of(words: Sequence[str]) -> Any:
-    """What a command answers in JSON. It is ended with us, and when it takes too long."""
+    """What a command answers in JSON."""
+    answers = await answers_of(words)
+    if not answers:
+        raise UsageError("no answer")
+    return answers[-1]
+
+
+async def answers_of(words: Sequence[str]) -> list[Any]:
+    """Each line that a command answers. It is ended with us, and when it takes too long."""
     process = await asyncio.create_subprocess_exec(
         *as_process(words),
         stdin=asyncio.subprocess.DEVNULL,
@@ -272,15 +189,7 @@ async def answer_of(words: Sequence[str]) -> Any:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    lines = [line for line in out[:_MOST_ANSWER].splitlines() if line.startswith(b"{")]
-    if not lines or process.returncode not in (0, 1):
+    if process.returncode not in (0, 1):
         said = [line for line in err.decode("utf-8", "replace").splitlines() if line.strip()]
         raise UsageError("; ".join(line.removeprefix("sumi: error: ") for line in said[-3:]) or "no answer")
-    return msgspec.json.decode(lines[-1])
-
-
-def log_place(words: Sequence[str]) -> tuple[Path, str]:
-    """Where the events of a new job go: a mirror is known by its host, a capture only once it has begun."""
-    if words[0] == "mirror":
-        return Path(words[words.index("--output") + 1]), host_folder(words[-1])
-    return Path(words[words.index("--store") + 1]), CAPTURE_LOG
+    return [msgspec.json.decode(line) for line in out[:_MOST_ANSWER].splitlines() if line.startswith(b"{")]

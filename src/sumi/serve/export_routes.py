@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 
 from sumi.catalogue.find import Job
 from sumi.serve import exports, lists
-from sumi.serve.control import as_typed
+from sumi.serve.commands import as_typed
 from sumi.serve.guard import CAPTURED_POLICY
 from sumi.serve.views import View
 from sumi.serve.window import Refused, Window, answer, body_of

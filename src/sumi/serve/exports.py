@@ -11,7 +11,7 @@ import msgspec
 
 from sumi.catalogue.find import Job, JobKind
 from sumi.errors import UsageError
-from sumi.serve.control import as_process
+from sumi.serve.commands import as_process
 from sumi.serve.job_logs import LOGS, JobLog, is_free, own_file
 from sumi.serve.jobs import job_id
 

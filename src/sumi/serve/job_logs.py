@@ -55,9 +55,17 @@ class JobLog:
 
 
 def log_of(job: Job) -> JobLog:
-    if job.kind is JobKind.CAPTURE:
-        return JobLog(job.root / LOGS / f"{CAPTURE_LOG}.jsonl", job.name)
-    return JobLog(job.root / LOGS / f"{job.name}.jsonl")
+    return JobLog(job.root / LOGS / f"{log_name(job)}.jsonl", job.name if job.kind is JobKind.CAPTURE else "")
+
+
+def log_name(job: Job) -> str:
+    match job.kind:
+        case JobKind.CAPTURE:
+            return CAPTURE_LOG
+        case JobKind.CRAWL:
+            return job.state.name
+        case _:
+            return job.name
 
 
 def _of_capture(events: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:

@@ -16,8 +16,9 @@ RUN_FILES: Final = ("activity.jsonl", "now.json", "now.json.tmp")  # they change
 
 
 class Jobs:
-    def __init__(self, places: Sequence[Path]) -> None:
+    def __init__(self, places: Sequence[Path], watch_files: Sequence[Path] = ()) -> None:
         self.places = tuple(places)
+        self.watch_files = tuple(watch_files)  # beside those in the places
         self._found: dict[str, Job] = {}
         self._looked = float("-inf")
 

@@ -18,7 +18,7 @@ _MOST_VISITED: Final = 200_000  # pages, on the way from one to another
 _AT_ONCE: Final = 500
 
 
-def _map(window: Window, request: Request) -> Job:
+def map_of(window: Window, request: Request) -> Job:
     job = window.job(request)
     if job.kind is not JobKind.MAP:
         raise Refused(404, "This job is no map; sumi map makes one.")
@@ -30,7 +30,7 @@ def _picture(view: View, name: str) -> bytes:
 
 
 async def show_map(window: Window, request: Request) -> Response:
-    data = await window.views.ask(_map(window, request), lambda view: _picture(view, "about"))
+    data = await window.views.ask(map_of(window, request), lambda view: _picture(view, "about"))
     return Response(data, media_type="application/json")
 
 
@@ -39,13 +39,13 @@ async def show_part(window: Window, request: Request) -> Response:
     name = request.path_params["part"]
     if name not in _PARTS:
         raise Refused(404, "A map has positions, marks and edges.")
-    data = await window.views.ask(_map(window, request), lambda view: _picture(view, name))
+    data = await window.views.ask(map_of(window, request), lambda view: _picture(view, name))
     return Response(data, media_type="application/octet-stream")
 
 
 async def show_near(window: Window, request: Request) -> Response:
     node = number(request, "node")
-    return answer(await window.views.ask(_map(window, request), lambda view: _near(view, node)))
+    return answer(await window.views.ask(map_of(window, request), lambda view: _near(view, node)))
 
 
 def _near(view: View, node: int) -> dict[str, Any]:
@@ -66,7 +66,7 @@ async def show_found(window: Window, request: Request) -> Response:
     text = request.query_params.get("q", "")
     return answer(
         await window.views.ask(
-            _map(window, request),
+            map_of(window, request),
             lambda view: _named(
                 view,
                 "url LIKE ?1 ESCAPE '\\' OR title LIKE ?1 ESCAPE '\\' ORDER BY length(url) LIMIT ?2",
@@ -89,7 +89,7 @@ async def show_path(window: Window, request: Request) -> Response:
         found = shortest(view, start, end)
         return [_named(view, "id = ?", (node,))[0] for node in found]
 
-    return answer({"path": await window.views.ask(_map(window, request), way)})
+    return answer({"path": await window.views.ask(map_of(window, request), way)})
 
 
 def shortest(view: View, start: int, end: int) -> list[int]:

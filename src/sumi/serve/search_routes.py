@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from sumi.corpus.indexing import host_of
 from sumi.corpus.searching import Found, search
-from sumi.serve.control import as_typed
+from sumi.serve.commands import as_typed
 from sumi.serve.jobs import job_id
 from sumi.serve.window import Refused, Window, answer
 

@@ -33,6 +33,7 @@ class Listening(msgspec.Struct, frozen=True, kw_only=True):
     token_file: Path | None = None
     read_only: bool = False
     open_browser: bool = False
+    watch_files: tuple[Path, ...] = ()
 
 
 def serve(places: Sequence[Path], listening: Listening, out: TextIO) -> int:
@@ -46,7 +47,7 @@ def serve(places: Sequence[Path], listening: Listening, out: TextIO) -> int:
     port = sockets[0].getsockname()[1]
     names = listening.names if listening.address is None else (*listening.names, _in_url(listening.address))
     access = Access(token, port, tuple(name.lower() for name in names), listening.read_only)
-    app = make_app(Jobs([Path(os.path.abspath(place)) for place in places]), access)
+    app = make_app(Jobs(_absolute(places), _absolute(listening.watch_files)), access)
     config = uvicorn.Config(
         app,
         log_level="error",
@@ -60,6 +61,10 @@ def serve(places: Sequence[Path], listening: Listening, out: TextIO) -> int:
     _announce(listening, port, token, places, out)
     uvicorn.Server(config).run(sockets=sockets)
     return 0
+
+
+def _absolute(paths: Sequence[Path]) -> list[Path]:
+    return [Path(os.path.abspath(path)) for path in paths]
 
 
 def _announce(listening: Listening, port: int, token: str, places: Sequence[Path], out: TextIO) -> None:

@@ -72,7 +72,7 @@ async def summary_of(
         _fill_running(made, job)
     elif made.state in ("running", "paused"):
         made.state = "stopping"  # it has just ended, and is being read
-    made.actions = actions_of(job, made.state)
+    made.actions = actions_of(job, made.state, made.role)
     return made
 
 
@@ -96,6 +96,8 @@ def fill_counts(made: JobSummary, discovered: int, outcomes: dict[str, int], at:
 
 def _fill_running(made: JobSummary, job: Job) -> None:
     made.state = "paused" if job.paused else "running"
+    if not made.role:
+        return
     watch(job, made.role)
     now = read_now(job, made.role)
     if now is None:
@@ -113,20 +115,21 @@ def _fill_running(made: JobSummary, job: Job) -> None:
     }
 
 
-def actions_of(job: Job, state: str) -> tuple[str, ...]:
+def actions_of(job: Job, state: str, role: str) -> tuple[str, ...]:
     """What can be done with it here, in the order of the buttons."""
     if job.damage:
         return ()
     if job.process is not None:
+        if not role:
+            return ()
         first = "resume" if state == "paused" else "pause"
         return (first, "stop", "cancel", "retune")
-    can_begin = job.kind in (JobKind.MIRROR, JobKind.CAPTURE)
-    again = ("continue",) if can_begin and state not in _ENDED_WELL else ()
-    return (*again, "update") if job.kind is JobKind.MIRROR else again
+    again = () if state in _ENDED_WELL else ("continue",)
+    return again if job.kind is JobKind.CAPTURE or role == "scraper" else (*again, "update")
 
 
 def role_of(job: Job, status: dict[str, Any] | None) -> str:
-    """What its flag files are called after. That of a crawl is in its ledger."""
+    """What its flag files are called after; of a crawl "" until its ledger was read."""
     if job.kind is JobKind.CRAWL:
-        return str(status["job"]) if status else "crawler"
+        return str(status["job"]) if status else ""
     return str(job.kind)

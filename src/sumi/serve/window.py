@@ -42,9 +42,8 @@ class Window:
         return answer(await self.views.ask(self.job(request), question))
 
     async def role(self, job: Job) -> str:
-        """What its flag files are called after."""
-        known = await self.views.ask(job, View.status) if self.views.is_ready(job) else None
-        return role_of(job, known)
+        """What its flag files are called after. NotYet of a crawl that was never read so far."""
+        return role_of(job, None) or role_of(job, await self.views.ask(job, View.status))
 
 
 Handler: TypeAlias = Callable[[Window, Request], Awaitable[Response]]

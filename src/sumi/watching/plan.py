@@ -19,6 +19,7 @@ COMMANDS: Final = ("mirror", "crawl", "scrape", "run", "map", "capture")
 _UPDATED: Final = ("mirror", "map")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 DEFAULT_AT_ONCE: Final = 2
+_UNITS: Final = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
 
 
 class WatchedJob(msgspec.Struct, frozen=True):
@@ -29,7 +30,10 @@ class WatchedJob(msgspec.Struct, frozen=True):
 
     @property
     def schedule(self) -> str:
-        return f"cron {self.cron}" if self.every is None else f"every {self.every:g}s"
+        if self.every is None:
+            return f"cron {self.cron}"
+        unit = next((unit for unit in _UNITS if self.every % _UNITS[unit] == 0), "s")
+        return f"every {self.every / _UNITS[unit]:g}{unit}"
 
 
 class Plan(msgspec.Struct, frozen=True):

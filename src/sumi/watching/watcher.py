@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -20,13 +21,16 @@ import msgspec
 
 from sumi.errors import INTERRUPTED, StateError
 from sumi.files.disk_errors import explained
-from sumi.state.lock import FolderLock, make_folders
+from sumi.state.lock import FolderLock, lock_owner, make_folders
 from sumi.watching.plan import LastRun, Plan, WatchedJob, load_plan, next_due
 
 LOOK_SECONDS: Final = 30.0  # the machine may sleep, and a lock of an earlier watcher's job become free
 SHORTEST_SECONDS: Final = 0.05
 _RECORD: Final = "record.json"
 _LOG_BYTES: Final = 8 * 1024 * 1024
+_MOST_FOUND: Final = 100
+_PATIENCE: Final = 5
+_PATIENCE_SECONDS: Final = 0.01
 
 Tell = Callable[[str], None]
 
@@ -132,7 +136,7 @@ class Watcher:
         return True
 
     async def _run(self, job: WatchedJob, lock: int) -> int:
-        log = _log(self._plan.folder / f"{job.name}.log")
+        log = _log(log_of(self._plan.path, job.name))
         try:
             child = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "sumi", *job.words),
@@ -213,6 +217,25 @@ def _standing(plan: Plan, job: WatchedJob, last: LastRun | None, now: float) -> 
     return JobWatch(job.name, words, job.schedule, running, due, last.started, last.ended, last.code)
 
 
+def watcher_of(file: str | os.PathLike[str]) -> int | None:
+    """The process that watches this file now."""
+    return lock_owner(Plan(Path(file), ()).folder)
+
+
+def log_of(file: Path, name: str) -> Path:
+    """What the runs of a watched job say."""
+    return Plan(file, ()).folder / f"{name}.log"
+
+
+def found_plans(folder: Path) -> list[Path]:
+    """The watch files in a folder that were ever run: their records lie beside them."""
+    try:
+        records = sorted(islice(folder.glob(f"*.watch/{_RECORD}"), _MOST_FOUND))
+    except OSError:
+        return []
+    return [path for record in records if (path := record.parent.with_suffix(".toml")).is_file()]
+
+
 @contextlib.contextmanager
 def _obeying_signals(watcher: Watcher) -> Iterator[None]:
     loop = asyncio.get_running_loop()
@@ -229,12 +252,14 @@ def _locked(path: Path) -> int | None:
     """Open and locked, for the job's process to inherit; None if such a process holds it."""
     with explained(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        try:
+    for patience in reversed(range(_PATIENCE)):  # who looks at the status holds it for an instant
+        with contextlib.suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            return None
-    return descriptor
+            return descriptor
+        if patience:
+            time.sleep(_PATIENCE_SECONDS)
+    os.close(descriptor)
+    return None
 
 
 def _is_locked(path: Path) -> bool:

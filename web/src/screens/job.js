@@ -8,6 +8,7 @@ import { Hosts } from "./hosts.js";
 import { JobChanges } from "./changes.js";
 import { Log } from "./log.js";
 import { MapView } from "./map.js";
+import { Review } from "./review.js";
 import { Export } from "./export.js";
 
 const TABS = {
@@ -17,9 +18,12 @@ const TABS = {
   hosts: ["Hosts", Hosts],
   changes: ["Changes", JobChanges],
   map: ["Map", MapView],
+  review: ["Review", Review],
   export: ["Export", Export],
   log: ["Log", Log],
 };
+
+const ONLY = { map: (job) => job.kind === "map", review: (job) => job.kind === "map", changes: (job) => job.kind !== "map" };
 
 export function JobScreen({ id, tab }) {
   const live = useLive(id);
@@ -32,7 +36,7 @@ export function JobScreen({ id, tab }) {
 
 function Shown({ id, tab, made, log }) {
   return html`<${Head} job=${made} />
-      <nav class="tabs" ref=${inSight} aria-label="Parts of this job">${Object.entries(TABS).filter(([name]) => (name === "map" ? made.kind === "map" : !(made.kind === "map" && name === "changes"))).map(([name, [title]]) => html`<${Link} key=${name} to=${name === "overview" ? `/job/${id}` : `/job/${id}/${name}`} aria-current=${name === tab ? "page" : undefined}>${title}${name === "failures" && made.endings.failed > 0 && html` <b class="badge">${count(made.endings.failed)}</b>`}</${Link}>`)}</nav>
+      <nav class="tabs" ref=${inSight} aria-label="Parts of this job">${Object.entries(TABS).filter(([name]) => ONLY[name]?.(made) ?? true).map(([name, [title]]) => html`<${Link} key=${name} to=${name === "overview" ? `/job/${id}` : `/job/${id}/${name}`} aria-current=${name === tab ? "page" : undefined}>${title}${name === "failures" && made.endings.failed > 0 && html` <b class="badge">${count(made.endings.failed)}</b>`}</${Link}>`)}</nav>
       <${Part} tab=${tab} job=${made} log=${log} />`;
 }
 

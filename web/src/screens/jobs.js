@@ -1,5 +1,6 @@
 // All jobs: what runs, what it found, what to do next.
-import { ago, count, duration, html, Link, plural, session, shortUrl, useLive, when } from "../lib.js";
+import { ago, count, duration, html, Link, plural, session, shortUrl, until, useLive, when } from "../lib.js";
+import { dueJobs, useDue } from "./due.js";
 import { Actions, Answer, Command, Empty, Endings, State } from "../parts.js";
 
 const ORDER = { running: 0, paused: 1, reading: 2 };
@@ -20,6 +21,7 @@ function None() {
 }
 
 function Totals({ jobs }) {
+  const [next] = dueJobs(useDue().data ?? { files: [] });
   const sum = (name) => jobs.reduce((all, job) => all + (job.endings[name] ?? 0), 0);
   const running = jobs.filter((job) => job.state === "running").length;
   const tiles = [
@@ -28,7 +30,8 @@ function Totals({ jobs }) {
     ["Failed", count(sum("failed")), sum("failed") ? "wanted, but not obtained" : "nothing failed"],
     ["Waiting", count(sum("waiting")), "still to do"],
   ];
-  return html`<div class="tiles">${tiles.map(([name, value, note]) => html`<div class="tile" key=${name}><span>${name}</span><strong>${value}</strong><small>${note}</small></div>`)}</div>`;
+  return html`<div class=${next ? "tiles five" : "tiles"}>${tiles.map(([name, value, note]) => html`<div class="tile" key=${name}><span>${name}</span><strong>${value}</strong><small>${note}</small></div>`)}
+    ${next && html`<${Link} class="tile" to="/due"><span>Due next</span><strong>${next.status.running ? "running" : until(next.status.due)}</strong><small class="clip">${next.status.name}</small></${Link}>`}</div>`;
 }
 
 function List({ jobs }) {

@@ -3,13 +3,46 @@ import { useEffect, useState } from "preact/hooks";
 import { count, duration, go, html, session, size, tell, words } from "../lib.js";
 import { Card, Command, Loading, Problem } from "../parts.js";
 
-const EMPTY = { url: "", kind: "mirror", folder: 0, max_pages: "", rate_limit: "", concurrency: "", max_depth: "", include: "", exclude: "", contact: "", follow_links: false, render: false, assets: false };
+const EMPTY = { url: "", kind: "mirror", folder: 0, max_pages: "", rate_limit: "", concurrency: "", max_depth: "", domain_requests: "", pause: "", include: "", exclude: "", contact: "", follow_links: false, render: false, assets: false };
+const NUMBER = { inputmode: "numeric" };
+const RATE = ["rate_limit", "Requests a second, per host", "1 if empty; 0 is for your own servers", { inputmode: "decimal" }];
+const CONTACT = ["contact", "How the site's owner can reach you", "an address or a URL; goes into the agent string"];
+const PATHS = [["include", "Only paths that match", "such as /docs/*, with blanks in between"], ["exclude", "No paths that match", "wins over the former"]];
+// What each kind of job can be told.
+const KINDS = {
+  mirror: {
+    name: "Mirror: a tree of Markdown files",
+    start: "A site, or a part of one under a path.",
+    fields: [["max_pages", "Most pages", "10,000 if empty; 0 for no limit", NUMBER], RATE, ["concurrency", "Requests at once", "16 if empty, over all hosts", NUMBER], ["max_depth", "Most links from the start", "no limit if empty", NUMBER], ...PATHS, CONTACT],
+    checks: [["follow_links", "also linked pages that no sitemap lists"], ["assets", "images and files"]],
+  },
+  capture: {
+    name: "Capture: each text once",
+    start: "One or several base URLs, with blanks in between.",
+    fields: [["max_pages", "Most pages per base", "no limit if empty", NUMBER], RATE, ["concurrency", "Requests at once", "16 if empty, over all hosts", NUMBER], ...PATHS, CONTACT],
+    checks: [],
+  },
+  crawl: {
+    name: "Crawl: original pages, by policy",
+    start: "One or several URLs to begin at, with blanks in between; their hosts are crawled.",
+    fields: [["max_pages", "Most pages", "no limit if empty", NUMBER], ["rate_limit", "Requests a second, per host", "1 if empty", { inputmode: "decimal" }], ["max_depth", "Most links from the start", "no limit if empty", NUMBER], ["include", "Only URLs that match", "regular expressions, with blanks in between"], ["exclude", "No URLs that match", "wins over the former"], CONTACT],
+    checks: [],
+  },
+  map: {
+    name: "Map: which pages link where",
+    start: "One or several domains such as example.org or *.example.org, or addresses, with blanks in between.",
+    fields: [["max_depth", "Links away from a start", "3 if empty", NUMBER], ["domain_requests", "Most requests to one domain", "500 if empty, in each run", NUMBER], ["pause", "Milliseconds between requests", "1,000 if empty, to one domain", NUMBER], ["exclude", "Domains never to visit", "with blanks in between"], CONTACT],
+    checks: [],
+  },
+};
+const RENDER = ["render", "render pages that need JavaScript"];
 
 export function NewScreen() {
   document.title = "New job · Sumi";
   const [form, set] = useState(EMPTY);
   const [state, say] = useState({ busy: "", error: null, plan: null });
   const [command, show] = useState("");
+  const kind = KINDS[form.kind];
   const body = { ...form, folder: Number(form.folder), include: lines(form.include), exclude: lines(form.exclude) };
   const key = JSON.stringify(body);
   useEffect(() => {
@@ -28,34 +61,31 @@ export function NewScreen() {
       say({ busy: "", error, plan: null });
     }
   };
-  const field = (name, title, note, more = {}) => html`<label><span>${title}</span><input name=${name} value=${form[name]} onInput=${change(name)} ...${more} />${note && html`<small>${note}</small>`}</label>`;
+  const field = ([name, title, note, more = {}]) => html`<label key=${name}><span>${title}</span><input name=${name} value=${form[name]} onInput=${change(name)} ...${more} />${note && html`<small>${note}</small>`}</label>`;
+  const check = ([name, title]) => html`<label class="check" key=${name}><input type="checkbox" checked=${form[name]} onChange=${change(name)} /> ${title}</label>`;
   const folders = session.value?.folders ?? [];
-  const mirror = form.kind === "mirror";
+  const idle = form.url.trim() && state.busy === "";
+  const canPlan = form.kind !== "map";
+  const submit = (event) => {
+    event.preventDefault();
+    if (canPlan) act("plan", "/api/plan");
+    else act("start", "/api/jobs");
+  };
   return html`<div class="screen"><div class="title"><h1>New job</h1></div>
-    <div class="columns"><form onSubmit=${(event) => { event.preventDefault(); act("plan", "/api/plan"); }}>
+    <div class="columns"><form onSubmit=${submit}>
       <${Card} title="What to take">
         <div class="fields">
-          <label class="full"><span>Address</span><input name="url" type="text" inputmode="url" placeholder="https://docs.example.org" value=${form.url} onInput=${change("url")} required autofocus />
-            <small>${mirror ? "A site, or a part of one under a path." : "One or several base URLs, with blanks in between."}</small></label>
-          <label><span>Kind</span><select value=${form.kind} onChange=${change("kind")}><option value="mirror">Mirror: a tree of Markdown files</option><option value="capture">Capture: each text once</option></select></label>
+          <label class="full"><span>Address</span><input name="url" type="text" inputmode="url" placeholder=${form.kind === "map" ? "example.org" : "https://docs.example.org"} value=${form.url} onInput=${change("url")} required autofocus />
+            <small>${kind.start}</small></label>
+          <label><span>Kind</span><select value=${form.kind} onChange=${change("kind")}>${Object.entries(KINDS).map(([value, { name }]) => html`<option key=${value} value=${value}>${name}</option>`)}</select></label>
           <label><span>Into</span><select value=${form.folder} onChange=${change("folder")}>${folders.map((folder, i) => html`<option key=${folder} value=${i}>${folder}</option>`)}</select></label>
-          ${field("max_pages", mirror ? "Most pages" : "Most pages per base", mirror ? "10,000 if empty; 0 for no limit" : "no limit if empty", { inputmode: "numeric" })}
-          ${field("rate_limit", "Requests a second, per host", "1 if empty; 0 is for your own servers", { inputmode: "decimal" })}
-          ${field("concurrency", "Requests at once", "16 if empty, over all hosts", { inputmode: "numeric" })}
-          ${mirror && field("max_depth", "Most links from the start", "no limit if empty", { inputmode: "numeric" })}
-          ${field("include", "Only paths that match", "such as /docs/*, with blanks in between")}
-          ${field("exclude", "No paths that match", "wins over the former")}
-          ${field("contact", "How the site's owner can reach you", "an address or a URL; goes into the agent string")}
+          ${kind.fields.map(field)}
         </div>
-        <div class="checks">
-          ${mirror && html`<label class="check"><input type="checkbox" checked=${form.follow_links} onChange=${change("follow_links")} /> also linked pages that no sitemap lists</label>
-          <label class="check"><input type="checkbox" checked=${form.assets} onChange=${change("assets")} /> images and files</label>`}
-          <label class="check"><input type="checkbox" checked=${form.render} onChange=${change("render")} /> render pages that need JavaScript</label>
-        </div>
+        <div class="checks">${[...kind.checks, RENDER].map(check)}</div>
         ${command && html`<${Command} line=${command} />`}
         <div class="end">
-          <button type="submit" disabled=${!form.url.trim() || state.busy !== ""}>Plan first</button>
-          <button type="button" class="primary" disabled=${!form.url.trim() || state.busy !== ""} onClick=${() => act("start", "/api/jobs")}>Start</button>
+          ${canPlan && html`<button type="submit" disabled=${!idle}>Plan first</button>`}
+          <button type="button" class="primary" disabled=${!idle} onClick=${() => act("start", "/api/jobs")}>Start</button>
         </div>
       </${Card}>
     </form><div>
@@ -63,7 +93,7 @@ export function NewScreen() {
       ${state.busy === "plan" && html`<${Card} title="Plan"><${Loading} what="Reading robots.txt, sitemaps and a few pages, politely" /></${Card}>`}
       ${state.busy === "start" && html`<${Card} title="Starting"><${Loading} what="Starting it as a process of its own" /></${Card}>`}
       ${state.plan && html`<${Plan} plan=${state.plan.plan} command=${state.plan.command} />`}
-      ${!state.plan && !state.busy && html`<${Card} title="Before you start"><p class="faint">A plan reads robots.txt, the sitemaps and a sample of pages, and says how many pages there are, how long it takes, how much disk it needs and what to expect. A job goes on when this window is closed, and can be paused and continued at any time.</p></${Card}>`}
+      ${!state.plan && !state.busy && html`<${Card} title="Before you start"><p class="faint">${canPlan ? "A plan reads robots.txt, the sitemaps and a sample of pages, and says how many pages there are, how long it takes, how much disk it needs and what to expect." : "A map visits the domains that you name, and what they link to as far as you say. Domains that it finds are listed under Review, for you to decide about."} A job goes on when this window is closed, and can be paused and continued at any time.</p></${Card}>`}
     </div></div></div>`;
 }
 

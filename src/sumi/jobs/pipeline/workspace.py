@@ -20,6 +20,7 @@ from sumi.errors import OutputRefused, StorageFailed, UsageError
 from sumi.files.safe_files import SafeFolder
 from sumi.jobs.pipeline.config import PATHS, PATHS_BY_BACKEND, CrawlConfig, path_pattern
 from sumi.scope.profiles import ProfileName
+from sumi.state.folder import WINDOW_FOLDER
 
 MARKER: Final = ".sumi-workspace"
 _VERSION: Final = 1
@@ -208,7 +209,9 @@ def _make_folders(place: Path, folders: Iterable[str]) -> None:
 
 
 def _is_taken(place: Path) -> bool:
-    return place.is_symlink() or (place.exists() and (not place.is_dir() or any(place.iterdir())))
+    if place.is_symlink() or (place.exists() and not place.is_dir()):
+        return True
+    return place.exists() and any(path.name != WINDOW_FOLDER for path in place.iterdir())
 
 
 def _must_be_workspace(place: Path) -> _Marker:
