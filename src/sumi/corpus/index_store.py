@@ -24,6 +24,7 @@ _FTS: Final = (
     "USING fts5(site, title, heads, lead, body, content='', contentless_delete=1, "
     'tokenize="unicode61 remove_diacritics 2")'
 )
+_GATHERED: Final = 8 * 1024 * 1024  # bytes of words before they are written: fewer, larger pieces
 _SCHEMA: Final = f"""
 CREATE TABLE source(
   id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, name TEXT NOT NULL,
@@ -49,9 +50,11 @@ CREATE INDEX section_page ON section(page, ord);
 CREATE VIRTUAL TABLE section_fts {_FTS};
 CREATE VIRTUAL TABLE page_fts {_FTS};
 CREATE VIRTUAL TABLE page_terms USING fts5vocab(page_fts, row);
+INSERT INTO section_fts(section_fts, rank) VALUES ('hashsize', {_GATHERED});
+INSERT INTO page_fts(page_fts, rank) VALUES ('hashsize', {_GATHERED});
 PRAGMA application_id={_APPLICATION_ID};
 PRAGMA user_version={SCHEMA_NUMBER};
-"""
+"""  # noqa: S608 - our own numbers
 
 
 class PageEntry(NamedTuple):

@@ -179,7 +179,7 @@ def _field_score(
 def _saturated(counts: Sequence[float], scale: Sequence[float], weights: Weights) -> float:
     if not any(counts):
         return 0.0
-    often = sum(map(mul, counts, scale))
+    often: float = sum(map(mul, counts, scale))
     return often / (often + weights.saturation)
 
 

@@ -115,21 +115,22 @@ class _Counter:
             self.averages[self._table] = tuple(
                 max(1.0, api.column_total_size(column) / rows) for column in _SHOWN
             )
-        number, counts, related, places = 0, [], [], []
+        number = 0
+        counts: list[tuple[float, ...]] = []
+        related: list[tuple[float, ...]] = []
+        places: list[tuple[int, ...]] = []
         for word in self._words:
             own, other = _NONE, _NONE
             spots: list[int] = []
-            for worth in word.worth:
+            for worth in (*word.worth, *[0.0] * len(word.related)):
                 found = api.phrase_locations(number)
                 number += 1
                 if any(found):
-                    own = tuple(map(add, own, [worth * len(found[at]) for at in _SHOWN]))
-                    spots += found[_BODY][:_MOST_PLACES]
-            for _ in word.related:
-                found = api.phrase_locations(number)
-                number += 1
-                if any(found):
-                    other = tuple(map(add, other, [len(found[at]) for at in _SHOWN]))
+                    often = [len(found[at]) for at in _SHOWN]
+                    if worth:
+                        own = tuple(before + worth * more for before, more in zip(own, often, strict=True))
+                    else:
+                        other = tuple(map(add, other, often))
                     spots += found[_BODY][:_MOST_PLACES]
             counts.append(own)
             related.append(other)
