@@ -223,6 +223,7 @@ def test_sites_and_pages_are_listed(ask: Asked) -> None:
 def test_changes_are_told_and_shown(ask: Asked) -> None:
     told = ask.text("page_changes", site=ask.library.host)
     assert f"{ask.library.url}guide.html: changed, +1 -9 lines" in told or "guide.html: changed" in told
+    assert told.count(": changed") == int(re.findall(r"(\d+) changed", told)[0])
     shown = ask.text("page_changes", url=f"{ask.library.url}guide.html", diff=True)
     assert "    -Cancels the task after a timeout." in shown
     assert "    +Stops them." in shown

@@ -1,6 +1,7 @@
 """A response that is longer than declared is refused, and never becomes the next page of its connection."""
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -9,6 +10,7 @@ import pytest
 import trustme
 
 from sumi.fetch.http import HttpFetcher
+from sumi.fetch.kept_connections import follows
 from sumi.model import Request, Response
 from sumi.outcomes import Outcome, Trouble
 from sumi.policy import NetworkPolicy, Proxy
@@ -180,3 +182,16 @@ def test_bytes_that_come_when_the_answer_was_taken_are_not_read_as_the_next(loop
             return results
 
     assert [result.body for result in run(loop, main())] == [b"good"] * 3
+
+
+def test_bytes_that_are_still_under_way_are_waited_for(loop: Loop) -> None:
+    async def found(words: bytes) -> bool:
+        ours, server = socket.socketpair()
+        with ours, server:
+            ours.setblocking(False)
+            asyncio.get_running_loop().call_soon(server.sendall, words)
+            asyncio.get_running_loop().call_soon(server.close)
+            return await follows([ours.fileno()], by_server=True)
+
+    assert run(loop, found(b"a page"))
+    assert not run(loop, found(b""))

@@ -112,6 +112,7 @@ EXTENDED = f"""<urlset {NAMESPACE} xmlns:image="i" xmlns:video="v" xmlns:news="n
   <news:news><news:publication_date>2020</news:publication_date></news:news>
   <mobile:mobile/>
   <xhtml:link rel="alternate" hreflang="de" href="/de/page"/>
+  <xhtml:link rel="alternate" hreflang="fr" href="/fr/page"/>
   <xhtml:link rel="canonical" href="/never"/>
   <PageMap><DataObject><loc>/never</loc></DataObject></PageMap>
   <lastmod>2024</lastmod>
@@ -121,7 +122,11 @@ EXTENDED = f"""<urlset {NAMESPACE} xmlns:image="i" xmlns:video="v" xmlns:news="n
 
 
 def test_extensions_do_not_disturb_and_alternates_are_pages_too() -> None:
-    assert dated(EXTENDED) == [("https://example.com/page", "2024"), ("https://example.com/de/page", "2023")]
+    assert dated(EXTENDED) == [
+        ("https://example.com/page", "2024"),
+        ("https://example.com/de/page", "2023"),
+        ("https://example.com/fr/page", None),
+    ]
 
 
 def test_an_index_names_other_sitemaps() -> None:
