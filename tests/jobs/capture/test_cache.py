@@ -85,3 +85,18 @@ def test_a_page_that_varies_by_cookies_stands_for_itself_once_there_may_be_some(
     keys.note_cookies(Response(URL, 200, (("set-cookie", "a=1"),), b"", Timing(0.0, 0.0, 0.0)))
     assert (keys.key(URL, ["cookie", "user-agent"]) is None) == cookies
     assert keys.key(URL, ["user-agent"]) is not None
+
+
+def test_a_cookie_that_any_page_sets_may_be_sent_with_all_later_ones() -> None:
+    class Server:
+        async def fetch(self, request: Request) -> Response:
+            return Response(request.url, 200, (("set-cookie", "a=1"),), b"", Timing(0.0, 0.0, 0.0))
+
+    fetcher: Any = Server()
+    database: Any = OnePage()
+    keys = VaryKeys(NetworkPolicy(cookies=True), b"salt", hidden_cookies=False)
+    pages = PageCache(database, keys, active=False, max_age=None, mode=RenderMode.NONE)
+    varies = Response(URL, 200, (("vary", "cookie"),), b"", Timing(0.0, 0.0, 0.0))
+    assert pages.vary_key_of(varies) is not None
+    asyncio.run(CachingFetcher(fetcher, pages).fetch(Request("https://e.org/login")))
+    assert pages.vary_key_of(varies) is None

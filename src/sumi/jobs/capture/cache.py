@@ -114,7 +114,7 @@ class PageCache:
         mode: RenderMode,
     ) -> None:
         self._database = database
-        self._vary_keys = vary_keys
+        self.vary_keys = vary_keys
         self.active = active
         self._max_age = max_age
         self._mode = mode
@@ -130,7 +130,7 @@ class PageCache:
 
     def at(self, address: str) -> CapturedPage | None:
         """The page at an address, however old."""
-        page = self._database.cached_at(address, self._vary_keys.keys(address)) if self.active else None
+        page = self._database.cached_at(address, self.vary_keys.keys(address)) if self.active else None
         return page if page is not None and self._fits(page) else None
 
     def has_only_text_of(self, lease: Lease) -> bool:
@@ -139,11 +139,8 @@ class PageCache:
             return False
         return page.body_sha256 is None or not self._database.has_content(page.body_sha256)
 
-    def note_cookies(self, response: Response) -> None:
-        self._vary_keys.note_cookies(response)
-
     def vary_key_of(self, response: Response) -> str | None:
-        return self._vary_keys.key(response.url, varied_by(response.headers))
+        return self.vary_keys.key(response.url, varied_by(response.headers))
 
     def response_of(self, page: CapturedPage) -> Response | None:
         """The response that was stored; None if its body is missing."""
@@ -183,13 +180,13 @@ class PageCache:
 
     def _cached(self, lease: Lease) -> CapturedPage | None:
         """Looked up by identity, so that spelling does not matter."""
-        keys = self._vary_keys.keys(lease.target)
+        keys = self.vary_keys.keys(lease.target)
         page = self._database.cached(lease.url, keys) if self.active else None
         return page if page is not None and self._fits(page) else None
 
     def _fits(self, page: CapturedPage) -> bool:
         """Not if it was rendered otherwise, or if the request would now have other headers."""
-        if page.vary_key not in self._vary_keys.keys(page.address):
+        if page.vary_key not in self.vary_keys.keys(page.address):
             return False
         if self._mode is RenderMode.NONE:
             return not page.rendered
@@ -272,7 +269,7 @@ class CachingFetcher:
     async def _fetch(self, request: Request) -> Response | Trouble:
         answer = await self._fetcher.fetch(request)
         if isinstance(answer, Response):
-            self._cache.note_cookies(answer)
+            self._cache.vary_keys.note_cookies(answer)
         return answer
 
 
