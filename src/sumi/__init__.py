@@ -6,7 +6,7 @@ Each name is loaded from its module when it is first used, so ``import sumi`` an
 import importlib
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+__version__ = "0.9.0"
 
 if TYPE_CHECKING:
     from sumi import sync as sync
