@@ -31,9 +31,10 @@ def walked(row: list[float]) -> float:
 def test_a_look_up_reaches_the_leaf_that_a_walk_does() -> None:
     random = Random(7)
     small = Model(STORED)
-    for _ in range(500):
-        row = [random.choice((0.0, 0.2, 0.3, 0.5, 0.6, 0.7, random.random())) for _ in MEASURES]
-        assert small.likelihood(row) == pytest.approx(walked(row))
+    values = (0.0, 0.2, 0.3, 0.5, 0.6, 0.7)
+    rows = [[random.choice((*values, random.random())) for _ in MEASURES] for _ in range(500)]
+    assert small.likelihoods(rows) == pytest.approx([walked(row) for row in rows])
+    assert small.likelihoods([]) == []
 
 
 def test_the_table_in_the_package_fits_the_measures() -> None:

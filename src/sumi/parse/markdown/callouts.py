@@ -58,7 +58,10 @@ _DOCBOOK: Final = frozenset({"note", "tip", "warning", "caution", "important"})
 @lru_cache(maxsize=4096)
 def is_box(classes: str) -> bool:
     """Whether classes are of a box by a part of one: ``x-callout``, ``callout-warning``, ``alert-info``."""
-    return any(_is_box_name(_PARTS.split(name.lower())) for name in classes.split())
+    lowered = classes.lower()
+    if not any(word in lowered for word in _BOX_WORDS):
+        return False
+    return any(_is_box_name(_PARTS.split(name)) for name in lowered.split())
 
 
 def _is_box_name(parts: list[str]) -> bool:

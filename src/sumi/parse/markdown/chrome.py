@@ -80,6 +80,7 @@ _DRAWN_FORMULAS: Final = """
 _PAGING_CLASSES: Final = frozenset({"page-nav", "pagenav", "pager", "pagination", "prevnext"})
 _LINKING_CLASSES: Final = _PAGING_CLASSES | {"dropdown-menu"}
 _PRINTED_CLASSES: Final = frozenset({"only-print", "onlyprint", "print-only", "printonly"})
+_CALLED_AFTER_CONTENT: Final = _LINKING_CLASSES | _PRINTED_CLASSES
 _MOSTLY_LINKS: Final = 0.5
 _CRUMBS: Final = re.compile(r"(?:^|[-_])breadcrumbs?$")
 _CHROME_CLASSES: Final = frozenset(
@@ -175,9 +176,10 @@ def part_of(classes: str) -> Part:
 def _remembered_part(classes: str) -> Part:
     """The pages of a site share their classes."""
     names = frozenset(classes.lower().split())
-    if names & _CHROME_CLASSES or _is_called_after_content(names):
+    if not names.isdisjoint(_CHROME_CLASSES) or _is_called_after_content(names):
         return Part.CHROME
-    return Part.ADMONITION if names & _ADMONITION_CLASSES or is_box(classes) else Part.CONTENT
+    is_admonition = not names.isdisjoint(_ADMONITION_CLASSES) or is_box(classes)
+    return Part.ADMONITION if is_admonition else Part.CONTENT
 
 
 def is_too_long_for_its_name(element: Element) -> bool:
@@ -189,7 +191,9 @@ def is_too_long_for_its_name(element: Element) -> bool:
 
 
 def _is_called_after_content(names: frozenset[str]) -> bool:
-    return bool(names & _LINKING_CLASSES or names & _PRINTED_CLASSES) or any(map(_CRUMBS.search, names))
+    if not names.isdisjoint(_CALLED_AFTER_CONTENT):
+        return True
+    return any("breadcrumb" in name and _CRUMBS.search(name) is not None for name in names)
 
 
 def is_more_than_links(element: Element) -> bool:

@@ -64,6 +64,7 @@ _OF_GENERATORS: Final = frozenset(
     }
 )
 _RANK: Final = {key: rank for rank, key in enumerate(_LANDMARKS)}
+_RANK_OF_CLASS: Final = {key[1:]: rank for key, rank in _RANK.items() if key.startswith(".")}
 _TELLING_IDS: Final = CHROME_IDS | {key[1:] for key in _LANDMARKS if key.startswith("#")}
 _DOCBOOK_BOXES: Final = frozenset({"note", "tip", "warning", "caution", "important"})
 _TELLING_ROLES: Final = CHROME_ROLES | {"main"}
@@ -201,7 +202,7 @@ def _meaning_of_classes(classes: str) -> _Meaning:
     names = set(classes.split())
     if "contents" in names and names & {"topic", "local"}:
         return _Meaning(part_of(classes), ())
-    ranks = tuple(_RANK[f".{name}"] for name in names if f".{name}" in _RANK)
+    ranks = tuple([_RANK_OF_CLASS[name] for name in names & _RANK_OF_CLASS.keys()])
     part = part_of(classes)
     return _Meaning(part, ranks) if ranks or part is not Part.CONTENT else _NOTHING
 

@@ -6,7 +6,7 @@ counted once more, in ``by_name``, and the fidelity of the page falls.
 
 import re
 from collections.abc import Iterable
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from sumi.parse.html import Element, Node, Text, element_children, is_on_page
@@ -23,15 +23,22 @@ OTHER: Final = "other"
 
 _BY_NAME: Final = frozenset({NAVIGATION, NOTICE, COMMENT})
 _LANDMARK_TAGS: Final = frozenset({"aside", "footer", "form", "header", "nav"})
-_LANDMARK_NAMES: Final = re.compile(r"(?:^|[-_\s])(?:footer|colophon|copyright|masthead)(?=$|[-_\s])")
-_COMMENT_NAMES: Final = re.compile(
-    r"(?:^|[-_\s])(?:comments?|commentlist|disqus|kommentare|replies|respond)(?=$|[-_\s])"
-)
-_NOTICE_NAMES: Final = re.compile(
-    r"(?:^|[-_\s])(?:cookies?|consent|gdpr|privacy|newsletter|subscribe|subscription|signup|sign-up|paywall|"
-    r"popup|modal|ad|ads|advert|advertisement|promo|sponsored|outbrain|taboola|share|sharing|sharedaddy|social|"
-    r"related|jp-relatedposts|recommend(?:ed|ations?)?|teasers?|feedback)(?=$|[-_\s])"
-)
+# The first kind that a name is of counts.
+_WORDS: Final = {
+    LANDMARK: "footer colophon copyright masthead",
+    COMMENT: "comment comments commentlist disqus kommentare replies respond",
+    NOTICE: """
+        cookie cookies consent gdpr privacy newsletter subscribe subscription signup sign-up paywall popup
+        modal ad ads advert advertisement promo sponsored outbrain taboola share sharing sharedaddy social
+        related jp-relatedposts recommend recommended recommendation recommendations teaser teasers feedback
+    """,
+}
+_WORDS_OF_KINDS: Final = {kind: frozenset(words.split()) for kind, words in _WORDS.items()}
+_ALL_WORDS: Final = frozenset(chain.from_iterable(_WORDS_OF_KINDS.values()))
+_NAMES_OF_KINDS: Final = {
+    kind: re.compile(rf"(?:^|[-_\s])(?:{'|'.join(sorted(words))})(?=$|[-_\s])")
+    for kind, words in _WORDS_OF_KINDS.items()
+}
 _LONGEST_NAMES: Final = 500
 _MOSTLY: Final = 0.5
 _FEW_LINKS: Final = 0.3
@@ -112,10 +119,14 @@ def kind_of(element: Element) -> str:
 
 def kind_of_names(names: str) -> str:
     names = names[:_LONGEST_NAMES].lower()
-    for kind, pattern in ((LANDMARK, _LANDMARK_NAMES), (COMMENT, _COMMENT_NAMES), (NOTICE, _NOTICE_NAMES)):
-        if pattern.search(names) is not None:
-            return kind
-    return ""
+    return next((kind for kind, pattern in _NAMES_OF_KINDS.items() if pattern.search(names)), "")
+
+
+def kind_of_words(words: tuple[str, ...]) -> str:
+    """Of names that were taken apart; most say nothing."""
+    if _ALL_WORDS.isdisjoint(words):
+        return ""
+    return next(kind for kind, known in _WORDS_OF_KINDS.items() if not known.isdisjoint(words))
 
 
 def _kind_beside(element: Element) -> str:

@@ -7,24 +7,27 @@ classes, of short texts and of the heading before them), and small decision tree
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import accumulate
+from itertools import accumulate, repeat
 from math import exp, log1p
-from operator import getitem
-from typing import Final, NamedTuple
+from operator import and_, getitem
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from sumi.parse.markdown.text_runs import HEADINGS, Block, PageText, Run, blocks_within, densest
 
-# In the order of the numbers of a run. The sum of the weights of its clues comes last.
+# In the order of the numbers of a run: those that it shares with other runs first, and last the sum of
+# the weights of its clues.
 MEASURES: Final = (
-    "letters", "link share", "points", "capitals", "position", "prose before", "branch links",
-    "branch letters", "branch prose", "kind share", "kind runs", "main kind", "nest share", "nest prose",
-    "best nest", "within", "after", "title", "links before", "letters after", "steps up", "root share",
-    "page links", "page letters", "parent links", "sentence", "trailing", "pictures before", "pictures after",
+    "best nest", "root share", "page links", "page letters",
+    "branch links", "branch letters", "branch prose",
+    "kind share", "kind runs", "main kind",
+    "nest share", "nest prose", "steps up", "parent links",
+    "letters", "link share", "points", "capitals", "position", "prose before", "within", "after", "title",
+    "links before", "letters after", "sentence", "trailing", "pictures before", "pictures after",
     "since heading", "same text", "after title", "clues",
 )  # fmt: skip
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
@@ -37,6 +40,9 @@ _QUOTES: Final = "\"'”“’»«)]"
 _ENDS: Final = frozenset(".!?。！？")
 _TRAILING: Final = (":", "...", "…", "»", ">")
 _MOST_CAPITALS: Final = 20  # words looked at
+_LONGEST_KIND: Final = 80
+
+_Kind: TypeAlias = tuple[str, str, str, str]  # tag and classes, and those of the block around it
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -71,54 +77,55 @@ class Model:
 
     Each leaf of a tree is a bit. A measure above the border of a node rules out all leaves on the left of
     that node, and of those that remain in the end the first is the one that a walk down the tree reaches.
-    For all trees at once, that is one look-up per measure.
+    For all trees at once, that is one look-up per measure. All runs of a page are answered measure by
+    measure, so that the loops are those of the interpreter.
     """
 
-    __slots__ = ("_bytes", "_known", "_leaves", "_look_ups", "clues", "threshold")
+    __slots__ = ("_bytes", "_every", "_known", "_leaves", "_look_ups", "clues", "threshold")
 
     def __init__(self, stored: Table) -> None:
         self.threshold = stored.threshold
         self.clues = Clues(**stored.weights)
-        self._known: dict[tuple[str, ...], tuple[float, float]] = {}
+        self._known: dict[tuple[str, tuple[str, ...]], tuple[float, float]] = {}
         self._bytes = len(stored.trees)
         self._leaves = [[_first_leaf(leaves, bits) for bits in range(256)] for leaves, _ in stored.trees]
         nodes: list[list[tuple[float, int]]] = [[] for _ in MEASURES]
         for tree, (_, splits) in enumerate(stored.trees):
             for measure, border, left, right in splits:
                 nodes[measure].append((border, ((1 << right) - (1 << left)) << (8 * tree)))
-        every = (1 << (8 * self._bytes)) - 1
+        self._every = (1 << (8 * self._bytes)) - 1
         self._look_ups = [
-            (measure, [border for border, _ in sorted(each)], _remaining(sorted(each), every))
-            for measure, each in enumerate(nodes)
-            if each
+            ([border for border, _ in sorted(each)], _remaining(sorted(each), self._every)) for each in nodes
         ]
 
-    def likelihood(self, row: list[float]) -> float:
-        left = (1 << (8 * self._bytes)) - 1
-        for measure, borders, masks in self._look_ups:
-            left &= masks[bisect_left(borders, row[measure])]
-        total = sum(map(getitem, self._leaves, left.to_bytes(self._bytes, "little")))
-        return 1 / (1 + exp(-total))
+    def likelihoods(self, rows: Sequence[Sequence[float]]) -> list[float]:
+        left = [self._every] * len(rows)
+        for (borders, masks), column in zip(self._look_ups, zip(*rows, strict=True), strict=False):
+            if borders:
+                left = list(
+                    map(and_, left, map(masks.__getitem__, map(bisect_left, repeat(borders), column)))
+                )
+        return [1 / (1 + exp(-sum(map(getitem, self._leaves, self._each(bits))))) for bits in left]
+
+    def _each(self, bits: int) -> bytes:
+        """Of each tree."""
+        return bits.to_bytes(self._bytes, "little")
 
     def weights_of(self, block: Block) -> tuple[float, float]:
         """As a run's own block, and as one around it. The blocks of a site share their names."""
-        clues = block_clues(block)
-        known = self._known.get(clues)
+        key = block.tag, block.names
+        known = self._known.get(key)
         if known is None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
+            clues = block_clues(block)
             own, around = self.clues.block, self.clues.around
-            known = sum(own.get(clue, 0.0) for clue in clues), sum(around.get(clue, 0.0) for clue in clues)
-            self._known[clues] = known
+            known = (
+                sum([own.get(clue, 0.0) for clue in clues]),
+                sum([around.get(clue, 0.0) for clue in clues]),
+            )
+            self._known[key] = known
         return known
-
-    def weight(self, clues: RunClues) -> float:
-        line, text, heading = self.clues.line.get, self.clues.text.get, self.clues.heading.get
-        return (
-            sum([line(word, 0.0) for word in clues.line])
-            + sum([text(word, 0.0) for word in clues.text])
-            + sum([heading(word, 0.0) for word in clues.heading])
-        )
 
 
 def _first_leaf(leaves: list[float], bits: int) -> float:
@@ -145,30 +152,36 @@ class Measured:
         self.text = text
         self.root = densest(text)
         self.around = frozenset(_with_parents(self.root))
-        self._inside = blocks_within(text, self.root)
+        inside = blocks_within(text, self.root)
+        self.is_furniture = [_is_furniture(run, inside) for run in text.runs]
         self._title = frozenset(_WORD.findall(title.lower()))
         self._weigh_kinds()
         self._find_nest()
-        prose = [at for at, run in enumerate(text.runs) if run.is_prose and run.block in self._inside]
+        prose = [at for at, run in enumerate(text.runs) if run.is_prose and run.block in inside]
         self._first, self._last = (prose[0], prose[-1]) if prose else (0, len(text.runs))
-        self._words = list(map(self._short_words, text.runs))
-
-    def _short_words(self, run: Run) -> list[str]:
-        """Of a paragraph, its words say nothing about what it is."""
-        if run.length >= _SHORT or self.is_furniture(run):
-            return []
-        return _WORD.findall(run.text.lower())
+        # Of a paragraph, its words say nothing about what it is.
+        self._words = [
+            [] if is_furniture or run.length >= _SHORT else _WORD.findall(run.text.lower())
+            for run, is_furniture in zip(text.runs, self.is_furniture, strict=True)
+        ]
 
     def _weigh_kinds(self) -> None:
         """A story's paragraphs look alike."""
-        self._kinds: dict[tuple[str, str], int] = {}
-        self._runs_of_kind: dict[tuple[str, str], int] = {}
+        self._kinds: dict[Block, _Kind] = {}
+        unlinked: dict[_Kind, int] = {}
+        runs: dict[_Kind, int] = {}
         for run in self.text.runs:
-            kind = _kind(run)
-            self._kinds[kind] = self._kinds.get(kind, 0) + run.length - run.linked
-            self._runs_of_kind[kind] = self._runs_of_kind.get(kind, 0) + 1
-        self._unlinked = sum(self._kinds.values()) or 1
-        self._main_kind = max(self._kinds, key=self._kinds.__getitem__, default=None)
+            block = run.block
+            kind = self._kinds.get(block)
+            if kind is None:
+                kind = self._kinds[block] = _kind(block)
+            unlinked[kind] = unlinked.get(kind, 0) + run.length - run.linked
+            runs[kind] = runs.get(kind, 0) + 1
+        total = sum(unlinked.values()) or 1
+        main = max(unlinked, key=unlinked.__getitem__, default=None)
+        self._of_kinds = {
+            kind: (letters / total, log1p(runs[kind]), kind == main) for kind, letters in unlinked.items()
+        }
 
     def _find_nest(self) -> None:
         """The block with the most prose of its own, paragraphs counting as their parent's."""
@@ -198,78 +211,75 @@ class Measured:
     def measures(self) -> Iterator[list[float] | None]:
         """Without the clues, which have weights only once the table is learnt."""
         root, runs = self.text.blocks[0], self.text.runs
-        page = [self.root.prose / self._prose, root.linked / max(1, root.letters), log1p(root.letters)]
+        page = (
+            log1p(self._best),
+            self.root.prose / self._prose,
+            root.linked / max(1, root.letters),
+            log1p(root.letters),
+        )
+        branches: dict[Block, tuple[float, ...]] = {}
         before = prose = 0
         since_heading, is_titled = 0, False
         same = Counter([run.text for run in runs])
         span = max(1, self._last - self._first)
+        last = len(runs) - 1
+        links_before = 1.0
         for at, run in enumerate(runs):
-            if not self.is_furniture(run):
-                previous = runs[at - 1].linked / runs[at - 1].length if at else 1.0
-                following = runs[at + 1].length if at + 1 < len(runs) else 0
+            length = run.length
+            block = run.block
+            if self.is_furniture[at]:
+                yield None
+            else:
+                branch = self._branches[block]
+                of_branch = branches.get(branch)
+                if of_branch is None:
+                    of_branch = branches[branch] = self._of_branch(branch)
+                following = runs[at + 1] if at < last else None
                 yield [
-                    *self._of_text(run),
+                    *page,
+                    *of_branch,
+                    *self._of_kinds[self._kinds[block]],
+                    *self._of_block(block),
+                    *_of_text(run),
                     before / root.letters,
                     prose / self._prose,
-                    *self._of_blocks(run),
                     (at - self._first) / span,
                     at > self._last,
                     self._title_share(self._words[at]),
-                    previous,
-                    log1p(following),
-                    self._steps[run.block],
-                    *page,
-                    _parent_links(run),
+                    links_before,
+                    log1p(0 if following is None else following.length),
                     run.text.rstrip(_QUOTES)[-1:] in _ENDS,
                     run.text.endswith(_TRAILING),
                     run.pictures,
-                    runs[at + 1].pictures if at + 1 < len(runs) else 0,
+                    0 if following is None else following.pictures,
                     log1p(since_heading),
                     same[run.text],
                     is_titled,
                 ]
-            else:
-                yield None
-            before += run.length
-            since_heading += run.length
-            if run.block.tag in HEADINGS:
+            before += length
+            since_heading += length
+            if block.tag in HEADINGS:
                 since_heading = 0
-                is_titled = is_titled or run.block.tag == "h1"
+                is_titled = is_titled or block.tag == "h1"
             if run.is_prose:
-                prose += run.length
+                prose += length
+            links_before = run.linked / length
 
-    def is_furniture(self, run: Run) -> bool:
-        """A link or a few letters outside the root: half of all runs, and hardly ever of a story."""
-        if run.block in self._inside or run.block.tag in HEADINGS:
-            return False
-        return run.length < _TOO_SHORT or run.linked > _ALL_LINKS * run.length
+    def _of_branch(self, branch: Block) -> tuple[float, ...]:
+        return branch.linked / max(1, branch.letters), log1p(branch.letters), branch.prose / self._prose
 
-    def _of_text(self, run: Run) -> tuple[float, ...]:
-        text = run.text
-        words = text.split(" ", _MOST_CAPITALS)[:_MOST_CAPITALS]
+    def _of_block(self, block: Block) -> tuple[float, ...]:
+        parent = block.parent
+        direct = self._nests.get(block, 0)
+        if parent is None:
+            parent = block
+        else:
+            direct += self._nests.get(parent, 0)
         return (
-            log1p(run.length),
-            run.linked / run.length,
-            100 * (text.count(".") + text.count(",")) / run.length,
-            sum([word[:1].isupper() for word in words]) / len(words),
-        )
-
-    def _of_blocks(self, run: Run) -> tuple[float, ...]:
-        branch = self._branches[run.block]
-        kind = _kind(run)
-        direct = self._nests.get(run.block, 0)
-        if run.block.parent is not None:
-            direct += self._nests.get(run.block.parent, 0)
-        return (
-            branch.linked / max(1, branch.letters),
-            log1p(branch.letters),
-            branch.prose / self._prose,
-            self._kinds[kind] / self._unlinked,
-            log1p(self._runs_of_kind[kind]),
-            kind == self._main_kind,
             direct / self._prose,
             log1p(direct),
-            log1p(self._best),
+            self._steps[block],
+            parent.linked / max(1, parent.letters),
         )
 
     def _title_share(self, words: list[str]) -> float:
@@ -288,15 +298,23 @@ def block_clues(block: Block) -> tuple[str, ...]:
     return (block.tag, *block.names)
 
 
+def _is_furniture(run: Run, inside: set[Block]) -> bool:
+    """A link or a few letters outside the root: half of all runs, and hardly ever of a story."""
+    if run.block in inside or run.block.tag in HEADINGS:
+        return False
+    return run.length < _TOO_SHORT or run.linked > _ALL_LINKS * run.length
+
+
 def _with_parents(block: Block | None) -> Iterator[Block]:
     while block is not None:
         yield block
         block = block.parent
 
 
-def _kind(run: Run) -> tuple[str, str]:
-    parent = run.block.parent
-    return run.block.kind, "" if parent is None else parent.kind
+def _kind(block: Block) -> _Kind:
+    parent = block.parent
+    own = block.tag, block.classes[:_LONGEST_KIND]
+    return (*own, "", "") if parent is None else (*own, parent.tag, parent.classes[:_LONGEST_KIND])
 
 
 def _nest(run: Run) -> Block:
@@ -304,9 +322,15 @@ def _nest(run: Run) -> Block:
     return block.parent if block.tag in _IN_PARENT and block.parent is not None else block
 
 
-def _parent_links(run: Run) -> float:
-    parent = run.block.parent or run.block
-    return parent.linked / max(1, parent.letters)
+def _of_text(run: Run) -> tuple[float, ...]:
+    text = run.text
+    words = text.split(" ", _MOST_CAPITALS)[:_MOST_CAPITALS]
+    return (
+        log1p(run.length),
+        run.linked / run.length,
+        100 * (text.count(".") + text.count(",")) / run.length,
+        sum([word[0].isupper() for word in words]) / len(words),
+    )
 
 
 def likelihoods(text: PageText, title: str) -> list[float]:
@@ -314,23 +338,44 @@ def likelihoods(text: PageText, title: str) -> list[float]:
     measured = Measured(text, title)
     learnt = model()
     blocks = _weights_of_blocks(measured, learnt)
-    found = []
-    for run, row, clues in zip(text.runs, measured.measures(), measured.clues(), strict=True):
-        if row is None:
-            found.append(0.0)
-        else:
-            row.append(blocks[run.block] + learnt.weight(clues))
-            found.append(learnt.likelihood(row))
-    return found
+    weights = _weights_of_clues(measured, learnt)
+    rows = []
+    for run, row, weight in zip(text.runs, measured.measures(), weights, strict=True):
+        if row is not None:
+            row.append(blocks[run.block] + weight)
+            rows.append(row)
+    found = iter(learnt.likelihoods(rows))
+    return [0.0 if is_furniture else next(found) for is_furniture in measured.is_furniture]
+
+
+def _weights_of_clues(measured: Measured, learnt: Model) -> Iterator[float]:
+    """Of each run, of the names in line, of its words and of those of the heading before it."""
+    line, text, heading = learnt.clues.line, learnt.clues.text, learnt.clues.heading
+    before: list[str] | None = None
+    of_heading = 0.0
+    for clues in measured.clues():
+        if clues.heading is not before:
+            before = clues.heading
+            of_heading = sum([heading.get(word, 0.0) for word in before])
+        of_line = sum([line.get(word, 0.0) for word in clues.line]) if clues.line else 0
+        of_text = sum([text.get(word, 0.0) for word in clues.text]) if clues.text else 0
+        yield of_line + of_text + of_heading
 
 
 def _weights_of_blocks(measured: Measured, learnt: Model) -> dict[Block, float]:
     """Of each block, as a run's own and as one around it, with all that are around it in turn."""
+    wanted: set[Block] = set()
+    for run, is_furniture in zip(measured.text.runs, measured.is_furniture, strict=True):
+        block: Block | None = None if is_furniture else run.block
+        while block is not None and block not in wanted:
+            wanted.add(block)
+            block = block.parent
     weights: dict[Block, float] = {}
     around: dict[Block, float] = dict.fromkeys(measured.around, 0.0)
     for block in measured.text.blocks:  # parents come first
-        own, as_outer = learnt.weights_of(block)
-        if block.parent is not None and block not in around:
-            around[block] = around[block.parent] + as_outer
-        weights[block] = around[block] + own
+        if block in wanted:
+            own, as_outer = learnt.weights_of(block)
+            if block.parent is not None and block not in around:
+                around[block] = around[block.parent] + as_outer
+            weights[block] = around[block] + own
     return weights

@@ -5,13 +5,12 @@ tables whose columns have names. And a page is left to the rules if most of its 
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import compress
 from typing import Final, NamedTuple
 
 from sumi.parse.html import Element
 from sumi.parse.markdown.article import goes_on, is_data_table
-from sumi.parse.markdown.left_out import LANDMARK, NAVIGATION, OTHER, LeftOut, kind_of_names
+from sumi.parse.markdown.left_out import LANDMARK, NAVIGATION, OTHER, LeftOut, kind_of_words
 from sumi.parse.markdown.run_model import likelihoods, model
 from sumi.parse.markdown.text_runs import Block, PageText, Run, blocks_within, densest, read_text
 
@@ -40,8 +39,8 @@ def take_story(body: Element, title: str, left_out: LeftOut) -> Story | None:
         return None
     holding = _holding(compress(text.runs, kept))
     dropped = [run for run, is_kept in zip(text.runs, kept, strict=True) if not is_kept]
-    kinds = _kinds_of_blocks(text)
-    words_beside = sum(_note(run, kinds[run.block], left_out) for run in dropped)
+    kinds: dict[Block | None, str] = {None: ""}
+    words_beside = sum([_note(run, _kind_of(run.block, kinds), left_out) for run in dropped])
     _take_off(text, dropped, holding)
     return Story(_container(text, kept, holding), words_beside)
 
@@ -160,16 +159,15 @@ def _note(run: Run, kind: str, left_out: LeftOut) -> int:
     return words if kind == OTHER and run.is_prose and words >= _PROSE_WORDS else 0
 
 
-def _kinds_of_blocks(text: PageText) -> dict[Block, str]:
-    """By the tag or the names of each, or of the next around it that says anything."""
-    kinds: dict[Block, str] = {}
-    for block in text.blocks:  # parents come first
-        own = LANDMARK if block.tag in _LANDMARK_TAGS else _kind_of(block.names)
-        kinds[block] = own or ("" if block.parent is None else kinds[block.parent])
-    return kinds
-
-
-@lru_cache(maxsize=4096)
-def _kind_of(names: tuple[str, ...]) -> str:
-    """The blocks of a page share their names, and most have none."""
-    return kind_of_names(" ".join(names)) if names else ""
+def _kind_of(block: Block | None, known: dict[Block | None, str]) -> str:
+    """By the tag or the names of it, or of the next around it that says anything."""
+    way = []
+    while block not in known:
+        way.append(block)
+        block = None if block is None else block.parent
+    kind = known[block]
+    for each in reversed(way):
+        if each is not None:
+            own = LANDMARK if each.tag in _LANDMARK_TAGS else kind_of_words(each.names)
+            kind = known[each] = own or kind
+    return kind

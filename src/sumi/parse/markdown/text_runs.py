@@ -5,7 +5,7 @@ A run is the smallest part that is kept or left out as a whole: a paragraph, a c
 
 import re
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from sumi.parse.html import Element, Node, Text
 
@@ -30,23 +30,30 @@ _MOST_LINKED: Final = 0.35
 _DENSE: Final = 0.7
 _OF_TEXT: Final = frozenset({"p", "blockquote"})
 _NAME_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_PLAIN_NAME_WORD: Final = re.compile(r"[a-z]{2,}")
 _LONGEST_NAMES: Final = 300
-_LONGEST_KIND: Final = 80
 
 
 class Block:
     """An element that begins and ends a line, with what is in it and in the blocks within."""
 
-    __slots__ = ("element", "kind", "letters", "linked", "names", "parent", "prose", "runs", "tag")
+    __slots__ = ("_names", "classes", "element", "letters", "linked", "parent", "prose", "runs", "tag")
 
     def __init__(self, element: Element, tag: str, parent: "Block | None") -> None:
         self.element = element
         self.parent = parent
         self.tag = tag
-        classes, identifier = element.attr("class") or "", element.attr("id") or ""
-        self.names = names_of(classes, identifier) if classes or identifier else ()
-        self.kind = f"{tag}.{classes[:_LONGEST_KIND]}"
+        self.classes = element.attr("class") or ""
+        self._names: tuple[str, ...] | None = None
         self.letters = self.linked = self.prose = self.runs = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        names = self._names
+        if names is None:
+            identifier = self.element.attr("id") or ""
+            names = self._names = names_of(self.classes, identifier) if self.classes or identifier else ()
+        return names
 
 
 class Run:
@@ -54,13 +61,13 @@ class Run:
 
     __slots__ = ("block", "is_prose", "length", "linked", "names", "nodes", "parts", "pictures", "text")
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, pictures: int) -> None:
         self.block = block
         self.nodes: list[Text] = []
         self.parts: list[str] = []  # what they say
         self.names: tuple[str, ...] = ()  # of the last element in line that has any
         self.linked = 0  # letters in links
-        self.pictures = 0  # between the run before and this one
+        self.pictures = pictures  # between the run before and this one
         self.text = ""
         self.length = 0
         self.is_prose = False
@@ -71,85 +78,74 @@ class PageText(NamedTuple):
     blocks: list[Block]  # that hold text, parents first
 
 
-class _Place(NamedTuple):
-    """What a text is in."""
-
-    block: Block
-    is_link: bool
-    names: tuple[str, ...]  # of the elements in line
+# What a text is in: the block, whether a link, and the names of the elements in line.
+_Place: TypeAlias = tuple[Block, bool, tuple[str, ...]]
 
 
 @lru_cache(maxsize=8192)
 def names_of(classes: str, identifier: str) -> tuple[str, ...]:
     """The words of both, as pages are full of "post-content" and "relatedPosts"."""
-    words = _NAME_WORD.findall(f"{classes} {identifier}"[:_LONGEST_NAMES])
+    names = f"{classes} {identifier}"[:_LONGEST_NAMES]
+    if names.islower():
+        return tuple(dict.fromkeys(_PLAIN_NAME_WORD.findall(names)))
+    words = _NAME_WORD.findall(names)
     return tuple(dict.fromkeys(word.lower() for word in words if len(word) > 1))
 
 
 def read_text(root: Element) -> PageText:
-    reader = _Reader(root)
-    reader.read(root)
-    return PageText(reader.runs, reader.blocks)
+    """In one loop: a page has thousands of nodes, and a call for each would take as long as all the rest."""
+    first = Block(root, root.tag, None)
+    places = _Places(root, first)
+    run = Run(first, 0)
+    runs: list[Run] = []
+    pictures = 0
+    for node in root.descendants:
+        if isinstance(node, Text):
+            data = node.data
+            if data.isspace():
+                run.parts.append(" ")
+                continue
+            place = places[node.parent]
+            if place is None:
+                continue
+            block, is_link, names = place
+            if block is not run.block:
+                runs.append(run)
+                run = Run(block, pictures)
+                pictures = 0
+            run.nodes.append(node)
+            run.parts.append(data)
+            if names:
+                run.names = names
+            if is_link:
+                run.linked += len(" ".join(data.split()))
+        elif isinstance(node, Element):
+            tag = node.tag
+            pictures += tag == "img"
+            if tag == "br":
+                run.parts.append(" ")
+    runs.append(run)
+    return PageText(_settled(runs, places.blocks), places.blocks)
 
 
-class _Reader:
-    __slots__ = ("_pictures", "_places", "_run", "blocks", "runs")
+class _Places(dict[Node | None, _Place | None]):
+    """Of each element with text. None within what is not read."""
 
-    def __init__(self, root: Element) -> None:
-        block = Block(root, root.tag, None)
+    def __init__(self, root: Element, block: Block) -> None:
+        super().__init__({None: None, root: (block, False, ())})
         self.blocks = [block]
-        self.runs: list[Run] = []
-        self._places: dict[Node, _Place | None] = {root: _Place(block, False, ())}
-        self._run = Run(block)
-        self._pictures = 0
 
-    def read(self, root: Element) -> None:
-        for node in root.descendants:
-            if isinstance(node, Text):
-                data = node.data
-                if not data.isspace():
-                    self._add(node, data)
-                elif self._run.parts:
-                    self._run.parts.append(" ")
-            elif isinstance(node, Element):
-                if node.tag == "br":
-                    self._run.parts.append(" ")
-                elif node.tag == "img":
-                    self._pictures += 1
-        self._end_run()
-        self._add_up()
-
-    def _add(self, node: Text, data: str) -> None:
-        parent = node.parent
-        if parent is None:
-            return
-        place = self._places[parent] if parent in self._places else self._find_place(parent)
-        if place is None:
-            return
-        if place.block is not self._run.block:
-            self._end_run()
-            self._run = Run(place.block)
-            self._run.pictures, self._pictures = self._pictures, 0
-        run = self._run
-        run.nodes.append(node)
-        run.parts.append(data)
-        if place.names:
-            run.names = place.names
-        if place.is_link:
-            run.linked += len(" ".join(data.split()))
-
-    def _find_place(self, element: Node) -> _Place | None:
-        """None within what is not read."""
+    def __missing__(self, element: Node) -> _Place | None:
         way: list[Node] = []
         node: Node | None = element
-        while node is not None and node not in self._places:
+        while node not in self:
             way.append(node)
             node = node.parent
-        place = None if node is None else self._places[node]
+        place = self[node]
         for each in reversed(way):
             if place is not None:
                 place = self._enter(each, place)
-            self._places[each] = place
+            self[each] = place
         return place
 
     def _enter(self, element: Node, place: _Place) -> _Place | None:
@@ -157,41 +153,43 @@ class _Reader:
             return None
         tag = element.tag
         if tag in _BLOCKS:
-            block = Block(element, tag, place.block)
+            block = Block(element, tag, place[0])
             self.blocks.append(block)
-            return _Place(block, place.is_link, ())
+            return block, place[1], ()
         if tag in _UNREAD:
             return None
         if tag == "a":
-            return _Place(place.block, True, place.names)
+            return place[0], True, place[2]
         classes = element.attr("class")
-        return (
-            place if not classes else _Place(place.block, place.is_link, names_of(classes, "") or place.names)
-        )
+        return place if not classes else (place[0], place[1], names_of(classes, "") or place[2])
 
-    def _end_run(self) -> None:
-        run = self._run
+
+def _settled(runs: list[Run], blocks: list[Block]) -> list[Run]:
+    """Those that say something, added up in the blocks."""
+    said = []
+    for run in runs:
         text = " ".join("".join(run.parts).split())
-        if text:
-            run.text, run.length = text, len(text)
-            run.linked = min(run.linked, run.length)
-            run.is_prose = run.length >= _SHORTEST_PROSE and run.linked < _MOST_LINKED * run.length
-            self.runs.append(run)
-
-    def _add_up(self) -> None:
-        for run in self.runs:
-            block = run.block
-            block.letters += run.length
-            block.linked += run.linked
-            block.prose += run.length if run.is_prose else 0
-            block.runs += 1
-        for block in reversed(self.blocks):
-            parent = block.parent
-            if parent is not None:
-                parent.letters += block.letters
-                parent.linked += block.linked
-                parent.prose += block.prose
-                parent.runs += block.runs
+        if not text:
+            continue
+        run.text = text
+        run.length = length = len(text)
+        run.linked = linked = min(run.linked, length)
+        block = run.block
+        block.letters += length
+        block.linked += linked
+        block.runs += 1
+        if length >= _SHORTEST_PROSE and linked < _MOST_LINKED * length:
+            run.is_prose = True
+            block.prose += length
+        said.append(run)
+    for block in reversed(blocks):
+        parent = block.parent
+        if parent is not None:
+            parent.letters += block.letters
+            parent.linked += block.linked
+            parent.prose += block.prose
+            parent.runs += block.runs
+    return said
 
 
 def blocks_within(text: PageText, outer: Block) -> set[Block]:
