@@ -8,7 +8,8 @@ import pytest
 
 from sumi.model import Kind
 from sumi.parse.html import Element, RenderTag, to_markdown
-from sumi.parse.markdown import convert
+from sumi.parse.markdown import convert, story
+from sumi.parse.markdown.text_runs import Block, PageText
 from sumi.parse.page.digest import DigestRequest, PageDigest
 from sumi.parse.page.digester import digest
 from sumi.policy import Preset
@@ -92,3 +93,40 @@ def test_what_is_left_out_for_its_name_alone_is_noticed(seed: int, called: str) 
     page, boxed = digested(made(seed)), digested(made(seed, called))
     assert boxed.fidelity is not None
     assert boxed.markdown == page.markdown or boxed.fidelity < 1.0
+
+
+def article(seed: int, called: str) -> str:
+    """Of the kind whose text is chosen paragraph by paragraph, in a box that is ``called`` something else."""
+    random = Random(seed)
+    paragraphs = [
+        " ".join(random.choice(WORDS) for _ in range(random.randrange(30, 60))) + "." for _ in range(12)
+    ]
+    links = "".join(f"<li><a href=https://e.org/{n}>Story {n} of a week</a>" for n in range(40))
+    text = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+    head = "<meta property='og:type' content='article'>"
+    return f"<title>Locks</title>{head}<body><ul>{links}</ul><div class='{called}'><h1>Locks</h1>{text}</div>"
+
+
+@pytest.mark.parametrize("called", ["text", "post share", "story related", "entry comments", "newsletter"])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_the_choice_of_a_story_loses_is_noticed(
+    seed: int, called: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = article(seed, called)
+    whole = digested(page)
+    assert whole.fidelity == 1.0
+    choose = story._settled
+    lost: list[int] = []
+
+    def careless(text: PageText, likely: list[float], inside: set[Block]) -> list[bool]:
+        kept = choose(text, likely, inside)
+        paragraphs = [at for at, run in enumerate(text.runs) if kept[at] and run.is_prose]
+        lost.extend(Random(seed).sample(paragraphs, len(paragraphs) // 3))
+        return [is_kept and at not in lost for at, is_kept in enumerate(kept)]
+
+    monkeypatch.setattr(story, "_settled", careless)
+    found = digested(page)
+    assert len(lost) == 4
+    assert found.fidelity is not None
+    assert found.fidelity < 0.8
+    assert found.shortfalls

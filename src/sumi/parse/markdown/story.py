@@ -39,7 +39,8 @@ def take_story(body: Element, title: str, left_out: LeftOut) -> Story | None:
         return None
     holding = _holding(compress(text.runs, kept))
     dropped = [run for run, is_kept in zip(text.runs, kept, strict=True) if not is_kept]
-    kinds: dict[Block | None, str] = {None: ""}
+    # What is called after comments or an offer, and holds text that is kept, is not what it is called.
+    kinds: dict[Block | None, str] = {None: "", **dict.fromkeys(holding, "")}
     words_beside = sum([_note(run, _kind_of(run.block, kinds), left_out) for run in dropped])
     _take_off(text, dropped, holding)
     return Story(_container(text, kept, holding), words_beside)
