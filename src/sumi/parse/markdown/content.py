@@ -8,7 +8,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from sumi.parse.html import Document, Element, elements_with_text, new_element, select_each
+from sumi.parse.html import (
+    Document,
+    Element,
+    elements_with_text,
+    is_on_page,
+    new_element,
+    select_each,
+)
 from sumi.parse.markdown.article import (
     boxes_of,
     find_article,
@@ -211,6 +218,8 @@ _ENOUGH: Final = 0.5
 _SHORT: Final = 100
 _LEAD: Final = 80
 _NEARLY_ALL: Final = 0.7
+_A_LINE_OR_TWO: Final = 200
+_FEW: Final = 0.1
 _FEW_LINKS: Final = 0.3
 
 
@@ -241,6 +250,20 @@ class Bulk:
     def is_mostly_in(self, element: Element) -> bool:
         """Whether, for all its name, most of the text is in the element, and is not just links."""
         return _weight(element) > _ENOUGH * self.weigh() and link_share(element) < _ENOUGH
+
+    def text_in(self, bars: list[Element]) -> list[Element]:
+        """Those that hold text, if together they hold all of it, or all but a line or two."""
+        if sum(map(_weight, bars)) < _ENOUGH * self.weigh():
+            return []
+        found = set(bars)
+        outermost = [
+            bar for bar in found if self._root in (way := set(bar.ancestors)) and found.isdisjoint(way)
+        ]
+        within = sum(map(unlinked_weight, outermost))
+        beside = unlinked_weight(self._root) - within
+        if beside > min(_A_LINE_OR_TWO, _FEW * within):
+            return []
+        return [bar for bar in bars if bar.tag != "footer" and link_share(bar) < _ENOUGH]
 
 
 class SoftChrome(NamedTuple):
@@ -333,7 +356,7 @@ def _beside(landmark: Element, body: Element) -> tuple[int, int]:
     gap = new_element("div")
     landmark.replace_with(gap)
     weight = _weight(body)
-    words = words_of_content(body) if weight else 0
+    words = words_of_content(body, gap) if weight else 0
     gap.replace_with(landmark)
     return weight, words
 
@@ -357,8 +380,11 @@ def find_soft_chrome(document: Document) -> SoftChrome:
 def remove_soft_chrome(body: Element, names: Names, soft: SoftChrome, left_out: LeftOut) -> None:
     """Bars around a document whose own root is not marked."""
     bulk = Bulk(body)
-    for bar in [bar for bar in _bars(names, soft) if not bulk.is_mostly_in(bar)]:
-        left_out.take_off(bar)
+    bars = list(dict.fromkeys(filter(is_on_page, _bars(names, soft))))
+    kept = [bar for bar in bars if bulk.is_mostly_in(bar)] or bulk.text_in(bars)
+    for bar in bars:
+        if bar not in kept:
+            left_out.take_off(bar)
 
 
 def _bars(names: Names, soft: SoftChrome) -> Iterator[Element]:

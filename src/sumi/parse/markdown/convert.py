@@ -208,7 +208,7 @@ def _take_off_chrome(bulk: Bulk, found: _Findings, left_out: LeftOut) -> None:
     """What is left says what the page says, in the order and structure that it has."""
     root = bulk.root
     chrome = list(filter(is_on_page, found.names.chrome))
-    if chrome:
+    if chrome or any(map(is_on_page, found.soft_chrome.asides)):
         bulk.weigh()  # now, or what is left of a bar might be most of what will be left of the page
     _unfold(found)
     prepare_code(found.code)
@@ -265,8 +265,8 @@ def _settle_small_parts(parts: list[Element], bulk: Bulk, left_out: LeftOut) -> 
 
 def _settle_named(found: _Findings, bars: list[Element], bulk: Bulk, left_out: LeftOut) -> None:
     asides = found.soft_chrome.asides
-    kept = [bar for bar in bars if bulk.is_mostly_in(bar)]
     chrome = [*bars, *filter(is_chrome_aside, asides)]
+    kept = [bar for bar in bars if bulk.is_mostly_in(bar)] or bulk.text_in(list(filter(is_on_page, chrome)))
     # First, because a box knows its title by being the first in it, be it chrome or not.
     for box in dict.fromkeys(found.names.admonitions):
         quote_callout(box)

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from sumi.parse.commonmark import render
 from sumi.parse.html import Document, Element, parse_text
+from sumi.parse.markdown.words import list_words
 
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _ITEMS: Final = ("li", "dt")
@@ -19,7 +20,6 @@ _COUNTED: Final = (*_HEADINGS, "pre", *_ITEMS)
 
 _INLINE_TAG: Final = re.compile(r"</?(?:a|b|code|del|em|i|s|strong|sub|sup)(?:\s[^<>]*)?>")
 _TAG: Final = re.compile(r"<[^<>]*>")
-_WORD: Final = re.compile(r"\w+")
 _AT_ONCE: Final = 100_000  # characters of which the words are counted together
 _UNLETTERED: Final = bytes(code for code in range(128) if not chr(code).isalnum())
 # Seen on one side only: bullets in cells, and blanks and breaks of other kinds than the plain one.
@@ -131,7 +131,7 @@ def _words_in(text: str) -> Counter[str]:
     while start < len(text):
         end = text.find("\n", start + _AT_ONCE)
         end = len(text) if end < 0 else end
-        words.update(_WORD.findall(text, start, end))
+        words.update(list_words(text, start, end))
         start = end
     return words
 

@@ -5,12 +5,13 @@ counted once more, in ``by_name``, and the fidelity of the page falls.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import chain, islice
 from typing import Final
 
 from sumi.parse.html import Element, Node, Text, element_children, is_on_page
 from sumi.parse.markdown.chrome import CHROME_ROLES, link_share
+from sumi.parse.markdown.words import words_in
 
 LANDMARK: Final = "landmark"  # header, footer, aside, form, nav, and what has such a role or name
 NAVIGATION: Final = "navigation"  # bars, lists of links, tools
@@ -88,7 +89,7 @@ class LeftOut:
             outer = inner.parent
             for each in outer.children:
                 if isinstance(each, Text):
-                    self.add(OTHER, len(each.data.split()), each)
+                    self.add(OTHER, words_in(each.data), each)
                 elif isinstance(each, Element) and each is not inner:
                     self.add(_kind_beside(each), number_of_words(each), each)
             inner = outer
@@ -145,17 +146,22 @@ def _is_thread(element: Element) -> bool:
 
 def number_of_words(element: Element) -> int:
     """Cells and items that stand beside each other have no blank between them."""
-    return sum([len(text.split()) for text in element.stripped_strings])
+    return sum([words_in(text) for text in element.stripped_strings])
 
 
-def words_of_content(root: Element) -> int:
-    """Of prose, code, tables and lists that nothing sets apart from a document."""
+def words_of_content(root: Element, beside: Element | None = None) -> int:
+    """Of prose, code, tables and lists that nothing sets apart from a document: what holds the place that
+    they are ``beside`` of as well does not."""
+    around: Collection[Node] = () if beside is None else set(beside.ancestors)
     words = 0
     outermost: Element | None = None
     for element in root.iter_elements(("p", "pre", *_STRUCTURES)):
         if outermost is not None and outermost in element.ancestors:
             continue
-        if (found := _words_of(element)) and element.closest(_FRAMES) is None:
+        if not (found := _words_of(element)):
+            continue
+        frame = element.closest(_FRAMES)
+        if frame is None or frame in around:
             words += found
             outermost = element
     return words

@@ -10,9 +10,10 @@ from typing import Final, NamedTuple
 
 from sumi.parse.html import Element
 from sumi.parse.markdown.article import goes_on, is_data_table
-from sumi.parse.markdown.left_out import LANDMARK, NAVIGATION, OTHER, LeftOut, kind_of_words
+from sumi.parse.markdown.left_out import LANDMARK, NAVIGATION, NOTICE, OTHER, LeftOut, kind_of_words
 from sumi.parse.markdown.run_model import likelihoods, model
 from sumi.parse.markdown.text_runs import Block, PageText, Run, blocks_within, densest, read_text
+from sumi.parse.markdown.words import words_in
 
 _WHOLE_TAGS: Final = frozenset({"ul", "ol", "table", "dl", "pre"})  # of which no part is taken off alone
 _CONTAINERS: Final = frozenset({"article", "body", "center", "div", "main", "section", "td"})
@@ -41,7 +42,9 @@ def take_story(body: Element, title: str, left_out: LeftOut) -> Story | None:
     dropped = [run for run, is_kept in zip(text.runs, kept, strict=True) if not is_kept]
     # What is called after comments or an offer, and holds text that is kept, is not what it is called.
     kinds: dict[Block | None, str] = {None: "", **dict.fromkeys(holding, "")}
-    words_beside = sum([_note(run, _kind_of(run.block, kinds), left_out) for run in dropped])
+    words_beside = sum(
+        [_note(run, _kind_of(run.block, kinds), run.block in inside, left_out) for run in dropped]
+    )
     _take_off(text, dropped, holding)
     return Story(_container(text, kept, holding), words_beside)
 
@@ -152,12 +155,13 @@ def _container(text: PageText, kept: list[bool], holding: set[Block]) -> Element
     return container.element
 
 
-def _note(run: Run, kind: str, left_out: LeftOut) -> int:
+def _note(run: Run, kind: str, is_inside: bool, left_out: LeftOut) -> int:
     """Counts the run, and returns the words of prose that neither its place nor its name sets apart."""
-    words = run.text.count(" ") + 1
+    words = words_in(run.text)
     kind = kind or (NAVIGATION if run.linked > _MOST * run.length else OTHER)
     left_out.add(kind, words, *run.nodes)
-    return words if kind == OTHER and run.is_prose and words >= _PROSE_WORDS else 0
+    is_told = kind == OTHER or (kind == NOTICE and is_inside)
+    return words if is_told and run.is_prose and words >= _PROSE_WORDS else 0
 
 
 def _kind_of(block: Block | None, known: dict[Block | None, str]) -> str:

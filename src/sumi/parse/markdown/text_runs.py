@@ -138,7 +138,7 @@ class _Places(dict[Node | None, _Place | None]):
     def __missing__(self, element: Node) -> _Place | None:
         way: list[Node] = []
         node: Node | None = element
-        while node not in self:
+        while node is not None and node not in self:
             way.append(node)
             node = node.parent
         place = self[node]
