@@ -4,7 +4,8 @@ FOLDER holds ``labels.jsonl`` (``page``, ``url``, ``with``, ``without``: pieces 
 belong) and ``pages/``. Needs numpy, scipy, scikit-learn and lightgbm; what is learnt needs none of them.
 
 Sites are never split. One in eight is kept apart and looked at only by ``--final``; the others are
-cross-validated three times in five folds. ``--write`` learns from all pages and writes the table.
+cross-validated three times in five folds. ``--whole THRESHOLD…`` does so with all pages, and counts the
+pieces in what the conversion writes. ``--write`` learns from all pages and writes the table.
 """
 
 import argparse
@@ -12,18 +13,23 @@ import json
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from zlib import crc32
 
 import lightgbm
+import msgspec
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 import sumi.parse.markdown.run_model as run_model
+import sumi.parse.markdown.story as story
+from benchmarks.articles import without_markup
 from sumi.parse.html import body_of, parse_html
+from sumi.parse.markdown.convert import page_markdown
 from sumi.parse.markdown.run_model import Clues, Measured, block_clues
 from sumi.parse.markdown.text_runs import read_text
 
@@ -34,6 +40,8 @@ _THRESHOLDS: Final = tuple(at / 100 for at in range(20, 75, 5))
 _APART: Final = 8
 _LEAST_WEIGHT: Final = 0.01
 _INNER: Final = 4
+_FOLDS: Final = 5
+_URL: Final = "https://e.org/a/b"
 _TREES: Final = {
     "n_estimators": 100,
     "learning_rate": 0.08,
@@ -77,6 +85,9 @@ class Score(NamedTuple):
     def f1(self) -> float:
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
+
+    def plus(self, other: "Score") -> "Score":
+        return Score(*map(sum, zip(self, other, strict=True)))
 
     def __str__(self) -> str:
         return f"F1 {self.f1:.4f}, precision {self.precision:.4f}, recall {self.recall:.4f}"
@@ -198,8 +209,8 @@ def _regression(clues: Any, labels: Any) -> Any:
 
 def cross_validated(pages: list[Labelled], seed: int) -> list[Any]:
     found: list[Any] = [None] * len(pages)
-    folds = [crc32(f"{seed} {page.site}".encode()) % 5 for page in pages]
-    for fold in range(5):
+    folds = [crc32(f"{seed} {page.site}".encode()) % _FOLDS for page in pages]
+    for fold in range(_FOLDS):
         learnt = learn([page for page, mine in zip(pages, folds, strict=True) if mine != fold])
         for at, page in enumerate(pages):
             if folds[at] == fold:
@@ -207,7 +218,41 @@ def cross_validated(pages: list[Labelled], seed: int) -> list[Any]:
     return found
 
 
-def write(learnt: Learnt, threshold: float) -> None:
+def converted(pages: list[Labelled], folder: Path, seed: int, thresholds: list[float]) -> list[Score]:
+    """Cross-validated, by what the conversion writes."""
+    found = [Score(0, 0, 0) for _ in thresholds]
+    folds = [crc32(f"{seed} {page.site}".encode()) % _FOLDS for page in pages]
+    for fold in range(_FOLDS):
+        learnt = learn([page for page, mine in zip(pages, folds, strict=True) if mine != fold])
+        held_out = [page for page, mine in zip(pages, folds, strict=True) if mine == fold]
+        for at, threshold in enumerate(thresholds):
+            with using(run_model.Model(table(learnt, threshold))):
+                found[at] = found[at].plus(_score_of_markdown(held_out, folder))
+    return found
+
+
+@contextmanager
+def using(model: run_model.Model) -> Iterator[None]:
+    packaged = run_model.model
+    story.model = run_model.model = lambda: model  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        story.model = run_model.model = packaged
+
+
+def _score_of_markdown(pages: list[Labelled], folder: Path) -> Score:
+    right = wrong = lost = 0
+    for page in pages:
+        markdown = page_markdown(parse_html((folder / "pages" / page.name).read_bytes(), None), _URL).markdown
+        text = " ".join(without_markup(markdown).split())
+        hits = sum(piece in text for piece in page.wanted)
+        right, lost = right + hits, lost + len(page.wanted) - hits
+        wrong += sum(piece in text for piece in page.unwanted)
+    return Score(right, wrong, lost)
+
+
+def table(learnt: Learnt, threshold: float) -> run_model.Table:
     dumped = learnt.trees.booster_.dump_model()["tree_info"]
     weights: dict[str, dict[str, float]] = {field: {} for field in Clues._fields}
     for clue, at in learnt.clues.items():
@@ -215,17 +260,12 @@ def write(learnt: Learnt, threshold: float) -> None:
         weight = round(float(learnt.regression.coef_[0][at]), 3)
         if abs(weight) >= _LEAST_WEIGHT:
             weights[field][word] = weight
-    content = {
-        "threshold": threshold,
-        "weights": weights,
-        "trees": [_tree(each["tree_structure"]) for each in dumped],
-    }
-    _TABLE.write_text(json.dumps(content, separators=(",", ":"), ensure_ascii=False) + "\n")
+    return run_model.Table(threshold, weights, [_tree(each["tree_structure"]) for each in dumped])
 
 
-def _tree(root: dict[str, Any]) -> tuple[list[float], list[list[float]]]:
+def _tree(root: dict[str, Any]) -> tuple[list[float], list[tuple[int, float, int, int]]]:
     """As ``run_model.Table`` has it."""
-    nodes: list[list[float]] = []
+    nodes: list[tuple[int, float, int, int]] = []
     leaves: list[float] = []
 
     def add(node: dict[str, Any]) -> None:
@@ -234,7 +274,7 @@ def _tree(root: dict[str, Any]) -> tuple[list[float], list[list[float]]]:
             return
         first = len(leaves)
         add(node["left_child"])
-        nodes.append([node["split_feature"], float(f"{node['threshold']:.5g}"), first, len(leaves)])
+        nodes.append((node["split_feature"], float(f"{node['threshold']:.5g}"), first, len(leaves)))
         add(node["right_child"])
 
     add(root)
@@ -247,25 +287,34 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--final", action="store_true", help="measure on the sites kept apart")
+    parser.add_argument("--whole", type=float, nargs="+", metavar="THRESHOLD", help="measure what is written")
     parser.add_argument("--write", type=float, metavar="THRESHOLD", help="learn from all pages and write")
     options = parser.parse_args()
     every = list(read(options.folder))
     if options.write is not None:
-        write(learn(every), options.write)
+        content = msgspec.json.encode(table(learn(every), options.write))
+        _TABLE.write_bytes(content + b"\n")
+        return
+    if options.whole:
+        runs = [converted(every, options.folder, seed, options.whole) for seed in range(3)]
+        for at, threshold in enumerate(options.whole):
+            _print(f"{threshold:.2f}", [run[at] for run in runs])
         return
     pages = [page for page in every if crc32(page.site.encode()) % _APART]
     apart = [page for page in every if not crc32(page.site.encode()) % _APART]
     print(f"{len(pages)} pages to learn from, {len(apart)} apart")
-    runs = [cross_validated(pages, seed) for seed in range(3)]
+    chosen = [cross_validated(pages, seed) for seed in range(3)]
     for threshold in _THRESHOLDS:
-        scores = [score(pages, run, threshold) for run in runs]
-        spread = statistics.pstdev(each.f1 for each in scores)
-        print(f"{threshold:.2f} ±{spread:.4f}", *scores, sep=" | ")
+        _print(f"{threshold:.2f}", [score(pages, run, threshold) for run in chosen])
     if options.final:
         learnt = learn(pages)
         found = [learnt.likelihoods(page) for page in apart]
         for threshold in _THRESHOLDS:
             print(f"apart {threshold:.2f} {score(apart, found, threshold)}")
+
+
+def _print(name: str, scores: list[Score]) -> None:
+    print(f"{name} ±{statistics.pstdev(each.f1 for each in scores):.4f}", *scores, sep=" | ", flush=True)
 
 
 if __name__ == "__main__":

@@ -152,7 +152,7 @@ def _sumi_markdown(body: bytes) -> str:
     return page_markdown(parse_html(body, None), "https://e.org/a/b").markdown
 
 
-def _without_markup(markdown: str) -> str:
+def without_markup(markdown: str) -> str:
     return _shown(render(_TITLE.sub("", markdown, count=1)).encode())
 
 
@@ -195,8 +195,8 @@ def _readability(body: bytes) -> str:
 
 # With how its result is made plain, for which the time is not counted.
 EXTRACTORS: Final[dict[str, tuple[Extract, Callable[[str], str]]]] = {
-    "sumi": (_sumi, _without_markup),
-    "sumi, Markdown alone": (_sumi_markdown, _without_markup),
+    "sumi": (_sumi, without_markup),
+    "sumi, Markdown alone": (_sumi_markdown, without_markup),
     "turbohtml main_content": (_turbohtml, str),
     "resiliparse": (_resiliparse, str),
     "trafilatura": (_trafilatura, str),
@@ -263,7 +263,7 @@ def main() -> None:
         return
     if options.each:
         for article in corpus:
-            precision, recall = shares(article.text, _without_markup(_sumi(article.body)))
+            precision, recall = shares(article.text, without_markup(_sumi(article.body)))
             print(
                 f"{precision:.3f} {recall:.3f} {'whole' if article.is_whole else 'beginning'} {article.name}"
             )
