@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,6 +113,14 @@ def test_each_v_shows_more() -> None:
 def test_quiet_says_nothing_about_a_complete_run() -> None:
     assert told(Verbosity.QUIET, *EVENTS, summary(captured=3)) == ""
     assert told(Verbosity.QUIET, *EVENTS, summary("partial", not_found=1)) == "partial: one page failed"
+
+
+def test_quiet_says_nothing_about_failures_that_the_user_allowed() -> None:
+    """Or cron would mail the same dead links every night."""
+    allowed = msgspec.structs.replace(summary("limited", not_found=1), excused={"allowed": 1})
+    assert told(Verbosity.QUIET, *EVENTS, allowed) == ""
+    cut = msgspec.structs.replace(allowed, left_out={"over_cap": 3})
+    assert told(Verbosity.QUIET, *EVENTS, cut).startswith("limited: 3 pages left out")
 
 
 # --- hostile text

@@ -3,7 +3,7 @@
 import time
 from enum import IntEnum
 
-from sumi.console.summary import status_line, summary_lines
+from sumi.console.summary import is_as_wanted, status_line, summary_lines
 from sumi.console.terminal import Palette, duration, printable
 from sumi.events import (
     AlreadyFinished,
@@ -31,7 +31,7 @@ MOST_FAILURES = 20
 
 
 class Verbosity(IntEnum):
-    QUIET = -1  # only the final status line, unless the run is complete
+    QUIET = -1  # only the final status line, unless all is as the user wants it
     NORMAL = 0  # start, warnings, the first failures, summary
     PAGES = 1  # and every page
     EVERYTHING = 2  # and retries and robots.txt
@@ -77,7 +77,7 @@ class Narrator:
         return progress_line(event)
 
     def _quiet(self, event: Event) -> list[str]:
-        if isinstance(event, Summary) and event.status != "complete":
+        if isinstance(event, Summary) and not is_as_wanted(event):
             return [status_line(event, self._palette)]
         return []
 

@@ -171,6 +171,12 @@ def _why_complete(summary: Summary) -> str:
     return f"{EVERYTHING}, except {_counted(denied)} that robots.txt disallows"
 
 
+def is_as_wanted(summary: Summary) -> bool:
+    """Complete, or with no other failures than those that the user allowed or that never count."""
+    only_excused = summary.excused and not (summary.left_out or summary.alone or summary.amiss)
+    return summary.status == "complete" or (summary.status == "limited" and bool(only_excused))
+
+
 def why_limited(summary: Summary) -> str:
     if summary.alone:
         what = "a domain of one page" if summary.job == "map" else "one page"
