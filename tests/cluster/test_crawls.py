@@ -3,11 +3,15 @@
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.cluster.many_hosts import ManyHosts, many_hosts
 from tests.commands import RunSumi, SpawnSumi, wait_until
+from tests.object_stores import BUCKET, moto
 from tests.postgres import Postgres
+
+pytest.importorskip("obstore")
 
 PAUSE = 0.05
 
@@ -52,6 +56,71 @@ def test_two_machines_share_a_crawl(
         assert len(web.pages_asked()) == 8 * 6
         web.require_polite(PAUSE)
     assert "complete" in run_sumi("status", address, "--job", job).stdout
+
+
+def test_a_crawl_keeps_its_archive_in_a_store_and_has_the_pages_of_one_on_one_machine(
+    postgres: Postgres, run_sumi: RunSumi, spawn_sumi: SpawnSumi, tmp_path: Path, job: str
+) -> None:
+    address = postgres.address()
+    env = {**moto().environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    with many_hosts(hosts=6, pages=5) as web:
+        alone = run_sumi("run", "--config", configured(tmp_path, "alone", web), "-q")
+        assert alone.returncode == 0, alone.stderr
+        shared = ("--state", address, "--job", job, "-q")
+        first = ("run", "--config", configured(tmp_path, "one", web), *shared)
+        web.log.clear()
+        running = spawn_sumi(*first, "--store", f"s3://{BUCKET}/{job}", env=env)
+        wait_until(running, lambda: bool(web.log))
+        # The second machine learns the store from the job.
+        second = ("run", "--config", configured(tmp_path, "two", web), *shared)
+        done = run_sumi(*second, env=env)
+        assert done.returncode == 0, done.stderr
+        assert running.process.wait(timeout=60) == 0, running.stderr.read_text()
+        assert set(web.pages_asked().values()) == {1}
+    assert not list(tmp_path.glob("[ot]*/**/*.html*"))
+    wanted = rows(tmp_path / "alone")
+    assert len(wanted) == 6 * 5
+    assert rows(tmp_path / "one") == rows(tmp_path / "two") == wanted  # each lists all pages in the end
+    done = run_sumi("export", "jsonl", address, "--job", job, "-o", "shared.jsonl", env=env)
+    assert done.returncode == 0, done.stderr
+    assert run_sumi("export", "jsonl", "alone", "-o", "alone.jsonl").returncode == 0
+    assert texts(tmp_path / "shared.jsonl") == texts(tmp_path / "alone.jsonl")
+    found = run_sumi("search", '"page 3 of h2.web.test"', "--in", f"{address}#{job}", env=env)
+    assert f"http://h2.web.test:{web.port}/3" in found.stdout, found.stderr
+    checked = run_sumi("state", "check", address, "--job", job, "--deep", env=env)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert run_sumi("state", "gc", address, "--job", job, env=env).stdout.startswith("0 segments")
+
+
+def rows(workspace: Path) -> set[tuple[str, str]]:
+    """URL and content hash of every page, each once."""
+    text = (workspace / "metadata/crawl_metadata.jsonl").read_text()
+    found = [msgspec.json.decode(line) for line in text.splitlines()]
+    assert len({row["url"] for row in found}) == len(found)
+    return {(row["url"], row["content_sha256"]) for row in found}
+
+
+def texts(file: Path) -> dict[str, str]:
+    found = map(msgspec.json.decode, file.read_text().splitlines())
+    return {page["url"]: page["text"] for page in found}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run", "--unified", "--store", "s3://pages"), "--state"),
+        (("run", "--no-unified", "--state", "postgresql://x/y", "--store", "s3://pages"), "--unified"),
+        (("crawl", "run", "--state", "postgresql://x/y", "--store", "s3://pages"), "--unified"),
+        (("run", "--unified", "--state", "postgresql://x/y", "--store", "pages"), "s3://BUCKET"),
+    ],
+)
+def test_a_store_that_cannot_be_used_is_refused_in_a_sentence(
+    run_sumi: RunSumi, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    with many_hosts(hosts=1, pages=1) as web:
+        refused = run_sumi(*words, "--config", configured(tmp_path, "one", web))
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert said in refused.stderr
 
 
 def test_a_state_that_is_no_database_is_refused(run_sumi: RunSumi) -> None:

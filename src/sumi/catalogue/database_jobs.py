@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from sumi.errors import StateError
 from sumi.files.contents_place import keep_contents
-from sumi.state.folder import STATE_FOLDER
+from sumi.state.folder import STATE_FOLDER, WORKSPACE_STATES
 
 if TYPE_CHECKING:
     from sumi.state.cluster.jobs import JobRow
 
 _FOLDER: Final = "sumi/databases"
+_CRAWL: Final = "unified"
 
 
 def linked_folders(place: str) -> list[Path]:
@@ -53,6 +54,8 @@ def _linked(address: str, row: "JobRow") -> Path:
     # By its number too: another job may get the name of one that was removed.
     number = sha256(f"{address}\n{row.id}\n{row.store}".encode()).hexdigest()[:16]
     home = usual / _FOLDER / number / row.name
-    write_link(home / STATE_FOLDER, Link(address, row.name))
-    keep_contents(home / STATE_FOLDER, row.store)
+    # A crawl is one by where its state is.
+    state = home / WORKSPACE_STATES / _CRAWL if row.kind == _CRAWL else home / STATE_FOLDER
+    write_link(state, Link(address, row.name))
+    keep_contents(state, row.store)
     return home

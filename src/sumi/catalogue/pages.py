@@ -18,11 +18,14 @@ import msgspec
 
 from sumi.catalogue.captures import CaptureReader, open_captures
 from sumi.catalogue.find import Job, JobKind
-from sumi.catalogue.page_files import MOST_TEXT_BYTES, PageFiles, open_page_files
+from sumi.catalogue.page_files import MOST_TEXT_BYTES, PageFiles, SegmentFiles, open_page_files
 from sumi.catalogue.role import load_role
 from sumi.errors import OutputRefused, StateDamaged, StorageFailed, UsageError
 from sumi.files.blobs import MOST_BODY_BYTES, FolderBlobs
+from sumi.files.contents_place import contents_of
+from sumi.files.objects import Objects
 from sumi.files.safe_files import SafeFolder
+from sumi.files.segments import SegmentReader
 from sumi.outcomes import KEPT, Outcome
 from sumi.parse.page.raw import unpacked
 from sumi.ports import Ledger, UrlRecord
@@ -127,7 +130,7 @@ async def _of_ledger(job: Job, ledger: Ledger) -> AsyncIterator[Pages]:
     if not root.is_dir():
         raise UsageError(f"{root} is not there any more")
     if role is not None:
-        yield _ArchivePages(ledger, role.home)
+        yield _ArchivePages(ledger, role.home, job.state)
         return
     with open_page_files(root, job.home, job.state) as files:
         yield _MirrorPages(ledger, files)
@@ -144,7 +147,7 @@ def open_contents(kind: JobKind, root: Path, state: Path) -> Iterator[Contents]:
         case JobKind.MAP:
             yield _NoContents()
         case JobKind.CRAWL:
-            yield _ArchiveContents(root)
+            yield _ArchiveContents(root, state)
         case _:
             with open_page_files(root, state.parent, state) as files:
                 yield _MirrorContents(files)
@@ -174,7 +177,10 @@ class _MirrorContents:
         if data is None:
             return None
         content = Content(data) if page.form is Form.FILE else split_page(data)
-        return content if _is_content(content.data, page.sha256) else None
+        if _is_content(content.data, page.sha256):
+            return content
+        # A capture has no front matter, but its text may begin as if it had.
+        return Content(data) if content.start and _is_content(data, page.sha256) else None
 
     def original(self, page: CapturedPage) -> bytes | None:
         body = None if page.body_at is None else self._files.body(page.body_at)
@@ -204,18 +210,25 @@ class _MirrorPages(_MirrorContents):
 
 
 class _ArchiveContents:
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, state: Path) -> None:
         self._home = home
         self._blobs: dict[str, FolderBlobs] = {}
+        address = contents_of(state)
+        self._segments = None if address is None else SegmentFiles(SegmentReader(Objects(address)))
 
     def read(self, page: CapturedPage) -> Content | None:
-        root = "/".join(page.path.split("/")[:-_SHARDS])
-        blobs = self._opened(root)
+        if self._segments is not None:
+            body = self._segments.read(page.path, MOST_BODY_BYTES)
+        else:
+            body = self._blob(page)
+        return Content(body) if body is not None and _is_content(body, page.sha256) else None
+
+    def _blob(self, page: CapturedPage) -> bytes | None:
+        blobs = self._opened("/".join(page.path.split("/")[:-_SHARDS]))
         try:
-            body = None if blobs is None else blobs.open(page.sha256, MOST_BODY_BYTES)
+            return None if blobs is None else blobs.open(page.sha256, MOST_BODY_BYTES)
         except (OutputRefused, StorageFailed):
             return None
-        return Content(body) if body is not None and _is_content(body, page.sha256) else None
 
     def _opened(self, root: str) -> FolderBlobs | None:
         if root not in self._blobs:
@@ -231,8 +244,8 @@ class _ArchiveContents:
 
 
 class _ArchivePages(_ArchiveContents):
-    def __init__(self, ledger: Ledger, home: Path) -> None:
-        super().__init__(home)
+    def __init__(self, ledger: Ledger, home: Path, state: Path) -> None:
+        super().__init__(home, state)
         self._ledger = ledger
 
     async def all(self) -> AsyncIterator[CapturedPage]:

@@ -36,7 +36,7 @@ def test_a_run_that_resumes_killed_ones_began_with_the_first_of_them() -> None:
             await copies.load(ledger, lambda _facts: True)
             starts.append(copies.since)
             if now == 30.0:  # the others are killed
-                await copies.finish(ledger)
+                await copies.finish(ledger, lambda _facts: True, is_over=True)
         return starts
 
     assert asyncio.run(began()) == [10.0, 10.0, 10.0, 40.0]

@@ -29,7 +29,7 @@ class Archive:
 
     def __init__(
         self,
-        blobs: Blobs,
+        blobs: Blobs | None,
         folder: str,
         page_type: Callable[[str], str],
         copies: LedgerCopies,
@@ -56,12 +56,15 @@ class Archive:
     async def accept(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
         """Store the body, if it is to be kept; return what to record of the page."""
         path = None
-        if digest.raw_sha256 is not None:
+        if digest.raw_sha256 is not None and self._blobs is not None:
             body = digest.raw if self._packed else response.body
             path = f"{self._folder}/{self._blobs.put(digest.raw_sha256, body)}"
+        return msgspec.structs.replace(self.facts_of(lease, response, digest), path=path)
+
+    def facts_of(self, lease: Lease, response: Response, digest: PageDigest) -> PageFacts:
+        """All but where its body is."""
         return msgspec.structs.replace(
             page_facts(response, digest),
-            path=path,
             sha256=digest.raw_sha256,
             raw=digest.raw_sha256,
             charset=digest.charset,
@@ -70,7 +73,9 @@ class Archive:
         )
 
     def has_whole(self, facts: PageFacts) -> bool:
-        return facts.path is None or facts.raw is None or self._blobs.has_whole(facts.raw)
+        if facts.path is None or facts.raw is None or self._blobs is None:
+            return True
+        return self._blobs.has_whole(facts.raw)
 
     async def note_ending(self, lease: Lease, verdict: Verdict, at: float) -> None:
         """Nothing to store for a page without content; the ledger has the reason."""
@@ -88,7 +93,8 @@ class Archive:
             await self._copies.ask_for_another_sync()
 
     def _write(self, due: list[UrlRecord]) -> None:
-        self._blobs.sync()
+        if self._blobs is not None:
+            self._blobs.sync()
         self._copies.write(due)
 
     def remarks(self) -> tuple[str, ...]:
@@ -96,7 +102,7 @@ class Archive:
         return ()
 
     async def finish(self, ledger: Ledger, stats: FrontierStats) -> None:
-        await self._copies.finish(ledger)
+        await self._copies.finish(ledger, self.has_whole, is_over=not stats.pending)
 
 
 def _settled_record(lease: Lease, verdict: Verdict, at: float, facts: PageFacts) -> UrlRecord:

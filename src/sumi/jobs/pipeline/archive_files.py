@@ -25,6 +25,7 @@ from sumi.jobs.pipeline.ledger_copies import (
 from sumi.jobs.pipeline.page_index import IndexCopy, IndexRecord, index_records, open_page_index
 from sumi.jobs.pipeline.pages_csv import CrawlMetadata, PagesCsv, TrajectoryCsv
 from sumi.jobs.pipeline.policy import page_type_of
+from sumi.jobs.pipeline.segment_archive import SegmentArchive, SegmentBodies
 from sumi.jobs.pipeline.spool import SpoolCopy, SpoolWriter
 from sumi.model import Kind
 from sumi.outcomes import MEANINGS, Ending, Outcome
@@ -96,9 +97,21 @@ MEGABYTE = 1_000_000
 class ArchiveFiles:
     """The files of one run, opened and closed together. ``writer`` names this process."""
 
-    def __init__(self, config: CrawlConfig, writer: str, metrics: Path, clock: Clock) -> None:
+    def __init__(
+        self,
+        config: CrawlConfig,
+        writer: str,
+        metrics: Path,
+        clock: Clock,
+        bodies: SegmentBodies | None = None,
+        *,
+        is_shared: bool = False,
+    ) -> None:
+        """``bodies``: of a crawl that keeps them in an object store."""
         self._config = config
         self._clock = clock
+        self._bodies = bodies
+        self._is_shared = is_shared
         self.files = SafeFolder(config.store.root, writer)
         store = config.store
         self.blobs = FolderBlobs(self.files, packed=store.compress, mode=store.permissions)
@@ -118,19 +131,22 @@ class ArchiveFiles:
         on_copied: Callable[[Sequence[UrlRecord]], None] = lambda records: None,
     ) -> Archive:
         config = self._config
-        return Archive(
-            self.blobs,
-            config.store.root.relative_to(config.workspace).as_posix(),
-            page_type_of(config),
-            LedgerCopies(copies, self._clock, on_copied),
-            (self.counts.settled, *on_settled),
-            packed=config.store.compress,
-        )
+        page_type, heard = page_type_of(config), (self.counts.settled, *on_settled)
+        lines = LedgerCopies(copies, self._clock, on_copied, is_shared=self._is_shared)
+        if self._bodies is not None:
+            return SegmentArchive(self._bodies, page_type, lines, heard)
+        folder = config.store.root.relative_to(config.workspace).as_posix()
+        return Archive(self.blobs, folder, page_type, lines, heard, packed=config.store.compress)
 
     @asynccontextmanager
     async def packing(self, io: Io) -> AsyncIterator[Io]:
         """Replace the digester by one that packs bodies as the configuration says."""
-        if not self._config.store.compress:
+        if self._bodies is not None:
+            try:
+                yield dataclasses.replace(io, segments=self._bodies.segments)
+            finally:
+                await self._bodies.segments.aclose()
+        elif not self._config.store.compress:
             yield dataclasses.replace(io, digester=NoPacking(io.digester))
         elif self._config.store.dictionary is PackingDictionary.OFF:
             yield io

@@ -14,6 +14,7 @@ from sumi.jobs.pipeline.options import (
     add_sharing,
     begun,
     read_config,
+    refuse_store,
     report,
     run_options,
     sharing,
@@ -64,6 +65,7 @@ def run(arguments: Sequence[str]) -> int:
     options = parser.parse_all(arguments)
     run_options(options)
     shared = sharing(parser, options)
+    refuse_store(parser, shared)
     if not begun(parser, options):
         return 0
     return run_crawler(options, read_config(options), shared, unified=False)

@@ -25,6 +25,7 @@ from sumi.jobs.pipeline.options import (
     add_sharing,
     begun,
     read_config,
+    refuse_store,
     run_options,
     sharing,
 )
@@ -85,6 +86,7 @@ def run(arguments: Sequence[str]) -> int:
     unified = config.mode == "unified" if options.unified is None else options.unified
     if unified:
         return run_crawler(options, config, shared, unified=True)
+    refuse_store(parser, shared)
     return _run_both(options, config, shared)
 
 

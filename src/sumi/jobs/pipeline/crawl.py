@@ -1,5 +1,6 @@
 """``sumi crawl run`` and ``sumi run --unified``: assembles a crawl by policy and runs it."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from os import PathLike
@@ -24,11 +25,13 @@ from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run
 from sumi.errors import StateError, UsageError
 from sumi.events import Event, Listener, Progress, Summary
+from sumi.files.objects import Objects
 from sumi.jobs.pipeline.archive import Archive
 from sumi.jobs.pipeline.archive_files import ArchiveFiles
 from sumi.jobs.pipeline.config import CrawlConfig, RunOptions
 from sumi.jobs.pipeline.config_file import load_crawl_config, load_seeds
 from sumi.jobs.pipeline.recipe import crawl_job
+from sumi.jobs.pipeline.segment_archive import SegmentBodies
 from sumi.jobs.pipeline.spool_reader import unread_bytes
 from sumi.jobs.pipeline.state import (
     BACKEND_SETTING,
@@ -52,6 +55,7 @@ class CrawlOptions(RunOptions, frozen=True, kw_only=True):
     again: bool = False  # request known pages again, in case they changed
     state: str | None = None  # the address of a database, for a crawl of many machines
     name: str | None = None  # of the job there
+    store: str | None = None  # the address of an object store, for the archive of such a crawl
 
     @property
     def job(self) -> str:
@@ -70,6 +74,7 @@ async def crawl(
     again: bool = False,
     state: str | None = None,
     name: str | None = None,
+    store: str | None = None,
     warc: str | None = None,
     processes: int | None = None,
     min_free: int | None = None,
@@ -83,14 +88,16 @@ async def crawl(
 
     ``config`` is the YAML file, or what was read from it. ``read_config`` is called when the run is asked to
     reload; the run adopts the limits of what it returns. ``state``: the address of a database, in which the
-    crawl is called ``name`` and other machines with the same configuration share it. ``operating``:
-    ``max_time``, ``log_file``, ``notify`` and ``notify_secret``.
+    crawl is called ``name`` and other machines with the same configuration share it. ``store``: the address
+    of an object store for its archive. ``operating``: ``max_time``, ``log_file``, ``notify`` and
+    ``notify_secret``.
     """
     options = CrawlOptions(
         unified=unified,
         again=again,
         state=state,
         name=name,
+        store=store,
         warc=warc,
         processes=processes,
         min_free=min_free,
@@ -126,8 +133,7 @@ async def _crawl(
         refuse_half_reset(config.workspace)
         require_disk_space(config.workspace, options.min_free)
         async with _opened(config, options, job, listeners, control, claim.lock) as (io, store, archive):
-            if options.state is None:
-                await _claim_role(Role(options.job, config.workspace), store, config.frontier.db_path)
+            await _claim_role(Role(options.job, config.workspace), store, config.frontier.db_path)
             if options.again:
                 await _queue_again(store, io.clock)
             place = _place(config, options)
@@ -170,10 +176,13 @@ async def _opened(
     lock: FolderLock,
 ) -> AsyncIterator[tuple[Io, JobStore, Archive]]:
     clock = SystemClock()
-    store = await _store(config, options, job, clock, teller(listeners), control, lock)
+    tell = teller(listeners)
+    store, address = await _store(config, options, job, clock, tell, control, lock)
     team = team_of(store)
     try:
-        files = ArchiveFiles(config, options.job, config.metrics.crawler_path, clock)
+        bodies = None if address is None else SegmentBodies(Objects(address), tell)
+        metrics, is_shared = config.metrics.crawler_path, team is not None
+        files = ArchiveFiles(config, options.job, metrics, clock, bodies, is_shared=is_shared)
         try:
             archive, pressed = _archive(config, options, files, control, clock)
             heard = (*listeners, *files.listeners, *pressed)
@@ -198,18 +207,20 @@ async def _store(
     tell: Listener,
     control: Control,
     lock: FolderLock,
-) -> JobStore:
+) -> tuple[JobStore, str | None]:
+    """And the address of the archive, if it is in an object store."""
     section = config.frontier
     if options.state is None:
-        wanted = options.durability
-        return open_store(section.backend, section.db_path, job.frontier, clock.now(), wanted, tell, lock)
+        wanted, now = options.durability, clock.now()
+        return open_store(section.backend, section.db_path, job.frontier, now, wanted, tell, lock), None
+    if options.store is not None:
+        await asyncio.to_thread(Objects(options.store).check)
     refuse_state_in(section.db_path)
     from sumi.assembly.many_machines import join
 
     name = options.name or config.workspace.resolve().name
-    shared = SharedJob(options.state, name, options.job, SharedRecipe())
-    store, _ = await join(shared, job, clock, tell, control)
-    return store
+    shared = SharedJob(options.state, name, options.job, SharedRecipe(), options.store)
+    return await join(shared, job, clock, tell, control)
 
 
 def _archive(

@@ -92,8 +92,11 @@ class LedgerCopies:
         copies: Sequence[Copy],
         clock: Clock,
         on_copied: Callable[[Sequence[UrlRecord]], None] = lambda records: None,
+        *,
+        is_shared: bool = False,
     ) -> None:
         self._copies = copies
+        self._is_shared = is_shared
         self._clock = clock
         self._on_copied = on_copied  # called with settled pages once every copy has them
         self._fresh: list[UrlRecord] = []
@@ -112,6 +115,8 @@ class LedgerCopies:
         A page whose body a power cut took gets no line: it will be fetched again.
         """
         self._ledger = ledger
+        if self._is_shared:  # a note would be that of all
+            return
         before = await _read_standing(ledger)
         since = started = self._clock.now()
         if before is not None and not before.whole:
@@ -134,10 +139,13 @@ class LedgerCopies:
         if self._durable and self._ledger is not None and self._standing is not None:
             await _note(self._ledger, self._standing)
 
-    async def finish(self, ledger: Ledger) -> None:
+    async def finish(self, ledger: Ledger, has_whole: Callable[[PageFacts], bool], *, is_over: bool) -> None:
         """Called at an orderly end, when everything settled is durable."""
         due, self._durable, self._fresh = self._durable + self._fresh, [], []
         self.write(due)
+        if self._is_shared and is_over:
+            marks = {copy.name: copy.mark for copy in self._copies}
+            await self._complete(ledger, Standing(0.0, marks, whole=False), has_whole)
         if self._standing is not None:
             await _note(ledger, msgspec.structs.replace(self._standing, whole=True))
 
@@ -155,14 +163,16 @@ class LedgerCopies:
             for copy in self._copies
             if copy.name in before.marks
         ]
+        # Times of a database are converted with an offset that is measured again and again.
+        seconds = (-1, 0, 1) if self._is_shared else (0,)
         batch: list[UrlRecord] = []
         async for record in ledger.records(UP_TO_DATE):
             if (record.at or 0.0) >= before.started and is_up_to_date_page(record):
                 batch.append(record)
             if len(batch) == BATCH:
-                _add_missing(batch, unfinished, has_whole)
+                _add_missing(batch, unfinished, has_whole, seconds)
                 batch = []
-        _add_missing(batch, unfinished, has_whole)
+        _add_missing(batch, unfinished, has_whole, seconds)
 
 
 class _Unfinished(NamedTuple):
@@ -172,10 +182,18 @@ class _Unfinished(NamedTuple):
 
 
 def _add_missing(
-    records: list[UrlRecord], unfinished: list[_Unfinished], has_whole: Callable[[PageFacts], bool]
+    records: list[UrlRecord],
+    unfinished: list[_Unfinished],
+    has_whole: Callable[[PageFacts], bool],
+    seconds: Sequence[int],
 ) -> None:
+    """``seconds``: by which the time in a line may differ."""
     for copy, mark, present in unfinished:
-        absent = (one for one in records if identity(one.url, second_of(one)) not in present)
+        absent = [
+            one
+            for one in records
+            if not any(identity(one.url, second_of(one) + by) in present for by in seconds)
+        ]
         missing = [one for one in absent if has_whole(one.facts)]
         if missing:
             copy.append(missing, mark)

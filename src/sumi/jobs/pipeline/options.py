@@ -24,6 +24,7 @@ from sumi.console.terminal import Sink, printable
 from sumi.errors import UsageError
 from sumi.policy import Durability, is_database
 from sumi.settings.kinds import JOB_NAME, STATE, parsed
+from sumi.settings.kinds import STORE as OBJECT_STORE
 from sumi.settings.operating import OPERATING
 
 if TYPE_CHECKING:
@@ -103,19 +104,35 @@ def add_sharing(parser: SentenceParser) -> None:
         "configuration share it by the same command. Default: frontier.backend of the configuration.",
     )
     parser.add_argument("--job", metavar="NAME", help="Its name there. Default: that of the workspace.")
+    parser.add_argument(
+        "--store",
+        metavar="URL",
+        help="With --state, and in one process (sumi run --unified): keep the archive in an S3-compatible "
+        "store, s3://BUCKET/PREFIX or file:///FOLDER. Default: files of each machine.",
+    )
 
 
 def sharing(parser: SentenceParser, options: argparse.Namespace) -> dict[str, Any]:
     """What ``add_sharing`` added, checked."""
     if options.state is None:
-        if options.job is not None:
-            parser.error("--job names a crawl in a database: give its address by --state")
-        return {"state": None, "name": None}
+        for option, words in (("job", "names a crawl in"), ("store", "is for the archive of a crawl in")):
+            if getattr(options, option) is not None:
+                parser.error(f"--{option} {words} a database: give its address by --state")
+        return {"state": None, "name": None, "store": None}
     if not is_database(options.state):
         parser.error("--state takes the address of a database, postgresql://HOST/DATABASE")
     state = parsed(STATE, options.state, "--state")
     name = None if options.job is None else str(parsed(JOB_NAME, options.job, "--job"))
-    return {"state": str(state), "name": name}
+    store = None if options.store is None else str(parsed(OBJECT_STORE, options.store, "--store"))
+    return {"state": str(state), "name": name, "store": store}
+
+
+def refuse_store(parser: SentenceParser, shared: dict[str, Any]) -> None:
+    """For a crawler that hands bodies over to a scraper."""
+    if shared["store"] is not None:
+        parser.error(
+            "--store is for sumi run --unified: a scraper takes bodies from files that its crawler left"
+        )
 
 
 def add_run_id(parser: SentenceParser) -> None:
