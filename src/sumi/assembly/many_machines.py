@@ -75,7 +75,8 @@ def _refuse_another(shared: SharedJob, row: JobRow, before: SharedRecipe) -> Non
     assert shared.recipe is not None
     if row.state != "ready":
         raise StateError(f"the job {row.name} is being copied into the database by sumi state migrate")
-    ours, theirs = (each.settings.get("url") for each in (shared.recipe, before))
+    key = "urls" if shared.kind == "capture" else "url"
+    ours, theirs = (each.settings.get(key) for each in (shared.recipe, before))
     if row.kind != shared.kind or (ours is not None and theirs is not None and ours != theirs):
         about = "" if theirs is None else f" of {msgspec.json.decode(theirs)}"
         raise UsageError(

@@ -12,6 +12,7 @@ from sumi.console.summary import exit_code
 from sumi.errors import UsageError
 from sumi.jobs.capture.settings import STORE
 from sumi.jobs.mirror.settings import SETTINGS
+from sumi.settings.kinds import FOLDER
 from sumi.settings.sources import Given, gathered
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def build_parser() -> SentenceParser:
         metavar="mirror|capture",
         help="A mirror of each site, or one capture of them all. Default: mirror.",
     )
-    add_option(kind, STORE._replace(help="With --as capture: folder of the captures."))
+    add_option(kind, STORE._replace(kind=FOLDER, help="With --as capture: folder of the captures."))
     add_settings(parser, TABLE)
     add_reporting(parser)
     return parser

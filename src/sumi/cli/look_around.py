@@ -137,7 +137,7 @@ async def _next(job: "Job", state: str, about: str, status: "JobStatus | None") 
 def _next_of_capture(job: "Job", state: str) -> str:
     verbs = {"running": "show", "paused": "resume", "completed": "export"}
     store = _shown(job.root)
-    where = [] if store == "captures" else ["--store", store]
+    where = [] if store == "captures" else ["--captures", store]
     return command_line("sumi", "capture", verbs.get(state, "resume"), job.name, *where)
 
 

@@ -97,22 +97,30 @@ def _work(address: str, own: dict[str, object], reporter: Reporter) -> "Summary"
         from sumi.assembly.many_machines import look_up
         from sumi.assembly.parts import run_loop
         from sumi.assembly.shared_job import read_recipe
-        from sumi.jobs.mirror.run import join_mirror
-        from sumi.jobs.mirror.sharing import settings_for_worker
 
         name = own.pop("job", None)
         row = asyncio.run(look_up(address, None if name is None else str(name), reporter))
-        _require_mirror(row, address)
-        settings = settings_for_worker(read_recipe(row.name, row.recipe), address, row.name, own)
+        _require_known(row, address)
+        recipe = read_recipe(row.name, row.recipe)
+        if row.kind == "capture":
+            from sumi.jobs.capture.run import join_capture
+            from sumi.jobs.capture.sharing import settings_for_worker as settings_for_capture
+
+            captured = settings_for_capture(recipe, address, row.name, own)
+            return run_loop(join_capture(captured, [reporter]))
+        from sumi.jobs.mirror.run import join_mirror
+        from sumi.jobs.mirror.sharing import settings_for_worker
+
+        settings = settings_for_worker(recipe, address, row.name, own)
         return run_loop(join_mirror(settings, [reporter]))
     finally:
         reporter.close()
 
 
-def _require_mirror(row: "JobRow", address: str) -> None:
+def _require_known(row: "JobRow", address: str) -> None:
     if row.wish == "stop":
         raise StateError(f"the job {row.name} is stopped: sumi resume lets workers go on with it")
-    if row.kind != "mirror":
+    if row.kind not in ("mirror", "capture"):
         command = "run --unified" if row.kind == "unified" else "run"
         raise StateError(
             f"the job {row.name} is a crawl, whose configuration is not in the database: help with it by "

@@ -23,6 +23,7 @@ from sumi.jobs.capture.settings import (
     CAPTURE_SETTINGS,
     RESUME_SETTINGS,
     STORE,
+    WHERE,
     CaptureSettings,
     load_capture_settings,
     resumed_settings,
@@ -48,12 +49,12 @@ While a capture runs, from another terminal: sumi capture pause, resume, cancel.
 
 
 _USUAL = (
-    *("url", "--store", "--limit", "--include", "--exclude", "--external-hops", "--render", "--wait-for"),
+    *("url", "--captures", "--limit", "--include", "--exclude", "--external-hops", "--render", "--wait-for"),
     *("--rate-limit", "--contact", "--skip-cache", "--warc", "--config", "--json", "--quiet", "--verbose"),
 )
 _RESUME_USUAL = (
     "job",
-    "--store",
+    "--captures",
     "--rate-limit",
     "--auth",
     "--header",
@@ -114,7 +115,7 @@ def run_reported(
 
 
 def _steps(job: str, status: str, store: str) -> list[tuple[str, str]]:
-    where = [] if store == STORE.default else ["--store", store]
+    where = [] if store == STORE.default else ["--captures", store]
     export = ("export", command_line("sumi", "capture", "export", job, *where))
     if status == "completed":
         return [export]
@@ -130,7 +131,7 @@ def _parser(
     examples: str,
     *,
     job: str | None = None,
-    settings: Sequence[Setting] = (STORE,),
+    settings: Sequence[Setting] = WHERE,
     usual: Sequence[str] = (),
 ) -> SentenceParser:
     """``job``: the default job; "" if one must be given, None if the verb takes none."""
@@ -154,14 +155,14 @@ def _captures(options: argparse.Namespace) -> "Captures":
     """The folder given by the flag or the environment variable."""
     from sumi.jobs.capture.captures import Captures
 
-    return Captures(store_given(given_flags(options, (STORE,)), os.environ))
+    return Captures(store_given(given_flags(options, WHERE), os.environ))
 
 
 # ── list ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 _LIST_EXAMPLES = """\
   sumi capture list
-  sumi capture list --store docs --json | jq -r .id
+  sumi capture list --captures docs --json | jq -r .id
 """
 
 

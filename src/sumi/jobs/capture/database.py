@@ -340,15 +340,15 @@ class CaptureDatabase:
 
     def _check_schema(self) -> None:
         if not self._is_ours:
-            raise StateError(f"{self._path} is the database of another program: use another --store")
+            raise StateError(f"{self._path} is the database of another program: use another --captures")
         if self._version != USER_VERSION:
             raise StateError(
                 f"{self._path} has version {self._version}, this version of sumi reads {USER_VERSION}: "
-                "use the version that wrote it, or another --store"
+                "use the version that wrote it, or another --captures"
             )
 
     def _errors_explained(self) -> AbstractContextManager[None]:
-        return sqlite_errors(self._path, "use another --store")
+        return sqlite_errors(self._path, "use another --captures")
 
 
 _JOB_FIELDS = CaptureJob.__struct_fields__

@@ -42,7 +42,7 @@ class CaptureFolder:
         owner, so jobs that are still recorded as under way have died and are marked as interrupted. A folder
         that was made for a capture that could not start is removed."""
         try:
-            claim = Claim(self.path, command, option="--store", leaves_something=lambda: self.has_jobs)
+            claim = Claim(self.path, command, option="--captures", leaves_something=lambda: self.has_jobs)
         except StateLocked as error:
             raise StateLocked(f"a capture is already in progress: {error}") from None
         with claim:
@@ -58,7 +58,7 @@ class CaptureFolder:
         """To read, even while another process writes."""
         path = self.path / CAPTURES
         if not path.is_file():
-            raise UsageError(f"{self.path} holds no captures; give their folder with --store")
+            raise UsageError(f"{self.path} holds no captures; give their folder with --captures")
         database = CaptureDatabase(path, readonly=True)
         try:
             yield database

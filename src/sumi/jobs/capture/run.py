@@ -17,7 +17,9 @@ from sumi.assembly.parts import (
     connected,
     open_store,
     raise_limit,
+    refuse_state_in,
     replayed,
+    team_of,
     teller,
 )
 from sumi.assembly.session_watch import session_watch
@@ -29,6 +31,8 @@ from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run
 from sumi.errors import UsageError
 from sumi.events import Event, Listener, PageDeferred, RunStarted, StateChanged, Summary
+from sumi.files.objects import Objects
+from sumi.files.segments import SegmentReader, SegmentWriter
 from sumi.history.recorder import FOLDER as HISTORY
 from sumi.history.recorder import HistoryRecorder
 from sumi.jobs.capture.cache import (
@@ -45,6 +49,7 @@ from sumi.jobs.capture.output import CaptureOutput
 from sumi.jobs.capture.recipe import capture_job
 from sumi.jobs.capture.rows import CaptureJob, JobStatus
 from sumi.jobs.capture.settings import CaptureSettings, keyword_settings, storable
+from sumi.jobs.capture.sharing import SharedCaptureOutput, shared_capture
 from sumi.outcomes import Outcome
 from sumi.policy import Preset, RenderMode
 from sumi.ports import JobStore, Source
@@ -91,6 +96,21 @@ async def capture(
         return captured
 
 
+async def join_capture(
+    settings: CaptureSettings, listeners: Sequence[Listener], control: Control | None = None
+) -> Summary:
+    """``sumi worker``: help with a capture that is in a database already."""
+    raise_limit()
+    job = affordable(capture_job(settings), settings.processes)
+    recipe = msgspec.structs.replace(job.recipe, retry_earlier=False)  # that is for whoever starts it
+    job = msgspec.structs.replace(job, recipe=recipe)
+    async with operated(settings, job, listeners) as heard:
+        captured = await _captured(
+            settings, job, heard, control or Control(), None, lambda _row: None, joins=True
+        )
+        return captured.summary
+
+
 async def _captured(
     settings: CaptureSettings,
     job: Job,
@@ -98,15 +118,20 @@ async def _captured(
     control: Control,
     job_id: str | None,
     begun: Callable[[CaptureJob], None],
+    *,
+    joins: bool = False,
 ) -> Captured:
     folder = CaptureFolder(Path(settings.store))
     with folder.writing("sumi capture") as database:
         require_disk_space(folder.path, settings.min_free)
-        before = None if job_id is None else folder.job(database, job_id)
+        known = settings.job if job_id is None else job_id
+        before = None
+        if known is not None and (job_id is not None or database.job(known) is not None):
+            before = folder.job(database, known)
         row = _recorded(settings, folder, database, before)
         had = database.count_pages(row.id)
         try:
-            return await _run(settings, job, folder, database, row, listeners, control, begun)
+            return await _run(settings, job, folder, database, row, listeners, control, begun, joins=joins)
         except UsageError:
             if database.count_pages(row.id) == had:
                 _undo_record(folder, database, row.id, before)
@@ -171,10 +196,11 @@ def _recorded(
 ) -> CaptureJob:
     now = SystemClock().now()
     if known is None:
-        row = CaptureJob(new_job_id(now), settings.urls, JobStatus.PENDING, now, storable(settings))
+        name = settings.job or new_job_id(now)
+        row = CaptureJob(name, settings.urls, JobStatus.PENDING, now, storable(settings))
     else:
         row = msgspec.structs.replace(known, status=JobStatus.PENDING, settings=storable(settings))
-    make_folders(folder.job_folder(row.id) / STATE_FOLDER, "--store")
+    make_folders(folder.job_folder(row.id) / STATE_FOLDER, "--captures")
     folder.remove_flags(row.id)  # left by a process that died
     database.put_job(row)
     return row
@@ -201,9 +227,12 @@ async def _run(
     listeners: Sequence[Listener],
     control: Control,
     begun: Callable[[CaptureJob], None],
+    *,
+    joins: bool,
 ) -> Captured:
     home = folder.job_folder(row.id)
-    async with _opened(settings, job, folder, database, row, listeners) as (io, store, output):
+    opened = _opened(settings, job, folder, database, row, listeners, control, joins=joins)
+    async with opened as (io, store, output):
         begun(row)
         place = Place(
             ", ".join(settings.urls),
@@ -220,6 +249,31 @@ async def _run(
         return Captured(output.mark(_status(summary), io.clock.now()), summary)
 
 
+async def _store(
+    settings: CaptureSettings,
+    job: Job,
+    state: Path,
+    name: str,
+    tell: Listener,
+    control: Control,
+    *,
+    joins: bool,
+) -> tuple[JobStore, Objects | None]:
+    """And where the pages are, if not only in the folder."""
+    clock = SystemClock()
+    if not settings.is_shared:
+        return open_store(None, state, job.frontier, clock.now(), settings.durability, tell), None
+    refuse_state_in(state)
+    shared = shared_capture(settings, settings.job or name, joins=joins)
+    if settings.contents is not None:
+        await asyncio.to_thread(Objects(settings.contents).check)
+    from sumi.assembly.many_machines import join
+
+    store, address = await join(shared, job, clock, tell, control)
+    assert address is not None  # no such job is made without
+    return store, Objects(address)
+
+
 @asynccontextmanager
 async def _opened(
     settings: CaptureSettings,
@@ -228,19 +282,23 @@ async def _opened(
     database: CaptureDatabase,
     row: CaptureJob,
     listeners: Sequence[Listener],
+    control: Control,
+    *,
+    joins: bool,
 ) -> AsyncIterator[tuple[Io, JobStore, CaptureOutput]]:
-    clock = SystemClock()
-    # The first capture of a folder has nothing to look up.
-    active = not settings.skip_cache and database.has_pages
+    clock, tell = SystemClock(), teller(listeners)
+    # The first capture of a folder has nothing to look up, and another machine has not our earlier ones.
+    active = not settings.skip_cache and database.has_pages and not settings.is_shared
     mode = job.render.mode
     vary_keys = VaryKeys(job.network, database.salt, hidden_cookies=mode is not RenderMode.NONE)
     cache = PageCache(database, vary_keys, active=active, max_age=settings.cache_age, mode=mode)
     source = CacheSource(cache, clock)
     digests = DigestCache(database, cache)
     state = folder.job_folder(row.id) / STATE_FOLDER
-    store = open_store(None, state, job.frontier, clock.now(), settings.durability, teller(listeners))
-    history = HistoryRecorder(folder.path / HISTORY, clock.now, row.id) if settings.history else None
-    output = CaptureOutput(
+    store, objects = await _store(settings, job, state, row.id, tell, control, joins=joins)
+    keeps_history = settings.history and not settings.is_shared
+    history = HistoryRecorder(folder.path / HISTORY, clock.now, row.id) if keeps_history else None
+    output = (CaptureOutput if objects is None else SharedCaptureOutput)(
         database,
         row,
         store,
@@ -249,13 +307,20 @@ async def _opened(
         digests,
         job.recipe.scope.base_urls,
         settings.limit,
-        teller(listeners),
+        tell,
         keep_bodies=settings.raw,
         history=history,
     )
+    segments = None
+    if objects is not None and isinstance(output, SharedCaptureOutput):
+        segments = SegmentWriter(objects, tell)
+        output.share(segments, SegmentReader(objects))
     heard = (_follow(folder, output, source, clock.now), *listeners)
+    processes, warc = settings.processes, settings.warc
     try:
-        async with connected(job, store, output, clock, heard, settings.processes, warc=settings.warc) as io:
+        async with connected(
+            job, store, output, clock, heard, processes, warc=warc, team=team_of(store)
+        ) as io:
             whole: Source = source
             if settings.replay_unlinked:
                 whole = MorePages(archived_pages(io.fetcher, Preset.CAPTURE), source, store)
@@ -264,8 +329,11 @@ async def _opened(
             if settings.urls_from:
                 lists = listed_pages(settings.urls_from, settings.urls_column, PRESETS[job.recipe.preset])
                 whole = MorePages(lists, whole, store)
-            yield dataclasses.replace(io, fetcher=fetcher, digester=digester, source=whole), store, output
+            io = dataclasses.replace(io, fetcher=fetcher, digester=digester, source=whole)  # noqa: PLW2901
+            yield dataclasses.replace(io, segments=segments), store, output
     finally:
+        if segments is not None:
+            await segments.aclose()
         if history is not None:
             history.close()
         await store.aclose()

@@ -7,8 +7,20 @@ from urllib.parse import unquote
 import msgspec
 
 from sumi.errors import UsageError
-from sumi.policy import Preset
-from sumi.settings.kinds import FOLDER, SWITCH, URL, decimal, many, split_userinfo, whole
+from sumi.policy import Preset, is_database
+from sumi.settings.kinds import (
+    FOLDER,
+    JOB_NAME,
+    STATE,
+    SWITCH,
+    URL,
+    Kind,
+    decimal,
+    many,
+    split_userinfo,
+    whole,
+)
+from sumi.settings.kinds import STORE as OBJECT_STORE
 from sumi.settings.operating import OPERATING
 from sumi.settings.setting import OUTPUT, PACE, TAKE, Setting, grouped, with_defaults
 from sumi.settings.shared import SHARED, SharedSettings
@@ -28,7 +40,11 @@ class CaptureSettings(SharedSettings, frozen=True, kw_only=True):
 
     urls: tuple[str, ...]
     written: tuple[str, ...] = ()  # the same URLs as the user wrote them, which is how they are requested
-    store: str = DEFAULT_STORE
+    store: str = DEFAULT_STORE  # the folder of the captures
+    captures: str | None = None  # the same, by a name that is no object store's
+    state: str | None = None  # the address of a database, for a capture of many machines
+    job: str | None = None  # its name there
+    contents: str | None = None  # the address of an object store, where such a capture keeps its pages
     limit: int = 0  # pages for each base URL; 0 = no limit
     external_hops: int = 0
     workers: int = DEFAULT_WORKERS
@@ -48,9 +64,44 @@ class CaptureSettings(SharedSettings, frozen=True, kw_only=True):
         msgspec.structs.force_setattr(self, "limit", max(self.limit, 0))
         hops = min(max(self.external_hops, 0), MOST_EXTERNAL_HOPS)
         msgspec.structs.force_setattr(self, "external_hops", hops)
+        if self.captures is not None:
+            msgspec.structs.force_setattr(self, "store", self.captures)
+            msgspec.structs.force_setattr(self, "captures", None)
+
+    @property
+    def is_shared(self) -> bool:
+        return self.state is not None
 
 
-STORE: Final = Setting("store", FOLDER, "Folder of the captures.", group=OUTPUT, default=DEFAULT_STORE)
+def _parse_place(text: str) -> str:
+    return str((OBJECT_STORE if "://" in text else FOLDER).parse(text))
+
+
+def _parse_database(text: str) -> str:
+    if not is_database(text):
+        raise ValueError(text)
+    return str(STATE.parse(text))
+
+
+_PLACE: Final = Kind("s3://BUCKET/PREFIX, file:///FOLDER or a folder", _parse_place, "URL|DIR")
+_DATABASE: Final = Kind(
+    "the address of a database, such as postgresql://db.example.org/sumi",
+    _parse_database,
+    "postgresql://HOST/DATABASE",
+)
+FOLDER_OF_CAPTURES: Final = Setting(
+    "captures", FOLDER, "Folder of the captures.", group=OUTPUT, otherwise=DEFAULT_STORE
+)
+# Before captures could be in an object store, this was the folder.
+STORE: Final = Setting(
+    "store",
+    _PLACE,
+    "With --state, the S3-compatible store for the pages: s3://BUCKET/PREFIX or file:///FOLDER. A plain "
+    "folder is that of the captures, as with --captures.",
+    group=OUTPUT,
+    default=DEFAULT_STORE,
+)
+WHERE: Final = (FOLDER_OF_CAPTURES, STORE)
 OWN: Final = (
     *grouped(
         TAKE,
@@ -80,7 +131,20 @@ OWN: Final = (
     ),
     *grouped(
         OUTPUT,
-        STORE,
+        *WHERE,
+        Setting(
+            "state",
+            _DATABASE,
+            "Keep the capture in this database, where other machines share it by sumi worker; its pages are "
+            "in --store.",
+            otherwise="files in the folder of the captures",
+        ),
+        Setting(
+            "job",
+            JOB_NAME,
+            "With --state, the name of the capture in the database.",
+            otherwise="its id",
+        ),
         Setting(
             "skip-cache",
             SWITCH,
@@ -122,7 +186,7 @@ _FIXED: Final = frozenset(
     {
         "url", "limit", "external-hops", "skip-cache", "cache-age", "loose-paths", "include", "exclude",
         "trap-pages", "trap-segments", "trap-repeats", "trap-parameters", "trap-hops", "render", "wait-for",
-        "raw", "replay-unlinked", "urls-from", "urls-column",
+        "raw", "replay-unlinked", "urls-from", "urls-column", "state", "job",
     }
 )  # fmt: skip
 RESUME_SETTINGS: Final = tuple(setting for setting in CAPTURE_SETTINGS if setting.name not in _FIXED)
@@ -140,7 +204,11 @@ def load_capture_settings(
 
 
 def store_given(flags: Mapping[str, Given], environ: Mapping[str, str]) -> str:
-    return str(gathered(flags, environ, None, (STORE,), "capture").get("store", DEFAULT_STORE))
+    given = gathered(flags, environ, None, WHERE, "capture")
+    folder = str(given.get("captures") or given.get("store", DEFAULT_STORE))
+    if "://" in folder:
+        raise UsageError(f"{folder} is a store for pages; the folder of the captures is given by --captures")
+    return folder
 
 
 def resumed_settings(stored: str, flags: Mapping[str, Given], environ: Mapping[str, str]) -> CaptureSettings:
@@ -170,11 +238,34 @@ def capture_settings(values: Mapping[str, object]) -> CaptureSettings:
     for base in filter(None, map(_spelled, bases)):
         written.setdefault(base.identity, base.target)
     given = {**values, "urls": tuple(written), "written": tuple(written.values())}
+    if "://" in str(given.get("store", "")):
+        given["contents"] = given.pop("store")
     try:
         settings = msgspec.convert(given, CaptureSettings)
     except msgspec.ValidationError as error:
         raise UsageError(f"a setting of the capture is not valid: {error}") from None
-    return msgspec.structs.replace(settings, passwords=_passwords(bases, settings))
+    settings = msgspec.structs.replace(settings, passwords=_passwords(bases, settings))
+    _refuse_halves(settings)
+    return settings
+
+
+def _refuse_halves(settings: CaptureSettings) -> None:
+    """What a capture in a database needs, and what only it can have."""
+    if not settings.is_shared:
+        if settings.contents is not None:
+            raise UsageError(
+                f"--store {settings.contents} is for a capture in a database: give --state "
+                "postgresql://HOST/DATABASE, too; the folder of the captures is given by --captures"
+            )
+        if settings.job is not None:
+            raise UsageError("--job names a capture in a database: give its address by --state")
+    elif settings.passwords:
+        raise UsageError("a capture in a database takes passwords by SUMI_AUTH, not from base URLs")
+    elif settings.limit and len(settings.urls) > 1:
+        raise UsageError(
+            "--limit counts the pages of each base URL on one machine: capture them separately, or leave "
+            "out --state"
+        )
 
 
 def _passwords(bases: Sequence[str], settings: CaptureSettings) -> tuple[tuple[str, str], ...]:
@@ -215,14 +306,14 @@ def storable(settings: CaptureSettings) -> str:
     kept = {
         setting.field: getattr(settings, setting.field)
         for setting in CAPTURE_SETTINGS
-        if setting.field not in (*_OF_ONE_RUN, "url", "store")
+        if setting.field not in (*_OF_ONE_RUN, "url", "store", "captures")
     }
     return msgspec.json.encode(kept | {"url": settings.written}).decode()
 
 
 # On resume, the environment only supplies what is not stored with the job.
 _RESUME_VARIABLES = frozenset(
-    setting.variable for setting in RESUME_SETTINGS if setting.field in (*_OF_ONE_RUN, STORE.field)
+    setting.variable for setting in RESUME_SETTINGS if setting in WHERE or setting.field in _OF_ONE_RUN
 )
 
 
