@@ -55,3 +55,54 @@ def test_the_doctor_names_what_is_wrong_with_a_server(postgres: Postgres, run_su
     assert [line.split()[0] for line in wrong] == ["fsync"]
     postgres.create("bare")
     assert "sumi state setup" in run_sumi("doctor", postgres.address("bare")).stdout
+
+
+@pytest.fixture(scope="module")
+def guarded(postgres: Postgres) -> str:
+    """The address, for a login that needs a password, from which one that is turned away is made."""
+    rules = Path(postgres.sql("SHOW hba_file").strip())
+    own = "host all with_password 127.0.0.1/32 scram-sha-256\nhost all turned_away 127.0.0.1/32 reject\n"
+    rules.write_text(own + rules.read_text())
+    postgres.sql("CREATE ROLE with_password LOGIN PASSWORD 'right'")
+    postgres.sql("CREATE ROLE without_rights LOGIN")
+    postgres.create("closed")
+    postgres.sql("REVOKE CONNECT ON DATABASE closed FROM PUBLIC")
+    postgres.sql("SELECT pg_reload_conf()")
+    return postgres.address().replace("sumi@", "with_password@")
+
+
+@pytest.mark.parametrize(
+    ("who", "database", "said"),
+    [
+        ("with_password", "postgres", "PGPASSWORD"),
+        ("turned_away", "postgres", "pg_hba.conf admit"),
+        ("nobody_there", "postgres", "CREATE ROLE"),
+        ("sumi", "not_there", "createdb"),
+        ("without_rights", "closed", "GRANT CONNECT"),
+        ("without_rights", "postgres", "GRANT sumi_worker"),
+    ],
+)
+@pytest.mark.parametrize("command", [("doctor",), ("worker",)])
+def test_why_a_login_cannot_be_used_is_one_sentence_that_says_what_to_do(
+    run_sumi: RunSumi, guarded: str, command: tuple[str, ...], who: str, database: str, said: str
+) -> None:
+    address = guarded.replace("with_password@", f"{who}@").replace("/postgres", f"/{database}")
+    refused = run_sumi(*command, address, env={"PGPASSWORD": "wrong"})
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert said in refused.stderr
+    assert "wrong" not in refused.stderr
+
+
+def test_tables_of_another_version_and_the_clock_are_told(postgres: Postgres, run_sumi: RunSumi) -> None:
+    postgres.create("another_version")
+    address = postgres.address("another_version")
+    assert run_sumi("state", "setup", address).returncode == 0
+    postgres.sql("UPDATE sumi.version SET number = 99", "another_version")
+    found = run_sumi("doctor", address).stdout
+    assert re.search(
+        r"^ *tables +format 99 +WRONG: this version of sumi needs format 1$", found, re.MULTILINE
+    )
+    assert re.search(r"^ *clock +as ours$", found, re.MULTILINE)
+    refused = run_sumi("worker", address)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "the same version of sumi" in refused.stderr

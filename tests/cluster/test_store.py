@@ -12,7 +12,7 @@ import msgspec
 from sumi.model import Candidate, Lease
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
-from sumi.ports import HostReport, Judged, Settlement
+from sumi.ports import Deferral, HostReport, Judged, Settlement
 from sumi.state.cluster.jobs import JobRow
 from sumi.state.cluster.keys import bucket_of
 from sumi.state.cluster.session import Lost, connect
@@ -41,20 +41,21 @@ class Team:
     """Workers of one job in one process, as far as they get with each other."""
 
     def __init__(self, postgres: Postgres, job: JobRow, policy: FrontierPolicy, timing: Timing) -> None:
-        self._open: Callable[[str], ClusterStore] = lambda name: ClusterStore(
+        self._open: Callable[[str, float], ClusterStore] = lambda name, ahead: ClusterStore(
             postgres.address(),
             job.id,
             policy,
-            loop_time(),
+            loop_time() + ahead,
             name=name,
-            clock=loop_time,
+            clock=lambda: loop_time() + ahead,
             timing=timing,
         )
         self.workers: list[ClusterStore] = []
         self.asked: Counter[str] = Counter()
 
-    async def join(self) -> ClusterStore:
-        store = self._open(f"worker {len(self.workers)}")
+    async def join(self, ahead: float = 0.0) -> ClusterStore:
+        """``ahead``: by how much its clock is."""
+        store = self._open(f"worker {len(self.workers)}", ahead)
         await store.open()
         store.judge_with(accept_all)
         self.workers.append(store)
@@ -274,6 +275,26 @@ def test_a_session_that_ends_takes_all_leases_with_it_and_a_new_one_goes_on(
         assert {url: number for url, number in team.asked.items() if number > 1} == {}
         assert len(team.asked) == len(HOSTS)
         await team.leave()
+
+    run(scenario())
+
+
+def test_clocks_two_days_apart_change_no_wait(postgres: Postgres, make: MakeJob) -> None:
+    job, two_days = make(page(HOSTS[0], 0)), 2 * 86_400.0
+
+    async def scenario() -> None:
+        team = Team(postgres, job, UNPACED, CALM)
+        deferred = loop_time() - 0.5
+        for ahead in (0.0, two_days, 0.0):
+            store = await team.join(ahead)
+            while not (leases := await store.lease(1, loop_time() + ahead)):
+                await asyncio.sleep(0.01)
+            assert loop_time() - deferred >= 0.5  # and within the time of this test
+            deferred = loop_time()
+            await store.release_host(leases[0], HostReport(reached=deferred + ahead, latency=0.0))
+            why = Verdict(Outcome.SERVER_ERROR, "HTTP 503")
+            assert await store.settle([Deferral(leases[0], deferred + ahead, deferred + ahead + 0.6, why)])
+            await store.aclose()
 
     run(scenario())
 

@@ -7,6 +7,7 @@ import pytest
 
 from sumi.errors import StorageFailed, UsageError
 from sumi.files.objects import Objects, checked_address
+from tests.commands import RunSumi
 from tests.object_stores import BUCKET, CREDENTIALS, SERVERS, moto
 
 pytest.importorskip("obstore")
@@ -114,3 +115,19 @@ def test_a_store_without_the_bucket_or_without_an_answer_says_so(tmp_path: Path)
     with pytest.raises(StorageFailed) as failed:
         Objects(f"s3://{BUCKET}/docs", nobody).check()
     assert "S3RVER" not in str(failed.value)
+
+
+def test_a_bucket_that_is_not_there_is_told_in_a_sentence(tmp_path: Path) -> None:
+    elsewhere = Objects("s3://not-there/x", moto().environ)
+    for ask in (elsewhere.check, lambda: put(elsewhere, "text/a-1.zst", b"one")):
+        with pytest.raises(StorageFailed, match=r"there is no such bucket") as refused:
+            ask()
+        assert "\n" not in str(refused.value)
+
+
+def test_a_process_that_was_refused_by_a_store_ends_with_its_own_exit_code(run_sumi: RunSumi) -> None:
+    env = {**CREDENTIALS, "AWS_ENDPOINT_URL_S3": "http://127.0.0.1:1"}
+    for _ in range(4):  # threads that end after the interpreter would abort some of them
+        refused = run_sumi("doctor", "s3://pages/x", env=env)
+        assert refused.returncode == 8, refused.stderr
+        assert refused.stderr.endswith("whether the store is up\n")

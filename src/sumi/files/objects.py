@@ -9,6 +9,7 @@ import asyncio
 import configparser
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -34,6 +35,17 @@ _GIVEN_BY: Final = (
 )
 _MOST_WORDS: Final = 200  # of what a store says is wrong
 _AT_ONCE: Final = 500
+_WRITERS: Final = 8
+# Codes of S3, and what to do.
+_KNOWN: Final = {
+    "NoSuchBucket": "there is no such bucket: make it, or correct its name",
+    "InvalidAccessKeyId": "the store does not know the access key: see AWS_ACCESS_KEY_ID or AWS_PROFILE",
+    "SignatureDoesNotMatch": "the secret key is wrong: see AWS_SECRET_ACCESS_KEY or AWS_PROFILE",
+    "RequestTimeTooSkewed": "this machine's clock differs too much from the store's: set it by NTP",
+    "AccessDenied": "these credentials may not do that: allow them to list, read, write and delete there",
+    "ExpiredToken": "the credentials have expired: get new ones",
+    "error sending request": "nobody answers there: see AWS_ENDPOINT_URL_S3, and whether the store is up",
+}
 
 
 class StoredObject(NamedTuple):
@@ -52,17 +64,25 @@ class Objects:
         except ImportError:
             raise UsageError("--store needs more packages: pip install 'sumi[cluster]'") from None
         self._obstore = obstore
+        # A bucket that is not there is Python's FileNotFoundError.
+        self._errors = (obstore.exceptions.BaseError, OSError)
+        # Not by its asynchronous calls: threads of theirs that end after the interpreter's abort the process.
+        self._writers = ThreadPoolExecutor(_WRITERS, thread_name_prefix="store")
         self._folder = folder_of(self.address)
         self._store = _opened(self.address, self._folder, os.environ if environ is None else environ)
 
     async def put(self, name: str, data: bytes) -> None:
         """Durable once it returns. In one request, so that no unfinished upload can stay behind."""
-        try:
-            await self._obstore.put_async(self._store, name, data, use_multipart=False)
-        except self._obstore.exceptions.BaseError as error:
-            raise self._failed("written", error) from None
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._writers, self._put, name, data)
         if self._folder is not None:
             await asyncio.to_thread(_make_durable, self._folder / name)
+
+    def _put(self, name: str, data: bytes) -> None:
+        try:
+            self._obstore.put(self._store, name, data, use_multipart=False)
+        except self._errors as error:
+            raise self._failed("written", error) from None
 
     def read(self, name: str, start: int = 0, length: int | None = None) -> bytes | None:
         """None if it is not there, or shorter."""
@@ -93,7 +113,7 @@ class Objects:
             for found in self._obstore.list(self._store, chunk_size=_AT_ONCE):
                 for each in found:
                     yield StoredObject(each["path"], each["size"], each["last_modified"].timestamp())
-        except self._obstore.exceptions.BaseError as error:
+        except self._errors as error:
             raise self._failed("listed", error) from None
 
     def delete(self, names: Iterable[str]) -> None:
@@ -103,7 +123,7 @@ class Objects:
                 self._obstore.delete(self._store, name)
             except (self._obstore.exceptions.NotFoundError, FileNotFoundError):
                 continue
-            except self._obstore.exceptions.BaseError as error:
+            except self._errors as error:
                 raise self._failed("removed", error) from None
 
     def check(self) -> None:
@@ -111,6 +131,9 @@ class Objects:
         next(self.list(), None)
 
     def _failed(self, what: str, error: Exception) -> StorageFailed:
+        for words, said in _KNOWN.items():
+            if words in str(error):
+                return StorageFailed(f"{self.address} cannot be {what}: {said}")
         lines = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no reason given"]
         # What was requested, and how often, comes before what went wrong.
         reason = lines[0].rpartition(" - ")[2].removeprefix("Generic S3 error: ")

@@ -57,12 +57,7 @@ class Keeper:
             await store.flush()
             await self._report_stuck()
         except (Lost, Unreachable) as error:
-            self._lost(str(error))
-
-    def _lost(self, why: str) -> None:
-        if self._store.member is not None:
-            self._store.tell(Warned(f"the session with the database has ended ({why}): joining again"))
-        self._store.lose()
+            store.lose(error)
 
     async def _rejoin(self) -> None:
         while True:

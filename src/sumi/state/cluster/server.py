@@ -1,5 +1,6 @@
 """What is wrong with the settings of a database server, for jobs of many machines."""
 
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ from sumi.state.cluster.keys import BUCKETS
 from sumi.state.cluster.schema import FORMAT, version_of
 
 _MIB = 1024**2
+_WRONG_CLOCK = 60.0  # seconds
 
 
 class Check(NamedTuple):
@@ -47,6 +49,7 @@ async def examine(connection: AsyncConnection[Any]) -> list[Check]:
         _line(connection),
         _locks(settings),
         await _standby(connection, settings),
+        await _clock(connection),
     ]
     for wanted in _SETTINGS:
         setting, unit, shown = settings[wanted.name]
@@ -110,6 +113,15 @@ async def _standby(
             "synchronous_commit is off: a crash of the server repeats pages of its last second",
         )
     return Check("server", f"primary, {'with' if standby else 'without'} a synchronous standby")
+
+
+async def _clock(connection: AsyncConnection[Any]) -> Check:
+    """Only durations are compared, so that a difference is worth a word and no more."""
+    row = await (await connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8")).fetchone()
+    ahead = 0.0 if row is None else row[0] - time.time()
+    advice = "differs from ours, which does no harm; an object store refuses clocks that are wrong"
+    shown = f"{ahead:+,.0f} s" if abs(ahead) >= 1 else "as ours"
+    return Check("clock", shown, "", advice if abs(ahead) > _WRONG_CLOCK else "")
 
 
 async def _roles(connection: AsyncConnection[Any]) -> list[Check]:

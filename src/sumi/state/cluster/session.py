@@ -32,6 +32,17 @@ _LOST_PATIENCE = 60.0
 # A server that restarts, or a line that is cut. A refusal is more often a wrong address.
 _PASSES: Final = ("timeout", "server closed", "system is", "too many", "reset by peer")
 _PASSING: Final = (("refused", 3.0), *((words, _LOST_PATIENCE) for words in _PASSES))
+_LOGIN: Final = "give the right one by PGPASSWORD, a password file or a service file"
+_ADVICE: Final = {
+    "password authentication failed": _LOGIN,
+    "no password supplied": _LOGIN,
+    'role "': "let an administrator CREATE ROLE ... LOGIN, or name another user in the address",
+    "pg_hba.conf": "let the server's pg_hba.conf admit this login from here",
+    "CONNECT privilege": "let its owner GRANT CONNECT ON it",
+    'database "': "make it by createdb, or correct the address",
+    "does not support SSL": "let the server have TLS, or ask for less by ?sslmode=disable",
+    "certificate verify failed": "name the authority that signed it in PGSSLROOTCERT",
+}
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
 T = TypeVar("T")
 
@@ -124,7 +135,10 @@ async def connect(address: str, timing: Timing, role: str = "reading") -> AsyncC
     except psycopg.Error as error:
         reason = " ".join(str(error).split())
         patience = next((seconds for words, seconds in _PASSING if words in reason), 0.0)
-        message = f"the database at {shown(address)} cannot be reached: {reason}"
+        advice = next((f"; {todo}" for words, todo in _ADVICE.items() if words in reason), "")
+        message = (
+            f"the database at {shown(address)} cannot be {'used' if advice else 'reached'}: {reason}{advice}"
+        )
         raise Unreachable(message, patience) from None
     if connection.info.server_version < 150000:
         version = connection.info.server_version // 10000

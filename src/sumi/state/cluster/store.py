@@ -14,7 +14,7 @@ import msgspec
 import psycopg
 
 from sumi.errors import StateError
-from sumi.events import Listener
+from sumi.events import Listener, Warned
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
 from sumi.policy import FrontierPolicy
 from sumi.ports import Deferral, FrontierStats, HostReport, HostWait, Judge, Judged, RobotsRecord, Settlement
@@ -136,8 +136,10 @@ class ClusterStore(ClusterLedger):
             raise Lost("not connected")
         return self.member
 
-    def lose(self) -> None:
+    def lose(self, why: object = "no answer") -> None:
         """The session has ended: nothing that is in memory is ours any more, and leases are void."""
+        if self.member is not None:
+            self.tell(Warned(f"the session with the database has ended ({why}): joining again"))
         self._batch.was_lost = True
         self._batch = Batch()
         self._mailed.clear()
@@ -172,9 +174,9 @@ class ClusterStore(ClusterLedger):
             self._is_over = self._is_over and not mine.may_open
             try:
                 await self._write(mine)
-            except Lost:
+            except Lost as error:
                 mine.was_lost = True
-                self.lose()
+                self.lose(error)
                 raise
 
     async def _write(self, batch: Batch) -> None:
@@ -291,8 +293,8 @@ class ClusterStore(ClusterLedger):
             try:
                 member = self._member()
                 got, left = await member.reserve(wanted)
-            except Lost:
-                self.lose()
+            except Lost as error:
+                self.lose(error)
                 return
             if member is self.member:
                 hosts = self.holdings.machine.hosts
@@ -423,8 +425,8 @@ class ClusterStore(ClusterLedger):
             try:
                 await self.flush()
                 await self.listen()
-            except Lost:
-                self.lose()
+            except Lost as error:
+                self.lose(error)
         pending = sum(number for name, number in self._counted().items() if name.startswith("open "))
         return 0 if self._is_over and not pending else max(pending, 1)
 
