@@ -11,8 +11,9 @@ from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.state.cluster.holdings import Holdings
 from sumi.state.cluster.keys import BUCKETS, bucket_of, first_key, key_of, last_key, runs_of
 from sumi.state.cluster.membership import Membership, Place, Taken, fair_share
-from sumi.state.cluster.session import Lost, connect
+from sumi.state.cluster.session import Lost, Unreachable, connect
 from sumi.state.cluster.timing import Timing
+from tests.cluster.between import between
 from tests.cluster.conftest import FAST, MakeJob
 from tests.postgres import Postgres
 
@@ -190,3 +191,13 @@ def test_a_session_that_the_server_ends_within_a_transaction_is_lost_and_no_faul
         await looking.close()
 
     asyncio.run(scenario())
+
+
+def test_a_worker_that_stands_still_while_it_joins_may_try_again(postgres: Postgres, make: MakeJob) -> None:
+    job = make().id
+    hasty = msgspec.structs.replace(PATIENT, in_transaction=0.1)
+    with between(postgres.port) as line:
+        line.heard = lambda sent: "hold before" if b"INSERT INTO sumi.worker" in sent else None
+        with pytest.raises(Unreachable) as refused:
+            asyncio.run(Membership.join(postgres.address(port=line.port), job, "still", hasty))
+        assert refused.value.patience > 0

@@ -86,8 +86,10 @@ class Membership:
             await require_tables(connection)
             with rights_explained("work on a job"):
                 number = await _enlist(connection, job, name)
-        except psycopg.OperationalError as error:
+        except psycopg.Error as error:
             await connection.close()
+            if not has_ended(error):
+                raise
             message = f"the database does not answer: {' '.join(str(error).split())}"
             raise Unreachable(message, timing.cut) from None
         except BaseException:

@@ -13,7 +13,7 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.ports import Attempt, RobotsRecord, UrlRecord
 from sumi.state.cluster.batch import clean, unclean, unpack_mail
 from sumi.state.cluster.keys import first_key, key_of, last_key
-from sumi.state.cluster.session import Unreachable, connect
+from sumi.state.cluster.session import Unreachable, connect, has_ended
 from sumi.state.cluster.timing import Timing
 from sumi.state.entries import StoredHost, StoredUrl
 from sumi.state.hosts import is_foreign_sitemap
@@ -159,7 +159,9 @@ class Reader:
         try:
             answer = await self._shared.execute(text, values)
             return await answer.fetchall()
-        except psycopg.OperationalError as error:
+        except psycopg.Error as error:
+            if not has_ended(error):
+                raise
             await self._shared.close()
             raise _unreachable(error) from None
 
@@ -171,7 +173,9 @@ class Reader:
                 await cursor.execute(text, values)
                 async for row in cursor:
                     yield row
-        except psycopg.OperationalError as error:
+        except psycopg.Error as error:
+            if not has_ended(error):
+                raise
             raise _unreachable(error) from None
         finally:
             await connection.close()
