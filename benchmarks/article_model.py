@@ -26,7 +26,6 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 import sumi.parse.markdown.run_model as run_model
-import sumi.parse.markdown.story as story
 from benchmarks.articles import without_markup
 from sumi.parse.html import body_of, parse_html
 from sumi.parse.markdown.convert import page_markdown
@@ -234,11 +233,11 @@ def converted(pages: list[Labelled], folder: Path, seed: int, thresholds: list[f
 @contextmanager
 def using(model: run_model.Model) -> Iterator[None]:
     packaged = run_model.model
-    story.model = run_model.model = lambda: model  # type: ignore[assignment]
+    run_model.model = lambda: model  # type: ignore[assignment]
     try:
         yield
     finally:
-        story.model = run_model.model = packaged
+        run_model.model = packaged
 
 
 def _score_of_markdown(pages: list[Labelled], folder: Path) -> Score:

@@ -1,5 +1,6 @@
 """No story is lost, or lost silently, whatever it is wrapped in, called and interrupted by."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,9 +90,17 @@ def test_every_paragraph_is_kept_or_its_loss_is_told(page: tuple[str, list[str]]
     assert len(kept) == len(story) or fidelity.score < 1.0
 
 
-def test_a_story_in_two_parts_of_one_name_is_kept() -> None:
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "<div class=related>{}</div><div class=related>{}</div>",
+        "<aside>{}{}</aside>",
+        "<aside><div class=related>{}{}</div></aside>",
+    ],
+)
+def test_a_story_that_is_all_there_is_stays(frame: str) -> None:
     story = [ENDS.format(SENTENCES[0], number) for number in range(8)]
-    halves = ("".join(f"<p>{text}</p>" for text in half) for half in (story[:4], story[4:]))
-    html = "<title>Ice</title><body>" + "".join(f"<div class=related>{half}</div>" for half in halves)
+    halves = ["".join(f"<p>{text}</p>" for text in half) for half in (story[:4], story[4:])]
+    html = f"<title>Ice</title><body>{frame.format(*halves)}"
     markdown = page_markdown(parse_html(html.encode(), "utf-8"), "https://e.org/").markdown
     assert all(text in markdown for text in story)

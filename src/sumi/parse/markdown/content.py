@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from sumi.parse.html import (
     Document,
     Element,
+    Node,
     elements_with_text,
     is_on_page,
     new_element,
@@ -251,7 +252,12 @@ class Bulk:
         """Whether, for all its name, most of the text is in the element, and is not just links."""
         return _weight(element) > _ENOUGH * self.weigh() and link_share(element) < _ENOUGH
 
-    def text_in(self, bars: list[Element]) -> list[Element]:
+    def kept_of(self, bars: list[Element], parts: list[Element]) -> set[Node]:
+        """Of bars and other parts that may be chrome, those that are not, and what holds such."""
+        kept = [bar for bar in bars if self.is_mostly_in(bar)] or self._text_in(parts)
+        return set(kept).union(*(each.ancestors for each in kept))
+
+    def _text_in(self, bars: list[Element]) -> list[Element]:
         """Those that hold text, if together they hold all of it, or all but a line or two."""
         if sum(map(_weight, bars)) < _ENOUGH * self.weigh():
             return []
@@ -381,7 +387,7 @@ def remove_soft_chrome(body: Element, names: Names, soft: SoftChrome, left_out: 
     """Bars around a document whose own root is not marked."""
     bulk = Bulk(body)
     bars = list(dict.fromkeys(filter(is_on_page, _bars(names, soft))))
-    kept = [bar for bar in bars if bulk.is_mostly_in(bar)] or bulk.text_in(bars)
+    kept = bulk.kept_of(bars, bars)
     for bar in bars:
         if bar not in kept:
             left_out.take_off(bar)

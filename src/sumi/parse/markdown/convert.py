@@ -266,7 +266,7 @@ def _settle_small_parts(parts: list[Element], bulk: Bulk, left_out: LeftOut) -> 
 def _settle_named(found: _Findings, bars: list[Element], bulk: Bulk, left_out: LeftOut) -> None:
     asides = found.soft_chrome.asides
     chrome = [*bars, *filter(is_chrome_aside, asides)]
-    kept = [bar for bar in bars if bulk.is_mostly_in(bar)] or bulk.text_in(list(filter(is_on_page, chrome)))
+    kept = bulk.kept_of(bars, list(filter(is_on_page, chrome)))
     # First, because a box knows its title by being the first in it, be it chrome or not.
     for box in dict.fromkeys(found.names.admonitions):
         quote_callout(box)

@@ -9,9 +9,9 @@ from itertools import compress
 from typing import Final, NamedTuple
 
 from sumi.parse.html import Element
+from sumi.parse.markdown import run_model
 from sumi.parse.markdown.article import goes_on, is_data_table
 from sumi.parse.markdown.left_out import LANDMARK, NAVIGATION, NOTICE, OTHER, LeftOut, kind_of_words
-from sumi.parse.markdown.run_model import likelihoods, model
 from sumi.parse.markdown.text_runs import Block, PageText, Run, blocks_within, densest, read_text
 from sumi.parse.markdown.words import words_in
 
@@ -35,7 +35,7 @@ def take_story(body: Element, title: str, left_out: LeftOut) -> Story | None:
     if text.blocks[0].prose < _ENOUGH_PROSE:
         return None
     inside = blocks_within(text, densest(text))
-    kept = _settled(text, likelihoods(text, title), inside)
+    kept = _settled(text, run_model.likelihoods(text, title), inside)
     if not _is_clear(text, kept, inside):
         return None
     holding = _holding(compress(text.runs, kept))
@@ -51,7 +51,7 @@ def take_story(body: Element, title: str, left_out: LeftOut) -> Story | None:
 
 def _settled(text: PageText, likely: list[float], inside: set[Block]) -> list[bool]:
     """By the threshold, but lists and tables as a whole."""
-    threshold = model().threshold
+    threshold = run_model.model().threshold
     wholes = _wholes(text)
     held: dict[Block, float] = {}
     for run, likelihood in zip(text.runs, likely, strict=True):
