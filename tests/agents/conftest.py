@@ -32,7 +32,7 @@ def run(folder: Path, *words: str) -> int:
 
 def write_site(site: FolderSite) -> None:
     random = Random(20)
-    names = ["guide", "hostile", "long", "wide", "code", "broken", *(f"part/{n}" for n in range(8))]
+    names = ["guide", "hostile", "long", "wide", "code", "broken", "many", *(f"part/{n}" for n in range(8))]
     links = "".join(f'<p><a href="{name}.html">{name}</a>' for name in [*names, "missing"])
     site.write("index.html", links, "Manual")
     timeouts = "<h2>Timeouts</h2><p>Cancels the task after a timeout.</p><h3>Nested</h3><p>Inner.</p>"
@@ -45,6 +45,8 @@ def write_site(site: FolderSite) -> None:
     site.write("wide.html", f"<p>{'日本語' * 9000}</p><pre>{'x' * 60_000}</pre>", "T" * 5000)
     code = "y = f(x)\n" * 90
     site.write("code.html", "".join(f"<h2>C{n}</h2><pre>{code}</pre>" for n in range(9)))
+    many = "".join(f"<h2>Heading number {n}</h2><p>Words.</p>" for n in range(200))
+    site.write("many.html", f"<h1>All of it</h1>{many}", "Many")
     site.put("broken.html", b"<html><title>\xff\xfe\xed\xa0\x80</title><main><p>\xc3\x28 broken \x80 text")
     for number in range(8):
         words = " ".join(random.choice(("alpha", "beta", "gamma", "`d`", "**e**")) for _ in range(400))

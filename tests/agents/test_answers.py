@@ -183,7 +183,9 @@ def test_a_section_that_is_not_there_names_the_nearest(ask: Asked) -> None:
     assert "Stops them." in answer.text
     answer = ask("read_page", url=f"{ask.library.url}guide.html", section="tmeoust")
     assert answer.is_problem
-    assert "timeouts" in answer.text
+    assert "the nearest are timeouts" in answer.text
+    answer = ask("read_page", url=f"{ask.library.url}guide.html", section="x" * 4000)
+    assert answer.text == "This page has no such section: page_outline lists all."
 
 
 def test_a_page_that_is_not_there_says_its_outcome(ask: Asked) -> None:
@@ -207,9 +209,17 @@ def test_an_outline_shows_fewer_levels_before_it_is_cut(ask: Asked) -> None:
     assert "Nested" not in ask.text("page_outline", url=f"{ask.library.url}guide.html", depth=1)
 
 
+def test_an_outline_of_many_headings_below_one_shows_what_fits(ask: Asked) -> None:
+    text = ask.text("page_outline", url=f"{ask.library.url}many.html")
+    assert "- All of it #all-of-it" in text
+    assert text.count("Heading number") > 20
+    assert "more: search_docs finds them" in text
+    assert estimate(text) <= 800
+
+
 def test_sites_and_pages_are_listed(ask: Asked) -> None:
     sites = ask.text("list_sites")
-    assert f"- {ask.library.host}: 15 pages" in sites
+    assert f"- {ask.library.host}: 16 pages" in sites
     assert "% failed" in sites
     pages = ask.text("list_pages", site=ask.library.host, under="/part")
     assert pages.count("/part/") == 8
@@ -272,6 +282,8 @@ def test_no_text_ends_its_own_quotation(text: str) -> None:
         ("search_docs", {"query": "x", "kind": "all"}, "any, code"),
         ("search_docs", {"query": "x", "respect_robots": False}, "no argument 'respect_robots'"),
         ("read_page", {"url": "x" * 100_000}, "100,000 characters"),
+        ("read_page", {"url": "/etc/passwd"}, "must be an http or https address"),
+        ("page_outline", {"url": "http://[::1"}, "must be an http or https address"),
         ("page_changes", {"site": "x", "diff": "perhaps"}, "true or false"),
         ("page_changes", {"site": "nowhere.example"}, "no site 'nowhere.example' has a history"),
     ],

@@ -62,15 +62,13 @@ class Desk:
             if "max_tokens" in card.properties:
                 most = card.properties["max_tokens"]
                 budget = given.number("max_tokens", budget, most["minimum"], most["maximum"])
-            return Answer(within(await self._answered(tool, given, budget), budget))
-        except NotCaptured as missing:
-            return Answer(
-                within(await self._missing(given.text("url"), missing.near), budget), is_problem=True
-            )
-        except NoSection as missing:
-            near = ", ".join(one_line(name, 80) for name in missing.near) or "none"
-            words = f"This page has no such section; the nearest are {near}. page_outline lists all."
-            return Answer(within(words, _PROBLEM_BUDGET), is_problem=True)
+            try:
+                return Answer(within(await self._answered(tool, given, budget), budget))
+            except NotCaptured as missing:
+                words = await self._missing(given.text("url"), missing.near)
+                return Answer(within(words, budget), is_problem=True)
+            except NoSection as missing:
+                return Answer(within(_no_section(missing.near), _PROBLEM_BUDGET), is_problem=True)
         except SumiError as error:
             return Answer(within(one_line(str(error), 600), _PROBLEM_BUDGET), is_problem=True)
         except Exception:  # noqa: BLE001 - an agent gets an answer, whatever happens
@@ -133,3 +131,9 @@ class Desk:
     def _close_library(self) -> None:
         if self._library is not None:
             self._library.close()
+
+
+def _no_section(near: Sequence[str]) -> str:
+    named = ", ".join(one_line(name, 80) for name in near)
+    nearest = f"; the nearest are {named}. page_outline lists all." if near else ": page_outline lists all."
+    return f"This page has no such section{nearest}"

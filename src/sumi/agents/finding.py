@@ -142,9 +142,14 @@ def page_outline(library: Library, given: Arguments, budget: int) -> str:
     head = f"{one_line(row.title or row.url)} ({row.tokens:,} tokens)"
     top = min((each.level for each in outline), default=1)
     room = budget - _MARKS - estimate(row.url[:LONGEST_URL]) - estimate(head)
-    for depth in range(given.number("depth", 3, 1, 6), 0, -1):
-        lines = [_heading_line(each, top) for each in outline if each.level < top + depth]
-        if estimate("\n".join(lines)) <= room:
+    lines: list[str] = []
+    for depth in range(1, given.number("depth", 3, 1, 6) + 1):
+        deeper = [_heading_line(each, top) for each in outline if each.level < top + depth]
+        # A level that does not fit is left out, unless that would leave nearly nothing.
+        if estimate("\n".join(deeper)) > room and estimate("\n".join(lines)) > room // 4:
+            break
+        lines = deeper
+        if estimate("\n".join(lines)) > room:
             break
     body = (
         listed(lines, room, lambda left: f"- ({left} more: search_docs finds them)")
