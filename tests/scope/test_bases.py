@@ -157,3 +157,17 @@ def test_a_page_without_a_slot_waits_until_another_one_ends() -> None:
 def test_whose_limit_a_page_counts_against(url: str, base: int) -> None:
     bases = BaseUrls(["https://x.org/", "https://d.org/api", "https://d.org/guide"], loose=False)
     assert bases.charged(url) == base
+
+
+def test_an_external_page_counts_against_the_base_that_led_to_it() -> None:
+    bases = BaseUrls(["https://d.org/api", "https://e.org/"], loose=False)
+    found = [
+        ("https://x.org/1", "https://e.org/a", 1),
+        ("https://x.org/2", "https://x.org/1", 1),
+        ("https://y.org/", "https://d.org/api/b", 0),
+        ("https://x.org/1", "https://d.org/api/b", 1),  # found again
+        ("https://d.org/blog", "https://e.org/a", 0),  # on the site of a base
+    ]
+    for url, referrer, base in found:
+        assert bases.charged(url, referrer) == base
+        assert bases.charged(url) == base

@@ -77,7 +77,7 @@ class BaseQuota:
         """A refusal if the page's base has all its pages."""
         if not self._limit or candidate.kind is not Kind.PAGE:
             return None
-        base = self._charged(candidate.url)
+        base = self._charged(candidate.url, candidate.referrer)
         if self._kept[base] < self._limit:
             return None
         return Verdict(Outcome.OVER_CAP, f"{self._bases[base]} has its {self._limit:,} pages")
@@ -86,7 +86,7 @@ class BaseQuota:
         """Take a place for a page that is about to be fetched; False: all are taken by pages in flight."""
         if len(self._bases) < 2 or visit.candidate.kind is not Kind.PAGE:
             return True
-        base = self._charged(visit.url)
+        base = self._charged(visit.url, visit.candidate.referrer)
         if self._limit and self._kept[base] + self._in_flight[base] >= self._limit:
             return False
         visit.base = base

@@ -26,6 +26,7 @@ class BaseUrls:
 
     def __init__(self, bases: Sequence[str], *, loose: bool) -> None:
         self._loose = loose
+        self._charged: dict[str, int] = {}  # of external pages
         self._by_site: dict[tuple[str, int], list[tuple[str, int]]] = {}
         for number, base in enumerate(bases):
             for site in _sites(base):
@@ -42,14 +43,19 @@ class BaseUrls:
                 return number
         return None
 
-    def charged(self, url: str) -> int:
+    def charged(self, url: str, referrer: str | None = None) -> int:
         """The base against whose limit a page counts: its own; for an external page one of the same site, or
-        else the first."""
+        else that of the page through which it was reached. ``referrer`` is needed once."""
         own = self.of(url)
         if own is not None:
             return own
         parts = split(url)
-        return min((number for _, number in self._by_site.get((parts.host, parts.port), ())), default=0)
+        on_its_site = self._by_site.get((parts.host, parts.port))
+        if on_its_site:
+            return min(number for _, number in on_its_site)
+        if referrer is not None and url not in self._charged:
+            self._charged[url] = self.charged(referrer)
+        return self._charged.get(url, 0)
 
     def has_site_of(self, url: str) -> bool:
         parts = split(url)

@@ -115,6 +115,21 @@ def test_of_urls_with_one_text_the_canonical_one_is_the_page(run_sumi: RunSumi, 
         assert {page["url"] for page in shown(run_sumi, "page")} == pages.keys()
 
 
+def test_external_pages_count_for_the_base_that_led_to_them(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with sites(tmp_path, 3) as (docs, sdk, other):
+        docs.write("index.html", "<p>Leads nowhere</p>")
+        sdk.write("index.html", f"<p>The kit</p>{linked(other.url + 'a.html')}")
+        other.write("a.html", f"<p>Further</p>{linked('/b.html')}")
+        other.write("b.html", "<p>Furthest</p>")
+        done = run_sumi("capture", docs.url, sdk.url, *FAST, "--external-hops", "2", "--limit", "2", "--json")
+        assert {page["url"]: page["base"] for page in shown(run_sumi, "page")} == {
+            docs.url: 0,
+            sdk.url: 1,
+            f"{other.url}a.html": 1,
+        }
+        assert done.events[-1]["outcomes"]["over_cap"] == 1
+
+
 def test_pages_behind_a_sign_in_are_told(run_sumi: RunSumi, tmp_path: Path) -> None:
     with folder_site(tmp_path / "site") as site:
         site.write("index.html", f"<p>Start</p>{linked('/a.html', '/b.html')}")

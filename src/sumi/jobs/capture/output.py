@@ -159,6 +159,7 @@ class CaptureOutput:
     def _page(
         self, lease: Lease, facts: PageFacts, response: Response | None, digested: DigestInFlight | None
     ) -> CapturedPage:
+        self._bases.charged(lease.url, lease.candidate.referrer)
         page = self._page_of(lease.url, lease.target, lease.candidate.depth, facts)
         if response is None:
             return page
@@ -200,8 +201,9 @@ class CaptureOutput:
         """Bring the rows in line: a kill may have come between settling a page and writing its row."""
         known = self._database.page_urls(self.job.id)
         present: set[str] = set()
-        async for record in ledger.records(CAME | FAILURES):
-            if record.kind is Kind.PAGE:
+        async for record in ledger.records(CAME | FAILURES | {Outcome.REDIRECTED}):
+            self._bases.charged(record.url, record.referrer)  # one after the other, as they were found
+            if record.kind is Kind.PAGE and record.outcome is not Outcome.REDIRECTED:
                 self._count(record.url, record.outcome)
                 self._restore(record, known)
                 present.add(record.url)
