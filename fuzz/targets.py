@@ -16,6 +16,12 @@ NAMES: Final = (
     "http_answer",
     "front_matter",
     "page_paths",
+    "document",
+    "url_list",
+    "web_archive",
+    "search_query",
+    "cron_expression",
+    "shown_page",
 )
 CORPUS: Final = Path(__file__).parent / "corpus"
 

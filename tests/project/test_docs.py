@@ -100,4 +100,4 @@ def test_every_command_shown_is_one(page: Path) -> None:
 
 
 def test_commands_are_found_in_pages() -> None:
-    assert ["mirror", "--help"] in shown_commands(ROOT / "README.md")
+    assert ["mirror", "https://docs.example.org", "--update"] in shown_commands(ROOT / "docs" / "index.md")
