@@ -35,19 +35,21 @@ def check(data: bytes) -> None:
     )[choice % 7]
     if not kind:
         return
-    try:
-        document = read_document(body, kind)
-    except Unreadable as why:
-        assert str(why).isprintable()
+    document = _read(body, kind)
+    if isinstance(document, str):
+        assert document.isprintable()
         return
-    _check(document)
-
-
-def _check(document: Document) -> None:
     assert len(document.html) <= MOST_CHARACTERS
     assert 0.0 <= document.share <= 1.0
     for text in (document.html, document.title, document.language, document.problem, *document.shortfalls):
         text.encode()
+
+
+def _read(body: bytes, kind: str) -> Document | str:
+    try:
+        return read_document(body, kind)
+    except Unreadable as why:
+        return str(why)
 
 
 def _zipped(parts: dict[str, bytes]) -> bytes:

@@ -20,8 +20,7 @@ def check(data: bytes) -> None:
         path.write_bytes(content)
         try:
             archive = Archive([path])
-        except (UsageError, ValueError) as error:
-            assert isinstance(error, UsageError), error
+        except UsageError:
             return
         try:
             _check(archive, len(content))
