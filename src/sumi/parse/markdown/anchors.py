@@ -34,7 +34,9 @@ _UNREACHED: Final = frozenset(
     {"button", "form", "input", "label", "option", "select", "body", "html", "main"}
 )
 # Of what scripts and style sheets alone ask for, and numbers of lines: hundreds on some pages.
-_LINE_NUMBER: Final = re.compile(r"(?:L|LC|line|l|n|cb\d+)?[-_.]?\d+(?:[-_]\d+)*")
+_LINE_NUMBER: Final = re.compile(
+    r"(?:L|LC|line|l|n|cb\d+|_*code-?line-?no|rest_code_[0-9a-f]+)?[-_.]?\d+(?:[-_]\d+)*"
+)
 _PLAIN_ID: Final = re.compile(r"[a-z0-9_]+(?:-[a-z0-9_]+)*")
 _MOST: Final = 5_000  # places on one page
 _DEEPEST: Final = 6

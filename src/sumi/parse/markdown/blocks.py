@@ -129,4 +129,4 @@ def as_block(element: Element) -> None:
 
 
 def as_code(element: Element) -> None:
-    element.tag = "code"
+    element.tag = "code" if element.text.strip() else "span"

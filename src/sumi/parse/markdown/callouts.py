@@ -95,7 +95,7 @@ def _tabled(document: Document) -> list[Element]:
 
 
 def quote_callout(box: Element) -> None:
-    if box.parent is None:
+    if box.parent is None or (box.tag == "details" and box.has_class("alert")):  # a fold in such a frame
         return
     _lay_out(box)
     kind = _kind_of(box)

@@ -79,6 +79,13 @@ _DRAWN_FORMULAS: Final = """
 # Of links, if there is little else in them, and of copies of the title, if no text is.
 _PAGING_CLASSES: Final = frozenset({"page-nav", "pagenav", "pager", "pagination", "prevnext"})
 _LINKING_CLASSES: Final = _PAGING_CLASSES | {"dropdown-menu"}
+# Of bars, if they are nearly all links.
+_BARS: Final = re.compile(
+    r"(?:^|[-_])(?:nav|navigation|navset(?:top|bottom)|sidenav|sidebar|tocset|tocframe)"
+    r"(?:[-_](?:top|bottom|bar|table|panel|links?|list|container|inner|wrapper))*$"
+)
+_BAR_SHARE: Final = 0.6
+_OF_TEXT: Final = ("h1", "pre", "img", "dl", "blockquote")
 _PRINTED_CLASSES: Final = frozenset({"only-print", "onlyprint", "print-only", "printonly"})
 _CALLED_AFTER_CONTENT: Final = _LINKING_CLASSES | _PRINTED_CLASSES
 _MOSTLY_LINKS: Final = 0.5
@@ -109,7 +116,9 @@ _IDS: Final = """
     footer page-footer site-footer colophon
 """
 CHROME_IDS: Final = frozenset(_IDS.split())
-CHROME_ROLES: Final = frozenset({"navigation", "search", "contentinfo", "banner", "complementary"})
+CHROME_ROLES: Final = frozenset(
+    {"navigation", "search", "contentinfo", "banner", "complementary", "dialog", "alertdialog"}
+)
 
 # No theme writes more into one attribute; what is longer is neither read nor remembered.
 MAX_CLASSES: Final = 500
@@ -148,13 +157,18 @@ _CHROME_WORDS: Final = frozenset(
 # To the code of what is described, beside its heading.
 _SOURCE_WORDS: Final = frozenset({"source", "[source]", "src", "[src]", "view source"})
 _SOURCE_CLASSES: Final = frozenset({"src", "source", "srclink", "source-link", "sourcelink", "view-source"})
+# Of links that lead nowhere.
+_TOGGLES: Final = frozenset(
+    {"collapse", "collapse all", "expand", "expand all", "hide", "hide all", "show", "show all", "toggle"}
+)
+_PICTURED: Final = frozenset({"permalink", "anchor", "link to this heading", "¶", "#", "🔗"})
 _LONGEST_WORDS: Final = 60
 _BLANKS: Final = frozenset(letter for letter in map(chr, range(0x3001)) if letter.isspace())
 # What a link can begin with that says one of these, or nothing: by it nearly all others are told apart.
 _BEGINNINGS: Final = (
     _BLANKS
-    | {"", *(words[0] for words in _CHROME_WORDS)}
-    | {words[0].upper() for words in _CHROME_WORDS}
+    | {"", *(words[0] for words in _CHROME_WORDS | _TOGGLES)}
+    | {words[0].upper() for words in _CHROME_WORDS | _TOGGLES}
     | {sign[:1] for sign in _SIGNS}
 )
 
@@ -193,7 +207,10 @@ def is_too_long_for_its_name(element: Element) -> bool:
 def _is_called_after_content(names: frozenset[str]) -> bool:
     if not names.isdisjoint(_CALLED_AFTER_CONTENT):
         return True
-    return any("breadcrumb" in name and _CRUMBS.search(name) is not None for name in names)
+    return any(
+        ("breadcrumb" in name and _CRUMBS.search(name) is not None) or _BARS.search(name) is not None
+        for name in names
+    )
 
 
 def is_more_than_links(element: Element) -> bool:
@@ -205,12 +222,22 @@ def is_more_than_links(element: Element) -> bool:
         return element.find("p") is not None
     if element.find("h1") is not None:
         return True
+    if not (names & _LINKING_CLASSES or any(map(_CRUMBS.search, names))):
+        return not is_bar_of_links(element)
     longest = 0 if names & _PAGING_CLASSES else _LONGEST_SMALL  # crumbs end with what is no link
     return len(element.text) > longest and link_share(element) < _MOSTLY_LINKS
 
 
 def is_chrome_id(name: str | None) -> bool:
     return name is not None and name.lower() in CHROME_IDS
+
+
+def is_bar_name(name: str) -> bool:
+    return _BARS.search(name.lower()) is not None
+
+
+def is_bar_of_links(element: Element) -> bool:
+    return link_share(element) >= _BAR_SHARE and next(element.iter_elements(_OF_TEXT), None) is None
 
 
 def is_chrome_role(role: str | None) -> bool:
@@ -336,11 +363,23 @@ def place_of(link: Element) -> Element:
 def _says_chrome(link: Element, text: str) -> bool:
     """By what it says: "Edit this page" has as many classes as there are themes. Or if it says nothing."""
     words = text.strip().lower()
-    if words in _CHROME_WORDS or (not words and link.find("img") is None):
+    if not words:
+        return _shows_nothing(link)
+    if words in _CHROME_WORDS or (words in _TOGGLES and _leads_nowhere(link)):
         return True
     if words in _SOURCE_WORDS:
         return not _SOURCE_CLASSES.isdisjoint((link.attr("class") or "").split())
     return words in _SIGNS and _leads_to_itself(link)
+
+
+def _shows_nothing(link: Element) -> bool:
+    """But perhaps the picture of a chain."""
+    pictures = list(islice(link.iter_elements("img"), 2))
+    return not pictures or all((each.attr("alt") or "").strip().lower() in _PICTURED for each in pictures)
+
+
+def _leads_nowhere(link: Element) -> bool:
+    return (link.attr("href") or "").partition(":")[0] in ("#", "#!", "javascript")
 
 
 def _leads_to_itself(link: Element) -> bool:

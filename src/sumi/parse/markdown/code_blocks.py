@@ -107,10 +107,18 @@ def prepare_code(code: CodeParts) -> None:
         else:
             _prepare_block(pre, code)
     for pre in around:
-        pre.tag = "div"  # of mdBook, around the block itself, or of Rouge, around a table
+        _release_nested(pre)
     for listing in dict.fromkeys(pre.closest("table") for pre in code.in_cells):
         if listing is not None:
             _release_listing(listing)
+
+
+def _release_nested(pre: Element) -> None:
+    """Of mdBook, around the block itself, or of Rouge, around a table; with a ``<code>`` between or not."""
+    pre.tag = "div"
+    for inner in element_children(pre):
+        if inner.tag == "code" and next(inner.iter_elements("pre"), None) is not None:
+            inner.tag = "div"
 
 
 def _write_signature(table: Element) -> None:
@@ -218,7 +226,11 @@ def _is_gutter(numbers: Element, listing: Element, code: str) -> bool:
         return False
     words = " ".join(numbers.stripped_strings).split()
     # All that was in it could not be selected, and is gone.
-    return are_numbers_of(words, code) if words else numbers.select_one("pre") is not None
+    column = next(numbers.iter_elements("pre"), None)
+    if not words:
+        return column is not None
+    text = "" if column is None else column.text
+    return are_numbers_of(words, code) or are_numbers_of(words, code, len(text) - len(text.lstrip("\n")))
 
 
 def _mark_language(pre: Element, code: Element | None) -> None:

@@ -24,11 +24,10 @@ def lines_of(pre: Element) -> str:
 
 
 def _end_lines(pre: Element) -> None:
-    for element in list(pre.iter_elements(_BREAKING)):
-        if element.tag == "br":
-            element.replace_with(Text("\n"))
-        else:
-            _end_line(element)
+    for line_break in list(pre.iter_elements("br")):
+        line_break.replace_with(Text("\n"))
+    for block in list(pre.iter_elements(_BLOCKS)):  # which a break at their end adds no line to
+        _end_line(block)
 
 
 def _end_line(block: Element) -> None:
@@ -64,10 +63,11 @@ def _is_line(span: Element) -> bool:
     return classes is not None and not _LINE_CLASSES.isdisjoint(classes.split())
 
 
-def are_numbers_of(words: list[str], code: str) -> bool:
-    """Whether they are consecutive, and as many as there are lines; of blank ones at the end not all may be
-    numbered."""
-    if not code.strip("\n").count("\n") < len(words) <= code.count("\n") + 1:
+def are_numbers_of(words: list[str], code: str, unnumbered: int = 0) -> bool:
+    """Whether they are consecutive, and as many as there are lines but the first few; of blank ones at the
+    end not all may be numbered."""
+    lines = len(words) + unnumbered
+    if not code.strip("\n").count("\n") < lines <= code.count("\n") + 1:
         return False
     first = words[0]
     if len(first) > _LONGEST_NUMBER or not (first.isascii() and first.isdigit()):

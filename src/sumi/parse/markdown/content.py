@@ -31,6 +31,8 @@ from sumi.parse.markdown.chrome import (
     CHROME_ROLES,
     MAX_CLASSES,
     Part,
+    is_bar_name,
+    is_bar_of_links,
     is_chrome_aside,
     is_chrome_id,
     is_chrome_role,
@@ -92,6 +94,7 @@ class _Meaning(NamedTuple):
 
 
 _NOTHING: Final = _Meaning(Part.CONTENT, ())
+_BAR: Final = _Meaning(Part.CHROME, ())
 
 
 class _Named(NamedTuple):
@@ -128,6 +131,8 @@ class _NameReader:
             if name.lower() in _TELLING_IDS:
                 is_chrome = is_chrome_id(name) and not _is_chapter(element)
                 found.append((element, _meaning(f"#{name}", is_chrome=is_chrome)))
+            elif is_bar_name(name) and is_bar_of_links(element):
+                found.append((element, _BAR))
         for element in select_each(document, [kind.by_role for kind in kinds]):
             role = element.attr("role") or ""
             if role in _TELLING_ROLES:
@@ -222,6 +227,7 @@ _NEARLY_ALL: Final = 0.7
 _A_LINE_OR_TWO: Final = 200
 _FEW: Final = 0.1
 _FEW_LINKS: Final = 0.3
+_LETTERS: Final = 5  # of a word
 
 
 class Bulk:
@@ -325,7 +331,9 @@ def _widest(body: Element, names: Names, soft: SoftChrome, left_out: LeftOut) ->
     for landmark in landmarks:
         weight = _weight(landmark)
         weight_beside, words_beside = _beside(landmark, body)
-        if weight >= weight_beside and not (weight < _SHORT and _is_part_of_more(landmark, body)):
+        if weight < weight_beside or (weight < _SHORT and _is_part_of_more(landmark, body)):
+            continue
+        if not words_beside or unlinked_weight(landmark) > _LETTERS * words_beside:
             return Bulk(landmark, weight, words_beside)
     remove_soft_chrome(body, names, soft, left_out)
     total = unlinked_weight(body)

@@ -1,6 +1,7 @@
 """A page as Markdown: find the document, take the page's furniture out of it, convert."""
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Final, NamedTuple
 
 from sumi.parse.html import (
@@ -25,6 +26,7 @@ from sumi.parse.markdown.chrome import (
     Part,
     drop_chrome_links,
     is_chrome_aside,
+    link_share,
     part_of,
     shows_code,
 )
@@ -69,6 +71,8 @@ _SMALL_PARTS: Final = (
 )
 _SHOWN_AT_TIMES: Final = ("noscript", "dialog")
 _A_LINE_OR_TWO: Final = 200
+_NEAR: Final = 4
+_MOSTLY: Final = 0.5
 _FORMULA_BLOCKS: Final = ("div.math", "div.arithmatex")
 _TITLES: Final = (
     "h1:is(#firstHeading, .entry-title, .title, main h1, article h1)",
@@ -201,7 +205,25 @@ def _title_outside(document: Document, root: Element) -> str:
     if root.find("h1") is not None:
         return ""
     heading = next((each for selector in _TITLES for each in document.select(selector)), None)
+    heading = _heading_before(root) if heading is None else heading
+    if heading is not None and root in heading.ancestors:
+        heading.tag = "h1"
+        return ""
     return collapse(heading.text) if heading is not None else ""
+
+
+def _heading_before(root: Element) -> Element | None:
+    """Right before the root, or before what is around it; what the site is called is in a header."""
+    part = root
+    for _ in range(_NEAR):
+        before = (each for each in islice(part.previous_siblings, _NEAR) if isinstance(each, Element))
+        for each in before:
+            if each.tag == "h1" and link_share(each) < _MOSTLY:
+                return each
+        if not isinstance(part.parent, Element) or part.parent.tag in ("body", "html"):
+            break
+        part = part.parent
+    return None
 
 
 def _take_off_chrome(bulk: Bulk, found: _Findings, left_out: LeftOut) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from sumi.parse.html import Element, RenderTag, Text, collapse, element_children, new_element
+from sumi.parse.markdown.chrome import place_of
 
 _INLINE: Final = "sumi-math"
 _DISPLAY: Final = "sumi-display-math"
@@ -86,6 +87,8 @@ def set_delimited(element: Element) -> None:
         match = _take_label(element)
     if match is None:
         return
+    if element.attr("id"):
+        element.insert_before(place_of(element))
     tex = match["inline"]
     if tex is not None:
         set_tex(element, tex, display=False)

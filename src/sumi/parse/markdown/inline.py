@@ -7,7 +7,7 @@ front of a fence or a list ends it before it has begun, and code that was safe i
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import groupby
+from itertools import groupby, islice, pairwise
 from typing import Final
 
 from sumi.parse.html import Element, Node, RenderTag, Text, collapse, new_element, texts_with_fixed_blanks
@@ -70,6 +70,8 @@ _ODD_LINKS_AND_IMAGES: Final = 'a[href]:not([href^="http://"]):not([href^="https
 _IMAGE_SCHEMES: Final = ("http://", "https://")
 # Where scripts look for the real address of an image that is loaded when scrolled to.
 _LAZY_ATTRS: Final = ("data-src", "data-original", "data-lazy-src", "data-lazy")
+_MOST_PARTS: Final = 12
+_BADGE: Final = re.compile(r"(?:^|[-_\s])(?:badge|tag|flag|pill|chip)(?=$|[-_\s])", re.IGNORECASE)
 _LAZY_SETS: Final = ("data-srcset", "data-lazy-srcset", "srcset")
 
 
@@ -82,6 +84,35 @@ def tidy_heading(heading: Element) -> None:
         _take_link_in(heading, parent)
     if not heading.text.strip() and heading.find("img") is None:
         heading.decompose()
+    else:
+        _part_words(heading)
+
+
+def _part_words(heading: Element) -> None:
+    """What stands in lines or boxes of its own there, kept apart by a style sheet and no blank."""
+    parts = list(islice(heading.children, _MOST_PARTS))
+    for before, after in pairwise(parts):
+        if isinstance(before, Element) and _are_apart(before, after):
+            after.insert_before(Text(" "))
+
+
+def _are_apart(before: Element, after: Node) -> bool:
+    first, second = before.text, _text_of(after)
+    if not first and before.tag == "span" and before.attr("class"):  # drawn, as an arrow or a line
+        return _text_of(before.previous_sibling)[-1:].isalnum() and second[:1].isalnum()
+    if not (first[-1:].isalnum() and second[:1].isalnum()):
+        return False
+    parts = [part for part in (before, after) if isinstance(part, Element)]
+    if any(_BADGE.search(part.attr("class") or "") for part in parts):
+        return True
+    if (
+        not isinstance(after, Element)
+        or before.tag != "span"
+        or after.tag != "span"
+        or not (before.attr("class") and after.attr("class"))
+    ):
+        return False
+    return " " in f"{first}{second}".strip() and first[-1].islower() and second[0].isupper()
 
 
 def release_linked_block(block: Element, root: Element) -> None:
@@ -322,13 +353,13 @@ def _is_word(character: str) -> bool:
 
 
 def _last_character(node: object) -> str:
-    if isinstance(node, Element) and node.tag in _MARKS:
+    if isinstance(node, Element) and node.tag in _MARKS and node.text:
         return "*"  # two emphases in touch: their marks would run together
     return _text_of(node)[-1:]
 
 
 def _first_character(node: object) -> str:
-    if isinstance(node, Element) and node.tag in _MARKS:
+    if isinstance(node, Element) and node.tag in _MARKS and node.text:
         return "*"
     return _text_of(node)[:1]
 

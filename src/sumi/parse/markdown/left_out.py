@@ -51,7 +51,7 @@ _STRUCTURES: Final = ("table", "ul", "ol")
 _LEAST_STRUCTURE: Final = 2  # rows or items
 _FRAMES: Final = (
     "footer, header, aside, form, nav, [role=contentinfo], [role=banner], [role=navigation], [role=dialog], "
-    "[role=menu], [hidden]"
+    "[role=menu], [hidden], #nav-path"
 )
 
 

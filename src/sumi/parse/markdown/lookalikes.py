@@ -32,6 +32,7 @@ _BLANKS: Final = re.compile(r"\s+")
 _LONGEST: Final = 2_000
 _FEWEST_COLUMNS: Final = 2
 _MOST_COLUMNS: Final = 12
+_MOST_LINES: Final = 60
 
 
 def write_lookalikes(document: Document) -> None:
@@ -42,6 +43,8 @@ def write_lookalikes(document: Document) -> None:
     grids = [each for each in document.select("div[role]") if each.attr("role") in _GRIDS]
     boxes = [each for each in document.select("dl[class]") if _is_box(each)]
     signatures = list(_signatures(document))
+    for kind in document.select("dt .classifier"):
+        _part_from_term(kind)
     for part in divided:
         _write_columns(part)
     for grid in grids:
@@ -91,6 +94,14 @@ def _write_grid(grid: Element) -> None:
     del grid.attrs["role"]
 
 
+def _part_from_term(kind: Element) -> None:
+    """The type of what a term is; the colon between them is in the style sheet."""
+    before = next(filter(_says_more, islice(kind.previous_siblings, 3)), None)
+    words = before.data if isinstance(before, Text) else before.text if isinstance(before, Element) else ""
+    if not words.rstrip().endswith(":"):
+        kind.insert_before(Text(" : "))
+
+
 def _is_box(definitions: Element) -> bool:
     """One term, which is what the box is called by its class as well."""
     parts = list(islice(element_children(definitions), 3))
@@ -118,7 +129,7 @@ def _write_box(box: Element) -> None:
 def _signatures(document: Document) -> Iterator[Element]:
     """Of functions, in a line that is their own."""
     for line in document.select("div[class*=signature]"):
-        if _SIGNATURE.search(line.attr("class") or "") is not None and _is_line(line):
+        if _SIGNATURE.search(line.attr("class") or "") is not None and (_is_line(line) or _is_lines(line)):
             yield line
     for line in document.select("div.attr"):
         if any(part.attr("class") == "name" for part in element_children(line)) and _is_line(line):
@@ -131,7 +142,18 @@ def _is_line(element: Element) -> bool:
     return 0 < len(element.text.strip()) <= _LONGEST
 
 
+def _is_lines(element: Element) -> bool:
+    """Of code, parted by breaks."""
+    blocks = [each.tag for each in islice(element.iter_elements(_BLOCKS), _MOST_LINES)]
+    return "br" in blocks and set(blocks) <= {"br", "code"} and len(blocks) < _MOST_LINES
+
+
 def _write_signature(line: Element) -> None:
+    if next(line.iter_elements("br"), None) is not None:
+        for text in [node for node in line.descendants if isinstance(node, Text)]:
+            text.replace_with(Text(text.data.replace("\xa0", " ")))
+        line.tag = "pre"
+        return
     for label in list(line.iter_elements(("label", "input", "button"))):
         line.insert_after(label)  # of the line, whatever it does
     for text in [node for node in line.descendants if isinstance(node, Text)]:
