@@ -1,6 +1,7 @@
 """A crawl by policy that two machines share, each with the same configuration and a workspace of its own."""
 
 import re
+import signal
 from pathlib import Path
 
 import msgspec
@@ -90,6 +91,50 @@ def test_a_crawl_keeps_its_archive_in_a_store_and_has_the_pages_of_one_on_one_ma
     checked = run_sumi("state", "check", address, "--job", job, "--deep", env=env)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert run_sumi("state", "gc", address, "--job", job, env=env).stdout.startswith("0 segments")
+
+
+@pytest.mark.parametrize("backend", ["files", "sqlite"])
+def test_a_half_done_crawl_goes_on_in_the_database_and_comes_back_as_a_workspace(
+    postgres: Postgres, run_sumi: RunSumi, spawn_sumi: SpawnSumi, tmp_path: Path, job: str, backend: str
+) -> None:
+    address = postgres.address()
+    with many_hosts(hosts=4, pages=6) as web:
+        file = configured(tmp_path, "here", web)
+        running = spawn_sumi("run", "--config", file, "-q")
+        wait_until(running, lambda: len(web.log) > 8)
+        running.process.send_signal(signal.SIGINT)
+        assert running.process.wait(timeout=60) == 3
+        store = ("--store", f"file://{tmp_path}/store")
+        up = run_sumi("state", "migrate", "here", address, "--job", job, *store)
+        assert up.returncode == 0, up.stderr
+        words = ("--state", address, "--job", job, "-q")
+        done = run_sumi("run", "--config", configured(tmp_path, "there", web), *words)
+        assert done.returncode == 0, done.stderr
+        assert set(web.pages_asked().values()) == {1}
+        assert len(web.pages_asked()) == 4 * 6
+        wanted = rows(tmp_path / "there")
+        down = run_sumi("state", "migrate", address, "back", "--job", job, "--to", backend)
+        assert down.returncode == 0, down.stderr
+        checked = run_sumi("state", "check", "back", "--deep")
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+        asked = len(web.log)
+        back = Path(file).read_text().replace("workspace: here", "workspace: back")
+        (tmp_path / "back.yaml").write_text(f"{back}frontier:\n  backend: {backend}\n")
+        (tmp_path / "back" / "seeds.txt").write_text(f"{web.start}\n")
+        assert run_sumi("run", "--config", "back.yaml", "-q").returncode == 0
+        assert len(web.log) == asked
+    assert rows(tmp_path / "back") == wanted
+    assert len(wanted) == 4 * 6
+
+
+@pytest.mark.parametrize("command", [("scrape", "run", "--config", "x.yaml"), ("map", "x.toml")])
+def test_a_scraper_and_a_map_say_why_they_stay_on_one_machine(
+    run_sumi: RunSumi, command: tuple[str, ...]
+) -> None:
+    refused = run_sumi(*command, "--state", "postgresql://127.0.0.1:1/none")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "no option --state" in refused.stderr
+    assert "machine" in refused.stderr
 
 
 def rows(workspace: Path) -> set[tuple[str, str]]:

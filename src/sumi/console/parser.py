@@ -2,7 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from sumi.errors import UsageError
@@ -61,9 +62,12 @@ class _ShowHelp(argparse.Action):
 class SentenceParser(argparse.ArgumentParser):
     """No usage page for a mistyped flag, no abbreviations; errors are raised, without an exit.
 
-    ``usual``: of many options those that people use, by their first name or, for arguments, their field."""
+    ``usual``: of many options those that people use, by their first name or, for arguments, their field.
+    ``lacks``: options of like commands, and why they are not options of this one."""
 
-    def __init__(self, *, usual: Sequence[str] = (), **options: Any) -> None:
+    def __init__(
+        self, *, usual: Sequence[str] = (), lacks: Mapping[str, str] = MappingProxyType({}), **options: Any
+    ) -> None:
         super().__init__(
             allow_abbrev=False,
             add_help=False,
@@ -71,6 +75,7 @@ class SentenceParser(argparse.ArgumentParser):
             **options,
         )
         self.usual = tuple(usual)
+        self._lacks = lacks
         self.add_argument(
             "-h",
             "--help",
@@ -122,6 +127,8 @@ class SentenceParser(argparse.ArgumentParser):
     def _unknown_option(self, word: str) -> str:
         import difflib  # slow to import, and needed only after a typo
 
+        if word in self._lacks:
+            return f"no option {word}: {self._lacks[word]}"
         if word in _OTHERS_SAY and any(_OTHERS_SAY[word] in one.option_strings for one in self._actions):
             return f"unknown option {word}; here it is {_OTHERS_SAY[word]}"
         known = [option for action in self._actions for option in action.option_strings]

@@ -1,5 +1,5 @@
-"""``sumi state migrate`` between folders and databases: a mirror that outgrew its machine goes on in a
-database, with its pages in a store, and comes back as a mirror in files.
+"""``sumi state migrate`` between folders and databases: a mirror or a crawl that outgrew its machine goes on
+in a database, with its pages in a store, and comes back in files.
 
 The source is never changed. The target is complete or not there: a job in a database is marked as being
 imported until one update, and a folder gets its name at the end. Contents go first.
@@ -8,14 +8,14 @@ imported until one update, and a folder gets its name at the end. Contents go fi
 import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 import psycopg
 
-from sumi.assembly.shared_job import shared_recipe
+from sumi.assembly.shared_job import SharedRecipe, shared_recipe
 from sumi.catalogue.page_files import PageFiles, open_page_files
-from sumi.catalogue.role import load_role
+from sumi.catalogue.role import Role, load_role
 from sumi.engine.io import SystemClock
 from sumi.errors import StateError, StateLocked, UsageError
 from sumi.events import Busy, Listener
@@ -23,6 +23,7 @@ from sumi.files.contents_place import new_contents
 from sumi.files.objects import Objects
 from sumi.files.safe_files import SafeFolder
 from sumi.files.segments import FILE, RAW, TEXT, SegmentReader, SegmentWriter, place_in, place_text
+from sumi.inspection.outgrown_crawls import STATES, BodyDownloads, BodyUploads, note_workspace
 from sumi.inspection.shared_jobs import looking_at_job, only_job_in
 from sumi.jobs.mirror.assets import FOLDER as ASSETS
 from sumi.jobs.mirror.assets import asset_folder
@@ -32,6 +33,7 @@ from sumi.jobs.mirror.raw_pages import RawPages
 from sumi.jobs.mirror.recipe import mirror_home
 from sumi.jobs.mirror.settings import MirrorSettings, load_saved_settings
 from sumi.jobs.mirror.sharing import KIND, LOCAL
+from sumi.jobs.pipeline.state import UNIFIED
 from sumi.model import PageFacts
 from sumi.ports import FrontierStats, Ledger, Place
 from sumi.settings.sources import SECRET
@@ -40,7 +42,7 @@ from sumi.state.cluster.session import connect
 from sumi.state.cluster.snapshot import ClusterSnapshot
 from sumi.state.cluster.timing import Timing
 from sumi.state.entries import Exporter, Stored, StoredUrl
-from sumi.state.folder import LOOKING, STATE_FOLDER, backend_named, backend_of, sync_folder
+from sumi.state.folder import LOOKING, STATE_FOLDER, WORKSPACE_STATES, backend_named, backend_of, sync_folder
 from sumi.state.lock import Claim, FolderLock, remove_all_but
 from sumi.state.migrate import BATCH, COMMAND, move_into_place
 from sumi.urls.paths import PathAllocator
@@ -66,18 +68,21 @@ async def move_up(state: Path, database: str, name: str | None, store: str | Non
     try:
         source = backend_named(backend_of(state)).reading(state, LOOKING, time.time())
         try:
-            settings = await _mirror_settings(source, state)
-            wanted = name or mirror_home(settings)
-            address = new_contents(store, wanted)
-            objects = Objects(address)
+            role = await load_role(source, state)
+            if role is not None:
+                job = _crawl_upward(role, database, name, store)
+            else:
+                job = _mirror_upward(await _mirror_settings(source, state), database, name, store)
+            objects = Objects(job.address)
             objects.check()
-            with open_page_files(state.parent.parent, state.parent, state) as files:
-                segments = SegmentWriter(objects, tell)
-                try:
-                    job = _Upward(database, wanted, settings, store, address)
+            segments = SegmentWriter(objects, tell)
+            try:
+                if role is not None:
+                    return await job.copy(source, BodyUploads(role.home, segments, _there), tell)
+                with open_page_files(state.parent.parent, state.parent, state) as files:
                     return await job.copy(source, _Uploads(files, segments), tell)
-                finally:
-                    await segments.aclose()
+            finally:
+                await segments.aclose()
         finally:
             await source.aclose()
     finally:
@@ -86,32 +91,37 @@ async def move_up(state: Path, database: str, name: str | None, store: str | Non
 
 async def _mirror_settings(source: Ledger, state: Path) -> MirrorSettings:
     settings = await load_saved_settings(source)
-    if settings is None or await load_role(source, state) is not None:
-        raise UsageError(
-            f"{state.parent} is not a mirror, and only mirrors can be worked on by many machines"
-        )
+    if settings is None:
+        raise _cannot_move(f"{state.parent}")
     return settings
 
 
-class _Upward:
-    def __init__(self, database: str, name: str, settings: MirrorSettings, store: str, address: str) -> None:
-        self._database = database
-        self._name = name
-        self._settings = msgspec.structs.replace(settings, store=store)
-        self._address = address
+def _cannot_move(what: str) -> UsageError:
+    return UsageError(
+        f"{what} is neither a mirror nor a crawl of sumi run --unified, and only these can be moved"
+    )
+
+
+class _Upward(NamedTuple):
+    database: str
+    name: str
+    kind: str
+    recipe: SharedRecipe
+    address: str  # of the contents
+    max_pages: int
 
     async def copy(self, source: "_Source", mover: _Mover, tell: Listener) -> int:
-        recipe = msgspec.json.encode(shared_recipe(self._settings, LOCAL, SECRET)).decode()
-        connection = await connect(self._database, Timing(), "import")
+        recipe = msgspec.json.encode(self.recipe).decode()
+        connection = await connect(self.database, Timing(), "import")
         try:
-            job = await JobImport.begin(connection, self._name, KIND, recipe, self._address, time.time())
+            job = await JobImport.begin(connection, self.name, self.kind, recipe, self.address, time.time())
             for address in job.left:
                 old = Objects(address)
                 old.delete([each.name for each in old.list()])
             async for batch in _moved(source, mover, tell):
                 await job.restore(batch)
             stats = await source.stats()
-            return await job.finish(stats.outcomes, stats.pending, self._settings.max_pages)
+            return await job.finish(stats.outcomes, stats.pending, self.max_pages)
         except psycopg.Error as error:
             reason = " ".join(str(error).split())
             raise StateError(
@@ -119,6 +129,20 @@ class _Upward:
             ) from None
         finally:
             await connection.close()
+
+
+def _mirror_upward(settings: MirrorSettings, database: str, name: str | None, store: str) -> _Upward:
+    wanted = name or mirror_home(settings)
+    recipe = shared_recipe(msgspec.structs.replace(settings, store=store), LOCAL, SECRET)
+    return _Upward(database, wanted, KIND, recipe, new_contents(store, wanted), settings.max_pages)
+
+
+def _crawl_upward(role: Role, database: str, name: str | None, store: str) -> _Upward:
+    """Its limit is in its configuration, and applies again as soon as a machine works on it."""
+    if role.job != UNIFIED:
+        raise _cannot_move(f"the {role.job} of {role.home}")
+    wanted = name or role.home.resolve().name
+    return _Upward(database, wanted, UNIFIED, SharedRecipe(), new_contents(store, wanted), 0)
 
 
 class _Source(Exporter, Ledger, Protocol):
@@ -185,19 +209,28 @@ async def move_down(database: str, name: str | None, target: Path, backend: str,
     """Into a new output folder, as files. Returns the number of URLs."""
     backend_named(backend)  # refused before anything is made
     row = await only_job_in(database, name)
-    if row.kind != KIND or not row.store:
+    if row.kind not in (KIND, UNIFIED):
+        raise _cannot_move(f"the job {row.name}, a {row.kind},")
+    if not row.store:
         raise UsageError(f"the job {row.name} has no pages in a store, so there is nothing to bring down")
     async with looking_at_job(database, row) as source:
         before = await source.stats()
         await _require_rest(source, before)
-        settings = await _mirror_settings(source, Path(row.name) / STATE_FOLDER)
         unfinished = target.with_name(f".{target.name}.unfinished")
-        state = unfinished / mirror_home(settings) / STATE_FOLDER
+        if row.kind == UNIFIED:
+            settings, state = None, unfinished / WORKSPACE_STATES / STATES[backend]
+        else:
+            settings = await _mirror_settings(source, Path(row.name) / STATE_FOLDER)
+            state = unfinished / mirror_home(settings) / STATE_FOLDER
         with Claim(state, COMMAND, home=unfinished, option="TO") as claim:
             remove_all_but([claim.lock.path], unfinished)  # what an earlier, killed attempt left
             try:
                 reader = SegmentReader(Objects(row.store))
-                await _bring_down(source, reader, settings, state, backend, claim.lock, tell)
+                if settings is None:
+                    way = _Way(source, reader, state, backend, claim.lock, tell)
+                    await _bring_crawl_down(way, unfinished, target)
+                else:
+                    await _bring_down(source, reader, settings, state, backend, claim.lock, tell)
                 await _require_rest(source, before)
                 move_into_place(unfinished, target)
             except BaseException:
@@ -252,6 +285,36 @@ async def _bring_down(
         files.close()
         await store.aclose()
     sync_folder(home)
+
+
+class _Way(NamedTuple):
+    source: ClusterSnapshot
+    reader: SegmentReader
+    state: Path
+    backend: str
+    lock: FolderLock
+    tell: Listener
+
+
+async def _bring_crawl_down(way: _Way, home: Path, target: Path) -> None:
+    now = SystemClock().now()
+    store = backend_named(way.backend)(way.state, LOOKING, now, lock=way.lock)
+    mover = BodyDownloads(way.reader, home, _there)
+    try:
+        async for batch in _moved(way.source, mover, way.tell):
+            await store.restore(batch)
+        await note_workspace(store, home, way.state, target)
+        await store.sync(_nothing_else)
+        _compare(await way.source.stats(), await store.stats())
+        mover.files.sync()
+    finally:
+        mover.files.close()
+        await store.aclose()
+    sync_folder(home)
+
+
+async def _nothing_else() -> None:
+    """There are no files besides the archive's."""
 
 
 def _compare(source: FrontierStats, copy: FrontierStats) -> None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sumi.jobs.map.analysis import Analysis
     from sumi.jobs.map.diff import Difference
 
+_ONE_FILE = "a map is a database file on one machine, which output.database_path names"
 _EXAMPLES = """\
 examples:
   sumi map example.org example.com      into map/, with a map.toml to edit; again to continue
@@ -66,6 +67,7 @@ def build_parser() -> SentenceParser:
         description="Maps the web around chosen domains: pages, links, and how far away they are.",
         epilog=_EXAMPLES,
         usual=_USUAL,
+        lacks=dict.fromkeys(("--state", "--job", "--store"), _ONE_FILE),
     )
     parser.add_argument(
         "config",

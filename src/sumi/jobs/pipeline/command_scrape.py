@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from sumi.jobs.pipeline.config import CrawlConfig
 
 
+_OWN_STATE = "a scraper reads the spool of its own machine, so its state and its archive stay there"
+_LACKS = {"--state": _OWN_STATE, "--job": _OWN_STATE, "--store": _OWN_STATE}
 _EXAMPLES = """\
 examples:
   sumi scrape run --config github.yaml              what is in the spool, and what a running crawler adds
@@ -46,6 +48,7 @@ def build_parser() -> SentenceParser:
         description="Reads the spool from its bookmark and archives each page once.",
         epilog=_EXAMPLES,
         usual=("--config", "--follow", "--run-id", *USUAL),
+        lacks=_LACKS,
     )
     add_config(parser)
     add_following(parser)
@@ -102,6 +105,7 @@ def resume_parser() -> SentenceParser:
         ),
         epilog=_RESUME_EXAMPLES,
         usual=("--config", "--follow", *USUAL),
+        lacks=_LACKS,
     )
     add_config(parser)
     add_following(parser)

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from os import PathLike
 from pathlib import Path
 
+import msgspec
+
 from sumi.assembly.operating import operated
 from sumi.assembly.parts import (
     affordable,
@@ -219,7 +221,9 @@ async def _store(
     from sumi.assembly.many_machines import join
 
     name = options.name or config.workspace.resolve().name
-    shared = SharedJob(options.state, name, options.job, SharedRecipe(), options.store)
+    # So that another limit is another recipe; all else is in the configuration of each machine.
+    recipe = SharedRecipe({"max_pages": msgspec.Raw(msgspec.json.encode(job.frontier.max_pages))})
+    shared = SharedJob(options.state, name, options.job, recipe, options.store)
     return await join(shared, job, clock, tell, control)
 
 
