@@ -48,6 +48,36 @@ def test_a_worker_can_work_but_not_change_tables_and_a_reader_can_only_look(
         )
 
 
+def test_each_role_can_do_what_the_guide_says_and_no_more(
+    postgres: Postgres, run_sumi: RunSumi, tmp_path: Path, job: str
+) -> None:
+    pytest.importorskip("obstore")
+    worker = login(postgres, "making_worker", "sumi_worker")
+    reader = login(postgres, "only_reader", "sumi_reader")
+    env, named = {"XDG_CACHE_HOME": str(tmp_path / "cache")}, ("--job", job)
+    store = f"file://{tmp_path}/store"
+    with many_hosts(hosts=2, pages=3) as web:
+        words = ("--state", worker, *named, "--store", store, "--rate-limit", "0", "-q", *web.options())
+        made = run_sumi("mirror", web.start, *words, env=env)
+        assert made.returncode == 0, made.stderr
+        may = [
+            *((who, verb) for who in (worker, reader) for verb in (("status",), ("state", "check"))),
+            *((reader, verb) for verb in (("explain", web.start, "--in"), ("export", "jsonl"))),
+            *((worker, verb) for verb in (("pause",), ("resume",), ("stop",), ("resume",), ("state", "gc"))),
+        ]
+        for who, verb in may:
+            done = run_sumi(*verb, who, *named, env=env)
+            assert done.returncode == 0, f"{who} {verb}: {done.stderr}"
+        for verb in ("pause", "stop", "worker"):
+            refused = run_sumi(verb, reader, *named, env=env)
+            assert (refused.returncode, "GRANT sumi_worker" in refused.stderr) == (2, True), refused.stderr
+        assert "does not own the tables" in run_sumi("state", "setup", worker).stdout
+        moved = run_sumi("state", "migrate", worker, "back", *named, env=env)
+        assert moved.returncode == 0, moved.stderr  # down is only read
+        up = run_sumi("state", "migrate", "back", worker, "--job", f"{job}-2", "--store", store, env=env)
+        assert up.returncode == 0, up.stderr  # what a killed copy left is the owner's to remove
+
+
 def test_the_doctor_names_what_is_wrong_with_a_server(postgres: Postgres, run_sumi: RunSumi) -> None:
     found = run_sumi("doctor", postgres.address())
     assert found.returncode == 1  # the tests' own server does without fsync
