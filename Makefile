@@ -36,6 +36,11 @@ layers: $(VENV)/.developer ## who may import whom
 	@echo '── Layers'
 	$(VENV)/bin/lint-imports
 
+# Without bytecode each worker takes 16 s of processor time to find the tests, not 6, and each sumi 0.5 s, not 0.3.
+ifdef PYTHONDONTWRITEBYTECODE
+unit: export PYTHONDONTWRITEBYTECODE :=
+unit: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
+endif
 unit: $(VENV)/.developer ## the tests alone
 	@echo '── Tests, $(JOBS) at once (several minutes)'
 	$(PY) -m pytest -n $(JOBS) --dist worksteal
