@@ -41,6 +41,10 @@ def test_a_job_is_continued_only_if_work_is_left(
     kind: JobKind, role: str, state: str, actions: tuple[str, ...]
 ) -> None:
     assert actions_of(job(kind), state, role) == actions
+    more = actions_of(
+        job(kind), state, role, goes_on=True
+    )  # such as one whose host had its requests for a run
+    assert more == (*(() if "continue" in actions else ("continue",)), *actions)
 
 
 def test_a_crawl_is_not_steered_before_its_ledger_told_which_process_it_is() -> None:

@@ -80,7 +80,7 @@ DISARMED = [
     ("/x/--checkpoint-action=exec=sh", "x/%2D-checkpoint-action=exec=sh"),
 ]
 
-ROOT_MARKS = re.compile(r"__(q_[0-9a-f]{8}(_[0-9a-f]{16})?|l_[0-9a-f]{32})")
+ROOT_MARKS = re.compile(r"__(q_([0-9a-f]{8}|([0-9a-f]{8}_)?[0-9a-f]{16})|l_[0-9a-f]{32})")
 
 anything = st.text(max_size=60)
 segments = st.one_of(

@@ -123,7 +123,9 @@ async def _next(job: "Job", state: str, about: str, status: "JobStatus | None") 
         if status is not None and Outcome.OVER_CAP in status.outcomes:
             larger = ("--max-pages", larger_limit(status.outcomes))
             return same_again("mirror", words, *larger, without=larger[0])
-        return same_again("mirror", words, *(["--update"] if state in ("complete", "limited") else []))
+        goes_on = status is not None and Outcome.OVER_BUDGET in status.left_out
+        is_over = state in ("complete", "limited") and not goes_on
+        return same_again("mirror", words, *(["--update"] if is_over else []))
     found = configuration_of(job, Path())
     if found is None:
         return command_line("sumi", "status", home)

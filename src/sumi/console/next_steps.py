@@ -53,6 +53,8 @@ def steps_of_mirror(summary: Summary, arguments: Sequence[str], output: str) -> 
     look = ("look", command_line("sumi", "serve", output))
     match summary.status:
         case "complete" | "limited":
+            if Outcome.OVER_BUDGET.value in summary.left_out:  # each run has a new one
+                return [("continue", same_again("mirror", arguments)), look]
             steps = [("update", same_again("mirror", arguments, "--update")), look]
             if Outcome.OVER_CAP.value not in summary.left_out:
                 return steps

@@ -72,7 +72,7 @@ async def summary_of(
         _fill_running(made, job)
     elif made.state in ("running", "paused"):
         made.state = "stopping"  # it has just ended, and is being read
-    made.actions = actions_of(job, made.state, made.role)
+    made.actions = actions_of(job, made.state, made.role, goes_on=Outcome.OVER_BUDGET in made.left_out)
     return made
 
 
@@ -115,8 +115,8 @@ def _fill_running(made: JobSummary, job: Job) -> None:
     }
 
 
-def actions_of(job: Job, state: str, role: str) -> tuple[str, ...]:
-    """What can be done with it here, in the order of the buttons."""
+def actions_of(job: Job, state: str, role: str, *, goes_on: bool = False) -> tuple[str, ...]:
+    """What can be done with it here, in the order of the buttons. ``goes_on``: another run takes more."""
     if job.damage:
         return ()
     if job.process is not None:
@@ -124,7 +124,7 @@ def actions_of(job: Job, state: str, role: str) -> tuple[str, ...]:
             return ()
         first = "resume" if state == "paused" else "pause"
         return (first, "stop", "cancel", "retune")
-    again = () if state in _ENDED_WELL else ("continue",)
+    again = () if state in _ENDED_WELL and not goes_on else ("continue",)
     return again if job.kind is JobKind.CAPTURE or role == "scraper" else (*again, "update")
 
 

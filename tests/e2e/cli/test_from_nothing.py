@@ -80,7 +80,9 @@ def test_the_settings_of_a_run_can_be_saved(run_sumi: RunSumi, site: FolderSite,
     (read,) = load_sites({}, {}, str(tmp_path / "site.toml"))
     assert (read.url, read.max_pages, read.include, read.assets) == (site.url, 3, ("/t*",), True)
     assert (read.rate_limit, read.max_body, read.auth) == (2.5, 1024**2, None)
-    assert run_sumi("mirror", site.url, "--save-config", "site.toml").returncode == 2
+    for command in ("mirror", "map", "run"):
+        refused = run_sumi(command, site.url, "--save-config", "site.toml")
+        assert (refused.returncode, "site.toml exists, and is not replaced" in refused.stderr) == (2, True)
     assert not (tmp_path / "output").exists()
     run_sumi("map", "a.org", "*.b.org", "--stub", "github.com", "--save-config", "m.toml")
     assert [entry.domain for entry in load_map_config(tmp_path / "m.toml").quality] == ["a.org", "*.b.org"]

@@ -39,7 +39,7 @@ def test_each_job_is_shown_with_the_command_that_goes_on(run_sumi: RunSumi, tmp_
     mirrored = ["sumi", "mirror", site.url, "-o", "my docs", "--max-pages", "7", "--exclude", "/x*"]
     assert commands["mirror"] == [*mirrored, *FAST, *ENVIRONMENT, "--update"]
     assert commands["capture"][:3] == ["sumi", "capture", "export"]
-    assert commands["capture"][-2:] == ["--store", "caught"]
+    assert commands["capture"][-2:] == ["--captures", "caught"]
     assert commands["map"] == ["sumi", "map", "export", "--format", "html", "web.toml"]
     assert f"mirror {site.url}: complete, 2 pages" in lines
 

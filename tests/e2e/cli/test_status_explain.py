@@ -85,6 +85,24 @@ def test_pages_beyond_the_limit_wait_for_nothing(run_sumi: RunSumi, tmp_path: Pa
         assert run_sumi(*words[1:], limit, "--json").events[-1]["status"] == "complete"
 
 
+def test_a_host_that_had_its_requests_goes_on_with_the_command_that_is_shown(
+    run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    with folder_site(tmp_path / "site") as site:
+        names = [f"p{number}.html" for number in range(12)]
+        site.write("index.html", "".join(f'<p>To <a href="{name}">{name}</a>.</p>' for name in names))
+        for name in names:
+            site.write(name, f"<p>All there is to know of {name}.</p>")
+        ended = run_sumi("mirror", site.url, "--rate-limit", "0", "--max-requests-per-host", "9")
+        assert "\n  continue    sumi mirror" in ended.stderr
+        before = told(run_sumi("status", "--json"))
+        assert before["left_out"]["over_budget"] > 0
+        command = shlex.split(run_sumi().stdout.splitlines()[-1])
+        assert "--update" not in command
+        after = run_sumi(*command[1:], "--json").events[-1]
+        assert after["outcomes"]["captured"] > before["outcomes"]["captured"]
+
+
 def test_a_running_job_is_seen_without_disturbing_it(
     make_site: MakeSite, spawn_sumi: SpawnSumi, run_sumi: RunSumi
 ) -> None:
