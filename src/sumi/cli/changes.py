@@ -180,6 +180,11 @@ def _shown(page: "PageDiff", options: argparse.Namespace, palette: Palette) -> I
     elif options.stat:
         kind = "" if page.new.is_there else f"  {page.new.kind}"
         yield printable(f"{page.url}  +{page.added:,} -{page.removed:,}{kind}")
+    elif page.forgotten:
+        yield printable(
+            f"{page.url}: what was before version {page.new.number} is forgotten; it had +{page.added:,} "
+            f"-{page.removed:,} lines"
+        )
     else:
         yield palette.bad(printable(f"--- {page.url}  {_named(page.old)}"))
         yield palette.good(printable(f"+++ {page.url}  {_named(page.new)}"))
@@ -233,6 +238,7 @@ def _diff_fields(page: "PageDiff") -> dict[str, object]:
         "added": page.added,
         "removed": page.removed,
         "lost": page.lost,
+        "forgotten": page.forgotten,
         "hunks": msgspec.to_builtins(page.hunks),
     }
 

@@ -58,6 +58,8 @@ def version_diff(store: History, version: Version) -> str:
     diff = page_diff(store, old, version)
     if diff.lost:
         return f"(the text of {diff.lost} cannot be read)"
+    if diff.forgotten:
+        return "(what was before is forgotten)"
     lines, size = [], 0
     for line in unified(diff):
         size += len(line.encode("utf-8", "replace")) + 1

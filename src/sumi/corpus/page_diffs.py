@@ -32,7 +32,8 @@ class Hunk(msgspec.Struct, frozen=True):
 
 
 class PageDiff(msgspec.Struct, frozen=True):
-    """``lost``: which of the texts cannot be read; then there are no hunks."""
+    """``lost``: which of the texts cannot be read; ``forgotten``: that the one before was pruned, so only the
+    counts are known. In both cases there are no hunks."""
 
     url: str
     old: Version | None
@@ -41,6 +42,7 @@ class PageDiff(msgspec.Struct, frozen=True):
     added: int = 0
     removed: int = 0
     lost: str = ""
+    forgotten: bool = False
 
 
 class Piece(NamedTuple):
@@ -51,6 +53,8 @@ class Piece(NamedTuple):
 
 
 def page_diff(store: History, old: Version | None, new: Version) -> PageDiff:
+    if old is None and store.versions(new.url)[0].number > 1:
+        return PageDiff(new.url, old, new, (), new.added or 0, new.removed or 0, forgotten=True)
     before, after = _text(store, old), _text(store, new)
     lost = [f"version {v.number}" for v, text in ((old, before), (new, after)) if v and text is None]
     if before is None or after is None:

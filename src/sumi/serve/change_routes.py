@@ -112,7 +112,7 @@ def _diff(diff: PageDiff) -> dict[str, Any]:
         "hunks": hunks,
         "added": diff.added,
         "removed": diff.removed,
-        "lost": diff.lost,
+        "lost": diff.lost or ("the version before" if diff.forgotten else ""),
         "cut": len(hunks) < len(diff.hunks),
     }
 

@@ -286,6 +286,13 @@ def test_pruning_keeps_the_last_version_of_each_page(
     text = texts(tmp_path, changed, "p0.html")[0]
     assert text is not None
     assert "And a paragraph more." in text
+    shown = run_sumi("diff", changed.url + "p0.html")
+    assert "what was before version 2 is forgotten; it had +" in shown.stdout
+    assert len(shown.stdout.splitlines()) == 1
+    assert "is forgotten" in run_sumi("feed", "--diff").stdout
+    (counts,) = lines(run_sumi, "diff", changed.url + "p0.html", "--json")
+    assert counts["forgotten"]
+    assert counts["added"] < 10
     mirror(run_sumi, changed, "--update")
     assert kinds(tmp_path, changed, "p0.html") == ["changed"]
     assert run_sumi("state", "check", "--deep").returncode == 0
