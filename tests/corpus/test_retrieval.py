@@ -49,3 +49,17 @@ def test_a_word_that_means_the_same_is_looked_for_where_pages_say_what_they_are_
 def test_the_beginning_of_a_page_is_its_prose() -> None:
     page = '# Title\n\n<a id="x"></a>\n\n```sh\nrun --now\n```\n\n> Stores changes away.\n\n| a | b |\n'
     assert indexed_page(page).lead == "Stores changes away."
+
+
+def test_what_merging_and_removing_leave_free_does_not_stay_in_the_file(tmp_path: Path) -> None:
+    with closing(SearchIndex(tmp_path)) as store:
+        site = store.site_id(store.source_id("key", "mirror", "name"), "docs.test")
+        for begin in (0, 60):
+            with store.writing():
+                for number in range(begin, begin + 60):
+                    text = " ".join(f"w{number * at}" for at in range(900))
+                    entry = PageEntry(f"http://docs.test/{number}", "", "", "", "", "", "markdown", 0.0, None)
+                    store.put_page(site, entry, indexed_page(text), "")
+        with store.writing():
+            store.drop_pages(range(1, 100))
+        assert store.rows("PRAGMA freelist_count") == [(0,)]

@@ -242,6 +242,7 @@ class _OtherVersion(Exception):
 
 
 def _prepare(db: apsw.Connection) -> None:
+    db.pragma("auto_vacuum", 1)  # pages that merging leaves free would stay a tenth of the file
     db.pragma("journal_mode", "wal")
     db.pragma("synchronous", 1)
     db.execute("BEGIN IMMEDIATE")
