@@ -42,6 +42,13 @@ CHECKS = """() => {
   }
   const over = document.documentElement.scrollWidth - innerWidth;
   if (over > 0) faults.push(`${over} pixels wider than the screen`);
+  const nav = document.querySelector("header nav")?.getBoundingClientRect();
+  for (const link of document.querySelectorAll("header nav a")) {
+    if (link.getBoundingClientRect().right > nav.right + 1) faults.push("cut off: " + link.textContent);
+  }
+  for (const title of document.querySelectorAll("main h1")) {
+    if (title.getBoundingClientRect().height > 130) faults.push("a title of " + title.textContent.length);
+  }
   if (!document.querySelector("main")) faults.push("no main");
   return faults;
 }"""

@@ -48,12 +48,12 @@ def _run(folder: Path, *words: str) -> int:
 
 def write_site(site: FolderSite) -> None:
     rest = "".join(f'<li><a href="part/page-{number}.html">page {number}</a>' for number in range(30))
-    site.write(
-        "index.html", f'<p>Start.<a href="hostile.html">h</a> <a href="missing.html">m</a><ul>{rest}</ul>'
-    )
+    first = "".join(f'<a href="{name}.html">{name}</a> ' for name in ("hostile", "endless", "missing"))
+    site.write("index.html", f"<p>Start. {first}<ul>{rest}</ul>")
     # Written as a file, so that its title is what it says and not text.
     title = EVIL_TITLE.replace("<", "&lt;")
     site.put("hostile.html", f"<html><title>{title}</title><body><main>{HOSTILE}</main>".encode())
+    site.write("endless.html", "<p>Its title goes on.", title=f"A title without an end {'W' * 700}")
     for number in range(30):
         site.write(f"part/page-{number}.html", f"<p>Words of page {number}.", title=f"Page {number}")
 

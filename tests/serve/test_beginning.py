@@ -124,7 +124,7 @@ def test_a_map_is_begun_reviewed_and_obeys(
         expect(page.get_by_text("--contact-email=me@example.org")).to_be_visible()
         words = _line(page)
         page.locator("input[name=url]").press("Enter")
-        expect(page.get_by_role("heading", name="map.db", level=1)).to_be_visible()
+        expect(page.get_by_role("heading", name=f"map-{site.home}/map.db", level=1)).to_be_visible()
         expect(page.get_by_text("limited", exact=True)).to_be_visible()
         assert words == [
             *("map", "--minimum-time-on-page=100", "--contact-email=me@example.org"),

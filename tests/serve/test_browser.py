@@ -35,6 +35,7 @@ def _screens(window: OpenWindow, library: Library) -> dict[str, str]:
     """Each with a text that is on it only once it is complete."""
     job = window.jobs()[0]["id"]
     hostile = quote(f"{library.site.url}hostile.html", safe="")
+    endless = quote(f"{library.site.url}endless.html", safe="")
     return {
         "/": library.site.home,
         f"/job/{job}": "each in exactly one outcome",
@@ -48,10 +49,12 @@ def _screens(window: OpenWindow, library: Library) -> dict[str, str]:
         f"/page/{job}?url={hostile}&show=Markdown": EVIL_TITLE,
         f"/page/{job}?url={hostile}&show=Source": EVIL_TITLE,
         f"/page/{job}?url={hostile}&show=Facts": "SHA-256",
+        f"/page/{job}?url={endless}&show=Facts": "A title without an end",
         "/changes": EVIL_TITLE,
         f"/explain?url={hostile}": "How it was found",
         "/search?q=paragraph+hostile": "A paragraph of the hostile page",
         "/new": "Before you start",
+        "/due": "Nothing is watched",
     }
 
 

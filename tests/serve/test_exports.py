@@ -42,10 +42,10 @@ def test_an_export_is_what_the_command_writes(mine: OpenWindow) -> None:
     job = mine.jobs()[0]["id"]
     assert mine.get(f"/raw/export/{job}?format=jsonl").status == 404  # not yet
     made = _exported(mine, job, "jsonl")
-    assert (made["state"], made.get("problem"), made["written"]) == ("there", "", 32)
+    assert (made["state"], made.get("problem"), made["written"]) == ("there", "", 33)
     answer = mine.get(f"/raw/export/{job}?format=jsonl")
     rows = [json.loads(line) for line in answer.body.splitlines()]
-    assert len(rows) == 32
+    assert len(rows) == 33
     assert EVIL_TITLE in {row["title"] for row in rows}
     assert answer.headers["content-type"] == "application/octet-stream"
     assert answer.headers["content-disposition"].startswith("attachment")

@@ -75,7 +75,7 @@ def test_a_job_without_pages_says_so_on_every_tab(
 def _screens(window: OpenWindow, library: Library) -> list[str]:
     job, page = window.jobs()[0]["id"], quote(library.site.url, safe="")
     tabs = ("", "/pages", "/pages?flat=1", "/failures", "/hosts", "/changes", "/export", "/log")
-    others = ("/", "/changes", f"/explain?url={page}", "/search?q=words", f"/page/{job}?url={page}")
+    others = ("/", "/due", "/changes", f"/explain?url={page}", "/search?q=words", f"/page/{job}?url={page}")
     return [*(f"/job/{job}{tab}" for tab in tabs), *others]
 
 

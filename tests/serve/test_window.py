@@ -31,13 +31,27 @@ def test_failures_name_who_links_there(window: OpenWindow, library: Library) -> 
     assert missing["referrer"] == library.site.url
 
 
+def test_hosts_say_what_they_answered_last(window: OpenWindow, library: Library) -> None:
+    job = window.jobs()[0]
+    told = window.get(f"/api/jobs/{job['id']}/hosts").json
+    (host,) = (one for one in told["answers"] if one["host"] == library.site.url.split("/")[2])
+    last = max(
+        (row["at"], row["outcome"])
+        for group in window.get(f"/api/jobs/{job['id']}/failures").json
+        if group["ending"] in ("done", "failed")
+        for row in window.get(f"/api/jobs/{job['id']}/urls?outcome={group['outcome']}").json["rows"]
+    )
+    assert (host["at"], host["robots"]) == (last[0], 404)
+    assert sum(one["urls"] for one in told["answers"]) == job["discovered"]
+
+
 def test_the_tree_counts_every_page_once(window: OpenWindow, library: Library) -> None:
     job = window.jobs()[0]["id"]
     (root,) = window.get(f"/api/jobs/{job}/tree").json["folders"]
-    assert root == {"path": library.site.url, "name": library.site.url, "pages": 32}
+    assert root == {"path": library.site.url, "name": library.site.url, "pages": 33}
     inside = window.get(f"/api/jobs/{job}/tree?under={library.site.url}").json
     assert [(folder["name"], folder["pages"]) for folder in inside["folders"]] == [("part/", 30)]
-    assert len(inside["rows"]) == 2
+    assert len(inside["rows"]) == 3
 
 
 def test_pages_are_found_by_title_and_lists_go_on_after_a_key(window: OpenWindow) -> None:

@@ -184,3 +184,12 @@ export function Dialog({ title, close, children }) {
   }, []);
   return html`<dialog ref=${element} onClose=${close} aria-label=${title}><header><h3>${title}</h3><button class="icon" aria-label="Close" onClick=${() => element.current.close()}>×</button></header>${children}</dialog>`;
 }
+
+// On a narrow screen the chosen tab may be beyond its edge.
+export function inSight(nav) {
+  const chosen = nav?.querySelector("[aria-current]");
+  if (chosen && nav.scrollWidth > nav.clientWidth) nav.scrollLeft = Math.max(0, chosen.offsetLeft - nav.offsetLeft - 40);
+}
+
+// Most maps are a map.db: its folder tells them apart.
+export const nameOf = (job) => (job.kind === "map" ? `${job.folder.split("/").at(-1)}/${job.name}` : job.name);

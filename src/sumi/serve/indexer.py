@@ -18,12 +18,14 @@ import msgspec
 from sumi.catalogue.role import MIRROR_SETTINGS
 from sumi.errors import SumiError
 from sumi.inspection.status import MAP, JobStatus, look, looking_at
-from sumi.outcomes import KEPT, MEANINGS, Outcome
+from sumi.outcomes import KEPT, MEANINGS, Ending, Outcome
 from sumi.ports import Snapshot, UrlRecord
 from sumi.serve.map_layout import write_picture
 from sumi.serve.schema import ROOT_SLASHES, SCHEMA, folders_of
 
 _BATCH: Final = 2000
+_MOST_HOSTS: Final = 2000
+_ASKED: Final = (Ending.DONE, Ending.FAILED)  # the endings of what a server was asked for
 _INSERT: Final = "INSERT INTO url VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
 
 
@@ -46,6 +48,7 @@ async def _write(state: Path, path: Path) -> None:
         db.execute(SCHEMA)
         async with looking_at(state) as store:
             await writer.take(store)
+            await writer.note_hosts(store)
             saved = await store.get_note(MIRROR_SETTINGS)
         writer.finish()
         if status.job == MAP:
@@ -61,6 +64,15 @@ def _waiting(status: JobStatus) -> Outcome:
     return Outcome.OVER_CAP if is_full else Outcome.PENDING
 
 
+class _Host:
+    __slots__ = ("at", "outcome", "urls")
+
+    def __init__(self) -> None:
+        self.urls = 0
+        self.at = 0.0  # of the last answer
+        self.outcome = ""
+
+
 class _Writer:
     def __init__(self, db: apsw.Connection, waiting: Outcome) -> None:
         self._db = db
@@ -68,6 +80,7 @@ class _Writer:
         self._groups: Counter[tuple[str, str, str]] = Counter()
         self._folders: Counter[str] = Counter()
         self._fidelity: Counter[int] = Counter()
+        self._hosts: dict[str, _Host] = {}  # by origin
         self._number = 0
 
     async def take(self, store: Snapshot) -> None:
@@ -90,10 +103,12 @@ class _Writer:
             if facts.fidelity is not None:
                 self._fidelity[min(19, int(facts.fidelity * 20))] += 1
         self._groups[ending, outcome, record.rule] += 1
+        origin = folders_of(record.url)[0]
+        self._count_host(origin, outcome, record.at if ending in _ASKED else None)
         return (
             self._number,
             record.url,
-            folders_of(record.url)[0],
+            origin,
             outcome,
             ending,
             record.rule,
@@ -110,6 +125,21 @@ class _Writer:
             folders[-1] if folders else None,
             msgspec.json.encode(facts) if is_page or facts.raw or facts.asset else None,
         )
+
+    def _count_host(self, origin: str, outcome: Outcome, answered: float | None) -> None:
+        host = self._hosts.setdefault(origin, _Host())
+        host.urls += 1
+        if answered is not None and answered >= host.at:
+            host.at, host.outcome = answered, outcome
+
+    async def note_hosts(self, store: Snapshot) -> None:
+        """Those with the most URLs: what each answered last, and to the question for its robots.txt."""
+        largest = sorted(self._hosts, key=lambda origin: -self._hosts[origin].urls)[:_MOST_HOSTS]
+        for origin in largest:
+            host, robots = self._hosts[origin], await store.get_robots(origin.rstrip("/"))
+            name, status = origin.partition("://")[2].rstrip("/"), None if robots is None else robots.status
+            row = (name, host.urls, host.at or None, host.outcome or None, status)
+            self._db.execute("INSERT OR IGNORE INTO host VALUES (?, ?, ?, ?, ?)", row)
 
     def finish(self) -> None:
         groups = ((*key, count) for key, count in self._groups.items())

@@ -85,9 +85,11 @@ def _ended(line: Line, ending: Ending) -> int:
 
 async def show_hosts(window: Window, request: Request) -> Response:
     """What each host with work waits for, now or when it was last read."""
-    made = await summary_of(window.job(request), window.views, wait=True)
-    hosts = made.now["hosts"] if made.now else await window.views.ask(window.job(request), lists.hosts)
-    return answer({"hosts": hosts, "at": made.at, "running": made.process is not None})
+    job = window.job(request)
+    made = await summary_of(job, window.views, wait=True)
+    hosts = made.now["hosts"] if made.now else await window.views.ask(job, lists.hosts)
+    answered = await window.views.ask(job, lists.answers_of_hosts)
+    return answer({"hosts": hosts, "answers": answered, "at": made.at, "running": made.process is not None})
 
 
 async def show_log(window: Window, request: Request) -> Response:

@@ -96,6 +96,14 @@ def hosts(view: View) -> list[dict[str, Any]]:
     return found
 
 
+def answers_of_hosts(view: View) -> list[dict[str, Any]]:
+    """The hosts with the most URLs: what each answered last."""
+    rows = view.rows(
+        f"SELECT name, urls, at, outcome, robots FROM host ORDER BY urls DESC, name LIMIT {ROWS}"
+    )
+    return [dict(zip(("host", "urls", "at", "outcome", "robots"), row, strict=True)) for row in rows]
+
+
 def like(text: str) -> str:
     for special in ("\\", "%", "_"):
         text = text.replace(special, f"\\{special}")

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-VIEW_VERSION: Final = 5  # part of the file's name: an older file is not read
+VIEW_VERSION: Final = 6  # part of the file's name: an older file is not read
 SCHEMA: Final = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE url(
@@ -18,6 +18,7 @@ CREATE INDEX url_poor ON url(url) WHERE is_page AND fidelity < 0.9;
 CREATE TABLE grouped(ending TEXT, outcome TEXT, rule TEXT, count INT);
 CREATE TABLE folder(path TEXT PRIMARY KEY, parent TEXT, name TEXT, pages INT) WITHOUT ROWID;
 CREATE INDEX folder_parent ON folder(parent, name);
+CREATE TABLE host(name TEXT PRIMARY KEY, urls INT, at REAL, outcome TEXT, robots INT) WITHOUT ROWID;
 CREATE TABLE fidelity(bucket INT PRIMARY KEY, pages INT) WITHOUT ROWID;
 """
 

@@ -4,24 +4,33 @@ import uPlot from "uplot";
 import { html, useAnswer } from "../lib.js";
 import { Card } from "../parts.js";
 
+const LONGEST = 120; // seconds between two lines of one run
 const SPANS = [["Hour", 3600], ["Day", 86400], ["All", 0]];
 
 export function Curves({ job }) {
   const [span, set] = useState(0);
   const activity = useAnswer(`/api/jobs/${job.id}/activity`, { seconds: span }, { every: job.process ? 2000 : 0, job });
-  const aside = html`<span class="switch small">${SPANS.map(([name, seconds]) => html`<button key=${name} aria-pressed=${span === seconds} onClick=${() => set(seconds)}>${name}</button>`)}</span>`;
-  const data = activity.data;
+  const aside = html`<span class="switch small" role="group" aria-label="How far back">${SPANS.map(([name, seconds]) => html`<button key=${name} aria-pressed=${span === seconds} onClick=${() => set(seconds)}>${name}</button>`)}</span>`;
+  const data = activity.data && apart(activity.data);
   return html`<${Card} title="Activity" aside=${aside}>
     ${data === null ? html`<p class="faint">Loading…</p>` : data.at.length < 2 ? html`<p class="faint">Nothing was recorded in this time. Runs leave a line a second.</p>` : html`<${Plot} label="Pages a second" data=${data} series=${rates(data)} /><${Plot} label="Waiting" data=${data} series=${[{ label: "Waiting", color: "--waiting", values: data.waiting }, { label: "In flight", color: "--accent", values: data.in_flight, own: true }]} />`}
   </${Card}>`;
 }
 
+// A line across the time between two runs would tell of a rate that nobody measured.
+function apart(data) {
+  const breaks = data.at.flatMap((at, i) => (i && at - data.at[i - 1] >= LONGEST ? [i] : []));
+  if (!breaks.length) return data;
+  const broken = (values, filler) => values.flatMap((value, i) => (breaks.includes(i) ? [filler(i), value] : [value]));
+  return Object.fromEntries(Object.entries(data).map(([name, values]) => [name, broken(values, name === "at" ? (i) => data.at[i] - 0.001 : () => null)]));
+}
+
 // Differences of counts; a gap between runs is no rate.
 function rates(data) {
   const of = (values) => values.map((value, i) => {
-    if (!i) return null;
+    if (!i || value === null) return null;
     const seconds = data.at[i] - data.at[i - 1];
-    return seconds > 0 && seconds < 120 ? Math.max(0, (value - values[i - 1]) / seconds) : null;
+    return values[i - 1] !== null && seconds > 0 ? Math.max(0, (value - values[i - 1]) / seconds) : null;
   });
   return [
     { label: "Done", color: "--done", values: of(data.done) },

@@ -1,7 +1,7 @@
 // Why a page is here, or not: the outcome, the way from the start, every attempt.
 import { useState } from "preact/hooks";
 import { go, html, Link, pageAddress, route, useAnswer, when, withQuery, words } from "../lib.js";
-import { Answer, Card, Command, Empty } from "../parts.js";
+import { Answer, Card, Command, Empty, nameOf } from "../parts.js";
 
 export function ExplainScreen() {
   document.title = "Explain · Sumi";
@@ -26,7 +26,7 @@ function Form({ jobs, asked, chosen }) {
     go(withQuery("/explain", { url: url.trim(), job }));
   };
   return html`<form class="ask" onSubmit=${submit}><input type="search" aria-label="URL" placeholder="https://docs.example.org/old/setup" value=${url} onInput=${(event) => setUrl(event.currentTarget.value)} required />
-    <select aria-label="Job" value=${job} onChange=${(event) => setJob(event.currentTarget.value)}>${jobs.map((each) => html`<option key=${each.id} value=${each.id}>${each.name}</option>`)}</select>
+    <select aria-label="Job" value=${job} onChange=${(event) => setJob(event.currentTarget.value)}>${jobs.map((each) => html`<option key=${each.id} value=${each.id}>${nameOf(each)}</option>`)}</select>
     <button class="primary">Explain</button></form>
     ${!asked && html`<p class="faint">Any URL, also one that the job never met: it says what would happen to it.</p>`}`;
 }

@@ -1,6 +1,6 @@
 // One job: its numbers, its pages, its failures.
 import { count, duration, Foreign, html, Link, useLive } from "../lib.js";
-import { Actions, Answer, Empty, State } from "../parts.js";
+import { Actions, Answer, Empty, inSight, nameOf, State } from "../parts.js";
 import { Overview } from "./overview.js";
 import { Pages } from "./pages.js";
 import { Failures } from "./failures.js";
@@ -40,15 +40,9 @@ function Shown({ id, tab, made, log }) {
       <${Part} tab=${tab} job=${made} log=${log} />`;
 }
 
-// On a narrow screen the chosen tab may be beyond its edge.
-function inSight(nav) {
-  const chosen = nav?.querySelector("[aria-current]");
-  if (chosen && nav.scrollWidth > nav.clientWidth) nav.scrollLeft = Math.max(0, chosen.offsetLeft - nav.offsetLeft - 40);
-}
-
 function Part({ tab, job, log }) {
   const [title, Tab] = TABS[tab] ?? TABS.overview;
-  document.title = `${title} · ${job.name} · Sumi`;
+  document.title = `${title} · ${nameOf(job)} · Sumi`;
   return html`<${Tab} job=${job} log=${log} />`;
 }
 
@@ -56,7 +50,7 @@ function Head({ job }) {
   const live = job.state === "running" || job.state === "paused";
   return html`<div class="job-head">
     <p class="crumbs"><${Link} to="/">Jobs</${Link}> / ${job.kind}</p>
-    <div class="title"><h1>${job.name}</h1><${State} state=${job.state} />
+    <div class="title"><h1>${nameOf(job)}</h1><${State} state=${job.state} />
       ${live && job.pages_per_second !== null && html`<span class="fact">${job.pages_per_second.toFixed(1)} pages/s</span>`}
       ${live && job.eta_seconds !== null && html`<span class="fact">${duration(job.eta_seconds)} left</span>`}
       <div class="actions"><${Actions} job=${job} /></div>

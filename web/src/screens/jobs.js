@@ -1,7 +1,7 @@
 // All jobs: what runs, what it found, what to do next.
 import { ago, count, duration, html, Link, plural, session, shortUrl, until, useLive, when } from "../lib.js";
 import { dueJobs, useDue } from "./due.js";
-import { Actions, Answer, Command, Empty, Endings, State } from "../parts.js";
+import { Actions, Answer, Command, Empty, Endings, nameOf, State } from "../parts.js";
 
 const ORDER = { running: 0, paused: 1, reading: 2 };
 
@@ -43,7 +43,7 @@ function Job({ job }) {
   const done = job.discovered - (job.endings.waiting ?? 0);
   const live = job.state === "running" || job.state === "paused";
   return html`<li class="job">
-    <div class="job-name"><${Link} to=${`/job/${job.id}`} data-item="1">${job.name}</${Link}>
+    <div class="job-name"><${Link} to=${`/job/${job.id}`} data-item="1">${nameOf(job)}</${Link}>
       <small>${shortUrl(job.target) || job.folder}</small></div>
     <div class="job-state"><${State} state=${job.state} /><span class="chip">${job.kind}</span></div>
     <div class="job-bar"><${Endings} endings=${job.endings} discovered=${job.discovered} />

@@ -1,7 +1,7 @@
 // One page: as it reads, as Markdown, as it came, and what is known of it.
 import { useRef, useState } from "preact/hooks";
 import { go, html, Foreign, Link, pageAddress, plural, route, size, useAnswer, when, withQuery, words } from "../lib.js";
-import { Answer, Card, Copy, Empty, Outcome } from "../parts.js";
+import { Answer, Card, Copy, Empty, inSight, Outcome } from "../parts.js";
 import { Score } from "./pages.js";
 
 const TABS = ["Rendered", "Markdown", "Split", "Original", "Source", "Diff", "Facts"];
@@ -23,10 +23,10 @@ function Page({ id, page, versions }) {
   const there = TABS.filter((name) => ({ Rendered: page.markdown, Markdown: page.markdown, Split: page.markdown, Original: page.source, Source: page.source, Diff: versions.length > 1, Facts: true })[name]);
   const asked = route.value.query.get("show");
   const shown = there.includes(asked) ? asked : there[0];
-  return html`<div class="title"><h1>${facts.title || words(page.outcome)}</h1><${Score} value=${facts.fidelity} /></div>
+  return html`<div class="title"><h1 title=${facts.title}>${facts.title || words(page.outcome)}</h1><${Score} value=${facts.fidelity} /></div>
     <p class="under"><${Foreign} url=${page.url} /> <${Copy} text=${page.url} /> <${Link} to=${withQuery("/explain", { url: page.url, job: id })}>Explain</${Link}>${page.file && html` <a href=${withQuery("/raw/file", { job: id, url: page.url })} download>Download</a>`}</p>
     ${facts.shortfalls?.length > 0 && html`<p class="lost"><b>Missing from the Markdown:</b> ${facts.shortfalls.join(" · ")}</p>`}
-    <nav class="tabs" aria-label="How to show the page">${there.map((name) => html`<button key=${name} aria-current=${name === shown ? "page" : undefined} onClick=${() => go(pageAddress(id, page.url, { show: name }), true)}>${name}</button>`)}</nav>
+    <nav class="tabs" ref=${inSight} aria-label="How to show the page">${there.map((name) => html`<button key=${name} aria-current=${name === shown ? "page" : undefined} onClick=${() => go(pageAddress(id, page.url, { show: name }), true)}>${name}</button>`)}</nav>
     <${Shown} id=${id} page=${page} name=${shown} versions=${versions} />`;
 }
 

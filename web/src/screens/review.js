@@ -68,7 +68,7 @@ function Decide({ job, choices, done }) {
     }
   };
   return html`<${Card} title="Decide" aside=${plural(chosen, "domain")}><form onSubmit=${decide}>
-    <label class="fields"><span class="full">Why<input class="full" name="why" value=${why} onInput=${(event) => explain(event.currentTarget.value)} placeholder="kept with the decision" /></span></label>
+    <label><span>Why</span><input name="why" value=${why} onInput=${(event) => explain(event.currentTarget.value)} placeholder="kept with the decision" /></label>
     ${command && html`<${Command} line=${command} />`}
     ${state.error && html`<${Problem} error=${state.error} />`}
     <div class="end"><span class="faint" role="status">${state.said || (chosen ? "" : "Choose In, Stub or Out beside a domain.")}</span><button class="primary" disabled=${!chosen || state.busy}>Decide</button></div>
