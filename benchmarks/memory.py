@@ -13,12 +13,16 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 STATES = ("files", "sqlite", "lmdb")
 LOOKS = 20  # per run
+LOOK_SECONDS = 0.1
+AT_END = 0  # instead of a number of pages: while the results and the search index are written
 HEIGHT, WIDTH = 260, 640
 COLOURS = {"files": "#1f77b4", "sqlite": "#d62728", "lmdb": "#2ca02c"}
 HEAD = "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {size}\r\n\r\n"
@@ -39,8 +43,11 @@ def main() -> None:
     url = _served(options.pages)
     curves: dict[str, list[Look]] = {}
     for state in options.state or STATES:
-        curves[state] = list(measured(url, options.pages, state))
+        *curves[state], end = measured(url, options.pages, state)
         print(drawn(state, curves[state]), flush=True)
+        print(
+            f"at the end, while results and the search index are written, {end.mb:.1f} MB at most", flush=True
+        )
     if options.svg:
         options.svg.write_text(svg(curves))
 
@@ -53,16 +60,22 @@ def measured(url: str, pages: int, state: str) -> Iterator[Look]:
             [sys.executable, "-m", "sumi", *words, *further], stdout=subprocess.PIPE, start_new_session=True
         )
         assert run.stdout is not None
-        done, every = 0, max(1, pages // LOOKS)
+        done, every, most = 0, max(1, pages // LOOKS), 0.0
         try:
             for line in run.stdout:
                 done += b'"outcome":"captured"' in line
                 if b'"outcome":"captured"' in line and done % every == 0:
                     yield Look(done, _own_mb(run.pid))
                 if done >= pages:
-                    return
+                    break
+            while run.poll() is None:
+                with suppress(OSError, StopIteration):  # it may just have ended
+                    most = max(most, _own_mb(run.pid))
+                time.sleep(LOOK_SECONDS)
+            yield Look(AT_END, most)
         finally:
-            os.killpg(run.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(run.pid, signal.SIGKILL)
             run.wait()
 
 
