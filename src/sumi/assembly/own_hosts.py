@@ -5,31 +5,38 @@ from weakref import WeakKeyDictionary
 
 from sumi.model import Request, Response, Timing
 from sumi.outcomes import Outcome, Trouble, Verdict
-from sumi.ports import Fetcher, Session, Team
+from sumi.ports import Clock, Fetcher, Session, Team
 from sumi.urls import host_key
 
-_NOT_OURS = Trouble(Verdict(Outcome.TIMED_OUT, "its host has another worker by now"), Timing(0.0, 0.0, 0.0))
+_VERDICT = Verdict(Outcome.TIMED_OUT, "its host has another worker by now")
+_NOT_ASKED = Trouble(_VERDICT, Timing(0.0, 0.0, 0.0))
 
 
 class OwnFetcher:
     """A Fetcher that asks only hosts which are this worker's, and breaks off once they may have another
     owner."""
 
-    def __init__(self, fetcher: Fetcher, team: Team) -> None:
+    def __init__(self, fetcher: Fetcher, team: Team, clock: Clock) -> None:
         self._fetcher = fetcher
         self._team = team
+        self._clock = clock
         # A visit goes on in the session in which it began, or not at all.
         self._begun: WeakKeyDictionary[asyncio.Task[object], Session] = WeakKeyDictionary()
 
     async def fetch(self, request: Request) -> Response | Trouble:
         session = self._session(request)
         if session is None or session.seconds_left() <= 0:
-            return _NOT_OURS
+            return _NOT_ASKED
+        started = self._clock.now()
         work = asyncio.ensure_future(self._fetcher.fetch(request))
         try:
             while not work.done() and session.seconds_left() > 0:
                 await asyncio.wait([work], timeout=session.seconds_left())
-            return work.result() if work.done() else _NOT_OURS
+            if work.done():
+                return work.result()
+            # The host may have seen the request just now, and the session may last after all.
+            now = self._clock.now()
+            return Trouble(_VERDICT, Timing(started, now, now))
         finally:
             if not work.done():
                 work.cancel()

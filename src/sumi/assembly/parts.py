@@ -108,7 +108,7 @@ async def connected(
         http = None if job.replay else new_http(job, clock, keep_exchanges=recorder is not None)
         fetcher = new_fetcher(job, clock, tell, http, must_reach=must_reach)
         if team is not None:
-            fetcher = OwnFetcher(fetcher, team)
+            fetcher = OwnFetcher(fetcher, team, clock)
         digester = new_digester(processes, job.recipe.parse)
         pace = _shared_pace(job, tell)
         try:
