@@ -94,6 +94,14 @@ TOOLS = {
         "<h2>Hands</h2><div class=navsetbottom><a href=/>top</a> contents <a href=a.html>← prev</a> "
         "<a href=b.html>next →</a></div>"
     ),
+    "links to the pages around": (
+        "<h2>Hands</h2><div class=header><p> Next: <a href=b.html accesskey=n rel=next>Bells</a>, Previous: "
+        "<a href=a.html accesskey=p rel=prev>Springs</a> &nbsp; [<a href=t.html rel=contents>Contents</a>]"
+        "[<a href=i.html rel=index>Index</a>]</p></div>"
+    ),
+    "what a search finds": (
+        "<h2>Hands</h2><div class=search-results><h1>results for <span></span></h1></div>"
+    ),
     "frame of links": "<h2>Hands</h2><div id=tocframe><ul><li><a href=a.html>Springs</a></ul></div>",
 }
 
@@ -104,6 +112,32 @@ def test_tools_are_left_out(page: str) -> None:
 
 
 TEXTS = {
+    "sentence with a relation": (
+        "<p>When the hands stand still, read on in <a href=b.html rel=next>bells</a> today.</p>",
+        "read on",
+    ),
+    "number of a footnote in a table": (
+        (
+            "<table class=footnote><tr><td class=label><a class=fn-backref href=#id1>[1]</a></td>"
+            "<td>By a clerk.</td></tr></table>"
+        ),
+        "\\[1\\] By a clerk.",
+    ),
+    "number of a footnote as a term": (
+        (
+            "<dl class=footnote><dt class=label><span><a class=fn-backref href=#id1>1</a></span></dt>"
+            "<dd>By a clerk.</dd></dl>"
+        ),
+        "- 1\n\n  By a clerk.",
+    ),
+    "name of a source": (
+        ("<div class=citation role=doc-biblioentry><span class=label>[Old99]</span><p>By a clerk.</p></div>"),
+        "\\[Old99\\] By a clerk.",
+    ),
+    "footnote of GitBook": (
+        "<blockquote id=fn><sup>1</sup>. By a clerk.<a href=#ref title='Jump back'> ↩</a></blockquote>",
+        "By a clerk.\n",
+    ),
     "command called hide": ("<p>Then <a href=hide.html>hide</a> it.</p>", "[hide]"),
     "picture that leads on": ("<p><a href=b.html><img src=bell.png alt=Bell></a></p>", "![Bell]"),
     "sidebar of text": ("<div class=sidebar><p>See <a href=b.html>bells</a> on their own.</p></div>", "own"),

@@ -68,7 +68,7 @@ _SURROUNDINGS: Final = """
     sharedaddy jp-relatedposts comments-area printfooter catlinks navbox noprint mw-indicators sidebar-toggle
     feedback--container feedback-container page-feedback
     copyright-footer site-footer page-footer footer nosearch
-    search-bar searchbox sr-only visually-hidden screen-reader-text cookie-banner
+    search-bar search-results searchbox sr-only visually-hidden screen-reader-text cookie-banner
     sub-logo-container logo-container srclink toggle-label hideme test-arrow
 """
 # Formulas drawn beside their source, which is what is kept.
@@ -102,6 +102,7 @@ _PERMALINK_CLASSES: Final = frozenset(_PERMALINKS.split())
 # What permalinks show. As words they are a sign only beside a heading: alone they are one, of a chapter on
 # links.
 _SIGNS: Final = frozenset({"", "#", "¶", "§", "🔗", "⚓", "∞", "◆"})
+_BACK_SIGNS: Final = frozenset({"↩", "↩︎", "⏎", "↵", "⤴", "⮌"})  # from footnotes
 _SIGN_WORDS: Final = frozenset({"link", "anchor", "permalink", "copy link"})
 _LABEL: Final = re.compile(
     r"(?:direct |perma)?link (?:to|for)\b|permalink\b|anchor (?:to|for)\b|section titled\b"
@@ -169,7 +170,7 @@ _BEGINNINGS: Final = (
     _BLANKS
     | {"", *(words[0] for words in _CHROME_WORDS | _TOGGLES)}
     | {words[0].upper() for words in _CHROME_WORDS | _TOGGLES}
-    | {sign[:1] for sign in _SIGNS}
+    | {sign[:1] for sign in _SIGNS | _BACK_SIGNS}
 )
 
 PLACE: Final = "sumi-place"  # where a link was that others lead to
@@ -276,11 +277,18 @@ def drop_chrome_links(links: list[Element]) -> None:
 
 
 def _settle_chrome_link(link: Element, text: str) -> None:
-    """Generators put their sign beside a heading, or the heading itself into the link."""
-    if is_permalink_sign(link, text) or not _is_permalink(link) or not _is_wording(link, text):
+    """Generators put their sign beside a heading, or the heading itself into the link; and the number of a
+    footnote into the link back from it."""
+    if _is_label(link, text):
+        link.unwrap()
+    elif is_permalink_sign(link, text) or not _is_permalink(link) or not _is_wording(link, text):
         _drop_apart(link)
     elif (link.attr("href") or "#").startswith("#"):
         link.unwrap()
+
+
+def _is_label(link: Element, text: str) -> bool:
+    return any(map(str.isalnum, text)) and link.closest(".label") is not None and link.has_class("fn-backref")
 
 
 def is_permalink_sign(link: Element, text: str) -> bool:
@@ -369,6 +377,8 @@ def _says_chrome(link: Element, text: str) -> bool:
         return True
     if words in _SOURCE_WORDS:
         return not _SOURCE_CLASSES.isdisjoint((link.attr("class") or "").split())
+    if words.strip(_INVISIBLE) in _BACK_SIGNS:
+        return (link.attr("href") or "").startswith("#")
     return words in _SIGNS and _leads_to_itself(link)
 
 

@@ -17,6 +17,7 @@ from sumi.parse.html import (
     element_children,
     new_element,
 )
+from sumi.parse.markdown.blocks import join_label
 from sumi.parse.markdown.callouts import is_kind
 
 _COLUMN: Final = re.compile(r"(?:^|\s)col-(?:first|second|third|fourth|last)(?=$|\s)")
@@ -43,6 +44,8 @@ def write_lookalikes(document: Document) -> None:
     grids = [each for each in document.select("div[role]") if each.attr("role") in _GRIDS]
     boxes = [each for each in document.select("dl[class]") if _is_box(each)]
     signatures = list(_signatures(document))
+    for note in document.select("div.citation"):
+        join_label(note)
     for kind in document.select("dt .classifier"):
         _part_from_term(kind)
     for part in divided:

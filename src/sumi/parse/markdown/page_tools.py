@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from sumi.parse.html import Document, Element, Node, Text, collapse, element_children
+from sumi.parse.html import Document, Element, Node, Text, collapse, element_children, is_on_page
 from sumi.parse.markdown.chrome import link_share
 from sumi.parse.markdown.left_out import HIDDEN, NAVIGATION, NOTICE, LeftOut, number_of_words
 
@@ -50,6 +50,9 @@ _HIGHEST: Final = 5  # ancestors
 _NEARLY_ALL: Final = 0.85
 _HEADINGS: Final = ("h2", "h3", "h4", "h5", "h6")
 _OF_TEXT: Final = ("h1", "pre", "table", "article", "main", "code", "img", "blockquote")
+_OF_RELATED: Final = tuple(tag for tag in _OF_TEXT if tag not in ("table", "img"))
+_RELATIONS: Final = frozenset({"next", "prev", "previous", "up", "start", "top", "contents", "index"})
+_HALF: Final = 0.5
 _FIELDS: Final = ("input", "select")
 _WHOLES: Final = frozenset({"body", "html", "main", "article"})
 _BARS: Final = frozenset({"center", "div", "footer", "p", "section"})
@@ -73,6 +76,7 @@ def _tools(document: Document, navs: list[Element]) -> Iterator[tuple[Element, s
     for link in links:
         if _ONWARD.fullmatch(link.text.strip()) and link.attr("href") is not None:
             yield from ((part, NAVIGATION) for part in _bar_around(link))
+    yield from ((bar, NAVIGATION) for bar in _bars_of_relations(document))
     for label in document.select("label[for]"):
         if _says(label, _SOURCE):
             yield from ((part, HIDDEN) for part in _shown_by_box(label))
@@ -175,6 +179,30 @@ def _bar_around(link: Element) -> Iterator[Element]:
             found = part
     if found is not None:
         yield found
+
+
+def _bars_of_relations(document: Document) -> Iterator[Element]:
+    """The widest parts in which every link says that it leads to the next page, the one before or the like,
+    and that say little more."""
+    for link in document.select("a[rel]")[: 2 * _LAST]:
+        if _is_onward(link) and is_on_page(link):
+            found = None
+            for part in islice(link.ancestors, _HIGHEST):
+                if not isinstance(part, Element) or part.tag in _WHOLES or not _is_bar_of_relations(part):
+                    break
+                found = part if part.tag in _BARS or part.tag in ("table", "ul") else found
+            if found is not None:
+                yield found
+
+
+def _is_bar_of_relations(part: Element) -> bool:
+    if next(part.iter_elements(_OF_RELATED), None) is not None or number_of_words(part) > 2 * _FEW_WORDS:
+        return False
+    return all(map(_is_onward, part.iter_elements("a"))) and link_share(part) >= _HALF
+
+
+def _is_onward(link: Element) -> bool:
+    return not _RELATIONS.isdisjoint((link.attr("rel") or "").lower().split())
 
 
 def _parts_around(element: Element) -> Iterator[Element]:
