@@ -17,6 +17,11 @@ PROSE = "<p>" + "A sentence that can be read as it is. " * 10 + "</p>"
     ("html", "reason"),
     [
         (f"<body><div id=root></div>{SCRIPT}", "an empty container #root"),
+        (
+            f"<header>{PROSE}</header><div id=root></div><footer>{PROSE}</footer>{SCRIPT}",
+            "an empty container #root",
+        ),
+        (f"<nav>{PROSE}</nav><rapi-doc spec-url=a.json></rapi-doc>{SCRIPT}", "an empty element <rapi-doc>"),
         (f'<body><div class="x" id="__next"> \n </div>{SCRIPT}', "an empty container #__next"),
         (f"<body><DIV ID='App'></DIV>{SCRIPT}", "an empty container #app"),
         (f"<body><app-root></app-root>{SCRIPT}", "an empty element <app-root>"),
@@ -42,6 +47,8 @@ def test_shells(html: str, reason: str) -> None:
         "",
         "<p>Short, and no script that could add to it.</p>",
         f"<div id=root></div>{PROSE}{SCRIPT}",
+        f"<nav>{PROSE}</nav><header>{PROSE}</header>{SCRIPT}",
+        f"<nav>{PROSE}</nav><div id=root><p>{PROSE}</p></div>{SCRIPT}",
         f"<body>{PROSE}{SCRIPT}<noscript>JavaScript makes this nicer.</noscript>",
         f"<nav>{'<a href=/x>x</a>' * 5}</nav>{SCRIPT}",
         "<div id=root></div><script type='application/ld+json'>{}</script>",
@@ -77,7 +84,18 @@ def test_nothing_breaks_it_and_text_only_ever_helps(parts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["<script", "<!--", "<a href", "<noscript>", "<x-y ", "<", "<div id=root>", "<style>"]
+    "piece",
+    [
+        "<script",
+        "<!--",
+        "<a href",
+        "<noscript>",
+        "<x-y ",
+        "<",
+        "<div id=root>",
+        "<style>",
+        "<div id=root id=root ",
+    ],
 )
 def test_a_page_made_to_be_slow_is_read_all_the_same(piece: str) -> None:
     """Half a megabyte of beginnings without an end: in more than linear time this would take minutes."""

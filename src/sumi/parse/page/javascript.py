@@ -4,7 +4,7 @@ Reads forward only and stops as soon as enough text has been seen, which on an o
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 # With a sign of an application (an empty container, a notice about JavaScript), a page is a shell unless it
@@ -27,18 +27,29 @@ _INERT: Final = re.compile(
     rb"\stype\s{0,9}=\s{0,9}[\"']?(?:application/(?:ld\+)?json|importmap|speculationrules)"
 )
 # What frameworks hang an application into.
-_ROOT: Final = re.compile(
+_NAMED_ROOT: Final = (
     rb"\sid\s{0,9}=\s{0,9}[\"']?"
-    rb"(root|app|__next|__nuxt|___gatsby|svelte|q-app|react-root|mount|application|main-app)(?=[\"'\s/]|\Z)"
+    rb"(root|app|__next|__nuxt|___gatsby|svelte|q-app|react-root|mount|application|main-app|swagger-ui)"
 )
+_ROOT: Final = re.compile(_NAMED_ROOT + rb"(?=[\"'\s/]|\Z)")
+# Beside such a one the server may have written what is around the application.
+_EMPTY_ROOT: Final = re.compile(
+    rb"<(?:div|main|section)(?=\s)[^<>]{0,200}?" + _NAMED_ROOT + rb"(?=[\"'\s/>])[^<>]{0,200}>\s{0,1000}</"
+    rb"|<(?:app-root|redoc|rapi-doc|elements-api)(?=[\s>])[^<>]{0,500}>\s{0,1000}</"
+)
+_FRAME: Final = frozenset({b"header", b"nav", b"aside", b"footer"})
 # Elements whose content is not shown, or not shown to a browser that runs scripts.
 _UNSHOWN: Final = frozenset({b"script", b"style", b"noscript", b"template", b"svg", b"title"})
 
 
 def needs_javascript(body: bytes) -> str:
     """Why a page shows next to nothing as it is, in words; "" for a page that can be read."""
+    page = body[:_LOOKED_AT].lower()
     shell = _Shell()
-    shell.read(body[:_LOOKED_AT].lower())
+    shell.read(page)
+    if shell.is_readable and _EMPTY_ROOT.search(page) is not None:
+        shell = _Shell(passed_over=_UNSHOWN | _FRAME)
+        shell.read(page)
     if not shell.scripts or shell.is_readable or shell.sends_on:
         return ""
     if shell.reason or shell.links or shell.text > _NEXT_TO_NOTHING:
@@ -50,6 +61,7 @@ def needs_javascript(body: bytes) -> str:
 class _Shell:
     """What was seen of a page so far."""
 
+    passed_over: frozenset[bytes] = field(default_factory=lambda: _UNSHOWN)
     text: int = 0
     links: int = 0
     scripts: int = 0
@@ -92,7 +104,7 @@ class _Shell:
         if page[start + 1] == ord("/"):
             return end
         self._take_tag(name[1], page[start : min(end - 1, start + _ATTRIBUTES)], page, end)
-        return self._after_unshown(name[1], page, end) if name[1] in _UNSHOWN else end
+        return self._after_unshown(name[1], page, end) if name[1] in self.passed_over else end
 
     def _take_tag(self, name: bytes, tag: bytes, page: bytes, end: int) -> None:
         if name == b"script":
