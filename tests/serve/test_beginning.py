@@ -152,7 +152,6 @@ def test_a_map_is_begun_reviewed_and_obeys(
         assert (made["domain"], made["choice"], made["why"]) == ("localhost", "in", "it's near")
         assert "quality      localhost" in run_sumi("map", config, "--dry-run").stdout
         page.get_by_role("button", name="Update").click()
-        assert _line(page.get_by_role("dialog").page)[:2] == ["map", "review"]
         expect(page.get_by_role("dialog").get_by_text(f"sumi map --update -- {config}")).to_be_visible()
         page.keyboard.press("Escape")
         page.get_by_role("button", name="Take back: localhost").click()
