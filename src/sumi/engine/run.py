@@ -24,7 +24,7 @@ from sumi.policy import NO_TOLERANCE, Durability, Tolerance
 from sumi.ports import JobStore, Ledger, RestorableOutput
 from sumi.recipe import Job
 from sumi.scope import Scope
-from sumi.scope.patterns import path_pattern
+from sumi.scope.patterns import SIGNS_IN_OR_OUT, path_pattern
 from sumi.urls import split
 from sumi.urls.identity import tidy_escapes
 
@@ -275,6 +275,7 @@ async def announce_if_long(doing: str, store: JobStore, io: Io) -> None:
 async def _unused_patterns(ledger: Ledger, scope: Scope) -> tuple[str, ...]:
     """Patterns of a user that no URL matched: most of them are written in the syntax of another program."""
     left = {text: path_pattern(text) for text in (*scope.include, *scope.exclude)}
+    left.pop(SIGNS_IN_OR_OUT, None)  # ours
     if not left:
         return ()
     async for record in ledger.records():

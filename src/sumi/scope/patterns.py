@@ -10,6 +10,7 @@ from urllib.parse import quote
 from sumi.errors import UsageError
 from sumi.urls.identity import tidy_escapes
 
+SIGNS_IN_OR_OUT: Final = r"re:(?i)/(log|sign)[-_]?(in|on|out|off)(/|\.[a-z]+)?$"
 _ANY: Final = "**"
 _RUN: Final = "*"
 _ONE: Final = "?"

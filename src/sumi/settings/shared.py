@@ -4,6 +4,7 @@ from typing import Final
 
 from sumi import __version__
 from sumi.policy import Durability, RenderMode, RobotsOnError
+from sumi.scope.patterns import SIGNS_IN_OR_OUT
 from sumi.settings.kinds import (
     AGENT,
     AUTH,
@@ -46,7 +47,6 @@ from sumi.settings.setting import (
     grouped,
 )
 
-SIGNS_IN_OR_OUT: Final = r"re:(?i)/(log|sign)[-_]?(in|on|out|off)(/|\.[a-z]+)?$"
 HOME_PAGE: Final = "https://pypi.org/project/sumi/"
 
 

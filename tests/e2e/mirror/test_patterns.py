@@ -74,3 +74,11 @@ def test_a_pattern_that_matched_nothing_is_told_with_the_syntax(run_sumi: RunSum
     (said,) = notes
     assert said.startswith("no URL matched the pattern /e[0-9]*: patterns are globs, with *, ** and ? only")
     assert done.events[-1]["outcomes"]["captured"] == 2
+
+
+def test_a_pattern_of_ours_that_matched_nothing_is_not_told(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", "<p>A page without a link to sign out.</p>")
+        (tmp_path / "c.txt").write_text("127.0.0.1\tFALSE\t/\tFALSE\t0\ta\tb\n")
+        done = run_sumi("mirror", site.url, "--cookie-file", "c.txt", "--json")
+    assert not [note for note in done.events[-1]["notes"] if "matched" in note]
