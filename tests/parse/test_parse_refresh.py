@@ -80,6 +80,14 @@ def test_a_page_that_gives_time_to_read_it_has_a_link_more() -> None:
     assert result.links == ["https://e.org/a", "https://e.org/next"]
 
 
+def test_a_target_is_requested_as_it_was_written() -> None:
+    html = b'<meta http-equiv=refresh content="0;url=/next?b=2&a=1">'
+    result = digest(DigestRequest("https://e.org/page", html, "text/html", Kind.PAGE, Preset.CAPTURE))
+    assert isinstance(result, PageDigest)
+    assert result.refresh == "https://e.org/next?a=1&b=2"
+    assert result.addresses == {result.refresh: "https://e.org/next?b=2&a=1"}
+
+
 @given(st.text())
 def test_any_value_is_read_without_fuss(content: str) -> None:
     refresh = parse_refresh(content)
