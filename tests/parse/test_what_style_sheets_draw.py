@@ -185,3 +185,11 @@ def test_lines_that_only_their_numbers_lead_to_are_no_places() -> None:
     assert isinstance(digest, PageDigest)
     assert '<a id="oil">' in (digest.markdown or "")
     assert "codelineno" not in (digest.markdown or "")
+
+
+def test_the_bar_of_every_chapter_on_one_page_is_left_out() -> None:
+    bar = (
+        "<div class=header><p>Next: <a href=#b rel=next>Bells</a>, Up: <a href=#t rel=up>Tower</a></p></div>"
+    )
+    chapters = [f"<h2>Part {n}</h2>{PROSE}" for n in range(30)]
+    assert markdown("".join(f"{bar}{chapter}" for chapter in chapters)) == markdown("".join(chapters))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from sumi.parse.html import Document, Element, Node, Text, collapse, element_children, is_on_page
+from sumi.parse.html import Document, Element, Node, Text, collapse, element_children
 from sumi.parse.markdown.chrome import link_share
 from sumi.parse.markdown.left_out import HIDDEN, NAVIGATION, NOTICE, LeftOut, number_of_words
 
@@ -53,6 +53,7 @@ _OF_TEXT: Final = ("h1", "pre", "table", "article", "main", "code", "img", "bloc
 _OF_RELATED: Final = tuple(tag for tag in _OF_TEXT if tag not in ("table", "img"))
 _RELATIONS: Final = frozenset({"next", "prev", "previous", "up", "start", "top", "contents", "index"})
 _HALF: Final = 0.5
+_MOST_RELATED: Final = 2_000
 _FIELDS: Final = ("input", "select")
 _WHOLES: Final = frozenset({"body", "html", "main", "article"})
 _BARS: Final = frozenset({"center", "div", "footer", "p", "section"})
@@ -184,15 +185,18 @@ def _bar_around(link: Element) -> Iterator[Element]:
 def _bars_of_relations(document: Document) -> Iterator[Element]:
     """The widest parts in which every link says that it leads to the next page, the one before or the like,
     and that say little more."""
-    for link in document.select("a[rel]")[: 2 * _LAST]:
-        if _is_onward(link) and is_on_page(link):
-            found = None
-            for part in islice(link.ancestors, _HIGHEST):
-                if not isinstance(part, Element) or part.tag in _WHOLES or not _is_bar_of_relations(part):
-                    break
-                found = part if part.tag in _BARS or part.tag in ("table", "ul") else found
-            if found is not None:
-                yield found
+    met: set[object] = set()
+    for link in document.select("a[rel]")[:_MOST_RELATED]:
+        if not _is_onward(link) or not met.isdisjoint(islice(link.ancestors, _HIGHEST)):
+            continue
+        found = None
+        for part in islice(link.ancestors, _HIGHEST):
+            if not isinstance(part, Element) or part.tag in _WHOLES or not _is_bar_of_relations(part):
+                break
+            found = part if part.tag in _BARS or part.tag in ("table", "ul") else found
+        if found is not None:
+            met.add(found)
+            yield found
 
 
 def _is_bar_of_relations(part: Element) -> bool:
