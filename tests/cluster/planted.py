@@ -65,8 +65,15 @@ class Ledger(NamedTuple):
 
 
 def plant(
-    postgres: Postgres, web: ManyHosts, name: str, timing: Timing, pause: float, max_pages: int = 0
+    postgres: Postgres,
+    web: ManyHosts,
+    name: str,
+    timing: Timing,
+    pause: float,
+    max_pages: int = 0,
+    store: str = "",
 ) -> None:
+    """``store``: where the contents are, if not in files of each worker."""
     settings = MirrorSettings(
         url=web.start,
         hosts=(f"*.web.test:{web.port}",),
@@ -83,7 +90,7 @@ def plant(
         try:
             text = msgspec.json.encode(recipe).decode()
             seeds = mirror_job(settings).recipe.seeds
-            await make_job(connection, name, KIND, text, "", seeds, max_pages)
+            await make_job(connection, name, KIND, text, store, seeds, max_pages)
         finally:
             await connection.close()
 

@@ -16,10 +16,14 @@ from tests.postgres import Postgres
 pytest.importorskip("obstore")
 
 HOSTS, PAGES = 3, 12
-_FULL = """CREATE FUNCTION sumi.no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
-CREATE TRIGGER no_room BEFORE INSERT ON sumi.ending FOR EACH ROW EXECUTE FUNCTION sumi.no_room();"""
-_ROOM = "DROP TRIGGER no_room ON sumi.ending; DROP FUNCTION sumi.no_room();"
+# The error of a full disk, raised where the endings are written.
+_DISK = """CREATE TABLE public.disk AS SELECT false AS is_full;
+CREATE FUNCTION public.no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+IF (SELECT is_full FROM public.disk) THEN
+RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+END IF; RETURN NEW; END $$;
+CREATE TRIGGER no_room BEFORE INSERT ON sumi.ending FOR EACH ROW EXECUTE FUNCTION public.no_room();"""
+_FULL, _ROOM = ("UPDATE public.disk SET is_full = true", "UPDATE public.disk SET is_full = false")
 
 
 @pytest.fixture
@@ -54,10 +58,12 @@ def test_pages_wait_for_a_store_that_cannot_be_written_and_none_is_fetched_twice
 
 
 def test_workers_wait_until_the_disk_of_the_database_has_room_again(
-    postgres: Postgres, spawn_sumi: SpawnSumi, job: str
+    postgres: Postgres, run_sumi: RunSumi, spawn_sumi: SpawnSumi, tmp_path: Path, job: str
 ) -> None:
+    """Segments are stored whose pages cannot be settled: they are garbage, and no ending is without one."""
     with own_server() as own, many_hosts(hosts=HOSTS, pages=PAGES) as web:
-        plant(own, web, job, SHORT, 0.05)
+        plant(own, web, job, SHORT, 0.05, store=f"file://{tmp_path}/store")
+        own.sql(_DISK)
         worker = spawn_sumi("worker", own.address(), "--job", job, "-o", "one")
         wait_until(worker, lambda: ledger_of(own, job).settled > 0)
         own.sql(_FULL)
@@ -68,3 +74,7 @@ def test_workers_wait_until_the_disk_of_the_database_has_room_again(
         assert 0 < settled < HOSTS * PAGES
         assert ledger_of(own, job) == (HOSTS * PAGES, HOSTS * PAGES, 0)
         web.require_polite(0.05)
+        checked = run_sumi("state", "check", own.address(), "--job", job, "--deep")
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+        young = run_sumi("state", "gc", own.address(), "--job", job)
+        assert " 0 are too young" not in young.stdout, young.stdout
