@@ -68,8 +68,8 @@ def test_each_role_can_do_what_the_guide_says_and_no_more(
         for who, verb in may:
             done = run_sumi(*verb, who, *named, env=env)
             assert done.returncode == 0, f"{who} {verb}: {done.stderr}"
-        for verb in ("pause", "stop", "worker"):
-            refused = run_sumi(verb, reader, *named, env=env)
+        for command in ("pause", "stop", "worker"):
+            refused = run_sumi(command, reader, *named, env=env)
             assert (refused.returncode, "GRANT sumi_worker" in refused.stderr) == (2, True), refused.stderr
         assert "does not own the tables" in run_sumi("state", "setup", worker).stdout
         moved = run_sumi("state", "migrate", worker, "back", *named, env=env)

@@ -105,13 +105,14 @@ class ArchiveFiles:
         clock: Clock,
         bodies: SegmentBodies | None = None,
         *,
-        is_shared: bool = False,
+        shared_as: str = "",
     ) -> None:
-        """``bodies``: of a crawl that keeps them in an object store."""
+        """``bodies``: of a crawl that keeps them in an object store. ``shared_as``: this workspace among
+        those of all machines that share the job."""
         self._config = config
         self._clock = clock
         self._bodies = bodies
-        self._is_shared = is_shared
+        self._shared_as = shared_as
         self.files = SafeFolder(config.store.root, writer)
         store = config.store
         self.blobs = FolderBlobs(self.files, packed=store.compress, mode=store.permissions)
@@ -132,7 +133,9 @@ class ArchiveFiles:
     ) -> Archive:
         config = self._config
         page_type, heard = page_type_of(config), (self.counts.settled, *on_settled)
-        lines = LedgerCopies(copies, self._clock, on_copied, is_shared=self._is_shared)
+        # A spool hands over what its own scraper has to read.
+        lists = [copy for copy in copies if self._shared_as and not isinstance(copy, SpoolCopy)]
+        lines = LedgerCopies(copies, self._clock, on_copied, workspace=self._shared_as, in_the_end=lists)
         if self._bodies is not None:
             return SegmentArchive(self._bodies, page_type, lines, heard)
         folder = config.store.root.relative_to(config.workspace).as_posix()

@@ -1,8 +1,10 @@
 """``sumi crawl run`` and ``sumi run --unified``: assembles a crawl by policy and runs it."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
 
@@ -183,8 +185,8 @@ async def _opened(
     team = team_of(store)
     try:
         bodies = None if address is None else SegmentBodies(Objects(address), tell)
-        metrics, is_shared = config.metrics.crawler_path, team is not None
-        files = ArchiveFiles(config, options.job, metrics, clock, bodies, is_shared=is_shared)
+        metrics, shared_as = config.metrics.crawler_path, "" if team is None else _identity(config.workspace)
+        files = ArchiveFiles(config, options.job, metrics, clock, bodies, shared_as=shared_as)
         try:
             archive, pressed = _archive(config, options, files, control, clock)
             heard = (*listeners, *files.listeners, *pressed)
@@ -225,6 +227,12 @@ async def _store(
     recipe = SharedRecipe({"max_pages": msgspec.Raw(msgspec.json.encode(job.frontier.max_pages))})
     shared = SharedJob(options.state, name, options.job, recipe, options.store)
     return await join(shared, job, clock, tell, control)
+
+
+def _identity(workspace: Path) -> str:
+    """Of this workspace among all machines."""
+    where = f"{socket.gethostname()}:{workspace.resolve()}"
+    return blake2b(where.encode(), digest_size=8).hexdigest()
 
 
 def _archive(

@@ -93,10 +93,15 @@ class LedgerCopies:
         clock: Clock,
         on_copied: Callable[[Sequence[UrlRecord]], None] = lambda records: None,
         *,
-        is_shared: bool = False,
+        workspace: str = "",
+        in_the_end: Sequence[Copy] = (),
     ) -> None:
+        """``workspace``: whose copies these are, of a job that many machines share. ``in_the_end``: those
+        that list the pages of all of them then."""
         self._copies = copies
-        self._is_shared = is_shared
+        self._is_shared = bool(workspace)
+        self._name = f"{NOTE}.{workspace}" if workspace else NOTE
+        self._in_the_end = in_the_end
         self._clock = clock
         self._on_copied = on_copied  # called with settled pages once every copy has them
         self._fresh: list[UrlRecord] = []
@@ -115,16 +120,14 @@ class LedgerCopies:
         A page whose body a power cut took gets no line: it will be fetched again.
         """
         self._ledger = ledger
-        if self._is_shared:  # a note would be that of all
-            return
-        before = await _read_standing(ledger)
+        before = await _read_standing(ledger, self._name)
         since = started = self._clock.now()
         if before is not None and not before.whole:
             since = before.since or before.started
-            await self._complete(ledger, before, has_whole)
+            await self._complete(ledger, before, has_whole, self._copies)
         marks = {copy.name: copy.mark for copy in self._copies}
         self._standing = Standing(started, marks, whole=False, since=since)
-        await _note(ledger, self._standing)
+        await _note(ledger, self._name, self._standing)
 
     def settled(self, record: UrlRecord) -> None:
         self._fresh.append(record)
@@ -137,17 +140,17 @@ class LedgerCopies:
     async def ask_for_another_sync(self) -> None:
         """If lines are waiting: a store without anything new to make durable would not sync again."""
         if self._durable and self._ledger is not None and self._standing is not None:
-            await _note(self._ledger, self._standing)
+            await _note(self._ledger, self._name, self._standing)
 
     async def finish(self, ledger: Ledger, has_whole: Callable[[PageFacts], bool], *, is_over: bool) -> None:
         """Called at an orderly end, when everything settled is durable."""
         due, self._durable, self._fresh = self._durable + self._fresh, [], []
         self.write(due)
-        if self._is_shared and is_over:
-            marks = {copy.name: copy.mark for copy in self._copies}
-            await self._complete(ledger, Standing(0.0, marks, whole=False), has_whole)
+        if self._in_the_end and is_over:
+            marks = {copy.name: copy.mark for copy in self._in_the_end}
+            await self._complete(ledger, Standing(0.0, marks, whole=False), has_whole, self._in_the_end)
         if self._standing is not None:
-            await _note(ledger, msgspec.structs.replace(self._standing, whole=True))
+            await _note(ledger, self._name, msgspec.structs.replace(self._standing, whole=True))
 
     def write(self, records: Sequence[UrlRecord]) -> None:
         """Slow: call it in a thread."""
@@ -156,11 +159,15 @@ class LedgerCopies:
         self._on_copied(records)
 
     async def _complete(
-        self, ledger: Ledger, before: Standing, has_whole: Callable[[PageFacts], bool]
+        self,
+        ledger: Ledger,
+        before: Standing,
+        has_whole: Callable[[PageFacts], bool],
+        copies: Sequence[Copy],
     ) -> None:
         unfinished = [
             _Unfinished(copy, before.marks[copy.name], copy.present(before.marks[copy.name]))
-            for copy in self._copies
+            for copy in copies
             if copy.name in before.marks
         ]
         # Times of a database are converted with an offset that is measured again and again.
@@ -216,13 +223,13 @@ class FileCopy:
             GrowingFile(Path(mark)).append(lines, self._form.header)
 
 
-async def _read_standing(ledger: Ledger) -> Standing | None:
-    note = await ledger.get_note(NOTE)
+async def _read_standing(ledger: Ledger, name: str) -> Standing | None:
+    note = await ledger.get_note(name)
     try:
         return None if note is None else msgspec.json.decode(note, type=Standing)
     except msgspec.MsgspecError:
         return None
 
 
-async def _note(ledger: Ledger, standing: Standing) -> None:
-    await ledger.put_note(NOTE, msgspec.json.encode(standing).decode())
+async def _note(ledger: Ledger, name: str, standing: Standing) -> None:
+    await ledger.put_note(name, msgspec.json.encode(standing).decode())
