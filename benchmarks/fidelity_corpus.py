@@ -23,9 +23,9 @@ _OWN_LINKS: Final = ":is(h1, h2, h3, h4, h5, h6) a[href^='#']"
 # Headings in DocBook's HTML, though no part of the outline: a converter may write them as it likes.
 _BOX_TITLES: Final = "div:is(.note, .tip, .warning, .caution, .important) > h3.title"
 # Back from a footnote to where it was read.
-_BACK_LINKS: Final = "a[role=doc-backlink], aside.footnote > span.label a"
+_BACK_LINKS: Final = "a[role=doc-backlink], a.fn-backref, aside.footnote > span.label a"
 # Laid out as a table of a title and a text, though it is none.
-_BOXES: Final = "div.admonitionblock > table"
+_BOXES: Final = "div:is(.admonitionblock, .note, .tip, .warning, .caution, .important) > table"
 # Markdown of more than three million characters has no score. Were such pages left in, a converter would be
 # measured without those that it keeps whole, and with those that it cuts short.
 _LARGEST: Final = 1_000_000
@@ -189,7 +189,7 @@ def reference(page: Page) -> Expected | None:
         link.unwrap()
     for title in root.select(_BOX_TITLES):
         title.tag = "p"
-    for part in root.select(f"{_BOXES}, {_BOXES} :is(tbody, tr, td)"):
+    for part in root.select(f"{_BOXES}, {_BOXES} :is(tbody, tr, td, th)"):
         part.tag = "div"
     prepare_code(find_code(document))
     root.resolve_links(_URL)

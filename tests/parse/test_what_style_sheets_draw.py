@@ -168,6 +168,12 @@ def test_a_title_of_the_page_that_is_in_the_text_is_there_once() -> None:
     assert markdown(page).count("Clock") == 1
 
 
+def test_what_is_below_a_title_is_apart_from_it() -> None:
+    title = "<div class=title>Clock Class<div class=ingroups><a href=g.html>Wheels</a></div></div>"
+    page = f"<div class=header><div class=headertitle>{title}</div></div>"
+    assert markdown(f"{page}<div class=contents>{PROSE * 3}</div>").startswith("# Clock Class Wheels\n")
+
+
 def test_links_to_formulas_lead_there() -> None:
     formula = r"<div class='math notranslate' id=eq-one><span class=eqno>(1)</span>\[a^2\]</div>"
     text = markdown(f"{PROSE}{formula}<p>See <a href=#eq-one>(1)</a>.</p>")

@@ -206,10 +206,14 @@ def _title_outside(document: Document, root: Element) -> str:
         return ""
     heading = next((each for selector in _TITLES for each in document.select(selector)), None)
     heading = _heading_before(root) if heading is None else heading
-    if heading is not None and root in heading.ancestors:
+    if heading is None:
+        return ""
+    for part in list(heading.iter_elements("div")):  # Doxygen's list of the groups that a class is in
+        part.insert_before(Text(" "))
+    if root in heading.ancestors:
         heading.tag = "h1"
         return ""
-    return collapse(heading.text) if heading is not None else ""
+    return collapse(heading.text)
 
 
 def _heading_before(root: Element) -> Element | None:
