@@ -46,6 +46,7 @@ class PageSettled(msgspec.Struct, frozen=True, tag_field="event", tag="page"):
     found: int = 0  # new URLs
     body_bytes: int | None = None  # None: nothing came
     latency_ms: int | None = None  # until the response began
+    referrer: str | None = None  # the page or sitemap on which it was found first
 
 
 class PageDeferred(msgspec.Struct, frozen=True, tag_field="event", tag="retry"):

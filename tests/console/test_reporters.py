@@ -110,6 +110,19 @@ def test_each_v_shows_more() -> None:
     assert "robots.txt of https://example.org: rules apply, crawl delay 2.0s, 1 sitemaps" in everything
 
 
+def test_a_failure_says_where_the_url_was_found() -> None:
+    found = msgspec.structs.replace(FAILED, referrer="https://example.org/a")
+    said = "failed: https://example.org/b: not_found (404), found on https://example.org/a"
+    assert told(Verbosity.NORMAL, found) == said
+
+
+def test_a_note_of_the_start_is_not_repeated_at_the_end() -> None:
+    started = RunStarted("mirror", "x", "o", resumed=False, pending=0, notes=("robots ignored",))
+    ended = msgspec.structs.replace(summary(captured=3), notes=("robots ignored", "something new"))
+    text = told(Verbosity.NORMAL, started, ended)
+    assert (text.count("robots ignored"), text.count("something new")) == (1, 1)
+
+
 def test_quiet_says_nothing_about_a_complete_run() -> None:
     assert told(Verbosity.QUIET, *EVENTS, summary(captured=3)) == ""
     assert told(Verbosity.QUIET, *EVENTS, summary("partial", not_found=1)) == "partial: one page failed"

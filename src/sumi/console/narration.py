@@ -3,6 +3,8 @@
 import time
 from enum import IntEnum
 
+import msgspec
+
 from sumi.console.summary import is_as_wanted, status_line, summary_lines
 from sumi.console.terminal import Palette, duration, printable
 from sumi.events import (
@@ -49,6 +51,7 @@ class Narrator:
         self._palette = palette
         self._done = 0
         self._failed = 0
+        self._said: tuple[str, ...] = ()  # notes
 
     def lines(self, event: Event) -> list[str]:
         if isinstance(event, PageSettled) and event.ending == Ending.DONE:
@@ -61,7 +64,10 @@ class Narrator:
             case RunStarted():
                 return self._started(event)
             case Summary():
-                return ["", *summary_lines(event, self._palette, self._done)]
+                # Those of the start were shown there.
+                notes = tuple(note for note in event.notes if note not in self._said)
+                shown = msgspec.structs.replace(event, notes=notes)
+                return ["", *summary_lines(shown, self._palette, self._done)]
             case Recovered():
                 return [_recovered(event)]
             case Warned():
@@ -101,6 +107,7 @@ class Narrator:
                 return []
 
     def _started(self, event: RunStarted) -> list[str]:
+        self._said = event.notes
         how = f"resuming, {event.pending:,} pending" if event.resumed else "starting"
         line = f"{event.job} {printable(event.target)} into {printable(event.output)}: {how}"
         return [line, *(f"note: {printable(note)}" for note in event.notes)]
@@ -116,7 +123,9 @@ class Narrator:
     def _page(self, event: PageSettled) -> str:
         rule = f" ({printable(event.rule)})" if event.rule else ""
         if event.ending == Ending.FAILED:
-            return f"{self._palette.bad('failed')}: {printable(event.url)}: {printable(event.outcome)}{rule}"
+            found = f", found on {printable(event.referrer)}" if event.referrer else ""
+            words = f"{printable(event.url)}: {printable(event.outcome)}{rule}{found}"
+            return f"{self._palette.bad('failed')}: {words}"
         where = f" -> {printable(event.path)}" if event.path else rule
         return f"{printable(event.outcome)}: {printable(event.url)}{where}"
 

@@ -175,6 +175,7 @@ class Crawl:
                 len(unit.found),
                 facts.body_bytes,
                 facts.latency_ms,
+                lease.candidate.referrer,
             )
         )
 
