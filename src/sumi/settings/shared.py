@@ -4,7 +4,6 @@ from typing import Final
 
 from sumi import __version__
 from sumi.policy import Durability, RenderMode, RobotsOnError
-from sumi.scope.patterns import SIGNS_IN_OR_OUT
 from sumi.settings.kinds import (
     AGENT,
     AUTH,
@@ -52,6 +51,8 @@ HOME_PAGE: Final = "https://pypi.org/project/sumi/"
 
 def ways_out_of(cookie_file: str | None, login: str | None) -> tuple[str, ...]:
     """The paths that a run with a browser's session does not take."""
+    from sumi.scope.patterns import SIGNS_IN_OR_OUT  # --help does not need it
+
     return () if cookie_file is None and login is None else (SIGNS_IN_OR_OUT,)
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sumi.console.command_lines import command_line
-from sumi.console.logging_in import ensure_logged_in
 from sumi.console.next_steps import larger_limit, same_again, show_next
 from sumi.console.options import add_reporting, add_settings, given_flags, lists_from_stdin
 from sumi.console.parser import SentenceParser
@@ -99,6 +98,7 @@ def run_reported(
     """Run the job to its end with a reporter listening; its status decides the exit code."""
     # Imported here because the engine brings the network and the parser, which --help does not need.
     from sumi.assembly.parts import run_loop
+    from sumi.console.logging_in import ensure_logged_in
     from sumi.jobs.capture.run import capture
 
     ensure_logged_in(settings.login, settings.urls, settings.browser)

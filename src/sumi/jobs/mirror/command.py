@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sumi.console.command_lines import command_line
-from sumi.console.logging_in import ensure_logged_in
 from sumi.console.narration import Verbosity
 from sumi.console.next_steps import show_next, steps_of_mirror
 from sumi.console.options import (
@@ -106,6 +105,8 @@ def _run(arguments: Sequence[str], options: argparse.Namespace, flags: dict[str,
     sites = read_sites()
     if options.save_config is not None:
         return _save(options.save_config, sites, flags, options.config)
+    from sumi.console.logging_in import ensure_logged_in
+
     ensure_logged_in(sites[0].login, [site.url for site in sites], sites[0].browser)
     if options.list_only:
         return max([_print_listing(site, options.format, quiet=options.quiet) for site in sites])
