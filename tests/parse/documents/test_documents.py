@@ -173,6 +173,17 @@ def test_an_odt_has_headings_lists_tables_and_links() -> None:
     assert "| soot | 4 |" in text
 
 
+def test_notes_of_an_odt_stand_at_its_end() -> None:
+    body = "<text:note-body><text:p>By a master.</text:p></text:note-body>"
+    text = markdown_of(
+        odt(
+            f"<text:p>Grind it<text:note><text:note-citation>1</text:note-citation>{body}</text:note> well, "
+            "and again<text:note><text:note-citation>2</text:note-citation></text:note>.</text:p>"
+        )
+    )
+    assert text.index("Grind it") < text.index("well, and again.") < text.index("By a master.")
+
+
 def test_a_book_is_its_chapters_in_order_and_a_missing_one_is_told() -> None:
     page = page_of(
         epub(
