@@ -42,8 +42,8 @@ _INNER: Final = 4
 _FOLDS: Final = 5
 _URL: Final = "https://e.org/a/b"
 _TREES: Final = {
-    "n_estimators": 100,
-    "learning_rate": 0.08,
+    "n_estimators": 60,
+    "learning_rate": 0.12,
     "num_leaves": 8,
     "min_child_samples": 20,
     "subsample": 0.8,

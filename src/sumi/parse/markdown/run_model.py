@@ -6,7 +6,6 @@ classes, of short texts and of the heading before them), and small decision tree
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
@@ -22,13 +21,10 @@ from sumi.parse.markdown.text_runs import HEADINGS, Block, PageText, Run, blocks
 # In the order of the numbers of a run: those that it shares with other runs first, and last the sum of
 # the weights of its clues.
 MEASURES: Final = (
-    "best nest", "root share", "page links", "page letters",
-    "branch links", "branch letters", "branch prose",
-    "kind share", "kind runs", "main kind",
-    "nest share", "nest prose", "steps up", "parent links",
-    "letters", "link share", "points", "capitals", "position", "prose before", "within", "after", "title",
-    "links before", "letters after", "sentence", "trailing", "pictures before", "pictures after",
-    "since heading", "same text", "after title", "clues",
+    "branch links", "branch prose", "kind share", "nest prose", "parent links", "parent prose", "depth",
+    "letters", "link share", "points", "position", "prose before", "within", "title", "links before",
+    "links after", "letters after", "like before", "like after", "links beside", "sentence",
+    "pictures before", "since heading", "clues",
 )  # fmt: skip
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _SHORT: Final = 200
@@ -38,8 +34,6 @@ _MOST_KNOWN: Final = 4096
 _IN_PARENT: Final = frozenset({"p", "li", "blockquote"})
 _QUOTES: Final = "\"'”“’»«)]"
 _ENDS: Final = frozenset(".!?。！？")
-_TRAILING: Final = (":", "...", "…", "»", ">")
-_MOST_CAPITALS: Final = 20  # words looked at
 _LONGEST_KIND: Final = 80
 
 _Kind: TypeAlias = tuple[str, str, str, str]  # tag and classes, and those of the block around it
@@ -156,7 +150,8 @@ class Measured:
         self.is_furniture = [_is_furniture(run, inside) for run in text.runs]
         self._title = frozenset(_WORD.findall(title.lower()))
         self._weigh_kinds()
-        self._find_nest()
+        self._find_nests()
+        self._place()
         prose = [at for at, run in enumerate(text.runs) if run.is_prose and run.block in inside]
         self._first, self._last = (prose[0], prose[-1]) if prose else (0, len(text.runs))
         # Of a paragraph, its words say nothing about what it is.
@@ -167,66 +162,49 @@ class Measured:
 
     def _weigh_kinds(self) -> None:
         """A story's paragraphs look alike."""
-        self._kinds: dict[Block, _Kind] = {}
+        kinds: dict[Block, _Kind] = {}
         unlinked: dict[_Kind, int] = {}
-        runs: dict[_Kind, int] = {}
         for run in self.text.runs:
             block = run.block
-            kind = self._kinds.get(block)
+            kind = kinds.get(block)
             if kind is None:
-                kind = self._kinds[block] = _kind(block)
+                kind = kinds[block] = _kind(block)
             unlinked[kind] = unlinked.get(kind, 0) + run.length - run.linked
-            runs[kind] = runs.get(kind, 0) + 1
         total = sum(unlinked.values()) or 1
-        main = max(unlinked, key=unlinked.__getitem__, default=None)
-        self._of_kinds = {
-            kind: (letters / total, log1p(runs[kind]), kind == main) for kind, letters in unlinked.items()
-        }
+        self._kinds = kinds
+        self._kind_shares = {kind: letters / total for kind, letters in unlinked.items()}
 
-    def _find_nest(self) -> None:
-        """The block with the most prose of its own, paragraphs counting as their parent's."""
+    def _find_nests(self) -> None:
+        """Of each block, the prose of its own, paragraphs counting as their parent's."""
         self._nests: dict[Block, int] = {}
         for run in self.text.runs:
             if run.is_prose:
                 nest = _nest(run)
                 self._nests[nest] = self._nests.get(nest, 0) + run.length
         self._prose = sum(self._nests.values()) or 1
-        best = max(self._nests, key=self._nests.__getitem__, default=self.root)
-        self._best = self._nests.get(best, 0)
-        self._place({block: steps for steps, block in enumerate(_with_parents(best))})
 
-    def _place(self, up: dict[Block, int]) -> None:
-        """Of each block, the outermost around it that does not hold the root; and how many steps up from the
-        best nest the first block is that holds this one as well."""
-        self._steps = up
+    def _place(self) -> None:
+        """Of each block, the outermost around it that does not hold the root, and how deep it is."""
+        self._depths: dict[Block, int] = {}
         self._branches: dict[Block, Block] = {}
         for block in self.text.blocks:  # parents come first
             parent = block.parent
-            self._branches[block] = (
-                block if parent is None or parent in self.around else self._branches[parent]
-            )
-            if parent is not None and block not in up:
-                up[block] = up[parent]
+            is_branch = parent is None or parent in self.around
+            self._branches[block] = block if parent is None or is_branch else self._branches[parent]
+            self._depths[block] = 0 if parent is None else self._depths[parent] + 1
 
     def measures(self) -> Iterator[list[float] | None]:
         """Without the clues, which have weights only once the table is learnt."""
-        root, runs = self.text.blocks[0], self.text.runs
-        page = (
-            log1p(self._best),
-            self.root.prose / self._prose,
-            root.linked / max(1, root.letters),
-            log1p(root.letters),
-        )
-        branches: dict[Block, tuple[float, ...]] = {}
-        before = prose = 0
-        since_heading, is_titled = 0, False
-        same = Counter([run.text for run in runs])
+        letters, runs = self.text.blocks[0].letters, self.text.runs
+        branches: dict[Block, tuple[float, float]] = {}
+        before = prose = since_heading = 0
         span = max(1, self._last - self._first)
         last = len(runs) - 1
-        links_before = 1.0
+        links_before, kind_before = 1.0, None
         for at, run in enumerate(runs):
             length = run.length
             block = run.block
+            kind = self._kinds[block]
             if self.is_furniture[at]:
                 yield None
             else:
@@ -234,39 +212,35 @@ class Measured:
                 of_branch = branches.get(branch)
                 if of_branch is None:
                     of_branch = branches[branch] = self._of_branch(branch)
+                parent = block.parent or block
                 following = runs[at + 1] if at < last else None
                 yield [
-                    *page,
                     *of_branch,
-                    *self._of_kinds[self._kinds[block]],
+                    self._kind_shares[kind],
                     *self._of_block(block),
                     *_of_text(run),
-                    before / root.letters,
+                    before / letters,
                     prose / self._prose,
                     (at - self._first) / span,
-                    at > self._last,
                     self._title_share(self._words[at]),
                     links_before,
+                    1.0 if following is None else following.linked / following.length,
                     log1p(0 if following is None else following.length),
+                    kind == kind_before,
+                    following is not None and self._kinds[following.block] == kind,
+                    (parent.linked - run.linked) / max(1, parent.letters - length),
                     run.text.rstrip(_QUOTES)[-1:] in _ENDS,
-                    run.text.endswith(_TRAILING),
                     run.pictures,
-                    0 if following is None else following.pictures,
                     log1p(since_heading),
-                    same[run.text],
-                    is_titled,
                 ]
             before += length
-            since_heading += length
-            if block.tag in HEADINGS:
-                since_heading = 0
-                is_titled = is_titled or block.tag == "h1"
+            since_heading = 0 if block.tag in HEADINGS else since_heading + length
             if run.is_prose:
                 prose += length
-            links_before = run.linked / length
+            links_before, kind_before = run.linked / length, kind
 
-    def _of_branch(self, branch: Block) -> tuple[float, ...]:
-        return branch.linked / max(1, branch.letters), log1p(branch.letters), branch.prose / self._prose
+    def _of_branch(self, branch: Block) -> tuple[float, float]:
+        return branch.linked / max(1, branch.letters), branch.prose / self._prose
 
     def _of_block(self, block: Block) -> tuple[float, ...]:
         parent = block.parent
@@ -276,10 +250,10 @@ class Measured:
         else:
             direct += self._nests.get(parent, 0)
         return (
-            direct / self._prose,
             log1p(direct),
-            self._steps[block],
             parent.linked / max(1, parent.letters),
+            log1p(parent.prose),
+            self._depths[block],
         )
 
     def _title_share(self, words: list[str]) -> float:
@@ -322,15 +296,10 @@ def _nest(run: Run) -> Block:
     return block.parent if block.tag in _IN_PARENT and block.parent is not None else block
 
 
-def _of_text(run: Run) -> tuple[float, ...]:
-    text = run.text
-    words = text.split(" ", _MOST_CAPITALS)[:_MOST_CAPITALS]
-    return (
-        log1p(run.length),
-        run.linked / run.length,
-        100 * (text.count(".") + text.count(",")) / run.length,
-        sum([word[0].isupper() for word in words]) / len(words),
-    )
+def _of_text(run: Run) -> tuple[float, float, float]:
+    length = run.length
+    points = run.text.count(".") + run.text.count(",")
+    return log1p(length), run.linked / length, 100 * points / length
 
 
 def likelihoods(text: PageText, title: str) -> list[float]:
