@@ -96,6 +96,8 @@ def test_every_paragraph_is_kept_or_its_loss_is_told(page: tuple[str, list[str]]
         "<div class=related>{}</div><div class=related>{}</div>",
         "<aside>{}{}</aside>",
         "<aside><div class=related>{}{}</div></aside>",
+        "<div class=related><aside>{}{}</aside></div>",
+        f"<ul>{LINKS}</ul><div class=related><aside>{{}}{{}}</aside></div>",
     ],
 )
 def test_a_story_that_is_all_there_is_stays(frame: str) -> None:

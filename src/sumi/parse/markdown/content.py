@@ -260,17 +260,15 @@ class Bulk:
 
     def kept_of(self, bars: list[Element], parts: list[Element]) -> set[Node]:
         """Of bars and other parts that may be chrome, those that are not, and what holds such."""
-        kept = [bar for bar in bars if self.is_mostly_in(bar)] or self._text_in(parts)
+        kept = [*filter(self.is_mostly_in, bars), *self._text_in(parts)]
         return set(kept).union(*(each.ancestors for each in kept))
 
     def _text_in(self, bars: list[Element]) -> list[Element]:
         """Those that hold text, if together they hold all of it, or all but a line or two."""
         if sum(map(_weight, bars)) < _ENOUGH * self.weigh():
             return []
-        found = set(bars)
-        outermost = [
-            bar for bar in found if self._root in (way := set(bar.ancestors)) and found.isdisjoint(way)
-        ]
+        found = {bar for bar in bars if self._root in bar.ancestors}
+        outermost = [bar for bar in found if found.isdisjoint(bar.ancestors)]
         within = sum(map(unlinked_weight, outermost))
         beside = unlinked_weight(self._root) - within
         if beside > min(_A_LINE_OR_TWO, _FEW * within):
