@@ -198,3 +198,22 @@ def test_any_user_agent_is_refused_or_can_be_sent(
         return
     assert len(refused) == 1
     assert key in refused[0]
+
+
+def test_a_map_begun_by_an_earlier_version_has_the_same_hash(tmp_path: Path) -> None:
+    text = """
+    [crawler]
+    max-depth = 2
+    [user-agent]
+    crawler-name = "t"
+    crawler-version = "1"
+    [[quality]]
+    domain = "a.test"
+    seeds = ["https://a.test/"]
+    [[stub]]
+    domain = "b.test"
+    """
+    made_then = "be9d217d297654de9d8508fdb2822841d878c7e1d8663f4a0769c82a92d10e72"
+    assert load(tmp_path, text).config_hash == made_then
+    budget = text.replace("max-depth = 2", "max-depth = 2\nmax-pages-under = ['/a/**=3']")
+    assert load(tmp_path, budget).config_hash != made_then

@@ -133,10 +133,14 @@ class MapConfig(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def config_hash(self) -> str:
         """SHA-256 of everything that decides which pages are mapped, and how. Formatting, comments, the order
-        of lists, output paths and webhooks do not count."""
+        of lists, output paths and webhooks do not count. A key that an earlier version did not know counts
+        only if it is used, so that a map begun by that version goes on."""
         rules = map_rules(allow_http=self.http.allow_http)
+        crawler = msgspec.structs.asdict(self.crawler)
+        if not self.crawler.max_pages_under:
+            del crawler["max_pages_under"]
         decisive = {
-            "crawler": self.crawler,
+            "crawler": crawler,
             "user-agent": self.user_agent,
             "quality": sorted((entry.domain, _identities(entry.seeds, rules)) for entry in self.quality),
             "blacklist": sorted(_patterns(self.blacklist)),
