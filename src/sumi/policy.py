@@ -1,7 +1,7 @@
 """The user's decisions, parsed once into small frozen groups. Comments say what 0 means."""
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -300,3 +300,12 @@ class Durability(StrEnum):
         "batch"  # survives the death of the process; a power cut may undo the last second, which is redone
     )
     STRICT = "strict"  # survives a power cut too
+
+
+class Retune(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The content of ``retune.<job>``. Limits that it does not name stay as they are."""
+
+    rate_limit: Annotated[float, msgspec.Meta(ge=0, le=1000)] | None = None  # per second and host; 0: none
+    concurrency: Annotated[int, msgspec.Meta(ge=1, le=10_000)] | None = None
+    per_host: Annotated[int, msgspec.Meta(ge=1, le=10_000)] | None = None
+    max_pages: Annotated[int, msgspec.Meta(ge=0)] | None = None

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sumi.engine.traces import Retune, retuned, shorten
-from sumi.policy import FetchLimits, FrontierPolicy, NetworkPolicy, PacingPolicy
+from sumi.engine.traces import retuned, shorten
+from sumi.policy import FetchLimits, FrontierPolicy, NetworkPolicy, PacingPolicy, Retune
 from sumi.recipe import Job
 from tests.commands import SpawnSumi, wait_until
 from tests.engine.world import recipe_for

@@ -1,6 +1,7 @@
 """Nobody but the person who started a window can ask it anything: tried over a bare socket."""
 
 import asyncio
+import json
 import socket
 from collections.abc import Awaitable
 from contextlib import closing
@@ -8,9 +9,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 import apsw
+import msgspec
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from sumi.catalogue.find import Job, JobKind
+from sumi.policy import Retune
+from sumi.serve import control
 from sumi.serve.guard import MOST_OPEN, Access, Guard
 from sumi.serve.page_view import MOST_BYTES, shown_text
 from sumi.serve.views import QueryTooLong, interrupted_after
@@ -18,6 +23,11 @@ from tests.commands import RunSumi, SpawnSumi
 from tests.serve.conftest import Library
 from tests.serve.windows import OpenWindow, opened
 
+# Written out, so that a looser one does not pass for it.
+PAGE = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+)
 EVERY_KIND = ["/", "/api/jobs", "/static/app.js", "/raw/rendered", "/mcp", "/feed/all.atom", "/nowhere"]
 
 
@@ -114,9 +124,7 @@ def test_other_methods_are_refused(window: OpenWindow, method: str) -> None:
 def test_every_answer_has_the_protecting_headers(window: OpenWindow) -> None:
     for target in ("/", "/api/jobs", "/static/app.js", "/nowhere"):
         for answer in (window.get(target), window.ask(target), window.ask(target, headers={"Host": "evil"})):
-            assert answer.headers["content-security-policy"].startswith(
-                "default-src 'none'; script-src 'self'"
-            )
+            assert answer.headers["content-security-policy"] == PAGE
             assert answer.headers["x-content-type-options"] == "nosniff"
             assert answer.headers["referrer-policy"] == "no-referrer"
             assert answer.headers["cross-origin-opener-policy"] == "same-origin"
@@ -314,3 +322,13 @@ def test_a_window_that_would_be_unsafe_does_not_open(
     done = run_sumi("serve", *words)
     assert done.returncode == 2
     assert sentence in done.stderr
+
+
+def test_limits_add_up_until_a_run_takes_them_and_wrong_ones_are_refused(tmp_path: Path) -> None:
+    job = Job(kind=JobKind.MIRROR, name="a", home=tmp_path, state=tmp_path, root=tmp_path)
+    control.retune(job, "mirror", Retune(rate_limit=0))
+    control.retune(job, "mirror", Retune(concurrency=3))
+    assert json.loads((tmp_path / "retune.mirror").read_text()) == {"rate_limit": 0.0, "concurrency": 3}
+    for wrong in ({"concurrency": -5}, {"rate_limit": 1e9}, {"per_host": 0}):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert(wrong, Retune)

@@ -15,12 +15,12 @@ from sumi.engine.limits import Limits
 from sumi.engine.progress import pace_notes
 from sumi.engine.revisit import facts_of_lost_file
 from sumi.engine.summary import NOTHING_FOUND, Scores, findings, standing_of, summarize
-from sumi.engine.traces import LimitsShown, Now, Observed, Retune, Traces, retuned, shown_hosts
+from sumi.engine.traces import LimitsShown, Now, Observed, Traces, retuned, shown_hosts
 from sumi.errors import SumiError, UsageError
 from sumi.events import AlreadyFinished, Busy, Recovered, RunStarted, StateChanged, Summary
 from sumi.frontier.retry import WORTH_ANOTHER_RUN
 from sumi.model import PageFacts
-from sumi.policy import NO_TOLERANCE, Durability, Tolerance
+from sumi.policy import NO_TOLERANCE, Durability, Retune, Tolerance
 from sumi.ports import JobStore, Ledger, RestorableOutput
 from sumi.recipe import Job
 from sumi.scope import Scope

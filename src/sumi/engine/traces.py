@@ -9,13 +9,14 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from sumi.engine.control import is_regular_file
 from sumi.events import Progress, Status, Warned
+from sumi.policy import Retune
 from sumi.ports import Clock, FrontierStats
 from sumi.recipe import Job
 
@@ -28,15 +29,6 @@ _SHARE: Final = 0.01  # of a run's time, at most, goes into being watched
 _MOST_HOSTS: Final = 1000
 _MOST_BYTES: Final = 4 * 1024 * 1024
 _MOST_REQUEST: Final = 4096
-
-
-class Retune(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of ``retune.<job>``. Limits that it does not name stay as they are."""
-
-    rate_limit: Annotated[float, msgspec.Meta(ge=0, le=1000)] | None = None  # per second and host; 0: none
-    concurrency: Annotated[int, msgspec.Meta(ge=1, le=10_000)] | None = None
-    per_host: Annotated[int, msgspec.Meta(ge=1, le=10_000)] | None = None
-    max_pages: Annotated[int, msgspec.Meta(ge=0)] | None = None
 
 
 class LimitsShown(msgspec.Struct, frozen=True):

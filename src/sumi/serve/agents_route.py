@@ -4,14 +4,12 @@ The SDK takes a second to load, so that happens with the first request. Sessions
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
-
-from sumi.agents.desk import Desk
 
 if TYPE_CHECKING:
     from sumi.agents.server import HttpEndpoint
@@ -50,7 +48,7 @@ class Agents:
         except ModuleNotFoundError as error:
             ready.set_exception(error)
             return
-        endpoint = make_endpoint(Desk(self._places))
+        endpoint = make_endpoint(self._places)
         async with endpoint.running():
             ready.set_result(endpoint)
             await self._ended.wait()
@@ -61,7 +59,8 @@ class Agents:
             await self._task
 
 
-def _load() -> "type[HttpEndpoint]":
+def _load() -> "Callable[[Sequence[Path]], HttpEndpoint]":
+    from sumi.agents.desk import Desk
     from sumi.agents.server import HttpEndpoint
 
-    return HttpEndpoint
+    return lambda places: HttpEndpoint(Desk(places))

@@ -1,8 +1,10 @@
 """The addresses of the window. Nothing here changes anything by GET, and no path comes from a request."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import wraps
+from importlib import import_module
 from importlib.resources import files
 from typing import Final
 
@@ -13,16 +15,13 @@ from starlette.routing import Route
 
 from sumi.errors import SumiError
 from sumi.serve import (
-    change_routes,
     control_routes,
     event_stream,
     export_routes,
     job_routes,
     map_routes,
     metric_routes,
-    page_routes,
     review_routes,
-    search_routes,
     watch_routes,
 )
 from sumi.serve.agents_route import Agents
@@ -65,16 +64,27 @@ async def show_static(_window: Window, request: Request) -> Response:
     return Response(_static(name), media_type=STATIC[name], headers={"cache-control": "no-cache"})
 
 
+def _later(module: str, name: str) -> Handler:
+    """A handler whose module is loaded when it is asked: a window opens sooner without all of them."""
+
+    async def handle(window: Window, request: Request) -> Response:
+        loaded = await asyncio.to_thread(import_module, f"sumi.serve.{module}")
+        handler: Handler = getattr(loaded, name)
+        return await handler(window, request)
+
+    return handle
+
+
 _LOOKS: Final[dict[str, Handler]] = {
     "/api/session": job_routes.show_session,
     "/api/jobs": job_routes.show_jobs,
     "/api/events": event_stream.show_events,
-    "/api/changes": change_routes.show_changes,
-    "/api/versions": change_routes.show_versions,
-    "/api/diff": change_routes.show_diff,
+    "/api/changes": _later("change_routes", "show_changes"),
+    "/api/versions": _later("change_routes", "show_versions"),
+    "/api/diff": _later("change_routes", "show_diff"),
     "/api/due": watch_routes.show_due,
     "/api/explain": control_routes.explain,
-    "/api/page": page_routes.show_page,
+    "/api/page": _later("page_routes", "show_page"),
     "/api/jobs/{id}": job_routes.show_job,
     "/api/jobs/{id}/overview": job_routes.show_overview,
     "/api/jobs/{id}/activity": job_routes.show_activity,
@@ -87,19 +97,19 @@ _LOOKS: Final[dict[str, Handler]] = {
     "/api/jobs/{id}/again": control_routes.show_again,
     "/api/jobs/{id}/exports": export_routes.show_exports,
     "/api/jobs/{id}/urls.csv": export_routes.send_csv,
-    "/api/search": search_routes.show_found,
+    "/api/search": _later("search_routes", "show_found"),
     "/api/map/{id}": map_routes.show_map,
     "/api/map/{id}/near": map_routes.show_near,
     "/api/map/{id}/find": map_routes.show_found,
     "/api/map/{id}/path": map_routes.show_path,
     "/api/map/{id}/review": review_routes.show_undecided,
     "/api/map/{id}/{part}": map_routes.show_part,
-    "/raw/rendered": page_routes.show_rendered,
-    "/raw/original": page_routes.show_original,
-    "/raw/file": page_routes.send_file,
+    "/raw/rendered": _later("page_routes", "show_rendered"),
+    "/raw/original": _later("page_routes", "show_original"),
+    "/raw/file": _later("page_routes", "send_file"),
     "/raw/export/{id}": export_routes.send_export,
     "/metrics": metric_routes.show_metrics,
-    "/feed/{name}.atom": change_routes.show_feed,
+    "/feed/{name}.atom": _later("change_routes", "show_feed"),
     "/static/{name}": show_static,
     **dict.fromkeys(_SCREENS, show_screen),
 }

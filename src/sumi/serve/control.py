@@ -19,6 +19,7 @@ import msgspec
 
 from sumi.catalogue.find import Job, JobKind
 from sumi.errors import UsageError
+from sumi.policy import Retune
 from sumi.serve.commands import as_process, as_typed
 from sumi.serve.job_logs import LOGS, log_is_free, opened_log
 from sumi.state.lock import lock_owner
@@ -28,15 +29,6 @@ _COMMAND_SECONDS: Final = 180.0
 _LOOK_SECONDS: Final = 0.05
 _LOOKS_AT_END: Final = 100
 _MOST_ANSWER: Final = 4 * 1024 * 1024
-
-
-class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """For a job that runs; the run itself checks them."""
-
-    rate_limit: float | None = None
-    concurrency: int | None = None
-    per_host: int | None = None
-    max_pages: int | None = None
 
 
 # ── running jobs ───────────────────────────────────────────────────────────────────────────────────────────
@@ -66,8 +58,12 @@ def cancel(job: Job) -> None:
             os.kill(owner, signal.SIGINT)
 
 
-def retune(job: Job, role: str, limits: Limits) -> None:
+def retune(job: Job, role: str, limits: Retune) -> None:
+    """Together with what was told before, if the run has not taken it yet."""
     path = job.home / f"retune.{role}"
+    with suppress(OSError, msgspec.MsgspecError):
+        earlier = msgspec.json.decode(path.read_bytes(), type=Retune)
+        limits = msgspec.convert(msgspec.to_builtins(earlier) | msgspec.to_builtins(limits), Retune)
     beside = job.home / f".retune.{role}.{os.getpid()}"
     _flag(beside, msgspec.json.encode(limits))
     os.replace(beside, path)

@@ -6,9 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sumi.catalogue.find import Job
+from sumi.policy import Retune
 from sumi.serve import commands, control
 from sumi.serve.commands import JobRequest
-from sumi.serve.control import Limits
 from sumi.serve.job_logs import log_name
 from sumi.serve.jobs import job_id
 from sumi.serve.views import View
@@ -34,7 +34,7 @@ async def steer(window: Window, request: Request) -> Response:
             case "cancel":
                 control.cancel(job)
             case "retune":
-                control.retune(job, role, await body_of(request, Limits))
+                control.retune(job, role, await body_of(request, Retune))
             case _:
                 raise Refused(404, "There is no such action.")
     except OSError as error:

@@ -3,7 +3,8 @@ import { ago, count, duration, html, Link, plural, session, shortUrl, until, use
 import { dueJobs, useDue } from "./due.js";
 import { Actions, Answer, Command, Empty, Endings, nameOf, State } from "../parts.js";
 
-const ORDER = { running: 0, paused: 1, reading: 2 };
+// A job that is paused stays where it is: its buttons must not move from under the pointer.
+const ORDER = { running: 0, paused: 0, stopping: 0, reading: 2 };
 
 export function JobsScreen() {
   const jobs = useLive();

@@ -33,7 +33,7 @@ var $e,nr,wo,_n,go,us,lr,rs,sr,yo,vo,xc,Ol=Symbol.for("pv"),cs={},fs=[],Tc=/^m(i
     <span class="two"><b class=${l?"bad":""}>${Yc(n)}</b><small>${n.started===null?"":`${ht(n.started)}${n.ended===null?"":`, took ${ie(Math.round(n.ended-n.started),"second")}`}`}</small></span>
     ${l&&e.log.length>0&&c`<details class="full"><summary data-item="1">What it said last</summary><pre>${e.log.join(`
 `)}</pre></details>`}
-  </li>`}function Yc(e){return e.started===null?"never ran":e.ended===null?e.running?"runs":"no end was seen":e.code===0?"ended well":`exit code ${e.code}`}var qr={running:0,paused:1,reading:2};function jr(){let e=ys();return document.title="Jobs · Sumi",c`<div class="screen">
+  </li>`}function Yc(e){return e.started===null?"never ran":e.ended===null?e.running?"runs":"no end was seen":e.code===0?"ended well":`exit code ${e.code}`}var qr={running:0,paused:0,stopping:0,reading:2};function jr(){let e=ys();return document.title="Jobs · Sumi",c`<div class="screen">
     <div class="title"><h1>Jobs</h1></div>
     <${J} of=${e} what="Looking for jobs" skeleton=${5}>${t=>t.length?c`<${Qc} jobs=${t} /><${Zc} jobs=${t} />`:c`<${Kc} />`}</${J}>
   </div>`}function Kc(){let e=Pe.value?.folders??[];return c`<${ne} title="No jobs yet">There is nothing of Sumi's in ${e.join(" or ")||"these folders"}. <${A} to="/new">Start one here</${A}>, or in a terminal:
