@@ -23,7 +23,7 @@ def stored_jobs(place: str) -> list[Path]:
     ]
     if stores and not states:
         store = min(stores)
-        raise UsageError(f"{place} holds captures; see sumi capture list --store {store}")
+        raise UsageError(f"{place} holds captures; see sumi capture list --captures {store}")
     if not states:
         raise UsageError(f"{place} holds no job of Sumi; give the --output folder of one")
     return states
@@ -41,8 +41,8 @@ def refuse_captures(states: list[Path]) -> list[Path]:
         for job in find_jobs(state, depth=0):
             if job.kind is JobKind.CAPTURE:
                 raise UsageError(
-                    f"{_as_typed(state)} is a job of sumi capture: see sumi capture show {job.name} --store "
-                    f"{printable(str(job.root))}, and sumi capture export for its pages"
+                    f"{_as_typed(state)} is a job of sumi capture: see sumi capture show {job.name} "
+                    f"--captures {printable(str(job.root))}, and sumi capture export for its pages"
                 )
     return states
 

@@ -160,7 +160,7 @@ def _how_to_continue(summary: Summary) -> str:
         return "the same command again"
     home = PurePath(summary.output)
     store = str(home.parent.parent)
-    where = "" if store == "captures" else f" --store {shlex.quote(printable(store))}"
+    where = "" if store == "captures" else f" --captures {shlex.quote(printable(store))}"
     return f"sumi capture resume {home.name}{where}"
 
 

@@ -278,7 +278,7 @@ def test_a_store_that_is_a_file_is_refused_naming_the_option(run_sumi: RunSumi, 
     (tmp_path / "file").write_text("")
     done = run_sumi("capture", "http://127.0.0.1:9/", "--store", "file")
     assert done.returncode == DISK
-    assert "choose another one with --store" in done.stderr
+    assert "choose another one with --captures" in done.stderr
 
 
 def test_commands_for_mirrors_refuse_a_capture_and_say_what_to_use(run_sumi: RunSumi, tmp_path: Path) -> None:
@@ -292,5 +292,5 @@ def test_commands_for_mirrors_refuse_a_capture_and_say_what_to_use(run_sumi: Run
             for place in (home, home.parent, home / ".sumi"):
                 done = run_sumi(*command, str(place))
                 assert done.returncode == 2, command
-                assert f"sumi capture show {job} --store {tmp_path / 'captures'}" in done.stderr
+                assert f"sumi capture show {job} --captures {tmp_path / 'captures'}" in done.stderr
         assert sorted(path.name for path in home.rglob("*")) == before

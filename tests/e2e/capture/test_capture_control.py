@@ -103,7 +103,7 @@ def test_an_interrupted_capture_says_how_to_resume_it(
 ) -> None:
     with folder_site(tmp_path / "site") as site:
         write_section(site, "docs", PAGES)
-        for store, option in (("captures", ""), ("my docs", " --store 'my docs'")):
+        for store, option in (("captures", ""), ("my docs", " --captures 'my docs'")):
             words = (f"{site.url}docs", "--rate-limit", "2", "--processes", "0", "--store", store)
             asked = len(site.answers)
             running = spawn_sumi("capture", *words)

@@ -115,7 +115,7 @@ def test_who_asks_for_the_status_of_captures_is_sent_to_their_list(
 ) -> None:
     run_sumi("capture", small_site.url, "--store", "docs", "--limit", "1", "--rate-limit", "0")
     said = sentence_of(run_sumi("status", "docs"))
-    assert said == "sumi: error: docs holds captures; see sumi capture list --store docs"
+    assert said == "sumi: error: docs holds captures; see sumi capture list --captures docs"
     assert run_sumi("capture", "list", "--store", "docs").returncode == 0
 
 
