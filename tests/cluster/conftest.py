@@ -18,6 +18,7 @@ MakeJob = Callable[..., JobRow]
 # A thirtieth of the real times.
 FAST = Timing(
     word=0.05,
+    commit=0.0,
     idle_word=0.02,
     balance=0.05,
     no_lease=0.8,

@@ -8,7 +8,7 @@ from sumi.state.cluster.store import ClusterStore
 from sumi.state.cluster.timing import Timing
 
 # A test may stand still for long, and time in it is its own.
-PATIENT = Timing(no_lease=3600.0, cut=3600.0, session=3600.0, inherit=0.0)
+PATIENT = Timing(commit=0.0, no_lease=3600.0, cut=3600.0, session=3600.0, inherit=0.0)
 _prepared: set[str] = set()
 
 

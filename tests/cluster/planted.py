@@ -22,6 +22,7 @@ from tests.postgres import Postgres, the_server
 # A fifteenth of the real times, with more between the last request of one owner and the first of the next.
 SHORT = Timing(
     word=0.2,
+    commit=0.1,
     idle_word=0.1,
     balance=0.3,
     no_lease=1.7,

@@ -35,8 +35,9 @@ class Crew:
         self.workers: list[SpawnedSumi] = []
 
     def start(self, number: int, address: str = "") -> SpawnedSumi:
-        words = ("worker", address or self._address, "--job", self._job, "-q", "-o", f"w{number}")
-        worker = self._spawn(*words)
+        # As on machines of their own: a shared pace would hide that two ask one host.
+        words = ("worker", address or self._address, "--job", self._job, "-q", "--no-shared-pace")
+        worker = self._spawn(*words, "-o", f"w{number}")
         self.workers.append(worker)
         return worker
 

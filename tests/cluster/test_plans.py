@@ -20,7 +20,7 @@ REPEATED = {
     "amended": (batch._AMENDED, ([KEY], [1], ["{}"], 1)),
     "taken in": (batch._TAKEN_IN, ([1], [1], 1)),
     "let go": (batch._OPEN, ([1], [1], 1)),
-    "robots": (f"{rows._ROBOTS} AND origin = %s", (1, "https://a.test")),
+    "robots": (f"{rows._ROBOTS} AND origin = ANY(%s)", (1, ["https://a.test"])),
     "mail": (
         "SELECT bucket, id, items FROM sumi.mail WHERE job = %s AND bucket = ANY(%s) ORDER BY bucket, id",
         (1, [1, 2]),
@@ -30,6 +30,7 @@ REPEATED = {
         (1, first_key(3), last_key(3)),
     ),
     "word": (membership._WORD, (1,)),
+    "crew": (membership._CREW, (30.0, 1, 1)),
 }
 SMALL = {"job", "worker", "bucket"}  # a row for each job and worker; a thousand for a job
 

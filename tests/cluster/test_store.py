@@ -8,13 +8,18 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import msgspec
+import pytest
 
+from sumi.errors import StateError
 from sumi.model import Candidate, Lease
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
-from sumi.ports import Deferral, HostReport, Judged, Settlement
+from sumi.ports import Deferral, HostReport, Judged, RobotsRecord, Settlement
+from sumi.state.cluster import batch
+from sumi.state.cluster import store as store_module
 from sumi.state.cluster.jobs import JobRow
 from sumi.state.cluster.keys import bucket_of
+from sumi.state.cluster.membership import Membership, Place
 from sumi.state.cluster.session import Lost, connect
 from sumi.state.cluster.store import ClusterStore
 from sumi.state.cluster.timing import Timing
@@ -24,7 +29,7 @@ from tests.postgres import Postgres
 
 UNPACED = FrontierPolicy(PacingPolicy(delay=0.0, sitemap_delay=0.0))
 # As FAST, for tests in which nobody dies: a busy machine may stand still for a second.
-CALM = Timing(word=0.05, idle_word=0.02, balance=0.05)
+CALM = Timing(word=0.05, commit=0.0, idle_word=0.02, balance=0.05)
 CAPTURED = Verdict(Outcome.CAPTURED, "HTTP 200")
 HOSTS = [f"host-{number}.test" for number in range(8)]
 
@@ -89,8 +94,9 @@ class Team:
 async def end_session(postgres: Postgres, worker: ClusterStore) -> None:
     """As the server does with one that is silent, and as a kill of the worker does."""
     assert worker.member is not None
+    process = worker.member.connection.info.backend_pid
     other = await connect(postgres.address(), CALM)
-    await other.execute("SELECT pg_terminate_backend(%s)", (worker.member.connection.info.backend_pid,))
+    await other.execute("SELECT pg_terminate_backend(%s)", (process,))
     await other.close()
 
 
@@ -340,5 +346,80 @@ def test_pages_that_link_to_hosts_of_each_other_do_not_lock_each_other(
         assert set(team.asked.values()) == {1}
         assert len(team.asked) == rounds * len(HOSTS)
         await team.leave()
+
+    run(scenario())
+
+
+def test_pages_that_end_while_another_is_under_way_are_written_together(
+    postgres: Postgres, make: MakeJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = make(*(page(host, 0) for host in HOSTS))
+    endings: list[int] = []
+
+    async def counted(connection: Any, statements: Any, *rest: Any) -> None:
+        given = list(statements)
+        endings.extend(len(values[2]) for text, values in given if text == batch._ENDINGS)
+        await batch.write(connection, given, *rest)
+
+    async def scenario() -> None:
+        team = Team(postgres, job, UNPACED, msgspec.structs.replace(CALM, commit=60.0, word=60.0))
+        worker = await team.join()
+        while (await worker.stats()).known < len(HOSTS):
+            await asyncio.sleep(0.01)
+        await worker.flush()
+        monkeypatch.setattr(store_module, "write", counted)
+        first, *others = await worker.lease(len(HOSTS), loop_time())
+        link = page(HOSTS[0], 1)
+        settling = [asyncio.create_task(team.settle(worker, one, [link])) for one in others]
+        while link not in worker.holdings.machine.entries:
+            await asyncio.sleep(0)
+        [further] = await worker.lease(1, loop_time())  # what was found is there before it is written
+        settling.append(asyncio.create_task(team.settle(worker, further, [])))
+        await asyncio.sleep(0.05)
+        assert not any(task.done() for task in settling)
+        assert await team.settle(worker, first, [])
+        assert all(await asyncio.gather(*settling))
+        await team.leave()
+        assert (sum(endings), len(endings) <= 2) == (len(HOSTS) + 1, True)  # the keeper may have begun one
+
+    run(scenario())
+
+
+def test_a_robots_txt_is_known_before_it_is_written_and_written_though_the_session_ends(
+    postgres: Postgres, make: MakeJob
+) -> None:
+    job = make(page(HOSTS[0], 0))
+    record = RobotsRecord("https://host-0.test", 200, b"User-agent: *", 1.0)
+
+    async def scenario() -> None:
+        team = Team(postgres, job, UNPACED, msgspec.structs.replace(CALM, inherit=0.0, rejoin=0.05))
+        worker = await team.join()
+        assert await asyncio.gather(*(worker.get_robots(record.origin) for _ in range(3))) == [None] * 3
+        await end_session(postgres, worker)
+        await worker.put_robots(record)
+        assert await worker.get_robots(record.origin) == record
+        stored = f"SELECT count(*) FROM sumi.robots WHERE job = {job.id}"
+        while postgres.sql(stored).strip() != "1":
+            await asyncio.sleep(0.02)
+        await team.leave()
+
+    run(scenario())
+
+
+def test_a_session_that_ends_while_a_worker_joins_is_told_in_a_sentence(
+    postgres: Postgres, make: MakeJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = make(page(HOSTS[0], 0))
+
+    async def ended(_member: Membership) -> list[Place]:
+        raise Lost("terminating connection")
+
+    monkeypatch.setattr(Membership, "places", ended)
+
+    async def scenario() -> None:
+        worker = Team(postgres, job, UNPACED, CALM)._open("late", 0.0)
+        with pytest.raises(StateError, match="session with the database has ended: terminating"):
+            await worker.open()
+        await worker.aclose()
 
     run(scenario())

@@ -50,7 +50,9 @@ class Crawl:
         self._acquisition = Acquisition(recipe, io, self._gate, self._robots, revisits, native)
         self._digestion = Digestion(recipe, io, self._gate, revisits, native)
         self._held = HeldPages(io, self._place_is_free)
-        self._settler = Settler(io, durability, in_flight=lambda: len(self._tasks) - self._held.count)
+        self._settler = Settler(
+            io, durability, lambda: len(self._tasks) - self._held.count, on_applied=control.changed.set
+        )
         self._visits = Visits(io.frontier, io.clock)
         self._progress = ProgressMeter(io, self._robots, self._limits)
         self._tasks: set[asyncio.Task[None]] = set()  # one for each visit
@@ -185,7 +187,8 @@ class Crawl:
             self._control.stop(why)
 
     def _free_places(self) -> int:
-        return self._limits.concurrency - len(self._tasks) + self._held.without_request
+        free = self._limits.concurrency - len(self._tasks)
+        return free + self._held.without_request + self._settler.without_request
 
     def _place_is_free(self) -> None:
         if self._is_full or self._held.count == len(self._tasks):

@@ -227,8 +227,8 @@ class RobotsCache:
         self._rested.discard(site)
         now = self._io.clock.now()
         record = RobotsRecord(site, status, body, now, trouble)
-        old = await self._io.ledger.get_robots(site)
-        if not _reached(status) and old is not None and 200 <= old.status < 300:
+        old = None if _reached(status) else await self._io.ledger.get_robots(site)
+        if old is not None and 200 <= old.status < 300:
             record = msgspec.structs.replace(old, fetched_at=now)  # unreachable: the last copy stays in force
         await self._io.ledger.put_robots(record)
         ruling = self._rule(record, age)

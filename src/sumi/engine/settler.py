@@ -28,16 +28,28 @@ BATCH_SECONDS = 0.003
 # Times what the last write took, so that writing never takes more than a seventh of the time.
 BATCH_REST = 6.0
 LONGEST_REST = 0.03
+# Where a batch is only applied, and the store of a team writes it with later ones.
+APPLYING_REST = 0.01
 SYNC_SECONDS = 1.0
 # Findings written without yielding to the event loop: up to 50 ms on the slowest store.
 SLICE = 1000
 
 
 class Settler:
-    def __init__(self, io: Io, durability: Durability, in_flight: Callable[[], int]) -> None:
-        """``in_flight``: how many visits may still join a batch, those that wait for it included."""
+    def __init__(
+        self,
+        io: Io,
+        durability: Durability,
+        in_flight: Callable[[], int],
+        on_applied: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``in_flight``: how many visits may still join a batch, those that wait for it included.
+        ``on_applied``: what a page found may be leased, though it is not written yet."""
         self._io = io
         self._in_flight = in_flight
+        self._on_applied = on_applied
+        self._beside: set[asyncio.Task[None]] = set()  # writes that others need not wait for
+        self._unwritten = 0
         self._strict = durability is Durability.STRICT
         self._waiting: list[tuple[Settlement | Deferral, asyncio.Future[bool]]] = []
         self._writer: asyncio.Task[None] | None = None
@@ -84,6 +96,13 @@ class Settler:
         write."""
         if self._writer is not None:
             await asyncio.wait([self._writer])
+        if self._beside:
+            await asyncio.wait(self._beside)
+
+    @property
+    def without_request(self) -> int:
+        """How many visits need no place among the requests: a database takes longer than a file."""
+        return min(self._unwritten, BATCH)
 
     async def _write_batches(self) -> None:
         try:
@@ -91,6 +110,10 @@ class Settler:
                 await self._fill()
                 batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
                 started = self._io.clock.now()
+                if self._io.team is not None:
+                    await self._begin(batch)
+                    self._next_batch_at = started + APPLYING_REST
+                    continue
                 await self._write(batch)
                 now = self._io.clock.now()
                 rest = min(BATCH_REST * (now - started), LONGEST_REST)
@@ -106,7 +129,21 @@ class Settler:
             await self._io.clock.wait(self._complete, self._next_batch_at)
 
     def _is_complete(self) -> bool:
-        return len(self._waiting) >= min(BATCH, self._in_flight())
+        return len(self._waiting) >= min(BATCH, self._in_flight() - self._unwritten)
+
+    async def _begin(self, batch: list[tuple[Settlement | Deferral, "asyncio.Future[bool]"]]) -> None:
+        """In the store of a team, which applies a batch at once and writes it together with later ones."""
+        writing = asyncio.create_task(self._write(batch))
+        self._beside.add(writing)
+        self._unwritten += len(batch)
+
+        def written(_: object) -> None:
+            self._beside.discard(writing)
+            self._unwritten -= len(batch)
+
+        writing.add_done_callback(written)
+        await asyncio.sleep(0)
+        self._on_applied()
 
     async def _write(self, batch: list[tuple[Settlement | Deferral, "asyncio.Future[bool]"]]) -> None:
         try:

@@ -1,6 +1,7 @@
 """What a worker writes in one transaction, over the session that holds its locks: endings, URLs, mail,
 totals."""
 
+import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,8 +11,7 @@ import msgspec
 from psycopg import AsyncConnection
 
 from sumi.model import Candidate, PageFacts
-from sumi.outcomes import Verdict
-from sumi.ports import RobotsRecord
+from sumi.ports import Deferral, RobotsRecord
 from sumi.state.cluster.keys import bucket_of, key_of
 from sumi.state.entries import REFUSED, Entry, StoredHost
 
@@ -102,11 +102,12 @@ def ending_row(
     what: str,
     at: float,
     facts: PageFacts | None,
-    due: float,
-    verdict: Verdict | None,
+    deferral: Deferral | None,
     offset: float,
 ) -> tuple[Any, ...]:
     """``offset``: from our clock to the server's."""
+    verdict = entry.verdict if deferral is None else deferral.why
+    due = 0.0 if deferral is None else max(deferral.not_before, 0.0)
     return (
         key_of(entry.host, entry.candidate.url),
         entry.latest,
@@ -145,6 +146,7 @@ class Batch:
         self.open: dict[int, int] = {}  # of buckets that became busy or idle
         self.returned = 0  # pages of the limit that were reserved and are not needed
         self.was_lost = False
+        self.due = asyncio.Event()  # it is not worth while to wait for more
 
     @property
     def is_empty(self) -> bool:

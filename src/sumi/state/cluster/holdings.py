@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from sumi.policy import FrontierPolicy
 from sumi.state.cluster.keys import BUCKETS, bucket_of
 from sumi.state.cluster.owned import OwnedMachine
-from sumi.state.cluster.rows import Row
+from sumi.state.cluster.rows import Opened
 from sumi.state.entries import StoredHost
 
 
@@ -50,15 +50,14 @@ class Holdings:
                 self.machine.hosts.forget(host)
         self.machine.hosts.schedule.opened_of.update(asked_from)
 
-    def restore(self, rows: Sequence[Row], offset: float) -> None:
+    def restore(self, rows: Sequence[Opened], offset: float) -> None:
         """At one go: what is restored is nothing that this worker changed."""
         machine, before = self.machine, self.machine.vector()
         latest = machine.next_sequence()
         for row in rows:
-            machine.adopt(row.sequence)
-            entry = machine.restore(row.stored(offset), 1 if row.facts else 0)
-            entry.latest = row.serial
-            latest = max(latest, row.sequence)
+            machine.revive(row, offset)
+            if row.sequence > latest:
+                latest = row.sequence
         machine.adopt(latest + 1)
         self._count_from(before)
 
@@ -78,6 +77,11 @@ class Holdings:
         for name, number in self._base.items():
             found[name] = found.get(name, 0) - number
         return {name: number for name, number in found.items() if number}
+
+    def will_settle(self, until: float) -> bool:
+        """Whether more pages are under way, or will be."""
+        ready_at = self.machine.next_ready()
+        return bool(self.machine.leases.held) or (ready_at is not None and ready_at < until)
 
     def turned(self) -> dict[int, int]:
         """Buckets that became busy or idle since the last call, with the number of their open URLs."""

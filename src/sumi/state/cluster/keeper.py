@@ -3,9 +3,15 @@ session when one has ended.
 """
 
 import asyncio
+import gc
+from collections.abc import Iterator
+from contextlib import aclosing, contextmanager
+
+import msgspec
 
 from sumi.errors import StateError
 from sumi.events import Warned
+from sumi.state.cluster.batch import clean
 from sumi.state.cluster.keys import runs_of
 from sumi.state.cluster.membership import Taken, fair_share
 from sumi.state.cluster.session import Lost, Unreachable
@@ -13,6 +19,19 @@ from sumi.state.cluster.store import ClusterStore
 from sumi.state.cluster.timing import steady
 
 LETTERS = 50  # taken in at once
+MOST_WAITS = 20  # hosts that are reported as waiting
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """A million objects that stay are no garbage: looking for it would be a fifth of the work."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class Keeper:
@@ -21,14 +40,18 @@ class Keeper:
         self._timing = store.timing
         self._balance_at = 0.0
         self._reported_stuck = 0
+        self._told, self._told_at = "[]", 0.0  # of hosts that wait
 
     async def join(self) -> None:
         """A new session, with a fair share of what is free."""
-        store = self._store
-        await store.enter()
         self._balance_at, self._reported_stuck = 0.0, 0
-        await store.listen()
-        await self._balance()
+        self._told, self._told_at = "[]", 0.0
+        try:
+            await self._store.enter()
+            await self._store.listen()
+            await self._balance()
+        except Lost as error:
+            raise Unreachable(f"the session with the database has ended: {error}") from None
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -53,7 +76,7 @@ class Keeper:
             await self._let_go()
             if steady() >= self._balance_at:
                 await self._balance()
-                await store.report_waits()
+                await self._report_waits()
             await store.flush()
             await self._report_stuck()
         except (Lost, Unreachable) as error:
@@ -63,7 +86,7 @@ class Keeper:
         while True:
             try:
                 await self.join()
-            except (StateError, Lost) as error:
+            except StateError as error:
                 self._store.lose()
                 self._store.tell(Warned(f"{error}; trying again"))
                 await asyncio.sleep(self._timing.rejoin)
@@ -104,9 +127,8 @@ class Keeper:
         if member is None:
             return
         self._balance_at = steady() + self._timing.balance
-        await member.bury()
-        living = await member.living()
-        take, drop = fair_share(await member.places(), store.holdings.owned, len(living))
+        living = await member.bury()
+        take, drop = fair_share(await member.places(), store.holdings.owned, living)
         if drop:
             store.holdings.leave(drop)
             await self._let_go()
@@ -121,12 +143,14 @@ class Keeper:
         late = now + self._timing.inherit
         buckets = [one.bucket for one in taken]
         holdings.begin({one.bucket: now if one.in_order else late for one in taken})
-        for first, last in runs_of(buckets):
-            holdings.restore_hosts(await store.reader.hosts_of(first, last))
-            async for rows in store.reader.urls_of(first, last):
-                if machine is not holdings.machine:
-                    raise Lost("the session ended while buckets were read")
-                holdings.restore(rows, store.offset)
+        with _without_collections():
+            for first, last in runs_of(buckets):
+                holdings.restore_hosts(await store.reader.hosts_of(first, last))
+                async with aclosing(store.reader.urls_of(first, last)) as parts:
+                    async for rows in parts:
+                        if machine is not holdings.machine:
+                            raise Lost("the session ended while buckets were read")
+                        holdings.restore(rows, store.offset)
         if machine is holdings.machine:
             holdings.own(buckets)
 
@@ -140,7 +164,21 @@ class Keeper:
             waiting = holdings.waiting(ready, store.now())
             await store.member.let_go(holdings.drop(ready), waiting)
 
-    # ── the end ────────────────────────────────────────────────────────────────────────────────────────
+    # ── what others see ────────────────────────────────────────────────────────────────────────────────
+
+    async def _report_waits(self) -> None:
+        """What some of our hosts wait for, for those who look from outside."""
+        store = self._store
+        waits = store.holdings.machine.waiting_hosts(store.now())[:MOST_WAITS]
+        told = [
+            msgspec.structs.replace(wait, host=clean(wait.host), ready_at=wait.ready_at + store.offset)
+            for wait in waits
+        ]
+        text = msgspec.json.encode(told).decode()
+        silence = steady() - max(self._told_at, store.written_at)
+        if text != self._told or silence > self._timing.session / 6:  # others end who is silent for long
+            await store.membership().say("hosts", text)
+            self._told, self._told_at = text, steady()
 
     async def _report_stuck(self) -> None:
         """Open URLs of which none can be done, however long we wait, do not keep the job from its end."""
@@ -152,5 +190,5 @@ class Keeper:
         is_stuck = can_ask and open_now > 0 and not machine.leases.held and machine.next_ready() is None
         stuck = open_now if is_stuck else 0
         if stuck != self._reported_stuck or stuck:
-            await store.report_stuck(stuck)
+            await store.membership().say("stuck", stuck)
             self._reported_stuck = stuck

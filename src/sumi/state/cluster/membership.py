@@ -34,6 +34,10 @@ _END_THE_STUCK = """SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN sumi
     AND w.job = %s AND clock_timestamp() - w.said > make_interval(secs => %s)"""
 
 
+_CREW = f"""SELECT w.id, h.objid IS NOT NULL, clock_timestamp() - w.said > make_interval(secs => %s)
+    FROM sumi.worker w LEFT JOIN ({HELD}) h ON h.objid = w.id WHERE w.job = %s"""
+
+
 class Taken(NamedTuple):
     bucket: int
     in_order: bool  # its last owner let it go
@@ -172,16 +176,19 @@ class Membership:
             answer = await connection.execute(HELD, (WORKERS_OF + self.job,))
             return {row[0] for row in await answer.fetchall()}
 
-    async def bury(self) -> None:
+    async def bury(self) -> int:
         """Remove the rows of workers that are gone: what they changed counts for the job from now on,
-        and pages
-        that they had reserved are free again."""
-        await self._end_the_stuck()
-        living = await self.living()
+        and pages that they had reserved are free again. Returns how many live."""
         async with self.talking() as connection:
-            answer = await connection.execute("SELECT id FROM sumi.worker WHERE job = %s", (self.job,))
-            for gone in sorted({row[0] for row in await answer.fetchall()} - living - {self.worker}):
-                await fold_worker(connection, self.job, gone)
+            answer = await connection.execute(_CREW, (self.timing.session, WORKERS_OF + self.job, self.job))
+            crew = await answer.fetchall()
+        if any(is_alive and is_silent for _, is_alive, is_silent in crew):
+            await self._end_the_stuck()
+        async with self.talking() as connection:
+            for gone in sorted(worker for worker, is_alive, _ in crew if not is_alive):
+                if gone != self.worker:
+                    await fold_worker(connection, self.job, gone)
+        return sum(is_alive for _, is_alive, _ in crew)
 
     async def _end_the_stuck(self) -> None:
         """Workers that stand still with half a message sent: the server does not call that idle, and would

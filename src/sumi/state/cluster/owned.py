@@ -1,6 +1,7 @@
 """The frontier's state machine over the hosts that one worker owns: buckets of hosts come and go."""
 
 from collections.abc import Collection
+from sys import intern
 from typing import Any
 
 from sumi.frontier.pacing import INFINITY
@@ -8,9 +9,11 @@ from sumi.frontier.retry import Retries
 from sumi.frontier.schedule import HostSchedule
 from sumi.model import LISTED, Kind
 from sumi.policy import FrontierPolicy
+from sumi.state.cluster.batch import unclean
 from sumi.state.cluster.keys import bucket_of
+from sumi.state.cluster.rows import Opened
 from sumi.state.entries import REFUSED, SETTLED, Counts, Entry, Leases
-from sumi.state.hosts import Hosts
+from sumi.state.hosts import Hosts, is_foreign_sitemap
 from sumi.state.machine import FrontierMachine, counts_as_page
 from sumi.state.memory import HeapDelays, HeapQueues
 
@@ -90,6 +93,37 @@ class OwnedMachine(FrontierMachine):
     def adopt(self, sequence: int) -> None:
         """The next URL that is restored has this number."""
         self._sequence = sequence - 1
+
+    def revive(self, row: Opened, offset: float) -> None:
+        """A URL of a bucket that is opened. ``offset``: from our clock to the server's."""
+        candidate, verdict = row.candidate(), row.verdict()
+        entry = Entry(candidate, intern(unclean(row.host)), row.sequence)
+        entry.latest, entry.facts = row.serial or 0, 1 if row.has_facts else 0
+        entry.attempts = row.attempts or 0
+        if row.settled_at is not None:
+            entry.at = row.settled_at - offset
+        self.entries[candidate.url] = entry
+        if verdict is None:
+            self._wait_again(entry, row, offset)
+            return
+        entry.verdict = self._shared(verdict)
+        entry.state = SETTLED if row.refused is None else REFUSED
+        self.counts.outcomes[verdict.outcome] += 1
+        if entry.state is SETTLED:
+            self.counts.captured += counts_as_page(entry, verdict)
+            self.counts.listed += candidate.hop in LISTED and candidate.kind is PAGE
+
+    def _wait_again(self, entry: Entry, row: Opened, offset: float) -> None:
+        entry.behind = bool(row.behind) or entry.attempts > 0
+        if row.what is None:
+            entry.behind = is_foreign_sitemap(entry.candidate, entry.host)
+        self._count_open(entry)
+        if row.due is None and not entry.behind:
+            self._queues.join(entry)  # its host is offered when the whole bucket is there
+        elif row.due is None:
+            self.hosts.put_behind(entry, 0.0)
+        else:
+            self._delay(entry, row.due - offset)
 
     def open_of(self, buckets: Collection[int]) -> dict[int, int]:
         """URLs to do, by bucket."""

@@ -1,7 +1,8 @@
 """Reading a job: its URLs, what became of them, robots.txt and notes. Changes nothing and needs no lock."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from contextlib import aclosing
 from typing import Any, NamedTuple
 
 import msgspec
@@ -26,6 +27,11 @@ _STATE = """u.url, u.hop, u.kind, u.depth, u.score, u.redirects, u.referrer, coa
     u.address), u.refused,
     u.rule, u.seq, coalesce(e.serial, 0), e.what, e.outcome, coalesce(e.rule, ''), coalesce(e.due, 0),
     coalesce(e.attempts, 0), coalesce(e.behind, false), e.settled_at"""
+# The same for whoever opens buckets, which is done for a million URLs: what most of them do not have is null.
+_OPENED = """u.url, u.hop, u.kind, u.depth, NULLIF(u.score, 0), NULLIF(u.redirects, 0), u.referrer,
+    NULLIF(coalesce(e.address, u.address), ''), u.refused, NULLIF(u.rule, ''), u.seq, e.serial, e.what,
+    e.outcome, NULLIF(e.rule, ''), NULLIF(e.due, 0), NULLIF(e.attempts, 0), e.behind, e.settled_at,
+    NULLIF(e.facts <> '', false), u.host"""
 _LAST = """LEFT JOIN LATERAL (SELECT * FROM sumi.ending x WHERE x.job = u.job AND x.key = u.key
     ORDER BY x.serial DESC LIMIT 1) e ON true"""
 _OUTCOME = (
@@ -116,6 +122,53 @@ _KINDS = {kind.value: kind for kind in Kind}
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 
+class Opened(NamedTuple):
+    """A row as a worker reads it that opens a bucket."""
+
+    url: str
+    hop: str
+    kind: str
+    depth: int
+    score: float | None
+    redirects: int | None
+    referrer: str | None
+    address: str | None
+    refused: str | None
+    rule: str | None
+    sequence: int
+    serial: int | None
+    what: str | None
+    outcome: str | None
+    ending_rule: str | None
+    due: float | None
+    attempts: int | None
+    behind: bool | None
+    settled_at: float | None
+    has_facts: bool | None
+    host: str
+
+    def candidate(self) -> Candidate:
+        referrer = None if self.referrer is None else unclean(self.referrer)
+        address = "" if self.address is None else unclean(self.address)
+        return Candidate(
+            unclean(self.url),
+            _HOPS[self.hop],
+            _KINDS[self.kind],
+            self.depth,
+            referrer,
+            self.score or 0.0,
+            self.redirects or 0,
+            address,
+        )
+
+    def verdict(self) -> Verdict | None:
+        if self.refused is not None:
+            return Verdict(_OUTCOMES[self.refused], unclean(self.rule or ""))
+        if self.what != "settled" or self.outcome is None:
+            return None
+        return Verdict(_OUTCOMES[self.outcome], unclean(self.ending_rule or ""))
+
+
 class Letter(NamedTuple):
     bucket: int
     id: int
@@ -133,6 +186,8 @@ class Reader:
         self._timing = timing
         self._shared: AsyncConnection[Any] | None = None
         self._turn = asyncio.Lock()
+        self._robots_wanted: dict[str, asyncio.Future[RobotsRecord | None]] = {}
+        self._robots_reading: asyncio.Task[None] | None = None
         self.offset = 0.0  # from our clock to the server's
 
     async def close(self) -> None:
@@ -165,14 +220,19 @@ class Reader:
             await self._shared.close()
             raise _unreachable(error) from None
 
-    async def _stream(self, text: str, values: Sequence[Any]) -> AsyncIterator[Any]:
+    async def _stream(self, text: str, values: Sequence[Any]) -> AsyncGenerator[Any, None]:
+        async with aclosing(self._parts(text, values)) as parts:
+            async for rows in parts:
+                for row in rows:
+                    yield row
+
+    async def _parts(self, text: str, values: Sequence[Any]) -> AsyncGenerator[list[tuple[Any, ...]], None]:
         connection = await connect(self._address, self._timing)
         try:
             async with connection.transaction(), connection.cursor(name="rows") as cursor:
-                cursor.itersize = AT_ONCE
                 await cursor.execute(text, values)
-                async for row in cursor:
-                    yield row
+                while rows := await cursor.fetchmany(AT_ONCE):
+                    yield rows
         except psycopg.Error as error:
             if not has_ended(error):
                 raise
@@ -197,21 +257,18 @@ class Reader:
 
     # ── for the owner of buckets ───────────────────────────────────────────────────────────────────────
 
-    async def urls_of(self, first: int, last: int) -> AsyncIterator[list[Row]]:
-        """Everything in these buckets, in small parts; ``facts`` says only whether there are any."""
+    async def urls_of(self, first: int, last: int) -> AsyncGenerator[list[Opened], None]:
+        """Everything in these buckets, in small parts."""
         # One pass over both tables, instead of looking up the last ending of each URL.
-        text = f"""SELECT {_STATE}, e.facts <> '' FROM sumi.url u LEFT JOIN
+        text = f"""SELECT {_OPENED} FROM sumi.url u LEFT JOIN
             (SELECT DISTINCT ON (key) * FROM sumi.ending WHERE job = %s AND key BETWEEN %s AND %s
             ORDER BY key DESC, serial DESC) e ON e.key = u.key
             WHERE u.job = %s AND u.key BETWEEN %s AND %s"""
         keys = (self._job, first_key(first), last_key(last))
-        rows: list[Row] = []
-        async for row in self._stream(text, (*keys, *keys)):
-            rows.append(Row(*row))
-            if len(rows) == PART:
-                yield rows
-                rows = []
-        yield rows
+        async with aclosing(self._parts(text, (*keys, *keys))) as parts:
+            async for rows in parts:
+                for start in range(0, len(rows), PART):
+                    yield [Opened._make(row) for row in rows[start : start + PART]]
 
     async def hosts_of(self, first: int, last: int) -> list[StoredHost]:
         rows = await self._ask(
@@ -278,8 +335,33 @@ class Reader:
         return [Attempt(at - self.offset, _OUTCOMES[outcome], unclean(rule)) for at, outcome, rule in rows]
 
     async def get_robots(self, origin: str) -> RobotsRecord | None:
-        rows = await self._ask(f"{_ROBOTS} AND origin = %s", (self._job, clean(origin)))
-        return self._robots_record(rows[0]) if rows else None
+        """Who asks while an answer is under way is answered with all the others by the next one."""
+        wanted = self._robots_wanted.get(origin)
+        if wanted is None:
+            wanted = self._robots_wanted[origin] = asyncio.get_running_loop().create_future()
+        if self._robots_reading is None:
+            self._robots_reading = asyncio.create_task(self._read_robots())
+        return await asyncio.shield(wanted)
+
+    async def _read_robots(self) -> None:
+        try:
+            while self._robots_wanted:
+                wanted, self._robots_wanted = self._robots_wanted, {}
+                await self._answer_robots(wanted)
+        finally:
+            self._robots_reading = None
+
+    async def _answer_robots(self, wanted: "dict[str, asyncio.Future[RobotsRecord | None]]") -> None:
+        try:
+            names = [clean(origin) for origin in wanted]
+            rows = await self._ask(f"{_ROBOTS} AND origin = ANY(%s)", (self._job, names))
+        except Exception as error:  # noqa: BLE001 - all who wait must get it
+            for answer in wanted.values():
+                answer.set_exception(error)
+            return
+        found = {record.origin: record for record in map(self._robots_record, rows)}
+        for origin, answer in wanted.items():
+            answer.set_result(found.get(origin))
 
     async def all_robots(self) -> list[RobotsRecord]:
         return [self._robots_record(row) for row in await self._ask(_ROBOTS, (self._job,))]

@@ -3,6 +3,7 @@ silence."""
 
 import asyncio
 import contextlib
+import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -16,6 +17,9 @@ from psycopg.conninfo import conninfo_to_dict
 from sumi.errors import StateError, UsageError
 from sumi.events import Listener, Warned
 from sumi.state.cluster.timing import Timing, steady
+
+# It warns of sessions that end, which we tell in words of our own.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _LOCAL = ("localhost", "127.0.0.1", "::1", "")
 
@@ -174,7 +178,7 @@ async def connect_owner(address: str, timing: Timing) -> AsyncConnection[Any]:
     try:
         for name, seconds in limits.items():
             await connection.execute("SELECT set_config(%s, %s, false)", (name, f"{int(seconds * 1000)}ms"))
-    except psycopg.Error:
+    except BaseException:
         await connection.close()
         raise
     return connection

@@ -18,7 +18,7 @@ from sumi.events import Listener, Warned
 from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
 from sumi.policy import FrontierPolicy
 from sumi.ports import Deferral, FrontierStats, HostReport, HostWait, Judge, Judged, RobotsRecord, Settlement
-from sumi.state.cluster.batch import Batch, Standing, amended_row, clean, ending_row, url_row, write
+from sumi.state.cluster.batch import Batch, Standing, amended_row, ending_row, url_row, write
 from sumi.state.cluster.holdings import Holdings
 from sumi.state.cluster.keys import bucket_of
 from sumi.state.cluster.ledger import ClusterLedger
@@ -32,8 +32,8 @@ from sumi.urls import host_key
 
 PAGE = Kind.PAGE
 RESERVED_AT_ONCE = 10  # pages of the limit
-MOST_WAITS = 20  # hosts that a worker reports as waiting
 MOST_MAILED = 200_000  # links to hosts of others that are remembered as mailed
+MOST_ENDINGS = 256  # in a batch that waits for more
 
 
 class ClusterStore(ClusterLedger):
@@ -74,6 +74,8 @@ class ClusterStore(ClusterLedger):
         self._opened_at = opened_at
         self._batch = Batch()
         self._writing = asyncio.Lock()
+        self.written_at = 0.0
+        self._robots: dict[str, RobotsRecord] = {}  # not written yet
         self._others: dict[str, int] = {}  # totals of everybody else
         self._mailed: dict[tuple[str, Hop], int] = {}
         self._looked_at = 0.0
@@ -106,7 +108,7 @@ class ClusterStore(ClusterLedger):
 
     async def listen(self) -> Word:
         """Hear how the job stands: one moment of the whole."""
-        word = await self._member().word()
+        word = await self.membership().word()
         self.last_word, self.letters = word, word.letters
         if word.wish != self.wish:
             self.wish = word.wish
@@ -129,7 +131,7 @@ class ClusterStore(ClusterLedger):
         self._is_over = not word.letters and open_now == word.stuck and not can_go_on
         return word
 
-    def _member(self) -> Membership:
+    def membership(self) -> Membership:
         if self.failure is not None:
             raise self.failure
         if self.member is None:
@@ -141,6 +143,7 @@ class ClusterStore(ClusterLedger):
         if self.member is not None:
             self.tell(Warned(f"the session with the database has ended ({why}): joining again"))
         self._batch.was_lost = True
+        self._batch.due.set()
         self._batch = Batch()
         self._mailed.clear()
         self._is_over = False
@@ -163,14 +166,17 @@ class ClusterStore(ClusterLedger):
 
     async def flush(self) -> None:
         """Returns once everything applied so far is committed; Lost if it never will be."""
-        mine = self._batch
+        await self._commit(self._batch)
+
+    async def _commit(self, mine: Batch) -> None:
         async with self._writing:
             if mine.was_lost:
                 raise Lost("the session ended before this was written")
             spare = self.member is not None and self.holdings.machine.hosts.spare()
-            if mine is not self._batch or (mine.is_empty and not spare):
+            if mine is not self._batch or (mine.is_empty and not spare and not self._robots):
                 return
             self._batch = Batch()
+            mine.robots = dict(self._robots)
             self._is_over = self._is_over and not mine.may_open
             try:
                 await self._write(mine)
@@ -178,9 +184,24 @@ class ClusterStore(ClusterLedger):
                 mine.was_lost = True
                 self.lose(error)
                 raise
+            finally:
+                self.written_at = steady()
+                mine.due.set()
+            self._robots = {
+                name: kept for name, kept in self._robots.items() if mine.robots.get(name) is not kept
+            }
+
+    async def _flush_with_others(self) -> None:
+        """As ``flush``, but not before more pages had a chance to come into the same transaction."""
+        mine, rest = self._batch, self.written_at + self.timing.commit - steady()
+        if rest > 0 and len(mine.endings) < MOST_ENDINGS and self.holdings.will_settle(self.now() + rest):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(rest):
+                    await mine.due.wait()
+        await self._commit(mine)
 
     async def _write(self, batch: Batch) -> None:
-        member, machine = self._member(), self.holdings.machine
+        member, machine = self.membership(), self.holdings.machine
         hosts = [machine.hosts.stored(host) for host in batch.hosts if self.holdings.owns(bucket_of(host))]
         batch.open = self.holdings.turned()
         # With the endings that made them spare: else the others would see a job that is over.
@@ -195,19 +216,6 @@ class ClusterStore(ClusterLedger):
         except psycopg.Error as error:
             reason = " ".join(str(error).split())
             raise StateError(f"the database refused what was written: {reason}; please report it") from error
-
-    async def report_stuck(self, stuck: int) -> None:
-        """How many open URLs of ours nobody can do anything about."""
-        await self._member().say("stuck", stuck)
-
-    async def report_waits(self) -> None:
-        """What some of our hosts wait for, for those who look from outside."""
-        waits = self.holdings.machine.waiting_hosts(self.now())[:MOST_WAITS]
-        told = [
-            msgspec.structs.replace(wait, host=clean(wait.host), ready_at=wait.ready_at + self.offset)
-            for wait in waits
-        ]
-        await self._member().say("hosts", msgspec.json.encode(told).decode())
 
     async def _written(self, *, again: Callable[[], None]) -> None:
         """Write what ``again`` applied; if the session ends, apply it anew in the next one."""
@@ -291,7 +299,7 @@ class ClusterStore(ClusterLedger):
     async def _reserve(self, wanted: int) -> None:
         async with self._writing:  # a batch says how many are reserved
             try:
-                member = self._member()
+                member = self.membership()
                 got, left = await member.reserve(wanted)
             except Lost as error:
                 self.lose(error)
@@ -307,7 +315,7 @@ class ClusterStore(ClusterLedger):
         if self.member is None or self.wish != "run":
             return later
         local = self.holdings.machine.next_ready()
-        if local is None and not self._is_over and not self._is_alone:
+        if local is None and not self._is_over and (self.holdings.policy.max_pages or not self._is_alone):
             return later
         return local
 
@@ -327,7 +335,7 @@ class ClusterStore(ClusterLedger):
     async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
         answers = [self._settle(unit) for unit in units]
         try:
-            await self.flush()
+            await self._flush_with_others()
         except Lost:
             return [False] * len(units)
         return answers
@@ -352,11 +360,9 @@ class ClusterStore(ClusterLedger):
         self, entry: Entry, what: str, at: float, facts: PageFacts | None, deferral: Deferral | None = None
     ) -> None:
         entry.latest += 1
-        verdict = entry.verdict if deferral is None else deferral.why
-        due = 0.0 if deferral is None else max(deferral.not_before, 0.0)
         if facts is not None:
             entry.facts = 1
-        self._batch.endings.append(ending_row(entry, what, at, facts, due, verdict, self.offset))
+        self._batch.endings.append(ending_row(entry, what, at, facts, deferral, self.offset))
 
     async def requeue(self, urls: Sequence[str], at: float) -> int:
         """Those of our own hosts."""
@@ -465,11 +471,11 @@ class ClusterStore(ClusterLedger):
     # ── Ledger: what is written ────────────────────────────────────────────────────────────────────────
 
     async def put_robots(self, record: RobotsRecord) -> None:
-        def apply() -> None:
-            self._batch.robots[record.origin] = record
+        """Written before any page that is judged by it."""
+        self._robots[record.origin] = record
 
-        apply()
-        await self._written(again=apply)
+    async def get_robots(self, origin: str) -> RobotsRecord | None:
+        return self._robots.get(origin) or await super().get_robots(origin)
 
     async def put_note(self, key: str, value: str) -> None:
         def apply() -> None:

@@ -13,6 +13,7 @@ class Timing(msgspec.Struct, frozen=True):
     """Seconds."""
 
     word: float = 1.0  # between two messages to the database
+    commit: float = 0.5  # between two commits, while more pages are under way
     idle_word: float = 0.2  # while there is nothing to do
     balance: float = 2.0  # between two looks at who has how many buckets
     no_lease: float = 25.0  # without an answer: nothing more is leased
