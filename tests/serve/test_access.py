@@ -60,20 +60,6 @@ def test_nothing_is_answered_without_the_key(window: OpenWindow, target: str) ->
         assert b"library" not in answer.body
 
 
-def test_it_listens_on_this_machine_alone(window: OpenWindow) -> None:
-    """As the kernel lists the sockets that listen."""
-    port = f"{window.port:04X}"
-    listening = {
-        address
-        for table in ("/proc/net/tcp", "/proc/net/tcp6")
-        for line in Path(table).read_text().splitlines()[1:]
-        for address, _, at in (line.split()[1].partition(":"),)
-        if at == port and line.split()[3] == "0A"
-    }
-    assert listening <= {"0100007F", "00000000000000000000000001000000"}
-    assert "0100007F" in listening
-
-
 def test_the_key_is_traded_for_a_cookie_and_leaves_the_address(window: OpenWindow) -> None:
     answer = window.ask(f"/?token={window.token}")
     assert answer.status == 303
