@@ -16,8 +16,9 @@ from urllib.parse import urlsplit
 from sumi import __version__
 from sumi.catalogue.find import Job, JobKind, Place, find_jobs
 from sumi.catalogue.pages import CapturedPage, Form, Pages, open_pages
+from sumi.corpus.found_pages import FoundPages
 from sumi.corpus.index_store import PageEntry, SearchIndex
-from sumi.corpus.indexed_text import indexed_page, shared_ending
+from sumi.corpus.indexed_text import indexed_page
 from sumi.corpus.page_markdown import Converter, as_markdown
 from sumi.errors import SumiError, UsageError
 from sumi.events import Event, Warned
@@ -180,24 +181,20 @@ def _sizes(place: Path) -> list[tuple[str, int, int]]:
 async def _update_source(store: SearchIndex, source: Source, stamp: str, counts: _Counts) -> None:
     with store.writing():
         number = store.source_id(source.key, source.kind.value, source.name)
-        known = store.marks(number)
+        found = FoundPages(store, number)
         async with _opened(source) as opened:
-            newest = await _newest(opened)
-            endings = _endings(newest)
-            stale = _stale_sites(store, number, endings)
-            wanted, gone = _differences(newest, known, stale)
-            store.drop_pages(known[url][0] for url in gone | wanted.keys() & known.keys())
-            unreadable = await _put(store, number, wanted, endings)
-        _touch(store, number, newest)
+            for job, pages in enumerate(opened):
+                await found.add(pages.all(), job, host_of, mark_of)
+            endings = found.endings()
+            added, changed, gone = found.compare(_stale_sites(store, number, endings))
+            store.drop_pages(found.dropped())
+            unreadable = await _put(store, number, found, opened, endings)
+        found.touch()
         store.db.execute("DELETE FROM site WHERE source = ? AND id NOT IN (SELECT site FROM page)", (number,))
         store.db.execute(
             "UPDATE source SET stamp = ?, updated_at = ? WHERE id = ?", (stamp, time.time(), number)
         )
-    added = len(wanted.keys() - known.keys())
-    counts.add(added, len(wanted) - added, len(gone), unreadable)
-
-
-_Found: TypeAlias = dict[str, tuple[CapturedPage, Pages]]
+    counts.add(added, changed, gone, unreadable)
 
 
 @asynccontextmanager
@@ -206,39 +203,10 @@ async def _opened(source: Source) -> AsyncIterator[list[Pages]]:
         yield [await stack.enter_async_context(open_pages(job)) for job in source.jobs]
 
 
-async def _newest(opened: list[Pages]) -> _Found:
-    """Each URL once: of several captures of a page, the last."""
-    found: _Found = {}
-    for pages in opened:
-        async for page in pages.all():
-            before = found.get(page.url)
-            if before is None or before[0].fetched_at <= page.fetched_at:
-                found[page.url] = page, pages
-    return found
-
-
-def _endings(found: _Found) -> dict[str, str]:
-    titles: dict[str, list[str]] = {}
-    for page, _ in found.values():
-        titles.setdefault(host_of(page.url), []).append(page.title)
-    return {host: shared_ending(named) for host, named in titles.items()}
-
-
 def _stale_sites(store: SearchIndex, source: int, endings: dict[str, str]) -> set[str]:
     """Hosts whose titles now share another ending, which all of them lose."""
     rows = store.rows("SELECT host, ending FROM site WHERE source = ?", (source,))
     return {host for host, ending in rows if endings.get(host, "") != ending}
-
-
-def _differences(
-    newest: _Found, known: dict[str, tuple[int, str]], stale: set[str]
-) -> tuple[_Found, set[str]]:
-    wanted = {
-        url: found
-        for url, found in newest.items()
-        if url not in known or known[url][1] != mark_of(found[0]) or host_of(url) in stale
-    }
-    return wanted, known.keys() - newest.keys()
 
 
 def mark_of(page: CapturedPage) -> str:
@@ -247,14 +215,16 @@ def mark_of(page: CapturedPage) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-async def _put(store: SearchIndex, source: int, wanted: _Found, endings: dict[str, str]) -> int:
-    sites = {host: store.site_id(source, host) for host in {host_of(url) for url in wanted}}
+async def _put(
+    store: SearchIndex, source: int, found: FoundPages, opened: list[Pages], endings: dict[str, str]
+) -> int:
+    sites = {host: store.site_id(source, host) for host in found.wanted_hosts()}
     for host, site in sites.items():
         store.db.execute("UPDATE site SET ending = ? WHERE id = ?", (endings[host], site))
     unreadable = 0
     async with Converter() as converter:
-        for batch in _batches(list(wanted.values())):
-            texts = await asyncio.gather(*(as_markdown(page, pages, converter) for page, pages in batch))
+        for batch in found.wanted(_AT_ONCE):
+            texts = await asyncio.gather(*(as_markdown(page, opened[job], converter) for page, job in batch))
             for (page, _), text in zip(batch, texts, strict=True):
                 unreadable += text is None and page.form is not Form.NONE
                 host = host_of(page.url)
@@ -262,10 +232,6 @@ async def _put(store: SearchIndex, source: int, wanted: _Found, endings: dict[st
                 shown = indexed_page("" if text is None else text.decode("utf-8", "replace"))
                 store.put_page(sites[host], _entry(page, text), shown, title)
     return unreadable
-
-
-def _batches(found: list[tuple[CapturedPage, Pages]]) -> Iterable[list[tuple[CapturedPage, Pages]]]:
-    return (found[at : at + _AT_ONCE] for at in range(0, len(found), _AT_ONCE))
 
 
 def _entry(page: CapturedPage, text: bytes | None) -> PageEntry:
@@ -285,16 +251,6 @@ def _entry(page: CapturedPage, text: bytes | None) -> PageEntry:
         page.fidelity,
         about,
     )
-
-
-def _touch(store: SearchIndex, source: int, newest: _Found) -> None:
-    """When unchanged pages were last seen."""
-    rows = store.rows(
-        "SELECT p.id, p.url, p.fetched_at FROM page p JOIN site s ON s.id = p.site WHERE s.source = ?",
-        (source,),
-    )
-    later = [(newest[url][0].fetched_at, page) for page, url, at in rows if newest[url][0].fetched_at != at]
-    store.db.executemany("UPDATE page SET fetched_at = ? WHERE id = ?", later)
 
 
 def _forget_removed(store: SearchIndex, keys: Iterable[str]) -> None:

@@ -1,6 +1,7 @@
 """The addresses of the window. Nothing here changes anything by GET, and no path comes from a request."""
 
 import asyncio
+import errno
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import wraps
@@ -36,6 +37,7 @@ STATIC: Final = {
     "app.css": "text/css",
     "icon.svg": "image/svg+xml",
 }
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 _SCREENS: Final = (
     "/",
     "/job/{id}",
@@ -157,6 +159,8 @@ def _endpoint(window: Window, handler: Handler) -> Callable[[Request], Awaitable
             return _problem(413, "The request is too large.")
         except SumiError as error:
             return _problem(422, str(error))
+        except OSError as error:
+            return _problem(507 if error.errno in _FULL else 500, f"The disk: {error.strerror}.")
 
     return endpoint
 

@@ -84,7 +84,7 @@ def test_a_wrong_value_is_named_with_what_it_must_be(run_sumi: RunSumi, tmp_path
         (["state", "migrate", "one"], "migrate takes two folders, or a folder and a database: FROM and TO"),
         (["state", "mend"], "invalid choice: 'mend'"),
         (["doctor", "nowhere"], "'nowhere' is not a folder"),
-        (["map"], "the following arguments are required: CONFIG"),
+        (["map"], "give the configuration of a map, the domains to explore, or --urls FILE"),
         (["crawl"], "give one of its commands"),
     ],
 )
