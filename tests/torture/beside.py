@@ -83,9 +83,13 @@ def _mirror(folder: Path, site: HeldSite, state: str) -> Job:
             ("state", "check", "output"),
             ("state", "check", "output", "--repair"),
             ("state", "migrate", "output", "copy", "--to", "sqlite"),
-            ("import", "warc", archive),
-            ("import", "warc", archive, "--fresh"),
-            ("mirror", site.url, "--replay", archive),
+            # Where a killed run had made no state yet, an import makes one of files.
+            *(
+                (("import", "warc", archive), ("import", "warc", archive, "--fresh"))
+                if state == "files"
+                else ()
+            ),
+            ("mirror", site.url, "--replay", archive, "--state", state),
             ("history", "prune", "output", "--keep", "1h"),
         ),
         (
