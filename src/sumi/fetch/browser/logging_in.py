@@ -9,6 +9,7 @@ import select
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -79,8 +80,9 @@ async def _watched(browser: Browser, url: str, hosts: Sequence[str]) -> _Seen:
         page = await context.new_page()
         await page.goto(url, wait_until="commit")
     except FAILURES as error:
-        await browser.close()
-        raise UsageError(f"{url} cannot be opened: {first_line_of(error)}") from None
+        if not _led_elsewhere(error):
+            await browser.close()
+            raise UsageError(f"{url} cannot be opened: {first_line_of(error)}") from None
     try:
         while time.monotonic() < end:
             last = is_done()
@@ -96,15 +98,21 @@ async def _watched(browser: Browser, url: str, hosts: Sequence[str]) -> _Seen:
 
 
 async def _look(context: BrowserContext, hosts: Sequence[str], seen: _Seen) -> None:
-    cookies = [kept for cookie in await context.cookies() if (kept := _kept(cookie, hosts)) is not None]
-    stored = {}
+    ours = (_kept(cookie, hosts) for cookie in await context.cookies())
+    seen.cookies = [cookie for cookie in ours if cookie is not None]
     for page in context.pages:
-        if urlsplit(page.url).hostname in {host.strip("[]") for host in hosts}:
+        if urlsplit(page.url).hostname not in {host.strip("[]") for host in hosts}:
+            continue
+        with suppress(*FAILURES):  # it is on its way to another page
             origin, items = await page.evaluate(LOCAL_STORAGE)
             if items and sum(len(name) + len(value) for name, value in items) <= _MOST_STORED:
-                stored[origin] = tuple((name, value) for name, value in items)
-    seen.cookies = cookies
-    seen.storage |= stored
+                seen.storage[origin] = tuple((name, value) for name, value in items)
+
+
+def _led_elsewhere(error: BaseException) -> bool:
+    """Sign-in pages send people on before they have loaded."""
+    said = str(error)
+    return "interrupted by another navigation" in said or "ERR_ABORTED" in said
 
 
 def _kept(cookie: "Cookie", hosts: Sequence[str]) -> BrowserCookie | None:

@@ -53,14 +53,16 @@ T = TypeVar("T")
 
 async def patiently(work: Callable[[], Awaitable[T]], tell: Listener) -> T:
     """Again and again while the database may come back."""
-    began, pause = steady(), _FIRST_PAUSE
+    began, pause, told = steady(), _FIRST_PAUSE, ""
     while True:
         try:
             return await work()
         except Unreachable as error:
             if steady() + pause > began + error.patience:
                 raise
-            tell(Warned(f"{error}; trying again"))
+            if str(error) != told:
+                told = str(error)
+                tell(Warned(f"{told}; trying again"))
         await asyncio.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
 
