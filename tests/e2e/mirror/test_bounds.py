@@ -141,6 +141,6 @@ def test_a_mirror_does_not_grow_with_its_pages(make_site: MakeSite, spawn_sumi: 
         time.sleep(0.1)  # looks at another process
     assert running.events[-1]["outcomes"]["captured"] == len(site.truth.captured_by_sitemap)
     assert at_a_quarter > 0
-    # Known URLs are in memory, some hundred bytes each; pages are not. It grows by 5 MB, 3 of them at the
-    # end for the pass over all pages, however many there are; 2 KB more for each page would make it 8.
-    assert at_the_end < at_a_quarter + 6.5 * MIB
+    # Known URLs are in memory, some hundred bytes each; pages are not. It grows by 4.5 to 7 MB, 3 of them at
+    # the end for the pass over all pages, however many there are; 2 KB more for each page would make it 8.
+    assert at_the_end < at_a_quarter + 7.5 * MIB
