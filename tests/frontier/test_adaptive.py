@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.frontier.adaptive import RevisitBounds, ask_again_at
+from sumi.frontier.freshness import RevisitBounds, ask_again_at
 
 DAY = 86_400.0
 DAYS = 60

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from sumi.console.command_lines import command_line
+from sumi.console.next_steps import command_line
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
 from sumi.errors import NotWritable, UsageError

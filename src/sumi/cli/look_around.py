@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sumi.console.command_lines import command_line
-from sumi.console.next_steps import larger_limit, same_again
+from sumi.console.next_steps import command_line, larger_limit, same_again
 from sumi.console.terminal import Palette, Sink, printable
 from sumi.errors import SumiError
 

@@ -1,5 +1,5 @@
-"""When a page has to be requested again, by HTTP caching and by the dates in sitemaps, and how to ask
-whether it changed.
+"""When a page has to be requested again, by HTTP caching, by the dates in sitemaps and by how often it
+changed before, and how to ask whether it changed.
 
 The cache is private: directives for shared caches (s-maxage, private) do not apply to it.
 """
@@ -7,10 +7,12 @@ The cache is private: directives for shared caches (s-maxage, private) do not ap
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from heapq import merge
 from typing import Final
+
+import msgspec
 
 NOT_MODIFIED: Final = 304
 
@@ -138,3 +140,30 @@ def _merged(one: _Table, other: _Table) -> _Table:
     for key, date in merge(zip(one.keys, one.dates, strict=True), zip(other.keys, other.dates, strict=True)):
         table.add(key, date)
     return table
+
+
+# ── by its history ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+# The last changes that count: a page that was busy a year ago need not be busy now.
+_RECENT: Final = 5
+
+
+class RevisitBounds(msgspec.Struct, frozen=True):
+    least: float = 12 * 3600.0  # seconds
+    most: float = 30 * 86_400.0
+
+
+def ask_again_at(asked: float, seen: Sequence[float], bounds: RevisitBounds) -> float:
+    """``asked``: when the page was last asked for. ``seen``: when each of its versions was first seen, the
+    oldest first, the first one included.
+
+    Half the time between changes that the recent ones suggest, counting one that is yet to come: a page that
+    never changed is asked at times that grow by half.
+    """
+    recent = seen[-_RECENT:]
+    if not recent:
+        return asked
+    changes = len(recent) - 1
+    pause = (asked - recent[0]) / (2 * (changes + 1))
+    return asked + min(max(pause, bounds.least), bounds.most)

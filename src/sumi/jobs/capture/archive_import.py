@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from sumi.assembly.archived_pages import archived_roots
+from sumi.assembly.more_pages import archived_roots
 from sumi.engine.control import Control
 from sumi.events import Listener
 from sumi.jobs.capture.folder import CaptureFolder

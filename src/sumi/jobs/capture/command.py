@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sumi.console.command_lines import command_line
-from sumi.console.next_steps import larger_limit, same_again, show_next
+from sumi.console.next_steps import command_line, larger_limit, same_again, show_next
 from sumi.console.options import add_reporting, add_settings, given_flags, lists_from_stdin
 from sumi.console.parser import SentenceParser
 from sumi.console.reporters import reporting

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sumi.console.command_lines import command_line
-from sumi.console.next_steps import same_again, show_next
+from sumi.console.next_steps import command_line, same_again, show_next
 from sumi.console.options import (
     add_lists,
     add_option,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 
-from sumi.assembly.archived_pages import archived_roots
+from sumi.assembly.more_pages import archived_roots
 from sumi.engine.control import Control
 from sumi.events import Listener, Summary
 from sumi.jobs.mirror.run import mirror

@@ -6,9 +6,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sumi.console.command_lines import command_line
 from sumi.console.narration import Verbosity
-from sumi.console.next_steps import show_next, steps_of_mirror
+from sumi.console.next_steps import command_line, show_next, steps_of_mirror
 from sumi.console.options import (
     add_loudness,
     add_progress,

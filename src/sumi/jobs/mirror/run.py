@@ -9,8 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from sumi.assembly.archived_pages import archived_pages
-from sumi.assembly.more_pages import MorePages, listed_pages
+from sumi.assembly.more_pages import MorePages, archived_pages, listed_pages
 from sumi.assembly.operating import operated
 from sumi.assembly.parts import (
     STATE_FOLDER,

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 import msgspec
 
 from sumi.catalogue.role import MIRROR_SETTINGS
-from sumi.console.command_lines import typed_options
+from sumi.console.next_steps import typed_options
 from sumi.errors import UsageError
 from sumi.policy import Layout, OnError, Revisit, SourceChoice
 from sumi.settings.kinds import (

@@ -15,7 +15,7 @@ from sumi.engine.completeness import ABORTED, INTERRUPTED
 from sumi.engine.revisit import facts_of_lost_file
 from sumi.errors import StateError
 from sumi.events import Summary
-from sumi.frontier.adaptive import RevisitBounds, ask_again_at
+from sumi.frontier.freshness import RevisitBounds, ask_again_at
 from sumi.history.recorder import FOLDER as HISTORY
 from sumi.history.rows import ChangeKind
 from sumi.history.store import DATABASE, History

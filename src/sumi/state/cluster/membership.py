@@ -13,7 +13,6 @@ import msgspec
 import psycopg
 from psycopg import AsyncConnection, errors
 
-from sumi.state.cluster.keys import BUCKETS
 from sumi.state.cluster.schema import require_tables
 from sumi.state.cluster.session import Lost, Unreachable, connect_owner, has_ended, rights_explained
 from sumi.state.cluster.timing import Timing, steady
@@ -311,6 +310,3 @@ def fair_share(places: Sequence[Place], mine: set[int], workers: int) -> tuple[l
             free = [place.bucket for place in alike if not place.held]
             take += free[: share - len(own)]
     return take, drop
-
-
-ALL_BUCKETS = range(BUCKETS)

@@ -12,9 +12,8 @@ from sumi.outcomes import Outcome
 from sumi.ports import FrontierStats, HostWait, RobotsRecord
 from sumi.state.cluster.jobs import JobRow
 from sumi.state.cluster.keys import BUCKETS
-from sumi.state.cluster.ledger import ClusterLedger
 from sumi.state.cluster.membership import HELD, WORKERS_OF, add_up
-from sumi.state.cluster.rows import Reader
+from sumi.state.cluster.rows import ClusterLedger, Reader
 from sumi.state.cluster.session import connect
 from sumi.state.cluster.timing import Timing
 from sumi.state.entries import Stored, StoredListing, StoredNote

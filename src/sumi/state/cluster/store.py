@@ -21,9 +21,8 @@ from sumi.ports import Deferral, FrontierStats, HostReport, HostWait, Judge, Jud
 from sumi.state.cluster.batch import Batch, Standing, amended_row, ending_row, url_row, write
 from sumi.state.cluster.holdings import Holdings
 from sumi.state.cluster.keys import bucket_of
-from sumi.state.cluster.ledger import ClusterLedger
 from sumi.state.cluster.membership import Membership, Word
-from sumi.state.cluster.rows import Reader
+from sumi.state.cluster.rows import ClusterLedger, Reader
 from sumi.state.cluster.session import Lost
 from sumi.state.cluster.snapshot import stats_of
 from sumi.state.cluster.timing import Timing, steady
