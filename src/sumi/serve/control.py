@@ -18,6 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from sumi.catalogue.find import Job, JobKind
+from sumi.catalogue.steering import put_flag
 from sumi.errors import UsageError
 from sumi.policy import Retune
 from sumi.serve.commands import as_process, as_typed
@@ -32,21 +33,6 @@ _MOST_ANSWER: Final = 4 * 1024 * 1024
 
 
 # ── running jobs ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-def pause(job: Job, role: str) -> None:
-    _flag(job.home / f"pause.{role}")
-
-
-def resume(job: Job, role: str) -> None:
-    with suppress(FileNotFoundError):
-        os.unlink(job.home / f"pause.{role}")
-
-
-def stop(job: Job, role: str) -> None:
-    """Like one Ctrl-C: pages in flight finish."""
-    resume(job, role)
-    _flag(job.home / f"stop.{role}")
 
 
 def cancel(job: Job) -> None:
@@ -65,16 +51,8 @@ def retune(job: Job, role: str, limits: Retune) -> None:
         earlier = msgspec.json.decode(path.read_bytes(), type=Retune)
         limits = msgspec.convert(msgspec.to_builtins(earlier) | msgspec.to_builtins(limits), Retune)
     beside = job.home / f".retune.{role}.{os.getpid()}"
-    _flag(beside, msgspec.json.encode(limits))
+    put_flag(beside, msgspec.json.encode(limits))
     os.replace(beside, path)
-
-
-def _flag(path: Path, content: bytes = b"") -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-    try:
-        os.write(descriptor, content)
-    finally:
-        os.close(descriptor)
 
 
 # ── processes ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -5,6 +5,7 @@ import asyncio
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sumi.catalogue import steering
 from sumi.catalogue.find import Job
 from sumi.policy import Retune
 from sumi.serve import commands, control
@@ -26,11 +27,11 @@ async def steer(window: Window, request: Request) -> Response:
     try:
         match action:
             case "pause":
-                control.pause(job, role)
+                steering.pause(job.home, role)
             case "resume":
-                control.resume(job, role)
+                steering.resume(job.home, role)
             case "stop":
-                control.stop(job, role)
+                steering.stop(job.home, role)
             case "cancel":
                 control.cancel(job)
             case "retune":

@@ -32,8 +32,8 @@ examples:
   sumi crawl run https://docs.example.org/          into workspace/, with a crawl.yaml to edit
   sumi crawl run --config github.yaml               into workspace/spool/discoveries
   sumi crawl run --config github.yaml --again       request known pages again, in case they changed
-  touch workspace/pause.crawler                     pause it; remove the file to continue
-  touch workspace/stop.crawler                      stop it, as one Ctrl-C does
+  sumi pause workspace                              pause it; sumi resume lets it go on
+  sumi stop workspace                               stop it, as one Ctrl-C does
 
 Stopped? Run the same command again to continue. sumi scrape run reads the spool, now or later.
 """

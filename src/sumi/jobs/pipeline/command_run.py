@@ -41,7 +41,7 @@ examples:
   sumi run --urls pages.csv                         the pages in a list, and no others
   sumi run --config github.yaml                     a crawler, and a scraper that follows it
   sumi run --config github.yaml --unified           one process, each page fetched once, one metadata file
-  touch workspace/stop.scraper                      stop both; the same command continues
+  sumi stop workspace                               stop both; the same command continues
 """
 
 

@@ -35,7 +35,7 @@ examples:
   sumi scrape run --config github.yaml              what is in the spool, and what a running crawler adds
   sumi scrape run --config github.yaml --follow     wait for more even if no crawler is running
   sumi scrape run --config github.yaml --warc pages.warc.gz
-  touch workspace/pause.scraper                     pause it; remove the file to continue
+  sumi pause workspace                              pause it; sumi resume lets it go on
 
 Every run has its own CSV; sumi scrape resume continues the last one.
 """
