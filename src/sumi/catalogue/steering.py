@@ -1,7 +1,6 @@
 """Steering a run from outside, by the flag files in its home folder that it looks for every second."""
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
 

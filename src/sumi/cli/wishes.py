@@ -55,10 +55,10 @@ def _parser(verb: str) -> SentenceParser:
     parser.add_argument(
         "place",
         metavar="PLACE",
-        help="A job's folder or a folder above it, a workspace, the database file of a map, or the address of "
-        "a PostgreSQL database, without a password.",
+        help="A job's folder or a folder above it, a workspace, the database file of a map, or the "
+        "address of a PostgreSQL database, without a password.",
     )
-    parser.add_argument("--job", metavar="NAME", help="Which job of a PostgreSQL database. Default: the only one.")
+    parser.add_argument("--job", metavar="NAME", help="Which job of the database. Default: the only one.")
     return parser
 
 
@@ -89,7 +89,7 @@ def _tell_runs(verb: str, place: str) -> list[str]:
 
     jobs = find_jobs(place)
     if not jobs:
-        raise UsageError(f"{place} holds no job of Sumi; give the folder of one, or the database file of a map")
+        raise UsageError(f"{place} holds no job of Sumi; give the folder of one, or the database of a map")
     if verb == "resume":
         told = [job for job in jobs if _unpause(job)]
     else:

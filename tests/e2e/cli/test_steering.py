@@ -94,7 +94,9 @@ def test_what_cannot_be_steered_is_said(site: HeldSite, run_sumi: RunSumi, tmp_p
     assert "--job names a job of a PostgreSQL database" in run_sumi("pause", "output", "--job", "docs").stderr
 
 
-def test_a_pause_that_outlived_its_run_is_taken_back(site: HeldSite, run_sumi: RunSumi, tmp_path: Path) -> None:
+def test_a_pause_that_outlived_its_run_is_taken_back(
+    site: HeldSite, run_sumi: RunSumi, tmp_path: Path
+) -> None:
     site.let_go()
     assert run_sumi("mirror", site.url, *MIRROR).returncode == 0
     flag = tmp_path / "output" / site.home / "pause.mirror"
