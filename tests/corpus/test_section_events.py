@@ -50,7 +50,7 @@ def update(folder: Path, random: Random, at: float, live: dict[str, str]) -> Non
             live[url] = page(random) if random.random() < 0.5 else f"{old}\n\nOne line more: {at}."
             history.page(url, live[url].encode(), PageFacts(title="T"), at)
     if history.exists:
-        history.end(complete=True)
+        history.end(finished=True)
     history.close()
 
 

@@ -23,7 +23,7 @@ def write(folder: Path) -> None:
             history.page(URL, text, PageFacts(title="T"), float(at))
         history.page(GONE, TEXTS[0] + b"Gone.\n", PageFacts(title="G"), 1.0)
         history.gone(GONE, 2.0)
-        history.end(complete=True)
+        history.end(finished=True)
 
 
 def kill_at(step: str, number: int) -> None:

@@ -61,7 +61,7 @@ def test_random_versions_read_back_over_restarts_and_repeats(
             known = expected[url]
             if (text is not None or known) and (not known or known[-1] != text):
                 known.append(text)
-        history.end(complete=True)
+        history.end(finished=True)
         history.close()
         assert {url: texts_of(place, url) for url in URLS} == expected
         store = History(place)
@@ -200,14 +200,14 @@ def test_a_history_of_a_later_version_is_refused(tmp_path: Path) -> None:
 def test_a_moved_page_is_told_by_its_text(tmp_path: Path) -> None:
     history = recorder(tmp_path / "h")
     history.page(URLS[0], b"the text\n", PageFacts(), 1.0)
-    history.end(complete=True)
+    history.end(finished=True)
     history.close()
     history = recorder(tmp_path / "h")
     history.gone(URLS[0], 2.0)
     history.page(URLS[1], b"the text\n", PageFacts(), 2.0)
     history.page(URLS[2], b"another\n", PageFacts(), 2.0)
-    history.end(complete=True)
-    history.end(complete=True)  # as after a kill at the end
+    history.end(finished=True)
+    history.end(finished=True)  # as after a kill at the end
     run = history.store.runs()[0]
     assert (run.added, run.changed, run.moved, run.gone) == (1, 0, 1, 0)
     old, new = history.store.versions(URLS[0])[-1], history.store.versions(URLS[1])[-1]

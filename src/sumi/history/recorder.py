@@ -22,7 +22,7 @@ from sumi.model import PageFacts
 FOLDER = "history"  # in the state folder of a mirror, or in a folder of captures
 RUNNING = None
 INTERRUPTED = "interrupted"
-COMPLETE = "complete"
+FINISHED = "finished"  # nothing was pending; whether the job is complete, its summary says
 
 
 class HistoryRecorder:
@@ -126,8 +126,8 @@ class HistoryRecorder:
         version = Version(0, url, 0, self._run, at, kind, None, head.sha256, other=moved_to)
         store.add_version(version, None)
 
-    def end(self, *, complete: bool) -> None:
-        self.store.end_run(self._run, self._now(), COMPLETE if complete else INTERRUPTED)
+    def end(self, *, finished: bool) -> None:
+        self.store.end_run(self._run, self._now(), FINISHED if finished else INTERRUPTED)
 
     def sync(self) -> None:
         if self._opened is not None:

@@ -57,7 +57,11 @@ _VERSION = (
     "SELECT v.seq, p.url, v.number, v.run, v.at, v.kind, v.sha256, v.previous, v.title, v.fidelity, "
     "v.added, v.removed, v.minor, v.other FROM version v JOIN page p ON p.id = v.page "
 )
-_RUN = "SELECT id, job, started_at, ended_at, status, added, changed, moved, gone FROM run "
+# Older versions wrote "complete" for a run that ended, whatever failed in it.
+_RUN = (
+    "SELECT id, job, started_at, ended_at, CASE status WHEN 'complete' THEN 'finished' ELSE status END, "
+    "added, changed, moved, gone FROM run "
+)
 # Rows of texts whose bytes are not all there: a power cut may have taken the end of a pack.
 _CUT_OFF = "DELETE FROM text WHERE pack = ? AND start + length > ?"
 

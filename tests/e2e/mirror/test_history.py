@@ -296,3 +296,15 @@ def test_pruning_keeps_the_last_version_of_each_page(
     mirror(run_sumi, changed, "--update")
     assert kinds(tmp_path, changed, "p0.html") == ["changed"]
     assert run_sumi("state", "check", "--deep").returncode == 0
+
+
+def test_the_log_does_not_call_a_run_with_failures_complete(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    link(site, "p0", "missing")
+    assert mirror(run_sumi, site).returncode == 1
+    assert "  finished     2 added" in run_sumi("log").stdout
+    with closing(sqlite3.connect(home(tmp_path, site) / ".sumi" / "history" / "history.sqlite")) as old:
+        old.execute("UPDATE run SET status = 'complete'")  # as an older version wrote it
+        old.commit()
+    assert "  finished     2 added" in run_sumi("log").stdout

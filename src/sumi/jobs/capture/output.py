@@ -234,7 +234,7 @@ class CaptureOutput:
         if self._history is not None:
             if not stats.pending:
                 await self._record_gone(self._history, ledger, stats)
-            self._history.end(complete=not stats.pending)
+            self._history.end(finished=not stats.pending)
 
     async def _record_gone(self, history: HistoryRecorder, ledger: Ledger, stats: FrontierStats) -> None:
         """Pages that an earlier capture found under the same base URLs: gone if the site says so, or if no

@@ -224,7 +224,7 @@ class MarkdownTree:
             await write_manifest(file, self._mirror, ledger, self._survey, stats)
         self._write_contents(self._survey)
         if self._history is not None:
-            await self._history.finish(ledger, complete=not stats.pending)
+            await self._history.finish(ledger, finished=not stats.pending)
         self._write_status(stopped(stats))
 
     async def _survey_records(self, ledger: Ledger) -> Survey:

@@ -61,12 +61,12 @@ class PageHistory:
         if facts.revision is not None and not self._recorder.is_current(record.url, facts):
             self._record_file(record)
 
-    async def finish(self, ledger: Ledger, *, complete: bool) -> None:
+    async def finish(self, ledger: Ledger, *, finished: bool) -> None:
         await self._record_gone(ledger)
         if self._recorder.store.count_live() != self._pages:
             await self._record_missing(ledger)
         self._pages = 0
-        self._recorder.end(complete=complete)
+        self._recorder.end(finished=finished)
         await self._write_changes(ledger)
 
     def _record_file(self, record: UrlRecord) -> None:
