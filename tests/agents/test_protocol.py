@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent, TextResourceContents
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
+from sumi.agents import children
 from sumi.agents.children import Captures
 from sumi.agents.desk import Desk
 from sumi.agents.server import make_server
@@ -261,6 +262,30 @@ def test_no_agent_reaches_a_private_address(tmp_path: Path, url: str) -> None:
     told = asked_to_capture(tmp_path / "library", {"url": url})
     assert "may not be captured" in told or "begins with https://" in told
     assert not (tmp_path / "library").exists()
+
+
+def test_a_fifth_capture_waits_for_one_of_four(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(children, "_command", lambda *_words: ["sleep", "60"])
+    monkeypatch.setattr(children, "_BEGIN_SECONDS", 0.0)
+    captures = Captures(tmp_path, allow_private=True)
+    desk = Desk([tmp_path], captures)
+
+    def asked(number: int) -> str:
+        arguments = {"url": f"http://127.0.0.{number}/"}
+        return asyncio.run(desk.answer("capture_site", arguments)).text
+
+    try:
+        assert all("has started" in asked(number) for number in range(1, 5))
+        assert "4 captures are running: wait until one ends" in asked(5)
+        first, *_ = captures._running.values()
+        first.kill()
+        first.wait()
+        assert "has started" in asked(5)
+    finally:
+        for child in captures._running.values():
+            child.kill()
+            child.wait()
+        desk.close()
 
 
 def test_no_argument_lifts_a_rule(tmp_path: Path) -> None:

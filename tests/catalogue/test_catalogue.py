@@ -56,6 +56,26 @@ def test_a_mirror_and_a_capture_are_found_with_their_pages(tmp_path: Path, run_s
         assert pages_of(mirror)[0] == (page, None)
 
 
+def test_a_page_with_the_text_of_another_is_known_as_another_name_of_it(
+    tmp_path: Path, run_sumi: RunSumi
+) -> None:
+    async def aliases(job: Job) -> list[tuple[str, str]]:
+        async with open_pages(job) as pages:
+            return [alias async for alias in pages.aliases()]
+
+    with folder_site(tmp_path / "site") as site:
+        for name in ("a", "b"):
+            site.write(f"{name}.html", "<p>The same on both.</p>", "Title")
+        site.write("index.html", '<p>To <a href="a.html">one</a> and <a href="b.html">two</a>.', "Top")
+        done = run_sumi("mirror", site.url, *FAST, "--drop-duplicates")
+        assert done.returncode == 0, done.stderr
+        run_sumi("export", "obsidian", "-o", "vault")
+    [alias] = asyncio.run(aliases(find_jobs(tmp_path / "output")[0]))
+    assert set(alias) == {f"{site.url}a.html", f"{site.url}b.html"}
+    kept = alias[1].removeprefix(site.url).replace(".html", ".md")
+    assert (tmp_path / "vault/index.md").read_text().count(f"]({kept})") == 2
+
+
 @given(st.binary(max_size=40), st.sampled_from([b"", b"---\n", b"---\nurl: x\n", b"---\nurl: x\n---\n\n"]))
 def test_the_content_of_a_page_begins_where_it_says(text: bytes, head: bytes) -> None:
     content = split_page(head + text)

@@ -68,6 +68,11 @@ def test_long_sections_are_cut_at_empty_lines_outside_code() -> None:
     assert [section.part for section in cut] == list(range(len(cut)))
 
 
+def test_a_paragraph_that_fits_is_not_cut_to_fill_the_section_before_it() -> None:
+    beginning, paragraph = "# A\n\nA beginning.\n\n", "word\n" * (LONGEST // 5) + "\n"
+    assert sections(beginning + paragraph)[0].text == beginning
+
+
 def test_an_edit_changes_no_other_sections_name() -> None:
     before = "# A\none\n## B\ntwo\n## C\nthree\n"
     after = "# A\none\n## New\nzero\n## B\ntwo and a half\n## C\nthree\n"

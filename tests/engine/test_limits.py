@@ -98,6 +98,19 @@ def test_a_base_may_have_as_many_pages_as_the_limit_of_today_says() -> None:
     assert quota.claim(visit_of(Candidate("https://d.org/a/3")))
 
 
+def test_a_page_outside_counts_against_the_base_that_led_to_it_though_its_limit_comes_later() -> None:
+    bases = ("https://d.org/a", "https://d.org/b")
+    recipe = Recipe("capture", (), Preset.CAPTURE, Scope(bases=bases), "sumi")
+    limits = LimitsInForce(recipe)
+    quota = BaseQuota(recipe, limits)
+    outside = visit_of(Candidate("https://other.org/", referrer="https://d.org/b/1"))
+    assert quota.claim(outside)
+    quota.settled(outside, kept=True)
+    limits.replace(Limits(1, FrontierPolicy(), pages_per_base=1))
+    assert quota.refusal(Candidate("https://d.org/a/1")) is None
+    assert quota.refusal(Candidate("https://d.org/b/2")) is not None
+
+
 def test_a_page_without_a_place_waits_for_the_end_of_another_page_of_its_base() -> None:
     """Else it would be leased and handed back as fast as the machine can."""
     bases = ("https://d.org/a", "https://d.org/b")

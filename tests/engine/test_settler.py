@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -218,3 +220,31 @@ def test_every_page_of_a_batch_that_cannot_be_written_says_so() -> None:
 
     said = in_free_time(scenario())
     assert [type(one) for one in said] == [OSError, OSError]
+
+
+def test_a_store_of_many_machines_is_not_closed_during_a_write() -> None:
+    done: list[int] = []
+
+    class Slow(MemoryStore):
+        """As a database that takes a moment."""
+
+        async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            done.append(len(units))
+            return await super().settle(units)
+
+    async def scenario() -> None:
+        world = a_world(Slow)
+        team: Any = object()
+        settler = Settler(replace(world.io, team=team), Durability.BATCH, in_flight=lambda: 1)
+        await world.store.add([Judged(Candidate(SITEMAP, Hop.SEED))])
+        [lease] = await world.store.lease(1, world.clock.now())
+        visit = asyncio.create_task(settler.settle(Settlement(lease, Verdict(Outcome.READ), 1.0)))
+        while not settler.without_request:
+            await asyncio.sleep(0)
+        visit.cancel()
+        await settler.at_rest()
+        assert done == [1]
+
+    in_free_time(scenario())

@@ -6,6 +6,7 @@ from typing import Any
 
 from sumi.engine.shared_turns import Claimed, SharedTurns
 from sumi.frontier.pacing import BORROWED
+from sumi.model import Request, Response, Timing
 
 HOST, URL, NOW = "e.org", "https://e.org/", 1000.0
 
@@ -50,3 +51,18 @@ def test_the_turn_of_another_job_holds_the_host() -> None:
     assert until == NOW + 2.0
     assert frontier.held == [(HOST, NOW + 2.0, BORROWED)]
     assert free.claims == taken.claims == [(HOST, 1.0)]
+
+
+def test_a_pause_that_a_host_asks_for_is_told_to_the_other_jobs() -> None:
+    told: list[tuple[str, float, float]] = []
+    asked = Response(URL, 503, (("retry-after", "120"),), b"", Timing(NOW, NOW, NOW))
+
+    async def answer(_request: Request) -> Response:
+        return asked
+
+    pace = SimpleNamespace(answered=lambda host, seconds, ago: told.append((host, seconds, ago)))
+    clock, fetcher = SimpleNamespace(now=lambda: NOW), SimpleNamespace(fetch=answer)
+    io: Any = SimpleNamespace(pace=pace, per_address=0, address_of=None, fetcher=fetcher, clock=clock)
+    turns = SharedTurns(io, lambda _host: 1.0)
+    assert asyncio.run(turns.fetch(Claimed(HOST, is_shared=True), Request(URL))) is asked
+    assert told == [(HOST, 120.0, 0.0)]

@@ -12,6 +12,7 @@ from sumi.errors import StorageFailed
 from sumi.events import Busy, Event, Warned
 from sumi.files.segments import RAW, TEXT, SegmentReader, SegmentWriter, place_in, place_text
 from sumi.ports import Place
+from tests.engine.world import in_free_time
 
 
 class Store:
@@ -102,6 +103,23 @@ def test_a_segment_is_closed_when_it_is_large() -> None:
         await segments.aclose()
 
     asyncio.run(main())
+
+
+def test_a_segment_is_as_old_as_its_own_beginning() -> None:
+    async def main() -> None:
+        store = Store()
+        segments = writer(store, [], most_bytes=1000)
+        full = segments.append(RAW, b"x" * 1000)
+        await segments.stored([full])
+        await asyncio.sleep(59)
+        young = segments.append(RAW, b"y")
+        await asyncio.sleep(59)
+        assert store.writes == [full[0]]
+        await asyncio.sleep(2)
+        assert store.writes == [full[0], young[0]]
+        await segments.aclose()
+
+    in_free_time(main())
 
 
 def test_no_two_writers_use_one_name() -> None:

@@ -109,6 +109,16 @@ def test_a_text_is_stored_once_whatever_pages_have_it(tmp_path: Path) -> None:
     history.close()
 
 
+def test_a_page_written_again_with_the_same_text_is_recorded_as_it_is_now(tmp_path: Path) -> None:
+    """Else every later run would read its file and compare it."""
+    history = recorder(tmp_path / "history")
+    for revision in ("one", "two"):
+        history.page(URLS[0], b"text", PageFacts(revision=revision), 1.0)
+    assert history.is_current(URLS[0], PageFacts(revision="two"))
+    assert not history.is_current(URLS[0], PageFacts(revision="one"))
+    history.close()
+
+
 def test_a_damaged_pack_loses_only_its_own_texts(tmp_path: Path) -> None:
     folder = tmp_path / "h"
     history = recorder(folder)

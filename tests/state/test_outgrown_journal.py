@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from sumi.assembly.parts import open_store
 from sumi.errors import StateError, StorageFailed
 from sumi.events import Busy, Event, Listener, Warned
 from sumi.model import Candidate, Hop, Lease, PageFacts
 from sumi.outcomes import Outcome, Verdict
-from sumi.policy import FrontierPolicy, PacingPolicy
-from sumi.ports import Judged, Settlement
+from sumi.policy import Durability, FrontierPolicy, PacingPolicy
+from sumi.ports import JobStore, Judged, Settlement
 from sumi.state.folder import backend_to_use, open_snapshot
 from sumi.state.growing import GrowingStore
 from sumi.state.sqlite import SqliteStore
@@ -190,3 +191,18 @@ def test_killed_at_any_step_it_is_a_complete_journal_or_database(tmp_path: Path)
     assert len(backends) > 5
     assert set(backends) == {"files", "sqlite"}
     assert backends == sorted(backends)  # once it is the database, it stays the database
+
+
+def test_a_journal_that_a_kill_left_beside_its_database_is_removed(tmp_path: Path) -> None:
+    crawled(linked_web(), recipe_for(PAGES, pacing=UNPACED), open_store=growing_in(tmp_path))
+    left = tmp_path / "journal-000001.log"
+    left.write_text("of before\n")
+    store = open_store(None, tmp_path, POLICY, 0.0, Durability.BATCH, lambda _event: None)
+    assert not left.exists()
+    assert asyncio.run(closed(store)) == len(PAGES)
+
+
+async def closed(store: JobStore) -> int:
+    known = (await store.stats()).known
+    await store.aclose()
+    return known

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 from pathlib import Path
 from random import Random
 
@@ -9,6 +10,7 @@ import pytest
 
 import sumi
 from sumi.corpus.index_store import SearchIndex
+from sumi.corpus.library import Library
 from sumi.errors import UsageError
 from tests.commands import FinishedSumi, RunSumi
 from tests.e2e.capture.captures import FAST
@@ -173,6 +175,35 @@ def test_several_folders_of_several_kinds_are_one_library(
         run_sumi, "cancel task", "--in", "mirrors", "--in", "captures", "--in", str(workspace.folder)
     )
     assert urls(everything).count("tasks.html") == 1
+
+
+def test_of_two_captures_of_a_page_the_newer_one_is_read(tmp_path: Path, run_sumi: RunSumi) -> None:
+    with folder_site(tmp_path / "site") as site:
+        for folder, words in (("b", "Of old."), ("a", "Of now.")):
+            site.write("index.html", f"<p>{words}", "Page")
+            assert run_sumi("mirror", site.url, *FAST, "-o", folder).returncode == 0
+    for folders in (("a", "b"), ("b", "a")):
+        places = [word for folder in folders for word in ("--in", folder)]
+        assert "Of now." in run_sumi("read", site.url, *places).stdout
+
+
+def test_a_folder_that_is_removed_is_no_longer_searched(tmp_path: Path, run_sumi: RunSumi) -> None:
+    with folder_site(tmp_path / "site") as site:
+        write_manual(site)
+        for folder in ("one", "two"):
+            assert run_sumi("mirror", site.url, *FAST, "-o", folder).returncode == 0
+
+    async def sites() -> tuple[int, int]:
+        library = await Library.open(tmp_path)
+        try:
+            before = len(library.sites())
+            shutil.rmtree(tmp_path / "two")
+            await library.refresh()
+            return before, len(library.sites())
+        finally:
+            library.close()
+
+    assert asyncio.run(sites()) == (2, 1)
 
 
 def test_pages_of_a_map_are_found_by_title(tmp_path: Path) -> None:

@@ -235,6 +235,16 @@ def test_a_diff_shows_lines_and_words(run_sumi: RunSumi, changed: FolderSite) ->
     assert run_sumi("diff", page, "--since", "1d").returncode == 2
 
 
+def test_a_diff_of_a_text_that_cannot_be_read_says_so_and_ends_with_1(
+    run_sumi: RunSumi, changed: FolderSite, tmp_path: Path
+) -> None:
+    for pack in (home(tmp_path, changed) / ".sumi/history").glob("texts-*.pack"):
+        pack.write_bytes(b"\0" * pack.stat().st_size)
+    done = run_sumi("diff", changed.url + "p0.html")
+    assert done.returncode == 1
+    assert "the text of version 1 and version 2 cannot be read" in done.stdout
+
+
 def test_a_feed_can_be_read_and_passes_over_minor_changes(run_sumi: RunSumi, changed: FolderSite) -> None:
     found = lines(run_sumi, "feed", "--format", "jsonl")
     by_url = {entry["url"].removeprefix(changed.url): entry["kind"] for entry in found}
