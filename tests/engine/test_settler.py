@@ -223,15 +223,11 @@ def test_every_page_of_a_batch_that_cannot_be_written_says_so() -> None:
 
 
 def test_a_store_of_many_machines_is_not_closed_during_a_write() -> None:
-    done: list[int] = []
+    answered = asyncio.Event()
 
     class Slow(MemoryStore):
-        """As a database that takes a moment."""
-
         async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            done.append(len(units))
+            await answered.wait()
             return await super().settle(units)
 
     async def scenario() -> None:
@@ -244,7 +240,11 @@ def test_a_store_of_many_machines_is_not_closed_during_a_write() -> None:
         while not settler.without_request:
             await asyncio.sleep(0)
         visit.cancel()
-        await settler.at_rest()
-        assert done == [1]
+        closing = asyncio.create_task(settler.at_rest())
+        await asyncio.sleep(1.0)
+        assert not closing.done()
+        answered.set()
+        await closing
+        assert (await world.store.stats()).pending == 0
 
     in_free_time(scenario())

@@ -156,6 +156,14 @@ def test_a_docx_has_headings_lists_tables_links_notes_and_emphasis() -> None:
     assert "By a master." in text
 
 
+@pytest.mark.parametrize("value", ["0", "false"])
+def test_emphasis_that_a_docx_switches_off_is_none(value: str) -> None:
+    switched_off = f'<w:rPr><w:b w:val="{value}"/></w:rPr>'
+    made = docx(f"<w:p>{words('Plain', switched_off)}</w:p>")
+    assert "Plain" in markdown_of(made)
+    assert "**" not in markdown_of(made)
+
+
 def test_an_odt_has_headings_lists_tables_and_links() -> None:
     cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
     text = markdown_of(

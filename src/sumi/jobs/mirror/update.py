@@ -68,7 +68,7 @@ class Changes(msgspec.Struct):
             case Outcome.GONE:
                 self.gone += changed
             case Outcome.REDIRECTED:
-                self.moved += changed and facts.was_path is not None
+                self.moved += changed
 
     def sentence(self) -> str:
         parts = [
