@@ -314,7 +314,8 @@ def test_limits_add_up_until_a_run_takes_them_and_wrong_ones_are_refused(tmp_pat
     job = Job(kind=JobKind.MIRROR, name="a", home=tmp_path, state=tmp_path, root=tmp_path)
     control.retune(job, "mirror", Retune(rate_limit=0))
     control.retune(job, "mirror", Retune(concurrency=3))
-    assert json.loads((tmp_path / "retune.mirror").read_text()) == {"rate_limit": 0.0, "concurrency": 3}
+    control.retune(job, "mirror", Retune(rate_limit=2))  # what was said last counts
+    assert json.loads((tmp_path / "retune.mirror").read_text()) == {"rate_limit": 2.0, "concurrency": 3}
     for wrong in ({"concurrency": -5}, {"rate_limit": 1e9}, {"per_host": 0}):
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert(wrong, Retune)
