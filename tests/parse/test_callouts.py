@@ -71,3 +71,39 @@ def test_a_box_written_as_a_table_of_an_icon_and_a_text() -> None:
 )
 def test_what_is_no_box(html: str) -> None:
     assert markdown(html) == "It was wet."
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div class='notices warning'><div class=label>Wet ink</div><p>Wait.</div>",
+        "<div class='book-hint warning'><p class=title>Wet ink</p><p>Wait.</div>",
+        "<div class='message is-warning'><div class=message-header><p>Wet ink</div><p>Wait.</div>",
+        "<blockquote class=warning-title><p>Wet ink<p>Wait.</blockquote>",
+        "<div class=warning><div class=title>Wet ink</div><p>Wait.</div>",
+    ],
+)
+def test_a_box_whose_kind_is_a_class_of_its_own(html: str) -> None:
+    assert markdown(html) == "> **Warning: Wet ink**\n>\n> Wait."
+
+
+@pytest.mark.parametrize("html", ["<p class=tip>Grind slowly.</p>", "<div class=tip>Grind slowly.</div>"])
+def test_a_paragraph_that_is_called_a_tip(html: str) -> None:
+    assert markdown(html) == "> **Tip**\n>\n> Grind slowly."
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div class=note><h2>Paper</h2><p>White.</p></div>",
+        "<div class='panel info'><h2>Paper</h2><p>White.</p></div>",
+        "<div class='example panel'><p>White.</p><ul class=note><li>Thick.</ul></div>",
+    ],
+)
+def test_a_word_that_says_little_makes_no_box_of_a_chapter_or_a_list(html: str) -> None:
+    assert "> " not in markdown(html).replace("> **Example**\n>\n> White.\n>\n> - Thick.", "")
+
+
+def test_a_long_text_that_is_called_a_note_is_no_box() -> None:
+    text = " ".join(["Ink is ground with water on a stone."] * 100)
+    assert markdown(f"<div class=note><p>{text}</div>") == text

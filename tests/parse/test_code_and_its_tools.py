@@ -69,3 +69,15 @@ def test_lines_that_a_class_calls_new_or_gone(html: str) -> None:
 def test_words_that_are_new_make_no_line_so() -> None:
     lines = "<span class=line>a <span class=ins>b</span></span>\n<span class=line>c</span>"
     assert markdown(f"<pre><code>{lines}</code></pre>") == "```\na b\nc\n```"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<pre><code>\n  a\n b\n \n</code></pre>",
+        "<pre>\n\n  a\n b\n\n</pre>",
+        "<pre><code>\n<b>  a</b>\n b\n \n\n</code></pre>",
+    ],
+)
+def test_a_fence_neither_begins_nor_ends_with_an_empty_line(html: str) -> None:
+    assert markdown(html) == "```\n  a\n b\n```"

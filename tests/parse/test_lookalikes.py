@@ -82,3 +82,45 @@ def test_columns_stand_as_the_ends_of_classes_say() -> None:
     assert of(f"<table><tr>{cells}</tr><tr><td>1<td>2<td>3<td>4</table>").split("\n")[1] == (
         "| --- | :--- | :---: | ---: |"
     )
+
+
+def test_columns_whose_cells_have_names_of_their_own() -> None:
+    html = COLUMNS.replace('class="col-first even"', 'class="col-bell-name even"').replace(
+        'class="col-first odd"', 'class="col-bell-name odd"'
+    )
+    assert of(html) == of(COLUMNS)
+
+
+def test_a_signature_in_a_heading_is_code() -> None:
+    html = (
+        "<h4 class=code-header>pub fn <a href='/wind'>wind</a>(\n    &amp;self,\n    hours: u8)"
+        "<div>where T: Oil</div></h4>"
+    )
+    assert of(html) == "#### `pub fn `[`wind`](https://e.org/wind)`(&self, hours: u8) where T: Oil`\n"
+
+
+def test_a_signature_that_offers_its_source() -> None:
+    html = (
+        "<div><div class='method-heading'><span class=name>wind_up</span><span>(hours)</span> "
+        "<span class=advice>click to toggle source</span></div><div class=text><p>Winds it.</p>"
+        "<div class=method-source id=s> <pre><span># clock.rb</span>\ndef wind_up(hours); end</pre></div>"
+        "</div></div>"
+    )
+    assert of(html) == "`wind_up(hours)`\n\nWinds it.\n"
+    assert "# clock.rb" in of(html.replace("<span class=advice>click to toggle source</span>", ""))
+
+
+def test_a_decorator_above_a_signature() -> None:
+    html = (
+        "<div class='attr function'><div class='decorator'>@classmethod</div> <span class=def>def</span>\n"
+        "<span class=name>wind_up</span><span>(cls)</span>:</div>"
+    )
+    assert of(html) == "`@classmethod`\n\n`def wind_up(cls):`\n"
+
+
+def test_links_that_say_something_only_when_pointed_at() -> None:
+    html = (
+        "<p>Stops. <a href='clock.html#stop'>More...</a></p>"
+        "<p><a href='#' title='This one panics'>ⓘ</a> Runs.</p>"
+    )
+    assert of(html) == "Stops.\n\n(This one panics) Runs.\n"

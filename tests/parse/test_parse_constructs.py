@@ -110,7 +110,7 @@ def test_boxes_of_docbook_are_quotes_under_their_title(kind: str) -> None:
     assert markdown(f"<div class=sect1>{box}</div>") == (
         f"> **{kind.capitalize()}: Take care**\n>\n> It moves."
     )
-    assert markdown(f"<div class={kind}><p>A {kind}.</p></div>") == f"A {kind}."
+    assert markdown(f"<div class={kind}><p>A {kind}.</p></div>") == f"> A {kind}."
 
 
 def test_a_link_that_is_left_out_takes_the_dot_before_it_along() -> None:

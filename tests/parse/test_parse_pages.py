@@ -81,7 +81,7 @@ KEPT = {
         "```rust\n#[repr(C)]\npub struct Ring<T> { /* private fields */ }\n```",
         "or `Vec<`[`Slot`](https://e.org/docs/y.html)`>`.",
         "## Examples\n\n```rust\nlet r = Ring::new();\nif r.is_empty() {\n    r.push(1);\n}\n```",
-        "#### pub fn push(&mut self, item: T)\n\nAdds an item.",
+        "#### `pub fn push(&mut self, item: T)`\n\nAdds an item.",
     ],
     "gitbook": [
         "# Webhooks\n\nGet told about events.",

@@ -106,3 +106,40 @@ def test_labels_without_panels_are_left_as_they_are() -> None:
 )
 def test_a_button_is_the_heading_of_what_it_shows_or_nothing(html: str, expected: str) -> None:
     assert markdown(html) == expected
+
+
+NAMED_TABS = {
+    "data that both name": """<div class=tab-panel><div class=tab-nav>
+        <a class=tab-nav-button data-tab-item=a href='#'>Reed</a>
+        <a class=tab-nav-button data-tab-item=b href='#'>Brush</a></div>
+        <div class=tab-content><div class=tab-item data-tab-item=a><p>Cut it.</div>
+        <div class=tab-item data-tab-item=b><p>Wet it.</div></div></div>""",
+    "panels that name their labels": """<div class=tabs>
+        <div class='ulist tablist'><ul><li id=r><p>Reed</p><li id=b><p>Brush</p></ul></div>
+        <div id=r--panel class=tabpanel aria-labelledby=r><p>Cut it.</div>
+        <div id=b--panel class=tabpanel aria-labelledby=b><p>Wet it.</div></div>""",
+    "order alone": """<div class=tabset><div class=tabset-nav><span>Reed</span><span>Brush</span></div>
+        <div class=tabset-panel><p>Cut it.</div><div class=tabset-panel><p>Wet it.</div></div>""",
+}
+
+
+@pytest.mark.parametrize("form", NAMED_TABS)
+def test_tabs_that_only_classes_tell_of(form: str) -> None:
+    page = f"<main><h1>Ink</h1><p>Text.</p>{NAMED_TABS[form]}</main>".encode()
+    text = page_markdown(parse_html(page, "utf-8"), "https://e.org/d/p.html").markdown
+    assert text.split("Text.")[1].strip() == "**Reed**\n\nCut it.\n\n**Brush**\n\nWet it."
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div class=tabs><a href=/a>Reed</a><a href=/b>Brush</a></div><p>Cut it.</p><p>Wet it.</p>",
+        """<ul class=tab-list><li>Reed</li><li>Brush</li><li>Stone</li></ul>
+        <div class=tab-item>Cut it.</div><div class=tab-item>Wet it.</div>""",
+    ],
+)
+def test_a_row_without_as_many_panels_is_no_row_of_tabs(html: str) -> None:
+    page = f"<main><h1>Ink</h1><p>Text.</p>{html}</main>".encode()
+    text = page_markdown(parse_html(page, "utf-8"), "https://e.org/d/p.html").markdown
+    assert "Reed" in text
+    assert "**" not in text

@@ -34,6 +34,14 @@ _KINDS: Final = {
 }
 _BOX_WORDS: Final = frozenset({"callout", "admonition", "alert", "notecard", "hint", "aside"})
 _BOX_ENDS: Final = frozenset({"root", "box", "container", "wrapper", "block"})
+# Of boxes that have their kind in a class of its own: ``notices warning``, ``message is-warning``.
+_FRAME_WORDS: Final = frozenset({"notice", "notices", "message", "bubble", "hint", "infobox", "panel"})
+# What a class alone may say; the others are said of much else.
+_LONE_KINDS: Final = ("note", "tip", "warning", "caution", "important", "danger")
+_PARAGRAPHS: Final = tuple(f"p.{kind}" for kind in _LONE_KINDS)
+_TITLED: Final = "-title"  # in the class of a quote of which the first line is a title
+_LONGEST_BOX: Final = 3_000
+_NO_BOXES: Final = ("h1", "h2", "article", "main", "nav", "form", "input", "select", "textarea")
 _PARTS: Final = re.compile(r"[^a-z]+")
 # Attributes that say the kind, where no class does.
 _SAID_BY: Final = ("data-callout", "data-type", "data-variant", "data-kind", "data-admonition", "type")
@@ -58,6 +66,11 @@ _DOCBOOK: Final = frozenset({"note", "tip", "warning", "caution", "important"})
 @lru_cache(maxsize=4096)
 def is_box(classes: str) -> bool:
     """Whether classes are of a box by a part of one: ``x-callout``, ``callout-warning``, ``alert-info``."""
+    return _is_sure(classes) or _is_framed(classes)
+
+
+@lru_cache(maxsize=4096)
+def _is_sure(classes: str) -> bool:
     lowered = classes.lower()
     if not any(word in lowered for word in _BOX_WORDS):
         return False
@@ -73,6 +86,16 @@ def _is_box_name(parts: list[str]) -> bool:
     )
 
 
+def _is_framed(classes: str) -> bool:
+    names = classes.lower().split()
+    if len(names) == 1:
+        return names[0].removesuffix(_TITLED) in _LONE_KINDS
+    kinds = {name for name in names if name.removeprefix("is-") in _KINDS}
+    return bool(kinds) and any(
+        name not in kinds and not _FRAME_WORDS.isdisjoint(_PARTS.split(name)) for name in names
+    )
+
+
 def is_kind(word: str) -> bool:
     return word in _KINDS
 
@@ -83,7 +106,8 @@ def boxes_by_role(document: Document) -> list[Element]:
     noted = [
         note for note in select_each(document, _ROLES) if not _OTHER_NOTES.search(note.attr("class") or "")
     ]
-    found = [*noted, *document.select(_STYLED), *folds, *_tabled(document)]
+    paragraphs = select_each(document, _PARAGRAPHS)
+    found = [*noted, *document.select(_STYLED), *folds, *paragraphs, *_tabled(document)]
     return [box for box in dict.fromkeys(found) if box.text.strip()]
 
 
@@ -97,6 +121,10 @@ def _tabled(document: Document) -> list[Element]:
 def quote_callout(box: Element) -> None:
     if box.parent is None or (box.tag == "details" and box.has_class("alert")):  # a fold in such a frame
         return
+    if _is_more_than_box(box):
+        return
+    if box.tag == "p":
+        box.wrap_children(new_element("p"))
     _lay_out(box)
     kind = _kind_of(box)
     box.tag = "blockquote"
@@ -105,6 +133,16 @@ def quote_callout(box: Element) -> None:
         _write_title(title, kind)
     elif kind and not _says(box.text[:_LONGEST_TITLE], kind):
         box.insert(0, _bold(kind))
+
+
+def _is_more_than_box(box: Element) -> bool:
+    """Of what only a common word calls one."""
+    classes = box.attr("class") or ""
+    if _is_sure(classes) or not _is_framed(classes):
+        return False
+    if box.tag in ("ul", "ol", "table", "header") or len(box.text) > _LONGEST_BOX:
+        return True
+    return next(box.iter_elements(_NO_BOXES), None) is not None
 
 
 def _bold(words: str) -> Element:
@@ -134,7 +172,7 @@ def _says(words: str, kind: str) -> bool:
 def _kind_of(box: Element) -> str:
     classes = (box.attr("class") or "").lower()
     for name in classes.split():
-        parts = [part for part in _PARTS.split(name) if part]
+        parts = [part for part in _PARTS.split(name.removesuffix(_TITLED)) if part]
         said = parts if not _BOX_WORDS.isdisjoint(parts) else parts[-1:] if len(parts) < 3 else []
         kind = next((_KINDS[part] for part in said if part in _KINDS and part != "hint"), "")
         if kind or said == ["hint"]:
@@ -157,12 +195,14 @@ def _kind_in_style(style: str) -> str:
 def _title_of(box: Element) -> Element | None:
     """The first that is seen in the box, however often that is wrapped, if it is called so or a heading."""
     part = box
+    if (box.attr("class") or "").endswith(_TITLED):
+        return next(element_children(box), None)
     for _ in range(_DEEPEST):
         first = next((each for each in element_children(part) if each.text.strip()), None)
         if first is None or _has_text_before(first):
             return None
         if _is_title(first):
-            return first
+            return next(first.iter_elements("p"), first)
         part = first
     return None
 
@@ -176,7 +216,8 @@ def _is_title(element: Element) -> bool:
     is_called_so = _TITLES.search(classes) is not None or element.tag in ("summary", "h3", "h4", "h5", "h6")
     if not is_called_so or len(element.text) > _LONGEST_TITLE:
         return False
-    return next(element.iter_elements(("p", "ul", "ol", "pre", "table", "blockquote")), None) is None
+    blocks = list(islice(element.iter_elements(("p", "ul", "ol", "pre", "table", "blockquote")), 2))
+    return not blocks or (len(blocks) == 1 and blocks[0].tag == "p" and blocks[0].text == element.text)
 
 
 def _lay_out(box: Element) -> None:

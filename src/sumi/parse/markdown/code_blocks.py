@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from sumi.parse.html import Document, Element, Text, collapse, element_children, new_element
 from sumi.parse.markdown.chrome import IDS_INSIDE, MAX_CLASSES, Part, part_of
-from sumi.parse.markdown.code_lines import are_numbers_of, lines_of, mark_changes
+from sumi.parse.markdown.code_lines import are_numbers_of, lines_of, mark_changes, without_blank_ends
 
 # A fence's info string must not hold a backtick or a blank; no language has a longer name.
 _LANGUAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+#.-]{0,31}")
@@ -145,6 +145,10 @@ def _prepare_block(pre: Element, code: CodeParts) -> None:
     inner = pre.select_one(":scope > code") if code.has_inner else None
     _mark_language(pre, inner)
     if next(pre.iter_elements(_WITHIN), None) is None:
+        plain = pre.text
+        shown = without_blank_ends(plain)
+        if not plain.startswith(shown) or plain.count("\n", len(shown)) > 1:
+            pre.set_text(shown)
         return
     for part in pre.select(_NOT_CODE):
         part.decompose()
@@ -154,7 +158,7 @@ def _prepare_block(pre: Element, code: CodeParts) -> None:
     if code.has_ids:
         _note_ids(pre)
     # Highlighting is hundreds of spans, and whatever walks over the page later would walk over them too.
-    pre.set_text(lines_of(pre))
+    pre.set_text(without_blank_ends(lines_of(pre)))
 
 
 def _note_ids(pre: Element) -> None:

@@ -23,6 +23,13 @@ def lines_of(pre: Element) -> str:
     return text if "\n" in text else _by_spans(pre, text)
 
 
+def without_blank_ends(code: str) -> str:
+    """Lines that nobody sees, before the first and after the last that has something on it."""
+    start = len(code) - len(code.lstrip())
+    end = code.find("\n", len(code.rstrip()))
+    return code[code.rfind("\n", 0, start) + 1 : len(code) if end < 0 else end]
+
+
 def _end_lines(pre: Element) -> None:
     for line_break in list(pre.iter_elements("br")):
         line_break.replace_with(Text("\n"))

@@ -16,13 +16,21 @@ from sumi.parse.html import (
     collapse,
     element_children,
     new_element,
+    select_each,
 )
 from sumi.parse.markdown.blocks import join_label
 from sumi.parse.markdown.callouts import is_kind
 
-_COLUMN: Final = re.compile(r"(?:^|\s)col-(?:first|second|third|fourth|last)(?=$|\s)")
+_COLUMN: Final = re.compile(r"(?:^|\s)col-[a-z]")
 _HEAD: Final = re.compile(r"(?:^|[-_\s])head(?:er)?(?=$|[-_\s])")
-_SIGNATURE: Final = re.compile(r"(?:^|[-_\s])signature(?=$|\s)")
+_SIGNATURE: Final = re.compile(
+    r"(?:^|[-_\s])signature(?=$|\s)|(?:^|\s)(?:method|member|function)[-_]heading(?=$|\s)"
+)
+_CODE_HEADINGS: Final = tuple(f"h{level}.code-header" for level in range(1, 7))
+_MORE: Final = frozenset({"More...", "More…"})
+_OPENED: Final = re.compile(r"\(\s+")
+_OFFER: Final = re.compile(r"(?:click to )?(?:toggle|show|view|hide) source(?: code)?", re.IGNORECASE)
+_SIGNS: Final = frozenset({"ⓘ", "ℹ", "🛈"})  # that show a title when pointed at
 _CELLS: Final = {"cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th"}
 _GRIDS: Final = frozenset({"table", "grid", "treegrid"})
 _BLOCKS: Final = (
@@ -44,6 +52,7 @@ def write_lookalikes(document: Document) -> None:
     grids = [each for each in document.select("div[role]") if each.attr("role") in _GRIDS]
     boxes = [each for each in document.select("dl[class]") if _is_box(each)]
     signatures = list(_signatures(document))
+    headings = select_each(document, _CODE_HEADINGS)
     for note in document.select("div.citation"):
         join_label(note)
     for kind in document.select("dt .classifier"):
@@ -56,6 +65,9 @@ def write_lookalikes(document: Document) -> None:
         _write_box(box)
     for signature in signatures:
         _write_signature(signature)
+    for heading in headings:
+        _write_code_heading(heading)
+    _write_signs(document)
 
 
 def _write_columns(part: Element) -> None:
@@ -131,7 +143,7 @@ def _write_box(box: Element) -> None:
 
 def _signatures(document: Document) -> Iterator[Element]:
     """Of functions, in a line that is their own."""
-    for line in document.select("div[class*=signature]"):
+    for line in (*document.select("div[class*=signature]"), *document.select("div[class*=-heading]")):
         if _SIGNATURE.search(line.attr("class") or "") is not None and (_is_line(line) or _is_lines(line)):
             yield line
     for line in document.select("div.attr"):
@@ -140,7 +152,7 @@ def _signatures(document: Document) -> Iterator[Element]:
 
 
 def _is_line(element: Element) -> bool:
-    if next(element.iter_elements(_BLOCKS), None) is not None:
+    if not all(each.has_class("decorator") for each in islice(element.iter_elements(_BLOCKS), _MOST_LINES)):
         return False
     return 0 < len(element.text.strip()) <= _LONGEST
 
@@ -151,12 +163,57 @@ def _is_lines(element: Element) -> bool:
     return "br" in blocks and set(blocks) <= {"br", "code"} and len(blocks) < _MOST_LINES
 
 
+def _write_signs(document: Document) -> None:
+    """Links that say something only when pointed at, or only that more is said elsewhere on the page."""
+    for link in document.select("a[href]"):
+        words = link.text.strip()
+        if words in _SIGNS and link.attr("title"):
+            link.replace_with(Text(f"({collapse(link.attr('title') or '')})"))
+        elif words in _MORE and "#" in (link.attr("href") or ""):
+            link.decompose()
+
+
+def _write_code_heading(heading: Element) -> None:
+    for part in heading.iter_elements("div"):
+        part.insert_before(Text(" "))
+    _collapse_texts(heading)
+    heading.wrap_children(new_element("code"))
+
+
+def _collapse_texts(line: Element) -> None:
+    """What is in code is not collapsed any more, as it would be on the page."""
+    for text in [node for node in line.descendants if isinstance(node, Text)]:
+        text.replace_with(Text(_OPENED.sub("(", _BLANKS.sub(" ", text.data))))
+
+
+def _hide_source(line: Element) -> None:
+    """Of what the line is the signature of, if it offers to show it."""
+    for offer in list(line.iter_elements(("span", "a"))):
+        if offer.closest("label, button") is not None or not _OFFER.fullmatch(offer.text.strip()):
+            continue
+        offer.decompose()
+        if isinstance(line.parent, Element):
+            for source in line.parent.select("div[class*=source]"):
+                if source.text.strip() == "".join(pre.text for pre in source.iter_elements("pre")).strip():
+                    source.attrs["hidden"] = ""
+
+
+def _part_decorators(line: Element) -> None:
+    for decorator in list(line.select("div.decorator")):
+        above = new_element("p")
+        above.append(new_element("code", collapse(decorator.text)))
+        line.insert_before(above)
+        decorator.decompose()
+
+
 def _write_signature(line: Element) -> None:
     if next(line.iter_elements("br"), None) is not None:
         for text in [node for node in line.descendants if isinstance(node, Text)]:
             text.replace_with(Text(text.data.replace("\xa0", " ")))
         line.tag = "pre"
         return
+    _part_decorators(line)
+    _hide_source(line)
     for label in list(line.iter_elements(("label", "input", "button"))):
         line.insert_after(label)  # of the line, whatever it does
     for text in [node for node in line.descendants if isinstance(node, Text)]:

@@ -4,6 +4,7 @@ What belongs together is told by what makes tabs work for people who cannot see 
 labels and panels name each other by. Where there are none, by order, if there are as many of both.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final, NamedTuple
@@ -35,6 +36,15 @@ _ROWS: Final = (
     *(f"{tag}[role=tablist]" for tag in ("div", "ul", "ol", "nav", "menu", "section", "span")),
     *(f"{tag}.{name}" for tag in ("ul", "div", "nav") for name in ("nav-tabs", "nav-pills")),
 )
+# Rows that only a class tells of, and what their panels are called.
+_NAMED_ROWS: Final = tuple(f"{tag}[class*=tab]" for tag in ("div", "ul", "nav"))
+_ROW_NAME: Final = re.compile(
+    r"(?:^|\s|[-_])(?:tabs?|tab-?set|tabbed)(?:[-_](?:nav|bar|list|headers?|buttons|links|labels|menu|head|titles|"
+    r"strip))?(?=$|\s)|(?:^|\s)tablist(?=$|\s)"
+)
+_PANEL_NAME: Final = re.compile(r"tab[\w-]*(?:panel|pane|content|item|body|block|page)(?=$|\s)")
+_FEWEST: Final = 2
+_MOST_LABELS: Final = 20
 _LABELS: Final = "[role=tab], a, button, label"
 _PANELS: Final = "[role=tabpanel], .tab-pane"
 _REFERENCES: Final = ("aria-controls", "data-bs-target", "data-target", "href")
@@ -58,6 +68,12 @@ def find_tabs(document: Document) -> list[Tabs]:
     rows = dict.fromkeys(select_each(document, _ROWS))
     if rows:
         found += map(_read_row, rows)
+    known = {tab.panel for each in found if each is not None for tab in each.tabs}
+    for row in dict.fromkeys(select_each(document, _NAMED_ROWS)):
+        if row not in rows and _ROW_NAME.search(row.attr("class") or "") is not None:
+            named = _read_named(row)
+            if named is not None and known.isdisjoint(tab.panel for tab in named.tabs):
+                found.append(named)
     return [each for each in found if each is not None]
 
 
@@ -97,6 +113,35 @@ def _read_row(row: Element) -> Tabs | None:
         return None
     tabs = _by_reference(row, labels) or _by_order(row, labels)
     return Tabs([row], tabs) if tabs else None
+
+
+def _read_named(row: Element) -> Tabs | None:
+    """As many short labels as there are panels right behind them, or in what is there."""
+    labels = list(islice(element_children(row), _MOST_LABELS))
+    if len(labels) == 1:
+        labels = list(islice(element_children(labels[0]), _MOST_LABELS))
+    if len(labels) < _FEWEST or not all(map(_is_label, labels)):
+        return None
+    following = [each for each in islice(row.next_siblings, 2 * _MOST_LABELS) if isinstance(each, Element)]
+    for parts in (following, *(list(islice(element_children(each), _MOST)) for each in following[:1])):
+        panels = [part for part in parts if _PANEL_NAME.search(part.attr("class") or "") is not None]
+        if len(panels) == len(labels):
+            tabs = [Tab(_text_of(label), panel) for label, panel in zip(labels, panels, strict=True)]
+            return Tabs([row], tabs)
+    return None
+
+
+def _is_label(part: Element) -> bool:
+    if not 0 < len(part.text.strip()) <= _LONGEST_LABEL or part.tag not in (
+        "a",
+        "button",
+        "div",
+        "label",
+        "li",
+        "span",
+    ):
+        return False
+    return next(part.iter_elements(("ul", "ol", "pre", "table", "h1", "h2", "h3")), None) is None
 
 
 def _labels_of(row: Element) -> list[Element]:
