@@ -7,6 +7,8 @@ import shutil
 import socket
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +21,8 @@ _PLACES = [*sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
 class Postgres:
     """The server: addresses of its databases, and ways to make it fail."""
 
-    def __init__(self, programs: Path) -> None:
+    def __init__(self, programs: Path, primary: "Postgres | None" = None) -> None:
+        """``primary``: of which it becomes a replica that follows."""
         self.programs = programs
         self.folder = Path(tempfile.mkdtemp(prefix="sumi-postgres-"))
         self._data = self.folder / "data"
@@ -29,8 +32,20 @@ class Postgres:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port: int = free.getsockname()[1]
-        self._run("initdb", "-D", self._data, "-U", "sumi", "--auth=trust", "--no-sync", "-E", "UTF8")
+        if primary is None:
+            self._run("initdb", "-D", self._data, "-U", "sumi", "--auth=trust", "--no-sync", "-E", "UTF8")
+        else:
+            copied = ("--checkpoint=fast", "--wal-method=stream", "--write-recovery-conf", "--no-sync")
+            self._run("pg_basebackup", "-D", self._data, "-d", primary.address(), *copied)
         self.start()
+
+    @contextmanager
+    def replica(self) -> Iterator["Postgres"]:
+        found = Postgres(self.programs, self)
+        try:
+            yield found
+        finally:
+            found.remove()
 
     def _run(self, program: str, *arguments: "str | Path") -> None:
         done = subprocess.run(
@@ -88,7 +103,8 @@ class Postgres:
         self.sql(f"CREATE DATABASE {database}")
 
     def remove(self) -> None:
-        self.stop()
+        with suppress(AssertionError):  # a test may have left it stopped
+            self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -30,6 +30,10 @@ class Between:
     def restore(self) -> None:
         self._open.set()
 
+    def lead_to(self, port: int) -> None:
+        """From now on, whoever connects."""
+        self._target = port
+
     def close(self) -> None:
         self._closed = True
         self._open.set()

@@ -120,7 +120,11 @@ async def _specified(web: Web) -> Ends:
 
 
 async def _disturb(
-    address: str, job: int, workers: list[ClusterStore], chance: random.Random, crawling: "asyncio.Future[Any]"
+    address: str,
+    job: int,
+    workers: list[ClusterStore],
+    chance: random.Random,
+    crawling: "asyncio.Future[Any]",
 ) -> None:
     """Others join and leave, so that fair shares grow and shrink, and a few sessions end."""
     sessions = 3
@@ -133,9 +137,7 @@ async def _disturb(
         if sessions and member is not None:
             sessions -= 1
             connection = await connect(address, BRISK)
-            await connection.execute(
-                "SELECT pg_terminate_backend(%s)", (member.connection.info.backend_pid,)
-            )
+            await connection.execute("SELECT pg_terminate_backend(%s)", (member.connection.info.backend_pid,))
             await connection.close()
         await asyncio.sleep(chance.uniform(0.03, 0.2))
 
@@ -179,9 +181,11 @@ def differences(postgres: Postgres, name: str, seed: int) -> list[str]:
         wrong = [f"{twice} URLs were settled twice"] if twice else []
         if len(specified) < HOSTS:
             wrong.append(f"a web of {len(specified)} URLs tries nothing")
-        for url in sorted(specified.keys() | found.keys()):
-            if specified.get(url) != found.get(url):
-                wrong.append(f"{url}: {found.get(url)} instead of {specified.get(url)}")
+        wrong += [
+            f"{url}: {found.get(url)} instead of {specified.get(url)}"
+            for url in sorted(specified.keys() | found.keys())
+            if specified.get(url) != found.get(url)
+        ]
         return wrong
 
     return asyncio.run(both())

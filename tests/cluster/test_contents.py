@@ -11,7 +11,7 @@ import pytest
 
 from tests.cluster.many_hosts import ManyHosts, many_hosts
 from tests.commands import RunSumi, SpawnSumi, wait_until
-from tests.object_stores import BUCKET, moto
+from tests.object_stores import BUCKET, SERVERS
 from tests.postgres import Postgres
 
 pytest.importorskip("obstore")
@@ -29,10 +29,12 @@ def mirror_of(web: ManyHosts, address: str, job: str, store: str) -> tuple[str, 
     return ("mirror", web.start, *options, *web.options())
 
 
+@pytest.mark.parametrize("server", SERVERS)  # one refuses to write an object twice, one overwrites it
 def test_workers_share_a_store_and_their_pages_are_read_by_the_database(
-    postgres: Postgres, run_sumi: RunSumi, spawn_sumi: SpawnSumi, tmp_path: Path, job: str
+    postgres: Postgres, run_sumi: RunSumi, spawn_sumi: SpawnSumi, tmp_path: Path, job: str, server: str
 ) -> None:
-    address, env = postgres.address(), {**moto().environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    address = postgres.address()
+    env = {**SERVERS[server]().environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     with many_hosts(hosts=HOSTS, pages=PAGES) as web:
         first = spawn_sumi(*mirror_of(web, address, job, f"s3://{BUCKET}/{job}"), "-o", "one", env=env)
         wait_until(first, lambda: bool(web.log))

@@ -77,7 +77,7 @@ def test_workers_are_killed_and_the_server_is_restarted(
         web.require_polite(PAUSE)
 
 
-@pytest.mark.parametrize("step", ["hold half", "pass on"])
+@pytest.mark.parametrize("step", ["hold before", "hold half", "pass on"])
 def test_a_worker_that_stands_still_while_it_settles_writes_nothing_afterwards(
     postgres: Postgres, spawn_sumi: SpawnSumi, job: str, step: str
 ) -> None:
@@ -131,11 +131,11 @@ def test_a_commit_whose_answer_is_lost_counts_once(
         web.require_polite(PAUSE)
 
 
-@pytest.mark.parametrize("share", [0.67, 1.5])
+@pytest.mark.parametrize("share", [0.67, 1.17, 2.0])
 def test_a_worker_that_is_cut_off_keeps_its_hosts_only_for_a_while(
     postgres: Postgres, spawn_sumi: SpawnSumi, job: str, share: float
 ) -> None:
-    """For 20 and 45 s, in a fifteenth of the real times."""
+    """For 20, 35 and 60 s, in a fifteenth of the real times."""
     with many_hosts(hosts=6, pages=40) as web, between(postgres.port) as line:
         plant(postgres, web, job, SHORT, PAUSE)
         crew = Crew(spawn_sumi, postgres.address(), job)

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.cluster.killed_copies import KilledCopies
 from tests.commands import RunSumi, SpawnedSumi, SpawnSumi
 from tests.folder_site import FolderSite, folder_site
 from tests.object_stores import BUCKET, moto
@@ -139,6 +140,13 @@ def test_a_kill_at_any_moment_leaves_the_source_whole_and_the_target_absent_or_c
         if (tmp_path / "back").exists():
             break
     assert run_sumi("state", "check", "back", "--deep").returncode == 0
+
+
+@pytest.mark.parametrize("message", [5, 20])
+def test_a_kill_in_the_midst_of_a_copy_leaves_the_target_absent_or_complete(
+    postgres: Postgres, site: FolderSite, tmp_path: Path, job: str, message: int
+) -> None:
+    assert KilledCopies(postgres, site, tmp_path, job).attempt(message) == []
 
 
 def test_a_login_without_the_right_to_write_is_told_so(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sumi.fetch.browser.rendering import installed_browser
-from tests.torture import beside, browser_kills, stalls, workers
+from tests.torture import beside, browser_kills, crews, stalls, workers
 
 
 class Campaign(NamedTuple):
@@ -24,4 +24,10 @@ CAMPAIGNS = (
     Campaign("second commands", beside.second_commands),
     Campaign("hosts that stall", stalls.attempt),
     Campaign("workers in trouble", workers.attempt, workers.why_not),
+    Campaign("workers killed", crews.killed, workers.why_not),
+    Campaign("workers killed below a limit", crews.killed_below_a_limit, workers.why_not),
+    Campaign("workers and the specification", crews.outcomes, workers.why_not),
+    Campaign("links that go round", crews.rings, workers.why_not),
+    Campaign("letters that cross", crews.letters, workers.why_not),
+    Campaign("copies killed", crews.copies, workers.why_not),
 )

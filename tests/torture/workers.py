@@ -53,6 +53,7 @@ class _Crew:
             self._stand_still,
             self._cut_off,
             self._restart,
+            self._away,
         ]
 
     def _started(self, number: int) -> subprocess.Popen[bytes]:
@@ -97,6 +98,11 @@ class _Crew:
 
     def _restart(self, _chance: random.Random) -> None:
         self._server.stop("immediate")
+        self._server.start()
+
+    def _away(self, chance: random.Random) -> None:
+        self._server.stop("immediate")
+        time.sleep(chance.choice(STILL))
         self._server.start()
 
     def await_end(self) -> list[str]:
