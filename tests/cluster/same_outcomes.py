@@ -89,9 +89,10 @@ class Crawl:
         if lease.attempt < self._web.failures(lease.url):
             await self._store.settle([Deferral(lease, now(), now() + 0.005, BUSY)])
             return
+        depth = lease.candidate.depth + 1
         found = [
-            self._web.judged(Candidate(url, referrer=lease.url, depth=lease.candidate.depth + 1))
-            for url in self._web.links(lease.url)
+            self._web.judged(Candidate(url, referrer=lease.url, depth=depth))
+            for url in await self._store.unseen(self._web.links(lease.url), depth, Hop.LINK)
         ]
         verdict = self._web.end(lease.url)
         links = tuple(found) if verdict is ENDS[0] else ()
@@ -142,13 +143,21 @@ async def _disturb(
         await asyncio.sleep(chance.uniform(0.03, 0.2))
 
 
-async def _shared(address: str, name: str, web: Web, chance: random.Random) -> tuple[Ends, int]:
+async def _shared(
+    address: str, name: str, web: Web, chance: random.Random, most_done: int | None
+) -> tuple[Ends, int]:
     """What three workers made of it, and how many URLs the database says were settled twice."""
     connection = await connect(address, BRISK)
     seeds = [Candidate(url, Hop.SEED) for url in web.start]
     job = await make_job(connection, name, "mirror", "{}", "", seeds, 0)
     workers = [
-        ClusterStore(address, job.id, UNPACED, now(), name=f"worker {number}", clock=now, timing=BRISK)
+        ClusterStore(
+            *(address, job.id, UNPACED, now()),
+            name=f"worker {number}",
+            clock=now,
+            timing=BRISK,
+            most_done=most_done,
+        )
         for number in range(3)
     ]
     for worker in workers:
@@ -170,14 +179,15 @@ async def _shared(address: str, name: str, web: Web, chance: random.Random) -> t
     return found, twice
 
 
-def differences(postgres: Postgres, name: str, seed: int) -> list[str]:
-    """None, if three workers make of a web what the specification makes of it."""
+def differences(postgres: Postgres, name: str, seed: int, most_done: int | None = None) -> list[str]:
+    """None, if three workers make of a web what the specification makes of it. ``most_done``: URLs with
+    nothing more to do that each keeps in memory."""
     web, chance = Web(seed), random.Random(seed)
 
     async def both() -> list[str]:
         specified = await _specified(web)
         async with asyncio.timeout(120):
-            found, twice = await _shared(postgres.address(), name, web, chance)
+            found, twice = await _shared(postgres.address(), name, web, chance, most_done)
         wrong = [f"{twice} URLs were settled twice"] if twice else []
         if len(specified) < HOSTS:
             wrong.append(f"a web of {len(specified)} URLs tries nothing")

@@ -85,7 +85,7 @@ class _Killing:
 
     def _await_end(self) -> list[str]:
         until = time.monotonic() + LONGEST
-        found = []
+        found: list[str] = []
         for number, worker in enumerate(self._workers):
             try:
                 code = worker.wait(timeout=max(1.0, until - time.monotonic()))
@@ -102,7 +102,8 @@ class _Killing:
                 worker.wait()
 
     def _violations(self, server: Postgres, web: ManyHosts) -> list[str]:
-        found, ledger = [], ledger_of(server, "trial")
+        found: list[str] = []
+        ledger = ledger_of(server, "trial")
         pages = self._limit or self._hosts * self._pages
         if (ledger.settled, ledger.twice) != (pages, 0) or (not self._limit and ledger.urls != pages):
             found.append(f"{pages} pages, but {ledger}")

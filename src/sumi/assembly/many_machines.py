@@ -12,6 +12,7 @@ from sumi.events import Listener
 from sumi.files.contents_place import agreed_contents, new_contents
 from sumi.ports import Clock
 from sumi.recipe import Job
+from sumi.state.cluster.admission import BYTES_OF_URL
 from sumi.state.cluster.jobs import JobRow, change_limit, find_job, keep_recipe, make_job, wish
 from sumi.state.cluster.session import asking, patiently
 from sumi.state.cluster.store import ClusterStore
@@ -42,6 +43,7 @@ async def join(
         timing=timing,
         tell=tell,
         heed=lambda wanted: _heed(wanted, control),
+        most_done=None if shared.seen_memory is None else shared.seen_memory // BYTES_OF_URL,
     )
     try:
         await patiently(store.open, tell)

@@ -29,6 +29,7 @@ class SharedJob(msgspec.Struct, frozen=True):
     kind: str
     recipe: SharedRecipe | None = None
     store: str | None = None  # for contents, if they are not kept in files
+    seen_memory: int | None = None  # bytes for URLs with nothing more to do; None: as many as there are
 
 
 def read_recipe(name: str, text: str) -> SharedRecipe:

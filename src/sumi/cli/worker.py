@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sumi.state.cluster.jobs import JobRow
 
 _OWN: Final = (
-    *("output", "job", "min-free", "browser", "ca-file", "identity", "shared-pace"),
+    *("output", "job", "seen-memory", "min-free", "browser", "ca-file", "identity", "shared-pace"),
     *("max-time", "log-file", "metrics-file", "allow-failed", "max-failed", "notify", "notify-secret"),
 )
 TABLE: Final = tuple(setting for setting in SETTINGS if setting.name in _OWN)

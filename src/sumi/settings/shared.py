@@ -49,6 +49,16 @@ from sumi.settings.setting import (
 HOME_PAGE: Final = "https://pypi.org/project/sumi/"
 
 
+SEEN_MEMORY: Final = Setting(
+    "seen-memory",
+    size(64 * KIB, 1024 * GIB),
+    "With --state postgresql://HOST/DATABASE, the memory of each worker process for URLs that are done; "
+    "beyond it, the database is asked whether a URL is known. URLs that wait are always in memory.",
+    group=OUTPUT,
+    otherwise="all of them, some 0.6 kB each",
+)
+
+
 def ways_out_of(cookie_file: str | None, login: str | None) -> tuple[str, ...]:
     """The paths that a run with a browser's session does not take."""
     from sumi.scope.patterns import SIGNS_IN_OR_OUT  # --help does not need it

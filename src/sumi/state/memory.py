@@ -277,8 +277,8 @@ class HeapQueues:
         queue = self._queues.get(host)
         while queue:
             rank, url = queue[0]
-            entry = self._entries[url]
-            if entry.state is WAITING and entry.rank == rank:
+            entry = self._entries.get(url)  # None: one that is done was forgotten
+            if entry is not None and entry.state is WAITING and entry.rank == rank:
                 return queue
             heapq.heappop(queue)
         self._queues.pop(host, None)

@@ -23,7 +23,7 @@ from sumi.settings.kinds import (
 from sumi.settings.kinds import STORE as OBJECT_STORE
 from sumi.settings.operating import OPERATING
 from sumi.settings.setting import OUTPUT, PACE, TAKE, Setting, grouped, with_defaults
-from sumi.settings.shared import SHARED, SharedSettings
+from sumi.settings.shared import SEEN_MEMORY, SHARED, SharedSettings
 from sumi.settings.sources import SECRET, Given, from_keywords, gathered
 from sumi.urls import PRESETS, Spelled, origin, spelled
 
@@ -44,6 +44,7 @@ class CaptureSettings(SharedSettings, frozen=True, kw_only=True):
     captures: str | None = None  # the same, by a name that is no object store's
     state: str | None = None  # the address of a database, for a capture of many machines
     job: str | None = None  # its name there
+    seen_memory: int | None = None
     contents: str | None = None  # the address of an object store, where such a capture keeps its pages
     limit: int = 0  # pages for each base URL; 0 = no limit
     external_hops: int = 0
@@ -145,6 +146,7 @@ OWN: Final = (
             "With --state, the name of the capture in the database.",
             otherwise="its id",
         ),
+        SEEN_MEMORY,
         Setting(
             "skip-cache",
             SWITCH,
@@ -186,7 +188,7 @@ _FIXED: Final = frozenset(
     {
         "url", "limit", "external-hops", "skip-cache", "cache-age", "loose-paths", "include", "exclude",
         "trap-pages", "trap-segments", "trap-repeats", "trap-parameters", "trap-hops", "render", "wait-for",
-        "raw", "replay-unlinked", "urls-from", "urls-column", "state", "job",
+        "raw", "replay-unlinked", "urls-from", "urls-column", "state", "job", "seen-memory",
     }
 )  # fmt: skip
 RESUME_SETTINGS: Final = tuple(setting for setting in CAPTURE_SETTINGS if setting.name not in _FIXED)
@@ -259,6 +261,8 @@ def _refuse_halves(settings: CaptureSettings) -> None:
             )
         if settings.job is not None:
             raise UsageError("--job names a capture in a database: give its address by --state")
+        if settings.seen_memory is not None:
+            raise UsageError("--seen-memory is for a capture in a database: give its address by --state")
     elif settings.passwords:
         raise UsageError("a capture in a database takes passwords by SUMI_AUTH, not from base URLs")
     elif settings.limit and len(settings.urls) > 1:

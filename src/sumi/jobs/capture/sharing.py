@@ -24,6 +24,7 @@ KIND: Final = "capture"
 LOCAL: Final = frozenset(
     {
         *("store", "captures", "contents", "state", "job", "warc", "replay", "replay_unlinked", "identity"),
+        "seen_memory",
         *("index", "history", "processes", "min_free", "browser", "ca_file", "shared_pace", "passwords"),
         *(setting.field for setting in CAPTURE_SETTINGS if setting.group == OPERATING),
     }
@@ -37,7 +38,7 @@ def shared_capture(settings: CaptureSettings, name: str, *, joins: bool) -> Shar
             "a capture in a database has its pages in a store: name one by --store s3://BUCKET/PREFIX"
         )
     recipe = None if joins else shared_recipe(settings, LOCAL, SECRET)
-    return SharedJob(settings.state, name, KIND, recipe, settings.contents)
+    return SharedJob(settings.state, name, KIND, recipe, settings.contents, settings.seen_memory)
 
 
 def settings_for_worker(

@@ -255,6 +255,8 @@ async def _open(
     if settings.store is not None and settings.rewrite_links:
         raise UsageError("--rewrite-links is for files and --store keeps none: leave one of them out")
     if not is_database(settings.state):
+        if settings.seen_memory is not None:
+            raise UsageError("--seen-memory is for a job in a database: give its address by --state")
         address = await _contents(settings, state, home.name)
         backend = None if settings.state is None else StateBackend(settings.state)
         store = open_store(backend, state, job.frontier, clock.now(), settings.durability, tell, lock)

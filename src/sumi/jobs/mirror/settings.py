@@ -41,7 +41,7 @@ from sumi.settings.setting import (
     grouped,
     with_defaults,
 )
-from sumi.settings.shared import SHARED, SharedSettings
+from sumi.settings.shared import SEEN_MEMORY, SHARED, SharedSettings
 from sumi.settings.sources import SECRET, Given, from_keywords, gathered
 
 if TYPE_CHECKING:  # ports load asyncio, which --help does not need
@@ -63,6 +63,7 @@ class MirrorSettings(SharedSettings, frozen=True, kw_only=True):
     layout: Layout | None = None
     state: str | None = None  # a StateBackend, or the address of a database
     job: str | None = None  # its name there
+    seen_memory: int | None = None
     store: str | None = None
     follow_links: bool = False
     hosts: tuple[str, ...] = ()
@@ -268,6 +269,7 @@ _OUTPUT: Final = grouped(
         "With --state postgresql://HOST/DATABASE, the name of the job in the database.",
         otherwise="the host of the site",
     ),
+    SEEN_MEMORY,
     Setting(
         "store",
         STORE,
@@ -306,6 +308,7 @@ LOOKING: Final = tuple(one for one in SETTINGS if one.group != OPERATING and one
 NOT_PLANNED: Final = frozenset(
     {
         *("output", "fresh", "update", "trust-lastmod", "rewrite-links", "state", "job", "store", "history"),
+        "seen-memory",
         *("follow-links", "max-depth", "documents", "assets", "max-asset-size", "max-assets-total"),
         *("drop-duplicates", "min-fidelity", "on-error", "min-free", "durability", "git", "urls-from"),
         *("urls-column", "revisit", "revisit-min", "revisit-max"),

@@ -16,6 +16,7 @@ KIND: Final = "mirror"
 LOCAL: Final = frozenset(
     {
         *("output", "fresh", "update", "state", "job", "warc", "replay", "replay_unlinked", "identity"),
+        "seen_memory",
         *("index", "processes", "min_free", "browser", "ca_file", "shared_pace"),
         *(setting.field for setting in SETTINGS if setting.group == OPERATING),
     }
@@ -26,7 +27,7 @@ def shared_mirror(settings: MirrorSettings, *, joins: bool) -> SharedJob:
     assert settings.state is not None
     name = settings.job or mirror_home(settings)
     recipe = None if joins else shared_recipe(settings, LOCAL, SECRET)
-    return SharedJob(settings.state, name, KIND, recipe, settings.store)
+    return SharedJob(settings.state, name, KIND, recipe, settings.store, settings.seen_memory)
 
 
 def settings_for_worker(

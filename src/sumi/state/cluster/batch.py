@@ -145,6 +145,7 @@ class Batch:
         self.notes: dict[str, str] = {}
         self.open: dict[int, int] = {}  # of buckets that became busy or idle
         self.returned = 0  # pages of the limit that were reserved and are not needed
+        self.done: dict[str, None] = {}  # URLs with which there is nothing more to do, once this is written
         self.was_lost = False
         self.due = asyncio.Event()  # it is not worth while to wait for more
 

@@ -1,8 +1,10 @@
 """The buckets that a worker owns, the frontier over them, and what it has changed since it joined."""
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 
 from sumi.policy import FrontierPolicy
+from sumi.state.cluster.batch import unclean
 from sumi.state.cluster.keys import BUCKETS, bucket_of
 from sumi.state.cluster.owned import OwnedMachine
 from sumi.state.cluster.rows import Opened
@@ -10,8 +12,13 @@ from sumi.state.entries import StoredHost
 
 
 class Holdings:
-    def __init__(self, policy: FrontierPolicy, opened_at: float) -> None:
+    def __init__(self, policy: FrontierPolicy, opened_at: float, most_done: int | None = None) -> None:
+        """``most_done``: URLs with nothing more to do that are kept in memory; None: all."""
         self.policy = policy
+        self.is_partial = False  # some are not in memory
+        self.ownership = 0  # another number whenever buckets come or go
+        self._most_done = most_done
+        self._done: dict[str, None] = {}  # the longest unused first; each is written
         self.machine = OwnedMachine(policy, opened_at)
         self.owned: set[int] = set()
         self.leaving: set[int] = set()  # to be let go once nothing of them is in flight
@@ -39,6 +46,8 @@ class Holdings:
         self.machine.number_from(0.0)
         self.owned, self.leaving = set(), set()
         self._base, self._was_busy = {}, set()
+        self.is_partial, self._done = False, {}
+        self.ownership += 1
 
     def begin(self, asked_from: Mapping[int, float]) -> None:
         """Before anything of these buckets is restored. Their hosts count as asked at the given moments, and
@@ -55,11 +64,51 @@ class Holdings:
         machine, before = self.machine, self.machine.vector()
         latest = machine.next_sequence()
         for row in rows:
-            machine.revive(row, offset)
+            if not self._has_room_for(row):
+                self.is_partial = True
+            else:
+                machine.revive(row, offset)
             if row.sequence > latest:
                 latest = row.sequence
         machine.adopt(latest + 1)
         self._count_from(before)
+
+    def _has_room_for(self, row: Opened) -> bool:
+        if self._most_done is None or not row.is_done:
+            return True
+        if len(self._done) >= self._most_done:
+            return False
+        self._done[unclean(row.url)] = None
+        return True
+
+    def revive(self, rows: Sequence[Opened], offset: float) -> None:
+        """What was forgotten, as it was; it may be forgotten again with the next batch."""
+        before = self.machine.vector()
+        for row in rows:
+            if unclean(row.url) not in self.machine.entries:
+                self.machine.revive(row, offset)
+                if row.is_done:
+                    self._done[unclean(row.url)] = None
+        self._count_from(before)
+
+    def written(self, urls: Sequence[str]) -> None:
+        """There is nothing more to do with these, and the database knows. Forget what there is no room
+        for."""
+        if self._most_done is None:
+            return
+        self._done.update(dict.fromkeys(urls))
+        spare = len(self._done) - self._most_done
+        if spare > 0:
+            before = self.machine.vector()
+            for url in list(islice(self._done, spare)):
+                del self._done[url]
+                self.machine.forget_url(url)
+            self.is_partial = True
+            self._count_from(before)
+
+    def keep(self, url: str) -> None:
+        """What is in memory about it is not written yet."""
+        self._done.pop(url, None)
 
     def restore_hosts(self, hosts: Collection[StoredHost]) -> None:
         for host in hosts:
@@ -98,6 +147,7 @@ class Holdings:
     def own(self, buckets: Collection[int]) -> None:
         """Everything of them is there."""
         self.owned.update(buckets)
+        self.ownership += 1
         self.machine.allow(buckets)
 
     def leave(self, buckets: Collection[int]) -> None:
@@ -111,6 +161,8 @@ class Holdings:
         before = self.machine.vector()
         self.machine.forget(buckets)
         self._count_from(before)
+        self._done = {url: None for url in self._done if url in self.machine.entries}
+        self.ownership += 1
         self.owned.difference_update(buckets)
         self.leaving.difference_update(buckets)
         self._was_busy.difference_update(buckets)

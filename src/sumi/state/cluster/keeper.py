@@ -114,7 +114,9 @@ class Keeper:
         while store.letters and store.judge is not None and store.holdings.owned:
             letters = await store.reader.mail_for(store.holdings.owned - store.holdings.leaving, LETTERS)
             for letter in letters:
-                store.take_in(letter.bucket, letter.id, await store.judge(letter.items))
+                judged = await store.judge(letter.items)
+                await store.recall([item.candidate.url for item in judged])
+                store.take_in(letter.bucket, letter.id, judged)
             await store.flush()
             if len(letters) < LETTERS:
                 break

@@ -181,6 +181,12 @@ class OwnedMachine(FrontierMachine):
         else:
             counts.open[candidate.kind] -= 1
 
+    def forget_url(self, url: str) -> None:
+        """In memory, not in the counts: there is nothing more to do with it."""
+        entry = self.entries.get(url)
+        if entry is not None and (entry.state is SETTLED or entry.state is REFUSED):
+            del self.entries[url]
+
     def vector(self) -> dict[str, int]:
         """What is counted of a job, in one form for all workers."""
         counts = self.counts

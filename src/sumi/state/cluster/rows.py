@@ -147,6 +147,10 @@ class Opened(NamedTuple):
     has_facts: bool | None
     host: str
 
+    @property
+    def is_done(self) -> bool:
+        return self.refused is not None or self.what == "settled"
+
     def candidate(self) -> Candidate:
         referrer = None if self.referrer is None else unclean(self.referrer)
         address = "" if self.address is None else unclean(self.address)
@@ -269,6 +273,12 @@ class Reader:
             async for rows in parts:
                 for start in range(0, len(rows), PART):
                     yield [Opened._make(row) for row in rows[start : start + PART]]
+
+    async def urls_among(self, urls: Sequence[str]) -> list[Opened]:
+        """Those of them that the database knows."""
+        text = f"SELECT {_OPENED} FROM sumi.url u {_LAST} WHERE u.job = %s AND u.key = ANY(%s)"
+        keys = [key_of(host_key(url), url) for url in urls]
+        return [Opened._make(row) for row in await self._ask(text, (self._job, keys))]
 
     async def hosts_of(self, first: int, last: int) -> list[StoredHost]:
         rows = await self._ask(

@@ -15,14 +15,15 @@ import psycopg
 
 from sumi.errors import StateError
 from sumi.events import Listener, Warned
-from sumi.model import Candidate, Hop, Kind, Lease, PageFacts
+from sumi.model import Kind, Lease, PageFacts
 from sumi.policy import FrontierPolicy
 from sumi.ports import Deferral, FrontierStats, HostReport, HostWait, Judge, Judged, RobotsRecord, Settlement
-from sumi.state.cluster.batch import Batch, Standing, amended_row, ending_row, url_row, write
+from sumi.state.cluster.admission import ClusterAdmission
+from sumi.state.cluster.batch import Batch, Standing, amended_row, ending_row, write
 from sumi.state.cluster.holdings import Holdings
 from sumi.state.cluster.keys import bucket_of
 from sumi.state.cluster.membership import Membership, Word
-from sumi.state.cluster.rows import ClusterLedger, Reader
+from sumi.state.cluster.rows import Reader
 from sumi.state.cluster.session import Lost
 from sumi.state.cluster.snapshot import stats_of
 from sumi.state.cluster.timing import Timing, steady
@@ -31,11 +32,10 @@ from sumi.urls import host_key
 
 PAGE = Kind.PAGE
 RESERVED_AT_ONCE = 10  # pages of the limit
-MOST_MAILED = 200_000  # links to hosts of others that are remembered as mailed
 MOST_ENDINGS = 256  # in a batch that waits for more
 
 
-class ClusterStore(ClusterLedger):
+class ClusterStore(ClusterAdmission):
     is_read_whole = False
     torn_bytes = 0
 
@@ -51,14 +51,17 @@ class ClusterStore(ClusterLedger):
         timing: Timing | None = None,
         tell: Listener | None = None,
         heed: Callable[[str], None] | None = None,
+        most_done: int | None = None,
     ) -> None:
         """``clock``: ours, in seconds since the epoch; without one it is taken to be the server's.
-        ``heed``: called with the wish for the whole job (run, pause or stop) whenever it changes."""
+        ``heed``: called with the wish for the whole job (run, pause or stop) whenever it changes.
+        ``most_done``: URLs with nothing more to do that are kept in memory; None: all."""
         self.timing = timing or Timing()
-        super().__init__(Reader(address, job, self.timing, patient=True))
+        super().__init__(
+            Reader(address, job, self.timing, patient=True), Holdings(policy, opened_at, most_done)
+        )
         self.resumed = False
         self.wish = "run"
-        self.holdings = Holdings(policy, opened_at)
         self.member: Membership | None = None
         self.judge: Judge | None = None  # of links that others have found
         self.wake = asyncio.Event()  # something changed that the keeper should look at
@@ -71,12 +74,10 @@ class ClusterStore(ClusterLedger):
         self._heed = heed or (lambda _wish: None)
         self.tell = tell or (lambda _event: None)
         self._opened_at = opened_at
-        self._batch = Batch()
         self._writing = asyncio.Lock()
         self.written_at = 0.0
         self._robots: dict[str, RobotsRecord] = {}  # not written yet
         self._others: dict[str, int] = {}  # totals of everybody else
-        self._mailed: dict[tuple[str, Hop], int] = {}
         self._looked_at = 0.0
         self._is_over = False
         self._keeper: asyncio.Task[None] | None = None
@@ -145,6 +146,7 @@ class ClusterStore(ClusterLedger):
         self._batch.due.set()
         self._batch = Batch()
         self._mailed.clear()
+        self._strangers.clear()
         self._is_over = False
         self.holdings.reset(self.now())
         if self.member is not None:
@@ -179,6 +181,7 @@ class ClusterStore(ClusterLedger):
             self._is_over = self._is_over and not mine.may_open
             try:
                 await self._write(mine)
+                self.holdings.written([url for url in mine.done if url not in self._batch.done])
             except Lost as error:
                 mine.was_lost = True
                 self.lose(error)
@@ -216,9 +219,11 @@ class ClusterStore(ClusterLedger):
             reason = " ".join(str(error).split())
             raise StateError(f"the database refused what was written: {reason}; please report it") from error
 
-    async def _written(self, *, again: Callable[[], None]) -> None:
-        """Write what ``again`` applied; if the session ends, apply it anew in the next one."""
+    async def _written(self, apply: Callable[[], None], about: Sequence[str] = ()) -> None:
+        """Apply something about these URLs and write it; if the session ends, once more in the next one."""
         while True:
+            await self.recall(about)
+            apply()
             with contextlib.suppress(Lost):
                 await self.flush()
                 return
@@ -226,7 +231,6 @@ class ClusterStore(ClusterLedger):
                 if self.failure is not None:
                     raise self.failure
                 await asyncio.sleep(self.timing.idle_word)
-            again()
 
     # ── Frontier ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -236,49 +240,8 @@ class ClusterStore(ClusterLedger):
         def apply() -> None:
             changed[:] = [self.admit(item) for item in judged]
 
-        apply()
-        await self._written(again=apply)
+        await self._written(apply, [item.candidate.url for item in judged])
         return changed
-
-    def admit(self, item: Judged) -> bool:
-        host = host_key(item.candidate.url)
-        if not self.holdings.takes(bucket_of(host)):
-            return self._send(host, item.candidate)
-        machine, url = self.holdings.machine, item.candidate.url
-        was_known = url in machine.entries
-        if not machine.admit(item):
-            return False
-        self._note_url(machine.entries[url], was_known=was_known)
-        return True
-
-    def _note_url(self, entry: Entry, *, was_known: bool) -> None:
-        row = url_row(entry)
-        if was_known:
-            self._batch.changed[row[0]] = row
-        else:
-            self._batch.urls.append(row)
-
-    def _send(self, host: str, candidate: Candidate) -> bool:
-        """Mail a link to the owner of its host, unless that was done lately."""
-        way = (candidate.url, candidate.hop)
-        if self._mailed.get(way, candidate.depth + 1) <= candidate.depth:
-            return False
-        if len(self._mailed) >= MOST_MAILED:
-            self._mailed.clear()
-        self._mailed[way] = candidate.depth
-        self._batch.send(host, candidate)
-        return True
-
-    async def unseen(self, urls: Sequence[str], depth: int, hop: Hop) -> list[str]:
-        if self.holdings.is_whole:
-            return self.holdings.machine.unseen(urls, depth, hop)
-        ours = {url for url in urls if self.holdings.takes(bucket_of(host_key(url)))}
-        news = set(self.holdings.machine.unseen(list(ours), depth, hop))
-        return [
-            url
-            for url in urls
-            if (url in news if url in ours else self._mailed.get((url, hop), depth + 1) > depth)
-        ]
 
     async def lease(self, limit: int, now: float) -> list[Lease]:
         if self.failure is not None:
@@ -332,6 +295,7 @@ class ClusterStore(ClusterLedger):
             self._batch.hosts.add(lease.host)  # with the next batch: the page's own is near
 
     async def settle(self, units: Sequence[Settlement | Deferral]) -> list[bool]:
+        await self.recall([item.candidate.url for unit in units for item in unit.found])
         answers = [self._settle(unit) for unit in units]
         try:
             await self._flush_with_others()
@@ -349,6 +313,8 @@ class ClusterStore(ClusterLedger):
         machine.hosts.allowance -= machine.counts.captured - captured
         if isinstance(unit, Settlement):
             self._note_ending(entry, "settled", unit.at, unit.facts)
+            self.holdings.keep(unit.lease.url)
+            self._batch.done[unit.lease.url] = None
         else:
             self._note_ending(entry, "back" if unit.why is None else "failed", unit.at, None, unit)
         for item in unit.found:
@@ -370,8 +336,7 @@ class ClusterStore(ClusterLedger):
         def apply() -> None:
             moved[:] = [url for url in urls if self._requeue(url, at)]
 
-        apply()
-        await self._written(again=apply)
+        await self._written(apply, urls)
         return len(moved)
 
     def _requeue(self, url: str, at: float) -> bool:
@@ -380,6 +345,7 @@ class ClusterStore(ClusterLedger):
         if not self.holdings.takes(bucket_of(host_key(url))) or not machine.requeue(url):
             return False
         machine.hosts.allowance -= machine.counts.captured - captured
+        self.holdings.keep(url)
         self._note_ending(machine.entries[url], "again", at, None)
         return True
 
@@ -391,8 +357,7 @@ class ClusterStore(ClusterLedger):
                     row = amended_row(entry, new)
                     self._batch.amended[row[0]] = row
 
-        apply()
-        await self._written(again=apply)
+        await self._written(apply, list(facts))
 
     async def hold_host(self, host: str, until: float, why: str) -> None:
         if self.holdings.owns(bucket_of(host)):
@@ -480,8 +445,7 @@ class ClusterStore(ClusterLedger):
         def apply() -> None:
             self._batch.notes[key] = value
 
-        apply()
-        await self._written(again=apply)
+        await self._written(apply)
 
     # ── Team ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -491,8 +455,8 @@ class ClusterStore(ClusterLedger):
         self.wake.set()
 
     def take_in(self, bucket: int, letter: int, judged: Sequence[Judged]) -> None:
-        """Applied and removed from the mail in one transaction; left there if the bucket is no longer
-        ours."""
+        """Recalled before. Applied and removed from the mail in one transaction; left there if the bucket is
+        no longer ours."""
         if self.holdings.takes(bucket):
             for item in judged:
                 self.admit(item)
