@@ -53,7 +53,7 @@ def index_parser() -> SentenceParser:
         "folders", metavar="DIR", nargs="*", help="Folders of captured pages. Default: output and captures."
     )
     parser.add_argument("--rebuild", action="store_true", help="Build it from nothing.")
-    parser.add_argument("--json", action="store_true", help="One JSON object per index.")
+    parser.add_argument("--json", action="store_true", help="One JSON object per index on stdout.")
     return parser
 
 
@@ -95,7 +95,7 @@ def search_parser() -> SentenceParser:
     parser.add_argument("--site", metavar="HOST", default="", help="Only pages of this site.")
     parser.add_argument("--limit", metavar="N", type=_number, default=10, help="The most pages. Default: 10.")
     parser.add_argument("--code", action="store_true", help="Only sections with code.")
-    parser.add_argument("--json", action="store_true", help="One JSON object per page.")
+    parser.add_argument("--json", action="store_true", help="One JSON object per page on stdout.")
     return parser
 
 
@@ -181,7 +181,7 @@ def read_parser() -> SentenceParser:
         "--tokens", metavar="N", type=_number, default=0, help="At most so many tokens. Default: all."
     )
     parser.add_argument("--offset", metavar="N", type=_offset, default=0, help="Where to go on. Default: 0.")
-    parser.add_argument("--json", action="store_true", help="One JSON object.")
+    parser.add_argument("--json", action="store_true", help="One JSON object on stdout.")
     return parser
 
 

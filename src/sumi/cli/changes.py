@@ -58,7 +58,7 @@ def log_parser() -> SentenceParser:
     parser.add_argument("url", metavar="URL", nargs="?", help="A page; without one, the runs are listed.")
     _add_place(parser)
     parser.add_argument("--limit", metavar="N", type=_number, default=20, help="The most lines. Default: 20.")
-    parser.add_argument("--json", action="store_true", help="One JSON object per line.")
+    parser.add_argument("--json", action="store_true", help="One JSON object per version or run on stdout.")
     return parser
 
 
@@ -141,7 +141,7 @@ def diff_parser() -> SentenceParser:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--word", action="store_true", help="Compare words: [-removed-] and {+added+}.")
     form.add_argument("--stat", action="store_true", help="Only the number of lines added and removed.")
-    form.add_argument("--json", action="store_true", help="One JSON object per page.")
+    form.add_argument("--json", action="store_true", help="One JSON object per page on stdout.")
     return parser
 
 
@@ -257,9 +257,15 @@ def feed_parser() -> SentenceParser:
         "folder",
         metavar="DIR",
         nargs="?",
-        help="An output folder, one site's in it, or a folder of captures.",
+        help="An output folder, one site's folder in it, or a folder of captures.",
     )
-    parser.add_argument("--format", choices=("atom", "jsonl"), default="atom", help="Default: atom.")
+    parser.add_argument(
+        "--format",
+        metavar="atom|jsonl",
+        choices=("atom", "jsonl"),
+        default="atom",
+        help="An Atom feed, or JSON lines. Default: atom.",
+    )
     parser.add_argument("--diff", action="store_true", help="With the diff of each change, up to 20 KB.")
     parser.add_argument("--minor", action="store_true", help="Also changes of numbers and dates only.")
     parser.add_argument("--since", metavar="WHEN", default="", help="An age such as 7d or 12h, or a date.")
@@ -355,7 +361,7 @@ def prune_parser() -> SentenceParser:
         "folder",
         metavar="DIR",
         nargs="?",
-        help="An output folder, one site's in it, or a folder of captures.",
+        help="An output folder, one site's folder in it, or a folder of captures.",
     )
     parser.add_argument("--keep", metavar="AGE", required=True, help="Such as 90d, 12h, 4w or 1y.")
     return parser
@@ -380,7 +386,10 @@ def _add_place(parser: SentenceParser) -> None:
         "--in",
         dest="folder",
         metavar="DIR",
-        help="An output folder, one site's in it, or a folder of captures. Default: output and captures.",
+        help=(
+            "An output folder, one site's folder in it, or a folder of captures. "
+            "Default: output and captures."
+        ),
     )
 
 

@@ -10,9 +10,8 @@ from sumi.console.parser import SentenceParser
 from sumi.console.reporters import reporting
 from sumi.console.summary import exit_code
 from sumi.errors import UsageError
-from sumi.jobs.capture.settings import STORE
+from sumi.jobs.capture.settings import FOLDER_OF_CAPTURES, WHERE
 from sumi.jobs.mirror.settings import SETTINGS
-from sumi.settings.kinds import FOLDER
 from sumi.settings.sources import Given, gathered
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ examples:
 
 
 _USUAL = (
-    *("files", "--as", "--output", "--store", "--include", "--exclude", "--max-pages", "--rewrite-links"),
+    *("files", "--as", "--output", "--captures", "--include", "--exclude", "--max-pages", "--rewrite-links"),
     *("--assets", "--fresh", "--json", "--quiet", "--verbose"),
 )
 
@@ -63,7 +62,9 @@ def build_parser() -> SentenceParser:
         metavar="mirror|capture",
         help="A mirror of each site, or one capture of them all. Default: mirror.",
     )
-    add_option(kind, STORE._replace(kind=FOLDER, help="With --as capture: folder of the captures."))
+    add_option(kind, FOLDER_OF_CAPTURES._replace(help="With --as capture: folder of the captures."))
+    # Its name before captures could be in an object store.
+    kind.add_argument("--store", dest="captures", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     add_settings(parser, TABLE)
     add_reporting(parser)
     return parser
@@ -82,8 +83,8 @@ def _mirrors(files: Sequence[str], given: Mapping[str, Given], options: argparse
     from sumi.jobs.mirror.archive_import import archived_sites
     from sumi.jobs.mirror.command import run_reported, run_several
 
-    if "store" in options:
-        raise UsageError("--store is for --as capture; the folder of mirrors is --output")
+    if "captures" in options:
+        raise UsageError("--captures is for --as capture; the folder of mirrors is --output")
     sites = archived_sites(files, gathered(given, os.environ, None, TABLE, ""))
     with reporting(options) as reporter:
         if len(sites) > 1:
@@ -94,8 +95,10 @@ def _mirrors(files: Sequence[str], given: Mapping[str, Given], options: argparse
 def _capture(files: Sequence[str], given: Mapping[str, Given], options: argparse.Namespace) -> int:
     foreign = [f"--{name}" for name in given if name not in _BOTH]
     if foreign:
-        raise UsageError(f"{' and '.join(foreign)}: for mirrors only; a capture takes --store and --include")
-    table = (*(setting for setting in TABLE if setting.name in _BOTH), STORE)
+        raise UsageError(
+            f"{' and '.join(foreign)}: for mirrors only; a capture takes --captures and --include"
+        )
+    table = (*(setting for setting in TABLE if setting.name in _BOTH), *WHERE)
     chosen = gathered(given_flags(options, table), os.environ, None, table, "capture")
     with reporting(options) as reporter:
         return _run_capture(files, chosen, reporter)

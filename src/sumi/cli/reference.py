@@ -219,8 +219,7 @@ def write_pages(docs: Path) -> None:
 
 def _setting_section(setting: Setting) -> list[str]:
     flag = "the only argument" if setting.name == "url" else f"`{setting.flag}`"
-    default = "none; it has to be given" if setting.name == "url" else setting.default_text
-    unit = f" ({setting.unit})" if setting.unit else ""
+    default = "none; it has to be given" if setting.name == "url" else setting.default_with_unit
     several = "; several" if setting.kind.many else ""
     return [
         "",
@@ -229,7 +228,7 @@ def _setting_section(setting: Setting) -> list[str]:
         setting.help,
         "",
         f"- Value: {setting.kind.expects}{several}",
-        f"- Default: {default}{unit}",
+        f"- Default: {default}",
         f"- Flag: {flag}; variable: `{setting.variable}`",
     ]
 

@@ -55,7 +55,7 @@ def build_parser() -> SentenceParser:
         "folders",
         metavar="DIR",
         nargs="*",
-        help="For check: an output folder, one host's folder in it, or a workspace. Default: output. For "
+        help="For check: an output folder, one site's folder in it, or a workspace. Default: output. For "
         "setup: the address of a database, without a password.",
     )
     parser.add_argument("--job", metavar="NAME", help="In a database, which job. Default: the only one.")

@@ -43,7 +43,7 @@ def build_parser() -> SentenceParser:
         metavar="DIR",
         nargs="?",
         default="output",
-        help="An output folder, one host's folder in it, a workspace, or a database. Default: output.",
+        help="An output folder, one site's folder in it, a workspace, or a database. Default: output.",
     )
     parser.add_argument("--json", action="store_true", help="One JSON object per job on stdout.")
     parser.add_argument("--job", metavar="NAME", help="In a database, which job. Default: all.")

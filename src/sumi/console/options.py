@@ -168,4 +168,4 @@ def add_save_config(group: argparse._ArgumentGroup) -> None:
 def _help(setting: Setting) -> str:
     if setting.name == "url" or setting.kind.many:
         return setting.help
-    return f"{setting.help} Default: {setting.default_text}."
+    return f"{setting.help} Default: {setting.default_with_unit}."

@@ -33,7 +33,7 @@ def sites_in(places: list[Path]) -> list[Site]:
     if not found:
         where = ", ".join(str(place) for place in places)
         raise UsageError(
-            f"{where} holds no history: give the --output folder of a mirror or the --store of captures; "
+            f"{where} holds no history: give the --output folder of a mirror or the --captures folder; "
             "a run writes one unless it has --no-history"
         )
     return found

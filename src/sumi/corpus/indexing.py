@@ -76,8 +76,8 @@ def sources_in(places: Iterable[Place]) -> dict[Path, list[Source]]:
     if not found:
         where = ", ".join(str(place) for place in named)
         raise UsageError(
-            f"{where} holds nothing that was captured: give the --output folder of a mirror, the --store of "
-            "captures, a workspace or a map, or make one first: sumi mirror URL"
+            f"{where} holds nothing that was captured: give the --output folder of a mirror, the --captures "
+            "folder, a workspace or a map, or make one first: sumi mirror URL"
         )
     by_root: dict[Path, list[Source]] = {}
     for (root, _), source in found.items():

@@ -100,7 +100,7 @@ def command_for(request: JobRequest, places: Sequence[Path]) -> list[str]:
         case "mirror":
             words = ["mirror", *flags, "--output", str(place)]
         case "capture":
-            words = ["capture", *flags, "--store", str(store_in(place))]
+            words = ["capture", *flags, "--captures", str(store_in(place))]
         case "crawl":
             # In one process, so that it is one job here, too, with one count of everything.
             words = ["run", "--unified", *flags, "--workspace", str(_folder_in(place, "crawl", starts[0]))]
@@ -153,7 +153,7 @@ def again_command(job: Job, role: str, saved: dict[str, Any] | None, *, update: 
     of a mirror the last one that was given here, or one made of what the job has saved."""
     match job.kind:
         case JobKind.CAPTURE:
-            return ["capture", "resume", job.name, "--store", str(job.root)]
+            return ["capture", "resume", job.name, "--captures", str(job.root)]
         case JobKind.CRAWL:
             commands = {
                 "crawler": ("crawl", "run"),
@@ -213,7 +213,7 @@ def log_place(words: Sequence[str]) -> tuple[Path, str]:
         case "mirror":
             return _after(words, "--output"), host_folder(words[-1])
         case "capture":
-            return _after(words, "--store"), CAPTURE_LOG
+            return _after(words, "--captures"), CAPTURE_LOG
         case "run":
             return _after(words, "--workspace"), _CRAWL_STATE
         case _:

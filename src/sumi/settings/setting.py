@@ -2,8 +2,9 @@
 reference are made. A default is defined once, in the struct that the values go into.
 """
 
+import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -12,6 +13,7 @@ from sumi.settings.kinds import Kind, size_text
 TAKE, PACE, NETWORK, LIMITS = "What to take", "Politeness", "Network", "Limits"
 RENDERING, OUTPUT, OPERATING = "Rendering", "Output and state", "Unattended runs"
 GROUPS = (TAKE, PACE, NETWORK, RENDERING, LIMITS, OUTPUT, OPERATING)
+_PLURAL: Final = re.compile(r"s\b")  # of "requests/s per host", the first
 
 
 class Setting(NamedTuple):
@@ -49,6 +51,16 @@ class Setting(NamedTuple):
     @property
     def default_text(self) -> str:
         return self.otherwise or _shown(self.default, self.kind)
+
+    @property
+    def default_with_unit(self) -> str:
+        """``120 seconds``. 0 has none: it switches something off."""
+        is_number = isinstance(self.default, int | float) and self.kind.placeholder != "SIZE"
+        if self.otherwise or not (is_number and self.unit and self.default):
+            return self.default_text
+        return (
+            f"{self.default_text} {_PLURAL.sub('', self.unit, count=1) if self.default == 1 else self.unit}"
+        )
 
 
 def grouped(group: str, *settings: Setting) -> tuple[Setting, ...]:

@@ -68,8 +68,8 @@ def test_running_it_again_takes_nothing_twice(
 def test_an_import_as_a_capture_is_one_job_however_often_it_runs(
     run_sumi: RunSumi, site: FolderSite, archive: Path, tmp_path: Path
 ) -> None:
-    for _ in range(2):
-        done = run_sumi("import", "warc", str(archive), "--as", "capture", "--store", "captures")
+    for option in ("--captures", "--store"):  # its name before, too
+        done = run_sumi("import", "warc", str(archive), "--as", "capture", option, "captures")
         assert done.returncode == 0, done.stderr
     (job,) = run_sumi("capture", "list", "--json").stdout.splitlines()
     assert json.loads(job)["pages_processed"] == PAGES + 1
@@ -96,10 +96,10 @@ def test_what_only_one_kind_of_import_takes_is_refused_for_the_other(
     run_sumi: RunSumi, archive: Path
 ) -> None:
     as_capture = run_sumi("import", str(archive), "--as", "capture", "--rewrite-links")
-    as_mirror = run_sumi("import", str(archive), "--store", "captures")
+    as_mirror = run_sumi("import", str(archive), "--captures", "captures")
     assert (as_capture.returncode, as_mirror.returncode) == (2, 2)
     assert "--rewrite-links: for mirrors only" in as_capture.stderr
-    assert "--store is for --as capture" in as_mirror.stderr
+    assert "--captures is for --as capture" in as_mirror.stderr
 
 
 def warc_response(url: str, media: str, body: bytes) -> bytes:

@@ -168,7 +168,7 @@ _LIST_EXAMPLES = """\
 def list_parser() -> SentenceParser:
     words = "Lists the captures in a folder and their states, oldest first."
     parser = _parser("list", words, _LIST_EXAMPLES)
-    parser.add_argument("--json", action="store_true", help="One JSON object per job.")
+    parser.add_argument("--json", action="store_true", help="One JSON object per job on stdout.")
     return parser
 
 
@@ -201,7 +201,9 @@ def show_parser() -> SentenceParser:
     words = "Shows the state of a job, its pages with all their URLs, near-duplicates, and failures."
     parser = _parser("show", words, _SHOW_EXAMPLES, job="the last one")
     parser.add_argument(
-        "--json", action="store_true", help="Write JSON: the job, its pages, groups and failures."
+        "--json",
+        action="store_true",
+        help="JSON lines on stdout: the job, its pages, groups and failures.",
     )
     return parser
 

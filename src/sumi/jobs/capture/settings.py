@@ -168,9 +168,9 @@ HELP: Final[Mapping[str, str]] = {
     "auth": "Basic authentication for the scheme, host and port of the base URLs only; refused if they have "
     "several: then write each password into its URL. Prefer the environment variable to the flag: other "
     "users of the machine can see flags.",
-    "header": "An additional header for the scheme, host and port of the base URLs only; refused if they "
+    "header": "An extra header for the scheme, host and port of the base URLs only; refused if they "
     "have several: then use --header-for. Repeatable.",
-    "header_for": "An additional header for one site among several base URLs, or another site that the job "
+    "header_for": "An extra header for one site among several base URLs, or another site that the job "
     "covers. Repeatable.",
     "raw": "Keep the original pages, compressed, so that later captures need not fetch them again.",
 }

@@ -292,7 +292,7 @@ def analyze_parser() -> SentenceParser:
     _add_place(parser)
     _add_level(parser, Level.DOMAIN)
     parser.add_argument("--top", type=int, default=20, metavar="N", help="Length of each list. Default: 20.")
-    parser.add_argument("--json", action="store_true", help="Write one JSON object.")
+    parser.add_argument("--json", action="store_true", help="One JSON object on stdout.")
     return parser
 
 
@@ -346,7 +346,7 @@ def diff_parser() -> SentenceParser:
     parser.add_argument("old", metavar="RUN", type=int, help="Number of the earlier run.")
     parser.add_argument("new", metavar="RUN", type=int, help="Number of the later run.")
     _add_place(parser)
-    parser.add_argument("--json", action="store_true", help="One JSON object per difference.")
+    parser.add_argument("--json", action="store_true", help="One JSON object per difference on stdout.")
     return parser
 
 

@@ -57,7 +57,9 @@ def build_parser() -> SentenceParser:
     parser.add_argument("--why", default="", metavar="TEXT", help="The reason, kept with the decision.")
     parser.add_argument("--who", metavar="NAME", help="Who decides. Default: your user name.")
     parser.add_argument("--top", type=int, default=20, metavar="N", help="Length of the list. Default: 20.")
-    parser.add_argument("--json", action="store_true", help="One JSON object per domain or decision.")
+    parser.add_argument(
+        "--json", action="store_true", help="One JSON object per domain or decision on stdout."
+    )
     return parser
 
 

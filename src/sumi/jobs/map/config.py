@@ -306,10 +306,14 @@ _SETTINGS: Final = (
     *in_section(
         "crawler",
         CrawlerConfig,
-        Setting("max-depth", whole(0, _U32, "links"), "How many links away from a seed."),
+        Setting("max-depth", whole(0, _U32, "links"), "The most links between a seed and a page."),
         Setting("max-concurrent-pages-open", whole(1, 100, "pages"), "Pages at once, over all domains."),
-        Setting("minimum-time-on-page", whole(100, _DAY_MS, "milliseconds"), "Between requests to a domain."),
-        Setting("max-domain-requests", whole(1, _U32, "requests"), "To one domain, per run."),
+        Setting(
+            "minimum-time-on-page",
+            whole(100, _DAY_MS, "milliseconds"),
+            "Milliseconds between requests to one domain.",
+        ),
+        Setting("max-domain-requests", whole(1, _U32, "requests"), "Requests to one domain per run."),
         Setting(
             "max-pages-under", many(PATH_BUDGET), "At most N pages whose path matches, such as /blog/**=200."
         ),

@@ -76,7 +76,7 @@ def build_parser() -> SentenceParser:
         action="store_true",
         help="Instead of the Markdown: what of the page is not in it, by class, in the order of the page.",
     )
-    result.add_argument("--json", action="store_true", help="Write everything as one JSON object.")
+    result.add_argument("--json", action="store_true", help="Everything as one JSON object on stdout.")
     result.add_argument("-o", "--output", metavar="FILE", help="Write to this file instead of stdout.")
     add_settings(parser, _TABLE)
     return parser

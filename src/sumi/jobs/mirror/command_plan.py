@@ -52,7 +52,7 @@ def build_parser() -> SentenceParser:
     report.add_argument(
         "--sample", metavar="N", type=int, default=SAMPLE, help=f"Pages to sample. Default: {SAMPLE}."
     )
-    report.add_argument("--json", action="store_true", help="Write the plan as one JSON object to stdout.")
+    report.add_argument("--json", action="store_true", help="One JSON object on stdout.")
     report.add_argument("-q", "--quiet", action="store_true", help="Show no progress, only the plan.")
     return parser
 

@@ -38,13 +38,16 @@ def build_parser() -> SentenceParser:
         metavar="DIR",
         nargs="?",
         default="output",
-        help="An output folder with all its sites, or one host's folder in it. Default: output.",
+        help="An output folder with all its sites, or one site's folder in it. Default: output.",
     )
     parser.add_argument("--dry-run", action="store_true", help="Change nothing; show what would change.")
     parser.add_argument("--diff", action="store_true", help="Show the changed lines of every file.")
     parser.add_argument("--json", action="store_true", help="One JSON object per page on stdout.")
     parser.add_argument(
-        "--processes", metavar="N", type=int, help="Worker processes; 0 for none. Default: by core count."
+        "--processes",
+        metavar="N",
+        type=int,
+        help="Worker processes; 0 for none. Default: by the number of cores.",
     )
     return parser
 

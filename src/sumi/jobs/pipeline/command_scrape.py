@@ -146,7 +146,7 @@ def replay_parser() -> SentenceParser:
     )
     add_config(parser)
     add_run_id(parser)
-    parser.add_argument("--json", action="store_true", help="The result as a JSON object on stdout.")
+    parser.add_argument("--json", action="store_true", help="One JSON object on stdout.")
     return parser
 
 

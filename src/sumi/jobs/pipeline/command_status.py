@@ -119,7 +119,7 @@ def _parser(command: str, description: str) -> SentenceParser:
         epilog=f"examples:\n  {command} --config github.yaml\n  {command} --config github.yaml --json\n",
     )
     add_config(parser)
-    parser.add_argument("--json", action="store_true", help="A JSON object on stdout.")
+    parser.add_argument("--json", action="store_true", help="One JSON object on stdout.")
     return parser
 
 

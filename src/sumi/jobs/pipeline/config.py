@@ -321,7 +321,8 @@ CRAWL_SETTINGS: Final = (
         Setting(
             "max_depth",
             whole(0, 10_000, "links"),
-            "The most links between a seed and a page. Default: no limit.",
+            "The most links between a seed and a page.",
+            otherwise="no limit",
         ),
     ),
     *in_section(

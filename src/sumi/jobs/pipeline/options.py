@@ -153,13 +153,16 @@ def add_running(parser: SentenceParser, *, new_run: bool = True) -> None:
         metavar="batch|strict",
         choices=tuple(Durability),
         default=Durability.BATCH,
-        help="batch survives a crash; strict survives a power cut too, and is slower. Default: batch.",
+        help=(
+            "batch survives a crash of the process; strict survives a power cut too, and is slower. "
+            "Default: batch."
+        ),
     )
     parser.add_argument(
         "--processes",
         metavar="N",
         type=int,
-        help="Processes that parse pages. Default: by the number of cores.",
+        help="Worker processes that parse pages. Default: by the number of cores.",
     )
     parser.add_argument(
         "--min-free", metavar="SIZE", help="Stop when less disk space is free, such as 1G; 0 for no check."
