@@ -98,8 +98,10 @@ def test_a_crawl_is_begun_stopped_continued_and_repeated(
         expect(page.get_by_role("button", name="Update")).to_be_visible()
         assert sight.troubles == []
     told = json.loads(run_sumi("status", str(workspace), "--json").stdout)
+    counts = {name: count for name, count in told["outcomes"].items() if count}
+    # What is shown may be of a moment before the process ended, until the job has been read again.
+    wait_until(window.process, lambda: window.jobs()[0]["outcomes"] == counts)
     (job,) = window.jobs()
-    assert job["outcomes"] == {name: count for name, count in told["outcomes"].items() if count}
     assert job["outcomes"]["excluded"] == 1  # p7
     assert (job["state"], job["discovered"]) == (told["state"], told["discovered"])
 
