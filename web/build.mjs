@@ -12,7 +12,7 @@ mkdirSync(target, { recursive: true });
 
 await build({
   absWorkingDir: here,
-  entryPoints: { app: "src/main.js", map: "src/map_canvas.js" },
+  entryPoints: { app: "src/main.js", map: "src/map_canvas.js", plot: "src/plot.js" },
   outdir: target,
   bundle: true,
   minify: true,
@@ -20,7 +20,7 @@ await build({
   target: "es2022",
   charset: "utf8",
   legalComments: "none",
-  external: ["/static/map.js"],
+  external: ["/static/map.js", "/static/plot.js"],
 });
 await build({
   absWorkingDir: here,

@@ -9,7 +9,8 @@ from playwright.sync_api import Browser, Dialog, Page
 
 from tests.serve.windows import OpenWindow
 
-# Every field and button has a name; text has contrast enough; nothing is wider than the screen.
+# Every field and button has a name; text has contrast enough; nothing is wider than the screen; headings
+# follow each other.
 CHECKS = """() => {
   const faults = [];
   for (const element of document.querySelectorAll("a, button, input, select, [role=region], iframe")) {
@@ -50,6 +51,22 @@ CHECKS = """() => {
     if (title.getBoundingClientRect().height > 130) faults.push("a title of " + title.textContent.length);
   }
   if (!document.querySelector("main")) faults.push("no main");
+  let level = 0;
+  for (const heading of document.querySelectorAll("main :is(h1, h2, h3, h4)")) {
+    if (!heading.checkVisibility()) continue;
+    const own = Number(heading.tagName[1]);
+    if (own > level + 1) faults.push(`h${own} after h${level}: ${heading.textContent}`);
+    level = own;
+  }
+  // A role that asks for others around it, or for keys that nobody wrote, misleads a screen reader.
+  for (const odd of document.querySelectorAll("[role=row], [role=treeitem], :is(ul, ol)[role]")) {
+    faults.push("role: " + odd.outerHTML.slice(0, 80));
+  }
+  // A link among words is told by more than its colour.
+  for (const link of document.querySelectorAll(".crumbs a, .aside a")) {
+    const line = getComputedStyle(link).textDecorationLine;
+    if (!line.includes("underline")) faults.push("plain: " + link.textContent);
+  }
   return faults;
 }"""
 

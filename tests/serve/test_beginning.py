@@ -66,10 +66,10 @@ def test_a_crawl_is_begun_stopped_continued_and_repeated(
         page = sight.page
         sight.go("/new")
         page.get_by_label("Kind").select_option("crawl")
-        page.locator("input[name=url]").fill("ftp://example.org")
+        page.locator("[name=url]").fill("ftp://example.org")
         page.get_by_role("button", name="Start").click()
         expect(page.get_by_role("alert")).to_contain_text("but must be an http")  # the command's own words
-        page.locator("input[name=url]").fill(site.url)
+        page.locator("[name=url]").fill(site.url)
         page.get_by_label("Requests a second, per host").fill("50")
         page.get_by_label("No URLs that match").fill(".*p7.*")
         page.get_by_role("button", name="Plan first").click()
@@ -116,16 +116,16 @@ def test_a_map_is_begun_reviewed_and_obeys(
         sight.go("/new")
         page.get_by_label("Kind").select_option("map")
         expect(page.get_by_role("button", name="Plan first")).to_have_count(0)
-        page.locator("input[name=url]").fill("nowhere")
+        page.locator("[name=url]").fill("nowhere")
         page.get_by_role("button", name="Start").click()
         expect(page.get_by_role("alert")).to_contain_text("is no domain such as example.org")
         assert list((tmp_path / "library").iterdir()) == []
-        page.locator("input[name=url]").fill(site.url)
+        page.locator("[name=url]").fill(site.url)
         page.get_by_label("Milliseconds between requests").fill("100")
         page.get_by_label("How the site's owner can reach you").fill("me@example.org")
         expect(page.get_by_text("--contact-email=me@example.org")).to_be_visible()
         words = _line(page)
-        page.locator("input[name=url]").press("Enter")
+        page.locator("[name=url]").press("Enter")
         expect(page.get_by_role("heading", name=f"map-{site.home}/map.db", level=1)).to_be_visible()
         expect(page.get_by_text("limited", exact=True)).to_be_visible()
         assert words == [

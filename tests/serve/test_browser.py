@@ -192,10 +192,10 @@ def test_a_job_from_its_plan_to_its_changes(browser: Browser, spawn_sumi: SpawnS
         page = sight.page
         expect(page.get_by_text("No jobs yet")).to_be_visible()
         page.get_by_role("link", name="New job").click()
-        page.locator("input[name=url]").fill("ftp://example.org")
+        page.locator("[name=url]").fill("ftp://example.org")
         page.get_by_role("button", name="Start").click()
         expect(page.get_by_role("alert")).to_contain_text("but must be")  # the command's own words
-        page.locator("input[name=url]").fill(site.url)
+        page.locator("[name=url]").fill(site.url)
         page.get_by_label("Requests a second, per host").fill("4")
         expect(
             page.get_by_text(f"sumi mirror --rate-limit=4 --output {tmp_path}/library -- {site.url}")
@@ -208,7 +208,7 @@ def test_a_job_from_its_plan_to_its_changes(browser: Browser, spawn_sumi: SpawnS
         page.get_by_role("button", name="Pause").click()
         expect(page.get_by_text("paused", exact=True)).to_be_visible()
         page.get_by_label("Requests at once").fill("3")
-        page.get_by_label("Requests a second, per host").fill("2")
+        page.get_by_label("Requests a second, per host").fill("0.5")  # it must not end meanwhile
         page.get_by_role("button", name="Apply").click()
         expect(page.get_by_text("now 3; over all hosts")).to_be_visible()
         page.get_by_role("button", name="Resume").click()

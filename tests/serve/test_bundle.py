@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "src" / "sumi" / "serve" / "static"
 FIRST_LOAD = ("index.html", "app.js", "app.css", "icon.svg")
-MOST_BYTES = 70 * 1024  # gzipped
+MOST_BYTES = 48 * 1024  # gzipped
 
 
 @pytest.mark.skipif(

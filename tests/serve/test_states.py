@@ -1,5 +1,6 @@
 """What screens show when there is nothing, not yet anything, or too much: in a real Chromium."""
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -147,3 +148,58 @@ def test_a_hundred_thousand_rows_scroll_by_key(
     last = window.get(f"/api/jobs/{job}/pages?after={quote(url(99_998), safe='')}").json
     assert [row["title"] for row in last["rows"]] == ["<i>Page</i> 99999"]
     assert last["next"] is None
+
+
+def test_a_mistyped_address_leads_back(browser: Browser, window: OpenWindow) -> None:
+    assert window.get("/nowhere/at/all").status == 404
+    assert window.get("/api/nowhere").json == {"error": "There is no such address."}
+    with looking_at(browser, window) as sight:
+        sight.go("/nowhere/at/all")
+        expect(sight.page.get_by_role("heading", name="There is no such page", level=1)).to_be_visible()
+        assert sight.faults() == []
+        sight.page.get_by_role("link", name="All jobs").last.click()
+        expect(sight.page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+
+
+def test_a_page_that_nobody_sees_follows_nothing(browser: Browser, window: OpenWindow) -> None:
+    """A browser has six connections to one host: as many tabs in the background would stop the seventh."""
+    hide = """hidden => {
+      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    with looking_at(browser, window) as sight:
+        page = sight.page
+        expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+        expect(page.locator(".job")).to_have_count(1)
+        with page.expect_event("requestfailed", lambda request: "/api/events" in request.url):
+            page.evaluate(hide, True)
+        with page.expect_response(lambda response: "/api/events" in response.url):
+            page.evaluate(hide, False)
+
+
+def test_a_window_that_is_opened_again_with_its_key_is_at_once_whole(
+    browser: Browser, spawn_sumi: SpawnSumi, tmp_path: Path
+) -> None:
+    make_mirror(tmp_path / "library", 3)
+    (tmp_path / "key").write_text("k" * 40)
+    (tmp_path / "key").chmod(0o600)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    words = ("serve", "library", "--port", str(port), "--token-file", "key")
+    env = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    def start() -> OpenWindow:
+        process = spawn_sumi(*words, env=env)
+        wait_until(process, lambda: "Ctrl-C" in process.stderr.read_text())
+        return OpenWindow(process, port, "k" * 40)
+
+    window = start()
+    with looking_at(browser, window) as sight:
+        expect(sight.page.get_by_text("3 URLs")).to_be_visible()
+        window.process.process.kill()
+        window.process.process.wait()
+        expect(sight.page.get_by_role("alert")).to_contain_text("Is sumi serve still running?")
+        expect(sight.page.get_by_text("3 URLs")).to_be_visible()  # what was known stays
+        start()
+        expect(sight.page.get_by_role("alert")).to_have_count(0)
+        assert sight.troubles == []

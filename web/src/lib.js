@@ -109,11 +109,12 @@ export function useAnswer(path, values, { every = 0, job = null } = {}) {
 }
 
 // Numbers as they change, of all jobs or of one. Without a stream (too many pages are open) it asks instead.
+// A browser has six connections to one host: a page that nobody sees gives its own back.
 export function useLive(job) {
   const [state, set] = useState({ jobs: null, log: -1, error: null });
   useEffect(() => {
     let timer = 0;
-    const source = new EventSource(withQuery("/api/events", { job }));
+    let source = null;
     const poll = async () => {
       try {
         set({ jobs: job ? [await ask(`/api/jobs/${job}`)] : await ask("/api/jobs"), log: Date.now(), error: null });
@@ -121,14 +122,28 @@ export function useLive(job) {
         set((before) => ({ ...before, error }));
       }
     };
-    source.addEventListener("jobs", (event) => set({ ...JSON.parse(event.data), error: null }));
-    source.onerror = () => {
-      poll();
-      if (source.readyState === EventSource.CLOSED && !timer) timer = setInterval(poll, 3000);
+    const open = () => {
+      source = new EventSource(withQuery("/api/events", { job }));
+      source.addEventListener("jobs", (event) => set({ ...JSON.parse(event.data), error: null }));
+      // What it knows already is not sent again: that it answers is news enough.
+      source.onopen = () => set((before) => (before.error ? { ...before, error: null } : before));
+      source.onerror = () => {
+        poll();
+        if (source.readyState === EventSource.CLOSED && !timer) timer = setInterval(poll, 3000);
+      };
     };
-    return () => {
-      source.close();
+    const shut = () => {
+      source?.close();
+      source = null;
       clearInterval(timer);
+      timer = 0;
+    };
+    const look = () => (document.hidden ? shut() : source || open());
+    look();
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      document.removeEventListener("visibilitychange", look);
+      shut();
     };
   }, [job]);
   return { data: state.jobs, log: state.log, error: state.error, reload: () => {} };
@@ -177,7 +192,8 @@ export function until(at) {
 }
 
 const times = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
-export const when = (at) => (at ? times.format(new Date(at * 1000)) : "–");
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+export const when = (at, today) => (at ? (today ? clock : times).format(new Date(at * 1000)) : "–");
 export const words = (name) => (name ?? "").replaceAll("_", " ");
 export const shortUrl = (url) => (url ?? "").replace(/^https?:\/\//, "");
 export const pathOf = (url) => {

@@ -72,7 +72,8 @@ function Screen() {
   if (first === "search") return html`<${SearchScreen} />`;
   if (first === "due") return html`<${DueScreen} />`;
   if (first === "new") return html`<${NewScreen} />`;
-  return html`<div class="empty"><h3>There is no such page</h3><p><${Link} to="/">All jobs</${Link}></p></div>`;
+  document.title = "No such page · Sumi";
+  return html`<div class="empty"><h1>There is no such page</h1><p><${Link} to="/">All jobs</${Link}></p></div>`;
 }
 
 function App() {

@@ -1,6 +1,6 @@
 // The parts that screens are made of.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { ask, count, html, percent, plural, session, tell, words } from "./lib.js";
+import { ask, count, html, percent, plural, session, shortUrl, tell, words } from "./lib.js";
 
 const ENDINGS = [
   ["done", "done"],
@@ -40,7 +40,7 @@ export function Problem({ error, retry }) {
 
 export function Empty({ title, children }) {
   return html`<div class="empty"><svg viewBox="0 0 32 32" aria-hidden="true"><path d="M16 4c4.600 5.600 7.400 9.200 7.400 13.200a7.400 7.400 0 0 1-14.800 0C8.600 13.200 11.400 9.600 16 4z" /></svg>
-    <h3>${title}</h3><p>${children}</p></div>`;
+    <h2>${title}</h2><p>${children}</p></div>`;
 }
 
 // The three states of an answer, or what is made of it.
@@ -68,7 +68,7 @@ export function Copy({ text }) {
 }
 
 export function Command({ line }) {
-  return html`<div class="command"><code>${line}</code><${Copy} text=${line} /></div>`;
+  return html`<div class="command"><code tabindex=${line.length > 400 ? 0 : undefined}>${line}</code><${Copy} text=${line} /></div>`;
 }
 
 export function Outcome({ name, rule }) {
@@ -127,7 +127,7 @@ export function Rows({ address, values, row, head, height = 44, empty, what = "r
   const { top, seen } = view;
   const shown = current.rows.slice(top, top + seen);
   return html`<div class=${wide ? "rows linked" : "rows"} ref=${box} tabindex="0" role="region" aria-label=${what}>
-    ${head && html`<div class="row head" role="row">${head}</div>`}
+    ${head && html`<div class="row head">${head}</div>`}
     <div class="extent" style=${{ height: `${current.rows.length * height}px` }}>
       <div style=${{ transform: `translateY(${top * height}px)` }}>
         ${shown.map((each) => html`<div class="row" key=${each.id} style=${{ height: `${height}px` }}>${row(each)}</div>`)}
@@ -182,7 +182,7 @@ export function Dialog({ title, close, children }) {
   useEffect(() => {
     element.current?.showModal();
   }, []);
-  return html`<dialog ref=${element} onClose=${close} aria-label=${title}><header><h3>${title}</h3><button class="icon" aria-label="Close" onClick=${() => element.current.close()}>×</button></header>${children}</dialog>`;
+  return html`<dialog ref=${element} onClose=${close} aria-label=${title}><header><h2>${title}</h2><button class="icon" aria-label="Close" onClick=${() => element.current.close()}>×</button></header>${children}</dialog>`;
 }
 
 // On a narrow screen the chosen tab may be beyond its edge.
@@ -191,5 +191,9 @@ export function inSight(nav) {
   if (chosen && nav.scrollWidth > nav.clientWidth) nav.scrollLeft = Math.max(0, chosen.offsetLeft - nav.offsetLeft - 40);
 }
 
-// Most maps are a map.db: its folder tells them apart.
-export const nameOf = (job) => (job.kind === "map" ? `${job.folder.split("/").at(-1)}/${job.name}` : job.name);
+// Most maps are a map.db: its folder tells them apart. A capture has only a number: what it was given says more.
+export function nameOf(job) {
+  if (job.kind === "map") return `${job.folder.split("/").at(-1)}/${job.name}`;
+  const [first, ...more] = job.kind === "capture" ? job.target.split(", ") : [job.name];
+  return first ? shortUrl(first) + (more.length ? ` and ${count(more.length)} more` : "") : job.name;
+}

@@ -34,6 +34,7 @@ from sumi.serve.window import Handler, Refused, Window, answer
 STATIC: Final = {
     "app.js": "text/javascript",
     "map.js": "text/javascript",
+    "plot.js": "text/javascript",
     "app.css": "text/css",
     "icon.svg": "image/svg+xml",
 }
@@ -141,7 +142,17 @@ def make_app(jobs: Jobs, access: Access, views: Views | None = None) -> Guard:
         Route(path, _endpoint(window, handler), methods=["POST"]) for path, handler in _CHANGES.items()
     ]
     mcp = Route("/mcp", agents, methods=["POST"])
-    return Guard(Starlette(routes=[*looks, *changes, mcp], lifespan=lifespan), access)
+    unknown = {404: _show_unknown}
+    return Guard(
+        Starlette(routes=[*looks, *changes, mcp], lifespan=lifespan, exception_handlers=unknown), access
+    )
+
+
+async def _show_unknown(request: Request, _error: Exception) -> Response:
+    """A mistyped address is still a page of the window, which says so and leads back."""
+    if request.url.path.startswith(("/api/", "/raw/", "/static/", "/feed/")):
+        return _problem(404, "There is no such address.")
+    return Response(_static("index.html"), 404, media_type="text/html")
 
 
 def _endpoint(window: Window, handler: Handler) -> Callable[[Request], Awaitable[Response]]:

@@ -28,6 +28,7 @@ class JobRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rate_limit: str = ""
     concurrency: str = ""
     max_depth: str = ""
+    external_hops: str = ""  # of a capture
     domain_requests: str = ""
     pause: str = ""  # of a map, in milliseconds
     include: tuple[str, ...] = ()
@@ -39,7 +40,7 @@ class JobRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _RENDER: Final = {"render": "--render=auto"}
-_FLAGS: Final[dict[str, dict[str, str]]] = {
+FLAGS: Final[dict[str, dict[str, str]]] = {
     "mirror": {
         "max_pages": "--max-pages",
         "rate_limit": "--rate-limit",
@@ -55,7 +56,8 @@ _FLAGS: Final[dict[str, dict[str, str]]] = {
     "capture": {
         "max_pages": "--limit",
         "rate_limit": "--rate-limit",
-        "concurrency": "--concurrency",
+        "concurrency": "--workers",
+        "external_hops": "--external-hops",
         "contact": "--contact",
         "include": "--include",
         "exclude": "--exclude",
@@ -85,8 +87,8 @@ _CRAWL_STATE, _MAP_DATABASE = "frontier", "map.db"
 
 
 def command_for(request: JobRequest, places: Sequence[Path]) -> list[str]:
-    if request.kind not in _FLAGS:
-        raise UsageError(f"a job is one of {', '.join(_FLAGS)}")
+    if request.kind not in FLAGS:
+        raise UsageError(f"a job is one of {', '.join(FLAGS)}")
     if not 0 <= request.folder < len(places):
         raise UsageError("this window has no such folder")
     place = places[request.folder]
@@ -95,7 +97,7 @@ def command_for(request: JobRequest, places: Sequence[Path]) -> list[str]:
     starts = request.url.split()
     if not starts:
         raise UsageError("there is no address to start from")
-    flags = list(_flags(request, _FLAGS[request.kind]))
+    flags = list(_flags(request, FLAGS[request.kind]))
     match request.kind:
         case "mirror":
             words = ["mirror", *flags, "--output", str(place)]
@@ -142,7 +144,7 @@ def _reached_by(contact: str) -> str:
 def plan_command(request: JobRequest) -> list[str]:
     if request.kind == "map":
         raise UsageError("a plan is of one site: a map is bounded by its requests to each domain")
-    of_mirror = _FLAGS["mirror"]
+    of_mirror = FLAGS["mirror"]
     named = _PLANNED_OF_CRAWL if request.kind == "crawl" else of_mirror.keys() - _RENDER.keys()
     flags = _flags(request, {field: flag for field, flag in of_mirror.items() if field in named})
     return ["plan", *flags, "--", *request.url.split()[:1]]
@@ -211,14 +213,14 @@ def log_place(words: Sequence[str]) -> tuple[Path, str]:
     """Where the events of a new job go: a mirror is known by its host, a capture only once it has begun."""
     match words[0]:
         case "mirror":
-            return _after(words, "--output"), host_folder(words[-1])
+            return Path(_after(words, "--output")), host_folder(_after(words, "--"))
         case "capture":
-            return _after(words, "--captures"), CAPTURE_LOG
+            return Path(_after(words, "--captures")), CAPTURE_LOG
         case "run":
-            return _after(words, "--workspace"), _CRAWL_STATE
+            return Path(_after(words, "--workspace")), _CRAWL_STATE
         case _:
-            return _after(words, "--output"), _MAP_DATABASE
+            return Path(_after(words, "--output")), _MAP_DATABASE
 
 
-def _after(words: Sequence[str], flag: str) -> Path:
-    return Path(words[words.index(flag) + 1])
+def _after(words: Sequence[str], flag: str) -> str:
+    return words[words.index(flag) + 1]

@@ -34,8 +34,13 @@ async def show_job(window: Window, request: Request) -> Response:
 
 
 async def show_overview(window: Window, request: Request) -> Response:
+    """A run tells its counts itself: what they mean need not wait until its pages have been read."""
+    job = window.job(request)
+    if job.process is not None and not window.views.is_ready(job):
+        window.views.refresh(job)
+        return answer({"outcomes": lists.meanings(), "fidelity": None})
     return await window.ask(
-        request, lambda view: {"outcomes": lists.outcomes(view), "fidelity": lists.fidelity(view)}
+        request, lambda view: {"outcomes": lists.meanings(), "fidelity": lists.fidelity(view)}
     )
 
 

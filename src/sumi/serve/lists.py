@@ -4,7 +4,7 @@
 
 from typing import Any, Final
 
-from sumi.outcomes import MEANINGS, Ending, Outcome
+from sumi.outcomes import MEANINGS, Outcome
 from sumi.serve.views import View
 
 ROWS: Final = 200
@@ -43,15 +43,11 @@ def groups(view: View, ending: str | None = None) -> list[dict[str, Any]]:
     ]
 
 
-def outcomes(view: View) -> list[dict[str, Any]]:
-    """Every outcome that occurs, with its meaning, in the order of the endings."""
-    counted = view.status()["outcomes"]
-    order = list(Ending)
-    found = [(MEANINGS[Outcome(name)], name, count) for name, count in counted.items() if count]
-    found.sort(key=lambda each: (order.index(each[0].ending), -each[2]))
+def meanings() -> list[dict[str, Any]]:
+    """Of every outcome, whether it occurs or not: the counts are those of the job's summary."""
     return [
-        {"outcome": name, "ending": meaning.ending, "count": count, "meaning": meaning.meaning}
-        for meaning, name, count in found
+        {"outcome": outcome, "ending": meaning.ending, "meaning": meaning.meaning}
+        for outcome, meaning in MEANINGS.items()
     ]
 
 

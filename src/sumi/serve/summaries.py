@@ -78,7 +78,8 @@ async def summary_of(
 
 def _fill(made: JobSummary, status: dict[str, Any]) -> None:
     made.state = status["state"]
-    made.target = status["target"] or made.target
+    if made.kind != JobKind.CAPTURE:  # which may have several, and its list has them all
+        made.target = status["target"] or made.target
     made.notes = tuple(status["notes"])
     made.left_out = status["left_out"]
     fill_counts(made, status["discovered"], status["outcomes"], status["at"])

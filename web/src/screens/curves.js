@@ -1,6 +1,5 @@
 // How a job went: pages a second, what waits, over time. Drag to zoom, double click to see all.
 import { useEffect, useRef, useState } from "preact/hooks";
-import uPlot from "uplot";
 import { html, useAnswer } from "../lib.js";
 import { Card } from "../parts.js";
 
@@ -51,6 +50,8 @@ function stamp(at, ticks) {
 function Plot({ label, data, series }) {
   const box = useRef(null);
   const plot = useRef(null);
+  const latest = useRef(null);
+  latest.current = [data.at, ...series.map((each) => each.values)];
   const theme = getComputedStyle(document.documentElement).getPropertyValue("--card");
   useEffect(() => {
     const style = getComputedStyle(document.documentElement);
@@ -63,19 +64,26 @@ function Plot({ label, data, series }) {
       cursor: { points: { size: 6 } },
       scales: { y: { range: (u, min, max) => [0, Math.max(max * 1.1, 0.5)] } },
       series: [{ label: "At" }, ...series.map((each) => ({ label: each.label, stroke: color(each.color), width: 1.6, fill: each.own ? undefined : `${color(each.color)}22`, points: { show: false }, spanGaps: false, value: (u, value) => (value === null ? "–" : Math.round(value * 10) / 10) }))],
-      axes: [{ ...axis, size: 28, incrs: STEPS, values: (u, ticks) => ticks.map((at) => stamp(at, ticks)) }, { ...axis, size: 44 }],
+      axes: [{ ...axis, size: 28, incrs: STEPS, values: (u, ticks) => ticks.map((at) => stamp(at, ticks)) }, { ...axis, size: (u, ticks) => 20 + 7 * Math.max(2, ...(ticks ?? []).map((tick) => tick.length)) }],
     };
-    plot.current = new uPlot(options, [data.at, ...series.map((each) => each.values)], box.current);
     const element = box.current;
-    const observer = new ResizeObserver(() => plot.current.setSize({ width: element.clientWidth, height: 148 }));
-    observer.observe(element);
+    let observer = null;
+    let over = false;
+    import("/static/plot.js").then(({ default: Library }) => {
+      if (over) return;
+      plot.current = new Library(options, latest.current, element);
+      observer = new ResizeObserver(() => plot.current.setSize({ width: element.clientWidth, height: 148 }));
+      observer.observe(element);
+    });
     return () => {
-      observer.disconnect();
-      plot.current.destroy();
+      over = true;
+      observer?.disconnect();
+      plot.current?.destroy();
+      plot.current = null;
     };
   }, [theme]);
   useEffect(() => {
-    plot.current?.setData([data.at, ...series.map((each) => each.values)]);
+    plot.current?.setData(latest.current);
   }, [data]);
   return html`<h3 class="plot-title">${label}</h3><div class="plot" role="img" aria-label=${`${label} over time`}><div ref=${box}></div></div>`;
 }

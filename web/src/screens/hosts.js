@@ -12,8 +12,14 @@ function Waiting({ hosts, running }) {
   const now = Date.now() / 1000;
   const sorted = [...hosts].sort((a, b) => b.pending - a.pending);
   return html`<${Card} title="Hosts" aside=${`${count(hosts.length)} with work${running ? "" : ", when the job was last read"}`}><div class="scroll"><table class="outcomes hosts"><thead><tr><th>Host</th><th class="n">Pending</th><th class="n">In flight</th><th>Waits for</th><th class="n wide">Until</th></tr></thead><tbody>
-    ${sorted.map((host) => html`<tr key=${host.host}><td>${host.host}</td><td class="n">${count(host.pending)}</td><td class="n">${count(host.in_flight)}</td><td class="faint">${host.why}</td><td class="n wide faint">${host.ready_at === null || host.ready_at > 1e12 ? "not in this run" : host.ready_at <= now ? "now" : `in ${Math.ceil(host.ready_at - now)} s`}</td></tr>`)}
+    ${sorted.map((host) => html`<tr key=${host.host}><td>${host.host}</td><td class="n">${count(host.pending)}</td><td class="n">${count(host.in_flight)}</td><td class="faint">${host.why}</td><td class="n wide faint">${soonest(host, running, now)}</td></tr>`)}
   </tbody></table></div></${Card}>`;
+}
+
+function soonest(host, running, now) {
+  if (!running) return "the next run";
+  if (host.ready_at === null || host.ready_at > 1e12) return "not in this run";
+  return host.ready_at <= now ? "now" : `in ${Math.ceil(host.ready_at - now)} s`;
 }
 
 function Answers({ job, hosts }) {

@@ -55,7 +55,7 @@ function Head({ job }) {
       ${live && job.eta_seconds !== null && html`<span class="fact">${duration(job.eta_seconds)} left</span>`}
       <div class="actions"><${Actions} job=${job} /></div>
     </div>
-    <p class="under"><${Foreign} url=${job.target.split(", ")[0]}>${job.target}</${Foreign}> <span class="faint">in ${job.folder}</span></p>
+    <p class="under">${job.target.split(", ").filter(Boolean).slice(0, 3).map((url) => html`<${Foreign} key=${url} url=${url} />`)} <span class="faint">in ${job.folder}</span></p>
     ${job.problem && html`<div class="problem" role="alert">${job.problem}</div>`}
   </div>`;
 }

@@ -45,7 +45,7 @@ function Job({ job }) {
   const live = job.state === "running" || job.state === "paused";
   return html`<li class="job">
     <div class="job-name"><${Link} to=${`/job/${job.id}`} data-item="1">${nameOf(job)}</${Link}>
-      <small>${shortUrl(job.target) || job.folder}</small></div>
+      <small>${job.kind === "capture" ? job.name : shortUrl(job.target) || job.folder}</small></div>
     <div class="job-state"><${State} state=${job.state} /><span class="chip">${job.kind}</span></div>
     <div class="job-bar"><${Endings} endings=${job.endings} discovered=${job.discovered} />
       <small>${job.problem || (job.state === "reading" ? "being read…" : live ? `${count(done)} of ${count(job.discovered)}` : plural(job.discovered, "URL"))}</small></div>

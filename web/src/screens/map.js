@@ -135,5 +135,5 @@ function Find({ job, chosen }) {
 function Legend({ about, by, show }) {
   const dark = isDark();
   if (by === "depth") return html`<${Card} title="Links from the nearest origin"><ul class="legend">${[0, 1, 2, 3, 4, 5].map((depth) => html`<li key=${depth}><i style=${{ background: css(byDepth(dark)(0, depth)) }}></i>${depth}${depth === 5 ? " and more" : ""}</li>`)}</ul></${Card}>`;
-  return html`<${Card} title="Domains" aside=${count(about.domains.length)}><ul class="legend">${about.domains.slice(0, 40).map((domain, i) => html`<li key=${domain.name}><i style=${{ background: css(byDomain(dark)(i)) }}></i><button class="quiet clip" onClick=${() => show(domain)}>${domain.name}</button><span class="n faint">${count(domain.pages)}</span></li>`)}</ul></${Card}>`;
+  return html`<${Card} title="Domains" aside=${count(about.domains.length)}><ul class="legend">${about.domains.slice(0, 40).map((domain, i) => html`<li key=${domain.name}><i style=${{ background: css(byDomain(dark)(i)) }}></i><button class="quiet clip" onClick=${() => show(domain)}>${domain.name}</button><span class="n faint">${count(domain.pages)}</span></li>`)}</ul>${about.domains.length > 40 && html`<p class="faint">and ${count(about.domains.length - 40)} smaller ones, in greyer colours</p>`}</${Card}>`;
 }

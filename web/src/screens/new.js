@@ -3,35 +3,36 @@ import { useEffect, useState } from "preact/hooks";
 import { count, duration, go, html, session, size, tell, words } from "../lib.js";
 import { Card, Command, Loading, Problem } from "../parts.js";
 
-const EMPTY = { url: "", kind: "mirror", folder: 0, max_pages: "", rate_limit: "", concurrency: "", max_depth: "", domain_requests: "", pause: "", include: "", exclude: "", contact: "", follow_links: false, render: false, assets: false };
+const EMPTY = { url: "", kind: "mirror", folder: 0, max_pages: "", rate_limit: "", concurrency: "", max_depth: "", external_hops: "", domain_requests: "", pause: "", include: "", exclude: "", contact: "", follow_links: false, render: false, assets: false };
 const NUMBER = { inputmode: "numeric" };
-const RATE = ["rate_limit", "Requests a second, per host", "1 if empty; 0 is for your own servers", { inputmode: "decimal" }];
+const rate = (usual) => ["rate_limit", "Requests a second, per host", `${usual} if empty; 0 is for your own servers`, { inputmode: "decimal" }];
+const atOnce = (usual) => ["concurrency", "Requests at once", `${usual} if empty, over all hosts`, NUMBER];
 const CONTACT = ["contact", "How the site's owner can reach you", "an address or a URL; goes into the agent string"];
-const PATHS = [["include", "Only paths that match", "such as /docs/*, with blanks in between"], ["exclude", "No paths that match", "wins over the former"]];
+const PATHS = [["include", "Only paths that match", "such as /docs/*; several with spaces in between"], ["exclude", "No paths that match", "wins over the former"]];
 // What each kind of job can be told.
 const KINDS = {
   mirror: {
     name: "Mirror: a tree of Markdown files",
     start: "A site, or a part of one under a path.",
-    fields: [["max_pages", "Most pages", "10,000 if empty; 0 for no limit", NUMBER], RATE, ["concurrency", "Requests at once", "16 if empty, over all hosts", NUMBER], ["max_depth", "Most links from the start", "no limit if empty", NUMBER], ...PATHS, CONTACT],
+    fields: [["max_pages", "Most pages", "10,000 if empty; 0 for no limit", NUMBER], rate(1), atOnce(16), ["max_depth", "Most links from the start", "no limit if empty", NUMBER], ...PATHS, CONTACT],
     checks: [["follow_links", "also linked pages that no sitemap lists"], ["assets", "images and files"]],
   },
   capture: {
     name: "Capture: each text once",
-    start: "One or several base URLs, with blanks in between.",
-    fields: [["max_pages", "Most pages per base", "no limit if empty", NUMBER], RATE, ["concurrency", "Requests at once", "16 if empty, over all hosts", NUMBER], ...PATHS, CONTACT],
+    start: "One or several base URLs.",
+    fields: [["max_pages", "Most pages per base", "no limit if empty", NUMBER], rate(2), atOnce("5, and at most 10,"), ["external_hops", "Links to follow out of the bases", "none if empty, at most 5 in a row", NUMBER], ...PATHS, CONTACT],
     checks: [],
   },
   crawl: {
     name: "Crawl: original pages, by policy",
-    start: "One or several URLs to begin at, with blanks in between; their hosts are crawled.",
-    fields: [["max_pages", "Most pages", "no limit if empty", NUMBER], ["rate_limit", "Requests a second, per host", "1 if empty", { inputmode: "decimal" }], ["max_depth", "Most links from the start", "no limit if empty", NUMBER], ["include", "Only URLs that match", "regular expressions, with blanks in between"], ["exclude", "No URLs that match", "wins over the former"], CONTACT],
+    start: "One or several URLs to begin at; their hosts are crawled.",
+    fields: [["max_pages", "Most pages", "no limit if empty", NUMBER], rate(1), ["max_depth", "Most links from the start", "no limit if empty", NUMBER], ["include", "Only URLs that match", "regular expressions; several with spaces in between"], ["exclude", "No URLs that match", "wins over the former"], CONTACT],
     checks: [],
   },
   map: {
     name: "Map: which pages link where",
-    start: "One or several domains such as example.org or *.example.org, or addresses, with blanks in between.",
-    fields: [["max_depth", "Links away from a start", "3 if empty", NUMBER], ["domain_requests", "Most requests to one domain", "500 if empty, in each run", NUMBER], ["pause", "Milliseconds between requests", "1,000 if empty, to one domain", NUMBER], ["exclude", "Domains never to visit", "with blanks in between"], CONTACT],
+    start: "One or several domains such as example.org or *.example.org, or addresses.",
+    fields: [["max_depth", "Links away from a start", "3 if empty", NUMBER], ["domain_requests", "Most requests to one domain", "500 if empty, in each run", NUMBER], ["pause", "Milliseconds between requests", "1,000 if empty, to one domain", NUMBER], ["exclude", "Domains never to visit", "several with spaces in between"], CONTACT],
     checks: [],
   },
 };
@@ -75,8 +76,8 @@ export function NewScreen() {
     <div class="columns"><form onSubmit=${submit}>
       <${Card} title="What to take">
         <div class="fields">
-          <label class="full"><span>Address</span><input name="url" type="text" inputmode="url" placeholder=${form.kind === "map" ? "example.org" : "https://docs.example.org"} value=${form.url} onInput=${change("url")} required autofocus />
-            <small>${kind.start}</small></label>
+          <label class="full"><span>Address</span><textarea name="url" inputmode="url" spellcheck=${false} rows=${Math.min(8, Math.max(1, form.url.split("\n").length, Math.ceil(form.url.length / 72)))} placeholder=${form.kind === "map" ? "example.org" : "https://docs.example.org"} value=${form.url} onInput=${change("url")} onKeyDown=${entered} required autofocus></textarea>
+            <small>${kind.start} ${form.kind === "mirror" ? "" : "Several with spaces in between, or one a line."}</small></label>
           <label><span>Kind</span><select value=${form.kind} onChange=${change("kind")}>${Object.entries(KINDS).map(([value, { name }]) => html`<option key=${value} value=${value}>${name}</option>`)}</select></label>
           <label><span>Into</span><select value=${form.folder} onChange=${change("folder")}>${folders.map((folder, i) => html`<option key=${folder} value=${i}>${folder}</option>`)}</select></label>
           ${kind.fields.map(field)}
@@ -95,6 +96,13 @@ export function NewScreen() {
       ${state.plan && html`<${Plan} plan=${state.plan.plan} command=${state.plan.command} />`}
       ${!state.plan && !state.busy && html`<${Card} title="Before you start"><p class="faint">${canPlan ? "A plan reads robots.txt, the sitemaps and a sample of pages, and says how many pages there are, how long it takes, how much disk it needs and what to expect." : "A map visits the domains that you name, and what they link to as far as you say. Domains that it finds are listed under Review, for you to decide about."} A job goes on when this window is closed, and can be paused and continued at any time.</p></${Card}>`}
     </div></div></div>`;
+}
+
+// Enter sends the form, as in a field of one line; with Shift it begins another line.
+function entered(event) {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  event.currentTarget.form.requestSubmit();
 }
 
 const lines = (text) => text.split(/\s+/).filter(Boolean);

@@ -11,7 +11,7 @@ export function Overview({ job }) {
   return html`<div class="columns"><div>
     <${Outcomes} job=${job} overview=${overview} />
     ${job.now && html`<${InFlight} job=${job} />`}
-    <${Answer} of=${overview} what="Counting">${(data) => html`<${Fidelity} job=${job} fidelity=${data.fidelity} />`}</${Answer}>
+    <${Answer} of=${overview} what="Counting">${(data) => data.fidelity && html`<${Fidelity} job=${job} fidelity=${data.fidelity} />`}</${Answer}>
   </div><div>
     <${Curves} job=${job} />
     ${job.now && !session.value?.read_only && html`<${Limits} job=${job} />`}
@@ -83,7 +83,7 @@ function Limits({ job }) {
     setTimeout(() => say(""), 4000);
   };
   const changed = Object.values(given).some((value) => value !== "");
-  return html`<${Card} title="Limits" aside="of this run, at once"><form class="limits" onSubmit=${apply}>
+  return html`<${Card} title="Limits" aside="of this run; they hold at once"><form class="limits" onSubmit=${apply}>
     ${LIMITS.map(([name, title, note]) => html`<label key=${name}><span>${title}</span><input type="number" min=${name === "rate_limit" || name === "max_pages" ? 0 : 1} step=${name === "rate_limit" ? "any" : 1} name=${name} placeholder=${held[name]} value=${given[name] ?? ""} onInput=${(event) => set({ ...given, [name]: event.currentTarget.value })} /><small>now ${held[name]}${note && `; ${note}`}</small></label>`)}
     <div class="end"><span class="faint" role="status">${said}</span> <button class="primary" disabled=${!changed}>Apply</button></div>
   </form></${Card}>`;

@@ -40,15 +40,15 @@ export function Score({ value }) {
 
 function Tree({ job }) {
   const roots = useAnswer(`/api/jobs/${job.id}/tree`, {}, { job });
-  return html`<div class="tree" role="tree" aria-label="Pages by folder"><${Answer} of=${roots} skeleton=${6}>${(data) => (data.folders.length ? data.folders.map((folder) => html`<${Folder} key=${folder.path} job=${job} folder=${folder} open=${data.folders.length < 4} />`) : html`<${Empty} title="No pages yet">Pages appear here as they are captured.</${Empty}>`)}</${Answer}></div>`;
+  return html`<div class="tree"><${Answer} of=${roots} skeleton=${6}>${(data) => (data.folders.length ? html`<ul aria-label="Pages by folder">${data.folders.map((folder) => html`<${Folder} key=${folder.path} job=${job} folder=${folder} open=${data.folders.length < 4} />`)}</ul>` : html`<${Empty} title="No pages yet">Pages appear here as they are captured.</${Empty}>`)}</${Answer}></div>`;
 }
 
 function Folder({ job, folder, open: first = false }) {
   const [open, set] = useState(first);
-  return html`<div role="treeitem" aria-expanded=${open} class="folder">
-    <button class="twisty" onClick=${() => set(!open)} data-item="1"><span aria-hidden="true">${open ? "▾" : "▸"}</span> ${folder.name} <small>${count(folder.pages)}</small></button>
-    ${open && html`<div role="group"><${Inside} job=${job} under=${folder.path} /></div>`}
-  </div>`;
+  return html`<li class="folder">
+    <button class="twisty" aria-expanded=${open} onClick=${() => set(!open)} data-item="1"><span aria-hidden="true">${open ? "▾" : "▸"}</span> ${folder.name} <small>${count(folder.pages)}</small></button>
+    ${open && html`<ul><${Inside} job=${job} under=${folder.path} /></ul>`}
+  </li>`;
 }
 
 function Inside({ job, under, after = "" }) {
@@ -56,6 +56,6 @@ function Inside({ job, under, after = "" }) {
   const [more, set] = useState(false);
   return html`<${Answer} of=${inside} skeleton=${2}>${(data) => html`
     ${!after && data.folders.map((folder) => html`<${Folder} key=${folder.path} job=${job} folder=${folder} />`)}
-    ${data.rows.map((page) => html`<div role="treeitem" class="leaf" key=${page.id}><${Link} to=${pageAddress(job.id, page.url)} data-item="1">${page.title || pathOf(page.url)}</${Link}><small class="wide">${pathOf(page.url)}</small><${Score} value=${page.fidelity} /></div>`)}
-    ${data.next && (more ? html`<${Inside} job=${job} under=${under} after=${data.next} />` : html`<button class="quiet" onClick=${() => set(true)}>Show more</button>`)}`}</${Answer}>`;
+    ${data.rows.map((page) => html`<li class="leaf" key=${page.id}><${Link} to=${pageAddress(job.id, page.url)} data-item="1">${page.title || pathOf(page.url)}</${Link}><small class="wide">${pathOf(page.url)}</small><${Score} value=${page.fidelity} /></li>`)}
+    ${data.next && (more ? html`<${Inside} job=${job} under=${under} after=${data.next} />` : html`<li><button class="quiet" onClick=${() => set(true)}>Show more</button></li>`)}`}</${Answer}>`;
 }
