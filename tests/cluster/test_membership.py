@@ -156,6 +156,9 @@ def test_buckets_are_shared_evenly_and_busy_ones_first() -> None:
     assert fair_share(places, {0, 1, 2, 3, 4, 5}, 1) == ([6, 7], [])
     assert fair_share(places, {0, 1, 2, 3, 4, 5}, 2) == ([], [2, 3])
     assert fair_share(places, {0, 1, 4, 5}, 2) == ([], [])
+    many = [Place(number, busy=True, held=True) for number in range(32)]
+    assert fair_share(many, set(range(17)), 2) == ([], [])  # not for one that runs empty
+    assert fair_share(many, set(range(19)), 2) == ([], [16, 17, 18])
 
 
 def test_a_host_stays_in_its_bucket_and_its_keys_lie_together() -> None:

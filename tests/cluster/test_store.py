@@ -305,6 +305,27 @@ def test_clocks_two_days_apart_change_no_wait(postgres: Postgres, make: MakeJob)
     run(scenario())
 
 
+def test_a_pause_of_a_host_is_as_long_for_those_whose_clocks_are_two_days_behind(
+    postgres: Postgres, make: MakeJob
+) -> None:
+    job, two_days = make(page(HOSTS[0], 0)), 2 * 86_400.0
+
+    async def scenario() -> None:
+        team = Team(postgres, job, UNPACED, CALM)
+        ahead = await team.join(two_days)
+        await ahead.lease(1, loop_time() + two_days)
+        await ahead.hold_host(HOSTS[0], loop_time() + two_days + 30.0, "it asked for a pause")
+        await ahead.aclose()
+        behind = await team.join()
+        while not (waits := await behind.waiting_hosts(loop_time())):
+            await asyncio.sleep(0.01)
+            await behind.lease(1, loop_time())
+        assert 0.0 < waits[0].ready_at - loop_time() <= 30.0
+        await behind.aclose()
+
+    run(scenario())
+
+
 def test_a_worker_that_hears_nothing_leases_nothing(postgres: Postgres, make: MakeJob) -> None:
     job = make(page(HOSTS[0], 0))
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sumi.catalogue.find import Job, JobKind
+from sumi.serve import exports
 from tests.commands import RunSumi, SpawnSumi, wait_until
 from tests.folder_site import FolderSite
 from tests.made_maps import Page, make_map
@@ -59,6 +61,18 @@ def test_an_export_that_fails_says_why(spawn_sumi: SpawnSumi, tmp_path: Path) ->
     made = _exported(window, job, "epub")
     assert made["state"] == "failed"
     assert "no page was captured" in str(made["problem"])
+
+
+def test_what_an_earlier_export_said_is_not_taken_for_the_next_ones_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = Job(kind=JobKind.MIRROR, name="a", home=tmp_path, state=tmp_path, root=tmp_path)
+    kind = exports.format_of(job, "epub")
+    for words in (["echo", '{"event": "error", "message": "of then"}'], ["true"]):
+        monkeypatch.setattr(exports, "as_process", lambda *_, command=words, **__: command)
+        assert exports.start_export(job, kind).wait() == 0
+    [made] = exports.exports_of(job)
+    assert (made.state, made.problem) == ("failed", "It ended without a result.")
 
 
 def test_an_export_of_another_window_is_seen_to_run(mine: OpenWindow, tmp_path: Path) -> None:

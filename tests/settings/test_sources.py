@@ -40,6 +40,13 @@ def test_the_nearest_source_wins(
     assert load_settings({"url": URL, **flags}, environ, config).concurrency == nearest
 
 
+@pytest.mark.parametrize("text", ["", "  ", "\t"])
+def test_an_empty_variable_counts_as_not_set(text: str) -> None:
+    assert load_settings({"url": URL}, {"SUMI_CONCURRENCY": text, "SUMI_HOSTS": text}, None) == load_settings(
+        {"url": URL}, {}, None
+    )
+
+
 def test_a_switch_turned_on_far_away_can_be_turned_off_nearby(tmp_path: Path) -> None:
     config = written(tmp_path, "[mirror]\nfollow-links = true\nrespect-robots = false\n")
     assert load_settings({"url": URL, "follow-links": False}, {}, config).follow_links is False

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from sumi.errors import StateLocked, UsageError
+from sumi.errors import StateError, StateLocked, UsageError
 from sumi.model import Candidate
 from sumi.policy import FrontierPolicy
 from sumi.ports import Judged
+from sumi.state import journal, sqlite
 from sumi.state import migrate as migration
-from sumi.state import sqlite
 from sumi.state.entries import Stored
 from sumi.state.journal import FilesStore
 from sumi.state.migrate import migrate
@@ -78,6 +78,22 @@ def test_a_source_in_use_is_refused(source: Path, tmp_path: Path) -> None:
     with pytest.raises(StateLocked):
         asyncio.run(migrate(source, tmp_path / "target", "files", NOW))
     asyncio.run(store.aclose())
+    assert not (tmp_path / "target").exists()
+
+
+def test_a_copy_that_lacks_anything_is_refused(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = contents(source)
+
+    class Forgetful(FilesStore):
+        async def restore(self, items: list[Stored]) -> None:  # type: ignore[override]
+            await super().restore(items[:-1])
+
+    monkeypatch.setattr(journal, "FilesStore", Forgetful)
+    with pytest.raises(StateError, match="not copied completely"):
+        asyncio.run(migrate(source, tmp_path / "target", "files", NOW))
+    assert contents(source) == before
     assert not (tmp_path / "target").exists()
 
 

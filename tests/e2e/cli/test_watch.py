@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.watching.plan import LastRun, WatchedJob, next_due
+from sumi.watching.plan import LastRun, Plan, WatchedJob, next_due
+from sumi.watching.watcher import Record, Watcher
 from tests.commands import RunSumi, SpawnSumi, wait_until
 from tests.folder_site import FolderSite, folder_site
 
@@ -62,6 +63,18 @@ def test_a_run_whose_end_nobody_saw_is_repeated_at_once() -> None:
 def test_a_clock_that_was_set_back_does_not_put_a_job_off() -> None:
     last = LastRun(50 * DAY, started=50 * DAY, ended=50 * DAY)
     assert next_due(HOURLY, last, DAY) <= DAY + HOUR
+
+
+def test_a_job_that_a_stop_ended_while_it_began_goes_on_with_the_next_watch(tmp_path: Path) -> None:
+    told: list[str] = []
+    plan = Plan(tmp_path / "nightly.toml", (HOURLY,))
+    plan.folder.mkdir()
+    watcher = Watcher(plan, told.append, now=lambda: DAY)
+    watcher._record.note(HOURLY.name, LastRun(DAY, started=DAY))
+    watcher.stop()
+    watcher._note_end(HOURLY.name, -signal.SIGINT)
+    assert told == [f"{HOURLY.name}: interrupted; it continues with the next watch"]
+    assert Record(plan.folder).runs[HOURLY.name].ended is None
 
 
 # ── the command ────────────────────────────────────────────────────────────────────────────────────────────
