@@ -2,7 +2,8 @@
 
 To add a format, write a function that writes it, add a row to ``EXPORT_FORMATS``, describe it in
 ``docs/guides/capture.md`` and run ``make docs``. Pages are read one by one and only their file names are kept
-in memory, so a job of any size can be exported.
+in memory, so a job of any size can be exported. ``exchange`` has the formats of ``sumi export``, which takes
+every kind of job.
 """
 
 import zipfile

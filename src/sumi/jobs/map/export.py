@@ -1,4 +1,5 @@
-"""``sumi map export``: writes a map in one of the formats, each streamed.
+"""``sumi map export``: writes a map in one of the formats, each streamed. To add one, name it in ``FORMATS``,
+write a function that writes it, describe it in ``docs/guides/map.md`` and run ``make docs``.
 
 Pictures (HTML, SVG, PNG) show domains around the chosen ones; CSV is two tables, of nodes and of links.
 GraphML is read by Gephi, yEd, Cytoscape, igraph and NetworkX; GEXF 1.3 is native to Gephi; Parquet, a table
