@@ -65,3 +65,12 @@ def test_several_comments_are_comments() -> None:
     assert "Thirty words" not in (page.markdown or "")
     assert page.left_out == {"comment": 64}
     assert page.fidelity == 1.0
+
+
+def test_of_boxes_within_each_other_the_outermost_says_what_is_left_out() -> None:
+    """Wherever in memory they happen to be."""
+    thread = "".join(f"<div class=comment><form>{PROSE}</form></div>" for _ in range(6))
+    story = f"<article><h1>Locks</h1>{PROSE * 9}</article><div class=comments>{thread}</div>"
+    for _ in range(20):
+        page = asked(f"<meta property=og:type content=article><body><main>{story}</main>")
+        assert page.left_out == {"comment": 192}

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from sumi.parse.html import body_of, parse_html
-from sumi.parse.markdown.run_model import MEASURES, Model, Table, likelihoods, model
+from sumi.parse.markdown.run_model import MEASURES, Measured, Model, Table, likelihoods, model
 from sumi.parse.markdown.text_runs import densest, read_text
 
 STORED = Table(
@@ -56,7 +56,7 @@ def test_every_run_has_a_likelihood_and_paragraphs_have_the_highest() -> None:
     body = body_of(parse_html(page.encode(), "utf-8"))
     assert body is not None
     text = read_text(body)
-    found = likelihoods(text, "Harbour")
+    found = likelihoods(Measured(text, "Harbour"))
     assert densest(text).element.attr("class") == "text"
     assert len(found) == len(text.runs) == 9 + 8 + 1
     assert min(found[9:17]) > model().threshold > max(*found[:9], found[17])

@@ -80,10 +80,11 @@ class Prose:
         self.total = 0
         self._held: dict[Node, int] = {}
         ways = list(zip(_ways_up(holders, root), map(_length, holders), strict=True))
-        apart = set(filter(_stands_apart, {element for way, _ in ways for element in way[:-1]}))
-        free = [(way, length) for way, length in ways if apart.isdisjoint(way)] if apart else ways
+        around = dict.fromkeys(element for way, _ in ways for element in way[:-1])
+        apart = dict.fromkeys(filter(_stands_apart, around))  # in the order of the page
+        free = [(way, length) for way, length in ways if apart.keys().isdisjoint(way)] if apart else ways
         if _total(free) < _BELIEVED * _total(ways):
-            apart, free = set(), ways
+            apart, free = {}, ways
         self.apart = apart
         for way, length in free:
             self._add(way, length)
@@ -331,8 +332,11 @@ def _kind(element: Element) -> tuple[str, str | None]:
 
 
 def frame_of(article: Article) -> list[Element]:
-    """What around an article is called something else: comments, an aside, a form."""
-    return [element for element in article.prose.apart if not _is_within(element, article.part)]
+    """What around an article is called something else: comments, an aside, a form. Of those within each other
+    the outermost: a thread, and not its comments."""
+    apart = article.prose.apart
+    outermost = [element for element in apart if apart.keys().isdisjoint(element.ancestors)]
+    return [element for element in outermost if not _is_within(element, article.part)]
 
 
 def boxes_of(article: Article) -> list[Element]:

@@ -84,6 +84,7 @@ _BARS: Final = re.compile(
     r"(?:^|[-_])(?:nav|navigation|navset(?:top|bottom)|sidenav|sidebar|tocset|tocframe)"
     r"(?:[-_](?:top|bottom|bar|table|panel|links?|list|container|inner|wrapper))*$"
 )
+_IN_BARS: Final = ("nav", "sidebar", "tocset", "tocframe")  # of which all of these have one
 _BAR_SHARE: Final = 0.6
 _OF_TEXT: Final = ("h1", "pre", "img", "dl", "blockquote")
 _PRINTED_CLASSES: Final = frozenset({"only-print", "onlyprint", "print-only", "printonly"})
@@ -208,10 +209,12 @@ def is_too_long_for_its_name(element: Element) -> bool:
 def _is_called_after_content(names: frozenset[str]) -> bool:
     if not names.isdisjoint(_CALLED_AFTER_CONTENT):
         return True
-    return any(
-        ("breadcrumb" in name and _CRUMBS.search(name) is not None) or _BARS.search(name) is not None
-        for name in names
-    )
+    for name in names:
+        if "breadcrumb" in name and _CRUMBS.search(name) is not None:
+            return True
+        if any(map(name.__contains__, _IN_BARS)) and _BARS.search(name) is not None:
+            return True
+    return False
 
 
 def is_more_than_links(element: Element) -> bool:

@@ -160,14 +160,16 @@ _RAW: Final = re.compile(
     r"|\\\$(?P<ascii>[^$]{1,2000}?)\\\$",
     re.DOTALL,
 )
-_ENGINES: Final = re.compile("mathjax|katex", re.IGNORECASE)
+_ENGINES: Final = ("mathjax", "katex")
 
 
 def sets_formulas(scripts: list[Element]) -> bool:
     """Whether a script of the page looks for formulas in its prose."""
     for script in scripts:
-        if script.tag == "script" and _ENGINES.search(script.attr("src") or script.text[:_MOST_WORDS]):
-            return True
+        if script.tag == "script":
+            said = (script.attr("src") or script.text[:_MOST_WORDS]).lower()
+            if any(map(said.__contains__, _ENGINES)):
+                return True
     return False
 
 

@@ -28,6 +28,7 @@ MEASURES: Final = (
 )  # fmt: skip
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _SHORT: Final = 200
+_NO_WORDS: Final[list[str]] = []
 _ALL_LINKS: Final = 0.9
 _TOO_SHORT: Final = 25
 _MOST_KNOWN: Final = 4096
@@ -75,11 +76,15 @@ class Model:
     measure, so that the loops are those of the interpreter.
     """
 
-    __slots__ = ("_bytes", "_every", "_known", "_leaves", "_look_ups", "clues", "threshold")
+    __slots__ = ("_bytes", "_every", "_known", "_leaves", "_look_ups", "_of_names", "clues", "threshold")
 
     def __init__(self, stored: Table) -> None:
         self.threshold = stored.threshold
         self.clues = Clues(**stored.weights)
+        own, around = self.clues.block, self.clues.around
+        self._of_names = {
+            clue: (own.get(clue, 0.0), around.get(clue, 0.0)) for clue in own.keys() | around.keys()
+        }
         self._known: dict[tuple[str, tuple[str, ...]], tuple[float, float]] = {}
         self._bytes = len(stored.trees)
         self._leaves = [[_first_leaf(leaves, bits) for bits in range(256)] for leaves, _ in stored.trees]
@@ -112,13 +117,14 @@ class Model:
         if known is None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            clues = block_clues(block)
-            own, around = self.clues.block, self.clues.around
-            known = (
-                sum([own.get(clue, 0.0) for clue in clues]),
-                sum([around.get(clue, 0.0) for clue in clues]),
-            )
-            self._known[key] = known
+            own = around = 0.0
+            weights = self._of_names
+            for clue in block_clues(block):
+                if clue in weights:
+                    as_own, as_outer = weights[clue]
+                    own += as_own
+                    around += as_outer
+            known = self._known[key] = own, around
         return known
 
 
@@ -146,33 +152,42 @@ class Measured:
         self.text = text
         self.root = densest(text)
         self.around = frozenset(_with_parents(self.root))
-        inside = blocks_within(text, self.root)
-        self.is_furniture = [_is_furniture(run, inside) for run in text.runs]
+        self.inside = inside = blocks_within(text, self.root)
+        # A link or a few letters outside the root: half of all runs, and hardly ever of a story.
+        self.is_furniture = [
+            (run.length < _TOO_SHORT or run.linked > _ALL_LINKS * run.length)
+            and run.block not in inside
+            and run.block.tag not in HEADINGS
+            for run in text.runs
+        ]
         self._title = frozenset(_WORD.findall(title.lower()))
         self._weigh_kinds()
         self._find_nests()
-        self._place()
         prose = [at for at, run in enumerate(text.runs) if run.is_prose and run.block in inside]
         self._first, self._last = (prose[0], prose[-1]) if prose else (0, len(text.runs))
         # Of a paragraph, its words say nothing about what it is.
-        self._words = [
-            [] if is_furniture or run.length >= _SHORT else _WORD.findall(run.text.lower())
+        self.words = [
+            _NO_WORDS if is_furniture or run.length >= _SHORT else _WORD.findall(run.text.lower())
             for run, is_furniture in zip(text.runs, self.is_furniture, strict=True)
         ]
 
     def _weigh_kinds(self) -> None:
         """A story's paragraphs look alike."""
-        kinds: dict[Block, _Kind] = {}
+        of_block: dict[Block, _Kind] = {}
+        kinds: list[_Kind] = []
         unlinked: dict[_Kind, int] = {}
+        total = 0
         for run in self.text.runs:
             block = run.block
-            kind = kinds.get(block)
+            kind = of_block.get(block)
             if kind is None:
-                kind = kinds[block] = _kind(block)
-            unlinked[kind] = unlinked.get(kind, 0) + run.length - run.linked
-        total = sum(unlinked.values()) or 1
+                kind = of_block[block] = _kind(block)
+            kinds.append(kind)
+            own = run.length - run.linked
+            unlinked[kind] = unlinked.get(kind, 0) + own
+            total += own
         self._kinds = kinds
-        self._kind_shares = {kind: letters / total for kind, letters in unlinked.items()}
+        self._kind_shares = {kind: letters / (total or 1) for kind, letters in unlinked.items()}
 
     def _find_nests(self) -> None:
         """Of each block, the prose of its own, paragraphs counting as their parent's."""
@@ -183,64 +198,72 @@ class Measured:
                 self._nests[nest] = self._nests.get(nest, 0) + run.length
         self._prose = sum(self._nests.values()) or 1
 
-    def _place(self) -> None:
-        """Of each block, the outermost around it that does not hold the root, and how deep it is."""
-        self._depths: dict[Block, int] = {}
-        self._branches: dict[Block, Block] = {}
-        for block in self.text.blocks:  # parents come first
-            parent = block.parent
-            is_branch = parent is None or parent in self.around
-            self._branches[block] = block if parent is None or is_branch else self._branches[parent]
-            self._depths[block] = 0 if parent is None else self._depths[parent] + 1
-
     def measures(self) -> Iterator[list[float] | None]:
         """Without the clues, which have weights only once the table is learnt."""
-        letters, runs = self.text.blocks[0].letters, self.text.runs
+        runs, kinds, words, shares = self.text.runs, self._kinds, self.words, self._kind_shares
+        letters, total, first = self.text.blocks[0].letters, self._prose, self._first
         branches: dict[Block, tuple[float, float]] = {}
+        of_blocks: dict[Block, tuple[float, ...]] = {}
         before = prose = since_heading = 0
-        span = max(1, self._last - self._first)
+        span = max(1, self._last - first)
         last = len(runs) - 1
         links_before, kind_before = 1.0, None
-        for at, run in enumerate(runs):
-            length = run.length
-            block = run.block
-            kind = self._kinds[block]
-            if self.is_furniture[at]:
+        for at, (run, is_furniture) in enumerate(zip(runs, self.is_furniture, strict=True)):
+            length, linked = run.length, run.linked
+            if is_furniture:
                 yield None
             else:
-                branch = self._branches[block]
-                of_branch = branches.get(branch)
-                if of_branch is None:
-                    of_branch = branches[branch] = self._of_branch(branch)
+                block = run.block
+                kind = kinds[at]
+                of_block = of_blocks.get(block)
+                if of_block is None:
+                    of_block = of_blocks[block] = (
+                        *self._of_branch(block, branches),
+                        shares[kind],
+                        *self._of_block(block),
+                    )
                 parent = block.parent or block
-                following = runs[at + 1] if at < last else None
+                links_after, letters_after, is_like_after = 1.0, 0, False
+                if at < last:
+                    following = runs[at + 1]
+                    letters_after = following.length
+                    links_after = following.linked / letters_after
+                    is_like_after = kinds[at + 1] == kind
+                text = run.text
                 yield [
-                    *of_branch,
-                    self._kind_shares[kind],
-                    *self._of_block(block),
-                    *_of_text(run),
+                    *of_block,
+                    log1p(length),
+                    linked / length,
+                    100 * (text.count(".") + text.count(",")) / length,
                     before / letters,
-                    prose / self._prose,
-                    (at - self._first) / span,
-                    self._title_share(self._words[at]),
+                    prose / total,
+                    (at - first) / span,
+                    self._title_share(words[at]),
                     links_before,
-                    1.0 if following is None else following.linked / following.length,
-                    log1p(0 if following is None else following.length),
+                    links_after,
+                    log1p(letters_after),
                     kind == kind_before,
-                    following is not None and self._kinds[following.block] == kind,
-                    (parent.linked - run.linked) / max(1, parent.letters - length),
-                    run.text.rstrip(_QUOTES)[-1:] in _ENDS,
+                    is_like_after,
+                    (parent.linked - linked) / max(1, parent.letters - length),
+                    text.rstrip(_QUOTES)[-1:] in _ENDS,
                     run.pictures,
                     log1p(since_heading),
                 ]
             before += length
-            since_heading = 0 if block.tag in HEADINGS else since_heading + length
+            since_heading = 0 if run.block.tag in HEADINGS else since_heading + length
             if run.is_prose:
                 prose += length
-            links_before, kind_before = run.linked / length, kind
+            links_before, kind_before = linked / length, kinds[at]
 
-    def _of_branch(self, branch: Block) -> tuple[float, float]:
-        return branch.linked / max(1, branch.letters), branch.prose / self._prose
+    def _of_branch(self, block: Block, known: dict[Block, tuple[float, float]]) -> tuple[float, float]:
+        """Of the outermost block around it that does not hold the root."""
+        branch = block
+        while branch.parent is not None and branch.parent not in self.around:
+            branch = branch.parent
+        found = known.get(branch)
+        if found is None:
+            found = known[branch] = branch.linked / max(1, branch.letters), branch.prose / self._prose
+        return found
 
     def _of_block(self, block: Block) -> tuple[float, ...]:
         parent = block.parent
@@ -249,20 +272,18 @@ class Measured:
             parent = block
         else:
             direct += self._nests.get(parent, 0)
-        return (
-            log1p(direct),
-            parent.linked / max(1, parent.letters),
-            log1p(parent.prose),
-            self._depths[block],
-        )
+        return log1p(direct), parent.linked / max(1, parent.letters), log1p(parent.prose), block.depth
 
     def _title_share(self, words: list[str]) -> float:
-        return len([word for word in words if word in self._title]) / len(words) if words else 0.0
+        if not words:
+            return 0.0
+        title = self._title
+        return sum([word in title for word in words]) / len(words)
 
     def clues(self) -> Iterator[RunClues]:
         """Of each run in turn."""
-        heading: list[str] = []
-        for run, words in zip(self.text.runs, self._words, strict=True):
+        heading = _NO_WORDS
+        for run, words in zip(self.text.runs, self.words, strict=True):
             yield RunClues(run.names if run.length < _SHORT else (), words, heading)
             if run.block.tag in HEADINGS:
                 heading = words
@@ -270,13 +291,6 @@ class Measured:
 
 def block_clues(block: Block) -> tuple[str, ...]:
     return (block.tag, *block.names)
-
-
-def _is_furniture(run: Run, inside: set[Block]) -> bool:
-    """A link or a few letters outside the root: half of all runs, and hardly ever of a story."""
-    if run.block in inside or run.block.tag in HEADINGS:
-        return False
-    return run.length < _TOO_SHORT or run.linked > _ALL_LINKS * run.length
 
 
 def _with_parents(block: Block | None) -> Iterator[Block]:
@@ -296,20 +310,13 @@ def _nest(run: Run) -> Block:
     return block.parent if block.tag in _IN_PARENT and block.parent is not None else block
 
 
-def _of_text(run: Run) -> tuple[float, float, float]:
-    length = run.length
-    points = run.text.count(".") + run.text.count(",")
-    return log1p(length), run.linked / length, 100 * points / length
-
-
-def likelihoods(text: PageText, title: str) -> list[float]:
+def likelihoods(measured: Measured) -> list[float]:
     """Of each run, from 0 to 1."""
-    measured = Measured(text, title)
     learnt = model()
     blocks = _weights_of_blocks(measured, learnt)
     weights = _weights_of_clues(measured, learnt)
     rows = []
-    for run, row, weight in zip(text.runs, measured.measures(), weights, strict=True):
+    for run, row, weight in zip(measured.text.runs, measured.measures(), weights, strict=True):
         if row is not None:
             row.append(blocks[run.block] + weight)
             rows.append(row)
@@ -317,34 +324,39 @@ def likelihoods(text: PageText, title: str) -> list[float]:
     return [0.0 if is_furniture else next(found) for is_furniture in measured.is_furniture]
 
 
-def _weights_of_clues(measured: Measured, learnt: Model) -> Iterator[float]:
+def _weights_of_clues(measured: Measured, learnt: Model) -> list[float]:
     """Of each run, of the names in line, of its words and of those of the heading before it."""
     line, text, heading = learnt.clues.line, learnt.clues.text, learnt.clues.heading
-    before: list[str] | None = None
     of_heading = 0.0
-    for clues in measured.clues():
-        if clues.heading is not before:
-            before = clues.heading
-            of_heading = sum([heading.get(word, 0.0) for word in before])
-        of_line = sum([line.get(word, 0.0) for word in clues.line]) if clues.line else 0
-        of_text = sum([text.get(word, 0.0) for word in clues.text]) if clues.text else 0
-        yield of_line + of_text + of_heading
+    weights = []
+    for run, words in zip(measured.text.runs, measured.words, strict=True):
+        weight = of_heading
+        if words:
+            weight = sum([text[word] for word in words if word in text]) + of_heading
+        if run.names and run.length < _SHORT:
+            weight += sum([line[word] for word in run.names if word in line])
+        weights.append(weight)
+        if run.block.tag in HEADINGS:
+            of_heading = sum([heading[word] for word in words if word in heading])
+    return weights
 
 
 def _weights_of_blocks(measured: Measured, learnt: Model) -> dict[Block, float]:
-    """Of each block, as a run's own and as one around it, with all that are around it in turn."""
-    wanted: set[Block] = set()
-    for run, is_furniture in zip(measured.text.runs, measured.is_furniture, strict=True):
-        block: Block | None = None if is_furniture else run.block
-        while block is not None and block not in wanted:
-            wanted.add(block)
-            block = block.parent
+    """Of each block that holds a run, as the run's own, with all that are around it in turn."""
     weights: dict[Block, float] = {}
     around: dict[Block, float] = dict.fromkeys(measured.around, 0.0)
-    for block in measured.text.blocks:  # parents come first
-        if block in wanted:
-            own, as_outer = learnt.weights_of(block)
-            if block.parent is not None and block not in around:
-                around[block] = around[block.parent] + as_outer
-            weights[block] = around[block] + own
+    weights_of = learnt.weights_of
+    for run, is_furniture in zip(measured.text.runs, measured.is_furniture, strict=True):
+        block = run.block
+        if is_furniture or block in weights:
+            continue
+        way = []
+        outer = block
+        while outer not in around and outer.parent is not None:
+            way.append(outer)
+            outer = outer.parent
+        weight = around.get(outer, 0.0)
+        for each in reversed(way):
+            weight = around[each] = weight + weights_of(each)[1]
+        weights[block] = weight + weights_of(block)[0]
     return weights

@@ -12,7 +12,7 @@ from sumi.parse.html import Element
 from sumi.parse.markdown import run_model
 from sumi.parse.markdown.article import goes_on, is_data_table
 from sumi.parse.markdown.left_out import LANDMARK, NAVIGATION, NOTICE, OTHER, LeftOut, kind_of_words
-from sumi.parse.markdown.text_runs import Block, PageText, Run, blocks_within, densest, read_text
+from sumi.parse.markdown.text_runs import Block, PageText, Run, read_text
 from sumi.parse.markdown.words import words_in
 
 _WHOLE_TAGS: Final = frozenset({"ul", "ol", "table", "dl", "pre"})  # of which no part is taken off alone
@@ -34,8 +34,9 @@ def take_story(body: Element, title: str, left_out: LeftOut) -> Story | None:
     text = read_text(body)
     if text.blocks[0].prose < _ENOUGH_PROSE:
         return None
-    inside = blocks_within(text, densest(text))
-    kept = _settled(text, run_model.likelihoods(text, title), inside)
+    measured = run_model.Measured(text, title)
+    inside = measured.inside
+    kept = _settled(text, run_model.likelihoods(measured), inside)
     if not _is_clear(text, kept, inside):
         return None
     holding = _holding(compress(text.runs, kept))

@@ -37,12 +37,15 @@ _LONGEST_NAMES: Final = 300
 class Block:
     """An element that begins and ends a line, with what is in it and in the blocks within."""
 
-    __slots__ = ("_names", "classes", "element", "letters", "linked", "parent", "prose", "runs", "tag")
+    __slots__ = (
+        "_names", "classes", "depth", "element", "letters", "linked", "parent", "prose", "runs", "tag",
+    )  # fmt: skip
 
     def __init__(self, element: Element, tag: str, parent: "Block | None") -> None:
         self.element = element
         self.parent = parent
         self.tag = tag
+        self.depth: int = 0 if parent is None else parent.depth + 1
         self.classes = element.attr("class") or ""
         self._names: tuple[str, ...] | None = None
         self.letters = self.linked = self.prose = self.runs = 0
@@ -136,30 +139,31 @@ class _Places(dict[Node | None, _Place | None]):
         self.blocks = [block]
 
     def __missing__(self, element: Node) -> _Place | None:
-        way: list[Node] = []
-        node: Node | None = element
-        while node is not None and node not in self:
-            way.append(node)
-            node = node.parent
-        place = self[node]
+        parent = element.parent
+        if parent in self:
+            place = self[element] = self._enter(element, self[parent])
+            return place
+        way = [element]
+        while parent not in self:
+            way.append(parent)  # type: ignore[arg-type]
+            parent = parent.parent  # type: ignore[union-attr]
+        place = self[parent]
         for each in reversed(way):
-            if place is not None:
-                place = self._enter(each, place)
-            self[each] = place
+            place = self[each] = self._enter(each, place)
         return place
 
-    def _enter(self, element: Node, place: _Place) -> _Place | None:
-        if not isinstance(element, Element):
+    def _enter(self, element: Node, place: _Place | None) -> _Place | None:
+        if place is None or not isinstance(element, Element):
             return None
         tag = element.tag
         if tag in _BLOCKS:
             block = Block(element, tag, place[0])
             self.blocks.append(block)
             return block, place[1], ()
-        if tag in _UNREAD:
-            return None
         if tag == "a":
             return place[0], True, place[2]
+        if tag in _UNREAD:
+            return None
         classes = element.attr("class")
         return place if not classes else (place[0], place[1], names_of(classes, "") or place[2])
 
@@ -168,12 +172,15 @@ def _settled(runs: list[Run], blocks: list[Block]) -> list[Run]:
     """Those that say something, added up in the blocks."""
     said = []
     for run in runs:
-        text = " ".join("".join(run.parts).split())
+        parts = run.parts
+        text = " ".join((parts[0] if len(parts) == 1 else "".join(parts)).split())
         if not text:
             continue
         run.text = text
         run.length = length = len(text)
-        run.linked = linked = min(run.linked, length)
+        linked = run.linked
+        if linked > length:
+            run.linked = linked = length
         block = run.block
         block.letters += length
         block.linked += linked
@@ -194,9 +201,13 @@ def _settled(runs: list[Run], blocks: list[Block]) -> list[Run]:
 
 def blocks_within(text: PageText, outer: Block) -> set[Block]:
     """With itself."""
+    blocks = text.blocks
+    if outer is blocks[0]:
+        return set(blocks)
     within = {outer}
-    for block in text.blocks:
-        if block.parent in within:
+    least = outer.depth
+    for block in blocks:  # parents come first
+        if block.depth > least and block.parent in within:
             within.add(block)
     return within
 
