@@ -1,14 +1,27 @@
 """The time left is at least what the slowest queue takes at its polite pace; a long hold is reported once."""
 
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sumi.engine.progress import MAX_NAMED, MORE, HoldNews, first_to_end, least_seconds, pace_notes
-from sumi.events import Event, HostWaits, Warned
+from sumi.engine.progress import (
+    MAX_NAMED,
+    MORE,
+    HoldNews,
+    ProgressMeter,
+    first_to_end,
+    least_seconds,
+    pace_notes,
+)
+from sumi.events import Event, HostWaits, Progress, Warned
 from sumi.frontier.pacing import BUDGET_SPENT
+from sumi.outcomes import Outcome
 from sumi.policy import PacingPolicy
-from sumi.ports import HostWait
+from sumi.ports import FrontierStats, HostWait
 
 NOW = 1000.0
 
@@ -132,3 +145,48 @@ def test_a_run_whose_hosts_all_wait_reports_the_first_to_be_due() -> None:
     first = HostWaits("b.test", "has only retries left", NOW + 60, 1)
     assert first_to_end(waits, NOW) == first
     assert first_to_end([HostWait("b.test", 1, 0, NOW + 5, "spacing"), *waits], NOW) is None
+
+
+class SharedWork:
+    """Implements what is asked here of an ``Io``: others do two pages while we do one."""
+
+    def __init__(self, team: object) -> None:
+        self.time = NOW
+        self.told: list[Event] = []
+        self.io: Any = SimpleNamespace(team=team, tell=self.told.append, clock=self, frontier=self)
+
+    def now(self) -> float:
+        return self.time
+
+    async def stats(self) -> FrontierStats:
+        done = 1000 + 3 * round(self.time - NOW)
+        return FrontierStats(2000, 2000 - done, 0, {Outcome.CAPTURED: done}, 0, done, 2000 - done)
+
+    async def waiting_hosts(self, _now: float) -> list[HostWait]:
+        return []
+
+    async def wait_of(self, _host: str, _now: float) -> None:
+        return None
+
+
+@pytest.mark.parametrize(("team", "seconds"), [(object(), 970 / 3), (None, 970.0)])
+def test_the_time_left_of_a_shared_job_counts_what_all_machines_do(
+    team: object | None, seconds: float
+) -> None:
+    work = SharedWork(team)
+    limits: Any = SimpleNamespace(max_pages=0)
+    robots: Any = SimpleNamespace(page_delay=lambda _host: 0.0)
+
+    async def scenario() -> None:
+        meter = ProgressMeter(work.io, robots, limits)
+        await meter.tell(force=True)
+        for _ in range(10):
+            work.time += 1.0
+            meter.settled("a.test")
+            await meter.tell(force=True)
+
+    asyncio.run(scenario())
+    last = work.told[-1]
+    assert isinstance(last, Progress)
+    assert last.eta_seconds == pytest.approx(seconds, rel=0.01)
+    assert last.pages_per_second == 1.0  # ours alone

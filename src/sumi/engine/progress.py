@@ -51,6 +51,7 @@ class ProgressMeter:
         self.last: Progress | None = None
         self._settled = 0
         self._samples: deque[tuple[float, int]] = deque([(io.clock.now(), 0)])
+        self._samples_of_all: deque[tuple[float, int]] = deque()  # of all machines, with those before us
         self._hosts: deque[str] = deque(maxlen=MOST_HOSTS)
 
     def settled(self, host: str) -> None:
@@ -92,9 +93,11 @@ class ProgressMeter:
         if force:
             self._estimate.forget()
         stats = await self._io.frontier.stats()
-        rate = self._rate(now)
-        eta = await self._eta(stats, rate, now)
         endings = by_ending(stats.outcomes)
+        rate = joint = _rate(self._samples, self._settled, now)
+        if self._io.team is not None:
+            joint = _rate(self._samples_of_all, endings[Ending.DONE] + endings[Ending.FAILED], now)
+        eta = await self._eta(stats, joint, now)
         self.last = Progress(
             done=endings[Ending.DONE],
             pending=self._left(stats),
@@ -126,13 +129,13 @@ class ProgressMeter:
         beyond = max(0, stats.pending_pages - max(0, most - stats.captured)) if most else 0
         return max(0, stats.pending - max(beyond, self._estimate.left_out))
 
-    def _rate(self, now: float) -> float:
-        samples = self._samples
-        samples.append((now, self._settled))
-        while len(samples) > 2 and samples[1][0] <= now - RATE_WINDOW_SECONDS:
-            samples.popleft()
-        since, count = samples[0]
-        return (self._settled - count) / (now - since) if now > since else 0.0
+
+def _rate(samples: deque[tuple[float, int]], number: int, now: float) -> float:
+    samples.append((now, number))
+    while len(samples) > 2 and samples[1][0] <= now - RATE_WINDOW_SECONDS:
+        samples.popleft()
+    since, before = samples[0]
+    return (number - before) / (now - since) if now > since else 0.0
 
 
 def by_ending(outcomes: dict[Outcome, int]) -> dict[Ending, int]:
