@@ -50,7 +50,7 @@ def test_three_workers_fetch_every_page_once_and_keep_the_pauses(
         worker = ("worker", address, "--job", job, "-q", "--no-shared-pace")  # as on machines of their own
         first = spawn_sumi(*worker, "-o", "one")
         second = spawn_sumi(*worker, "-o", "more", "--processes", "2")
-        wait_until(second, lambda: postgres.sql(_SHARING.format(job=job)).strip() == "3")
+        wait_until(second, lambda: postgres.sql(SHARING.format(job=job)).strip() == "3")
         assert run_sumi("resume", address, "--job", job).returncode == 0
         assert [finished(first), finished(second)] == [0, 0]
         assert set(web.pages_asked().values()) == {1}
@@ -68,7 +68,7 @@ def test_three_workers_fetch_every_page_once_and_keep_the_pauses(
 
 
 # Sessions that own about a third of the job's 1,024 buckets; a lock's first number is the job's.
-_SHARING = """SELECT count(*) FROM (SELECT l.pid FROM pg_locks l JOIN sumi.job j
+SHARING = """SELECT count(*) FROM (SELECT l.pid FROM pg_locks l JOIN sumi.job j
 ON l.classid::bigint = x'53550000'::bigint + j.id WHERE l.locktype = 'advisory' AND j.name = '{job}'
 GROUP BY l.pid HAVING count(*) > 200) sharing"""
 _WORKERS = "SELECT count(*) FROM sumi.worker w JOIN sumi.job j ON j.id = w.job WHERE j.name = '{job}'"

@@ -1,5 +1,6 @@
 """A crawl by policy that two machines share, each with the same configuration and a workspace of its own."""
 
+import csv
 import re
 import signal
 from pathlib import Path
@@ -8,6 +9,7 @@ import msgspec
 import pytest
 
 from tests.cluster.many_hosts import ManyHosts, many_hosts
+from tests.cluster.test_commands import SHARING
 from tests.commands import RunSumi, SpawnSumi, wait_until
 from tests.object_stores import BUCKET, moto
 from tests.postgres import Postgres
@@ -172,3 +174,34 @@ def test_a_state_that_is_no_database_is_refused(run_sumi: RunSumi) -> None:
     refused = run_sumi("crawl", "run", "--config", "none.yaml", "--state", "sqlite")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert "postgresql://" in refused.stderr
+
+
+def test_a_scraper_beside_the_crawler_of_each_machine_archives_every_page_once(
+    postgres: Postgres, run_sumi: RunSumi, spawn_sumi: SpawnSumi, tmp_path: Path, job: str
+) -> None:
+    address = postgres.address()
+    with many_hosts(hosts=4, pages=60) as web:
+        files = [configured(tmp_path, name, web) for name in ("one", "two")]
+        crawl = ("crawl", "run", "--state", address, "--job", job, "-q", "--config")
+        first = spawn_sumi(*crawl, files[0])
+        wait_until(first, lambda: bool(web.log))
+        postgres.sql(f"UPDATE sumi.job SET wish = 'pause' WHERE name = '{job}'")
+        second = spawn_sumi(*crawl, files[1])
+        wait_until(second, lambda: postgres.sql(SHARING.format(job=job)).strip() == "2")
+        assert run_sumi("resume", address, "--job", job).returncode == 0
+        assert [each.process.wait(timeout=60) for each in (first, second)] == [0, 0]
+        assert set(web.pages_asked().values()) == {1}
+    for file in files:
+        scraped = run_sumi("scrape", "run", "--config", file, "-q")
+        assert scraped.returncode == 0, scraped.stderr
+    one, two = archived(tmp_path / "one"), archived(tmp_path / "two")
+    assert one
+    assert two
+    assert not one & two
+    assert len(one | two) == 4 * 60
+
+
+def archived(workspace: Path) -> set[str]:
+    (pages,) = workspace.glob("logs/pages-*.csv")
+    with pages.open(newline="") as file:
+        return {row["url"] for row in csv.DictReader(file)}

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from sumi.jobs.pipeline.config import CrawlConfig
 
 
-_OWN_STATE = "a scraper reads the spool of its own machine, so its state and its archive stay there"
+_OWN_STATE = (
+    "a scraper archives what the crawler of its own machine found, and none works on another's: share the "
+    "crawl by sumi crawl run --state, with a scraper beside each, or by sumi run --unified --state, which "
+    "needs none"
+)
 _LACKS = {"--state": _OWN_STATE, "--job": _OWN_STATE, "--store": _OWN_STATE}
 _EXAMPLES = """\
 examples:
