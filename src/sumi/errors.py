@@ -49,13 +49,20 @@ _WITH_SCHEME: Final = re.compile(
     r"([a-z][a-z0-9+.-]*:[/\\]+)(?:[^\s/\\?#]*|[^\s/:@]*:(?!\d{1,5}/)\S*)@", re.IGNORECASE
 )
 _BARE: Final = re.compile(r"(^|[\s'\"=(,])[^\s'\"/:@=(,]+:(?![/\\]|\d{1,5}/)\S+@")
+# The login of a database alone is no secret, and a command that is shown needs it. A site's may be a token.
+_LOGIN: Final = re.compile(r"postgres(?:ql)?://[^\s/\\?#:@%]+@", re.IGNORECASE)
 
 
 def without_passwords(text: str) -> str:
-    """What a user typed, safe to show: the user name and password of every URL are replaced."""
+    """What a user typed, safe to show: the user name and password of every URL are replaced, but for the
+    login of a database that is given without a password."""
     if "@" not in text:
         return text
-    return _BARE.sub(r"\1***@", _WITH_SCHEME.sub(r"\1***@", text))
+    return _BARE.sub(r"\1***@", _WITH_SCHEME.sub(_hidden, text))
+
+
+def _hidden(found: re.Match[str]) -> str:
+    return found[0] if _LOGIN.fullmatch(found[0]) else f"{found[1]}***@"
 
 
 class SumiError(Exception):

@@ -1,13 +1,27 @@
 """Logins have no more rights than they need, and ``sumi doctor`` says what is wrong with a server."""
 
+import asyncio
 import re
+import signal
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sumi.inspection.shared_jobs import looking_at_job
+from sumi.model import Candidate, Hop
+from sumi.ports import Judged, UrlRecord
+from sumi.state.check import ledger_violations
+from sumi.state.cluster.snapshot import ClusterSnapshot
+from sumi.state.cluster.store import ClusterStore
+from tests.cluster.conftest import MakeJob
 from tests.cluster.many_hosts import many_hosts
 from tests.cluster.planted import SHORT, plant
-from tests.commands import RunSumi
+from tests.cluster.same_outcomes import BRISK, UNPACED, now
+from tests.cluster.test_seen_memory import settled
+from tests.cluster.test_store import page
+from tests.commands import RunSumi, SpawnSumi, wait_until
 from tests.postgres import Postgres
 
 
@@ -136,3 +150,69 @@ def test_tables_of_another_version_and_the_clock_are_told(postgres: Postgres, ru
     refused = run_sumi("worker", address)
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert "the same version of sumi" in refused.stderr
+
+
+def test_a_check_beside_workers_that_go_on_counts_one_moment(
+    postgres: Postgres, make: MakeJob, tmp_path: Path
+) -> None:
+    """A page is settled between the reading of records and of counts, at every record that is read."""
+    job, pages = make(), [page("a.test", number) for number in range(6)]
+
+    async def scenario() -> None:
+        store = ClusterStore(postgres.address(), job.id, UNPACED, now(), clock=now, timing=BRISK)
+        await store.open()
+        await store.add([Judged(Candidate(url, Hop.SEED)) for url in pages])
+        async with looking_at_job(postgres.address(), job, at_one_moment=True) as looking:
+            disturbed: Any = Disturbed(looking, store)
+            found = [words async for words in ledger_violations(disturbed, 0)]
+        assert found == []
+        assert (await store.stats()).captured == len(pages)
+        await store.aclose()
+
+    asyncio.run(scenario())
+
+
+class Disturbed:
+    """What somebody sees who looks while a worker settles a page."""
+
+    def __init__(self, looking: ClusterSnapshot, store: ClusterStore) -> None:
+        self._looking, self._store = looking, store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._looking, name)
+
+    async def records(self) -> AsyncIterator[UrlRecord]:
+        async for record in self._looking.records():
+            yield record
+            await settled(self._store, 1)
+
+
+def test_what_is_not_in_the_database_is_said(
+    postgres: Postgres, run_sumi: RunSumi, tmp_path: Path, job: str
+) -> None:
+    postgres.create("without_jobs")
+    address = postgres.address("without_jobs")
+    assert run_sumi("state", "setup", address).returncode == 0
+    assert "no job" in run_sumi("status", address).stdout
+    assert run_sumi("status", address, "--json").stdout == ""
+    with many_hosts(hosts=1, pages=2) as web:
+        words = ("--state", address, "--job", job, "--rate-limit", "0", "--max-pages", "1", *web.options())
+        done = run_sumi("mirror", web.start, *words)
+        assert done.returncode == 0, done.stderr
+        stopped = run_sumi("stop", address, "--job", job)
+        assert stopped.returncode == 0
+    refused = run_sumi("search", "page", "--in", address)
+    assert refused.returncode == 2
+    assert "folders of its workers" in refused.stderr
+
+
+def test_the_command_that_continues_names_the_database_as_it_was_given(
+    postgres: Postgres, run_sumi: RunSumi, spawn_sumi: SpawnSumi, job: str
+) -> None:
+    with many_hosts(hosts=2, pages=30) as web:
+        words = ("--state", postgres.address(), "--job", job, "--rate-limit", "20", *web.options())
+        running = spawn_sumi("mirror", web.start, *words)
+        wait_until(running, lambda: len(web.log) > 4)
+        running.process.send_signal(signal.SIGINT)
+        assert running.process.wait(timeout=60) == 3
+    assert f"--state {postgres.address()} --job {job}" in running.stderr.read_text().replace("'", "")

@@ -69,6 +69,8 @@ async def _show(folder: str, name: str | None, *, as_json: bool) -> None:
         else:
             out.line("\n".join(_lines(job, palette) if first else ["", *_lines(job, palette)]))
         first = False
+    if first and not as_json and is_database(folder):
+        out.line("there is no job in this database yet: sumi mirror URL --state with its address makes one")
 
 
 async def _found(folder: str, name: str | None) -> "AsyncIterator[JobStatus]":

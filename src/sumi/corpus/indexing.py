@@ -22,6 +22,7 @@ from sumi.corpus.indexed_text import indexed_page
 from sumi.corpus.page_markdown import Converter, as_markdown
 from sumi.errors import SumiError, UsageError
 from sumi.events import Event, Warned
+from sumi.policy import is_database
 from sumi.state.folder import CAPTURES, DATABASE_FORMAT, FORMAT_NAME, backend_of
 
 DEFAULT_PLACES: Final = ("output", "captures")
@@ -75,6 +76,11 @@ def sources_in(places: Iterable[Place]) -> dict[Path, list[Source]]:
         found[root, key] = Source(key, job.kind, _name(job), (*(before.jobs if before else ()), job))
     if not found:
         where = ", ".join(str(place) for place in named)
+        if any(isinstance(place, str) and is_database(place) for place in named):
+            raise UsageError(
+                f"no job in {where} has its pages in a store: they are in the folders of its workers, which "
+                "can be searched where they are"
+            )
         raise UsageError(
             f"{where} holds nothing that was captured: give the --output folder of a mirror, the --captures "
             "folder, a workspace or a map, or make one first: sumi mirror URL"

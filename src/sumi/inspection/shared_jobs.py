@@ -65,8 +65,10 @@ async def jobs_in(address: str, name: str | None = None) -> list[JobRow]:
 
 
 @asynccontextmanager
-async def looking_at_job(address: str, job: JobRow) -> AsyncIterator[ClusterSnapshot]:
-    snapshot = await ClusterSnapshot.open(address, job, time.time())
+async def looking_at_job(
+    address: str, job: JobRow, *, at_one_moment: bool = False
+) -> AsyncIterator[ClusterSnapshot]:
+    snapshot = await ClusterSnapshot.open(address, job, time.time(), at_one_moment=at_one_moment)
     try:
         yield snapshot
     finally:
@@ -131,9 +133,9 @@ async def explain_shared(url: str, address: str, job: JobRow) -> Explanation:
 
 
 async def check_shared(address: str, name: str | None, *, deep: bool) -> list[Finding]:
-    """``sumi state check``: whether its endings and its contents agree."""
+    """``sumi state check``: whether its endings and its contents agree. Workers may go on."""
     job = await only_job_in(address, name)
-    async with looking_at_job(address, job) as store:
+    async with looking_at_job(address, job, at_one_moment=True) as store:
         if not job.store:
             return [Finding(words) async for words in ledger_violations(store, 0)]
         return [one async for one in stored_content_findings(store, job.store, deep=deep)]

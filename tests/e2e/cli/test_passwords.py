@@ -233,7 +233,9 @@ SECRETS = st.from_regex(r"[A-Za-z0-9!$&*,;=.~_%-]{8,20}", fullmatch=True)
 
 
 @given(
-    st.sampled_from(["http://", "https://", "ftp://", "HTTP:/", "socks5h://", "https:\\\\", ""]),
+    st.sampled_from(
+        ["http://", "https://", "ftp://", "HTTP:/", "socks5h://", "postgresql://", "https:\\\\", ""]
+    ),
     st.from_regex(r"[a-z]{1,8}", fullmatch=True),
     SECRETS,
     st.sampled_from(["host/", "host:80/a@b", "[::1]:80/?q=a@b", "10.0.0.1"]),
@@ -254,6 +256,7 @@ def test_an_error_holds_nothing_of_a_password(
         "write to me@example.org",
         "host:80/@user",
         "mirror: no URL given; for example: sumi mirror https://docs.example.org",
+        "run sumi mirror https://a.test/ --state 'postgresql://crawl@db.test:5432/sumi' --job docs",
     ],
 )
 def test_what_is_no_password_stays(text: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 import psycopg
 from psycopg import AsyncConnection
+from psycopg.sql import SQL
 
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import Outcome, Verdict
@@ -193,6 +194,7 @@ class Reader:
         self._robots_wanted: dict[str, asyncio.Future[RobotsRecord | None]] = {}
         self._robots_reading: asyncio.Task[None] | None = None
         self.offset = 0.0  # from our clock to the server's
+        self.moment = ""  # of another session's transaction, of which records are to be
 
     async def close(self) -> None:
         if self._shared is not None:
@@ -234,6 +236,9 @@ class Reader:
         connection = await connect(self._address, self._timing)
         try:
             async with connection.transaction(), connection.cursor(name="rows") as cursor:
+                if self.moment:
+                    await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                    await connection.execute(SQL("SET TRANSACTION SNAPSHOT {}").format(self.moment))
                 await cursor.execute(text, values)
                 while rows := await cursor.fetchmany(AT_ONCE):
                     yield rows

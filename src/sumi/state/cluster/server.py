@@ -90,7 +90,10 @@ def _locks(settings: dict[str, tuple[str, str | None, str]]) -> Check:
     shown = f"{room:,} ({number['max_locks_per_transaction']} x {number['max_connections']})"
     if jobs >= 1:
         return Check(
-            "locks", shown, "", "" if jobs >= 4 else f"enough for {jobs} job at once: raise it for more"
+            "locks",
+            shown,
+            "",
+            "" if jobs >= 4 else f"enough for {jobs} job{'s' if jobs > 1 else ''} at once: raise it for more",
         )
     wanted = -(-2 * BUCKETS // number["max_connections"])
     return Check(

@@ -33,6 +33,10 @@ _WORKERS = f"""SELECT w.id, w.name, h.objid IS NOT NULL,
     FROM sumi.worker w LEFT JOIN ({HELD}) h ON h.objid = w.id WHERE w.job = %s ORDER BY w.id"""
 
 
+_TOTALS = """SELECT totals::text FROM sumi.job WHERE id = %s
+    UNION ALL SELECT totals::text FROM sumi.worker WHERE job = %s"""
+
+
 class ClusterSnapshot(ClusterLedger):
     """``now``: ours, from which times are told."""
 
@@ -42,9 +46,18 @@ class ClusterSnapshot(ClusterLedger):
         self._connection = connection
 
     @classmethod
-    async def open(cls, address: str, job: JobRow, now: float) -> "ClusterSnapshot":
+    async def open(
+        cls, address: str, job: JobRow, now: float, *, at_one_moment: bool = False
+    ) -> "ClusterSnapshot":
+        """``at_one_moment``: what is read of records and counts is of this moment, while workers go on."""
         connection = await connect(address, Timing())
         found = cls(address, job, connection)
+        if at_one_moment:
+            await connection.execute("SET idle_in_transaction_session_timeout = 0")
+            await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            exported = await (await connection.execute("SELECT pg_export_snapshot()")).fetchone()
+            assert exported is not None
+            found.reader.moment = exported[0]
         answer = await connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
         row = await answer.fetchone()
         assert row is not None
@@ -80,13 +93,10 @@ class ClusterSnapshot(ClusterLedger):
         return 0.0 if row is None else row[0]
 
     async def stats(self) -> FrontierStats:
-        answer = await self._connection.execute(
-            "SELECT totals::text FROM sumi.job WHERE id = %s", (self.job.id,)
-        )
-        row = await answer.fetchone()
-        totals = {} if row is None else _decode_totals(row[0])
-        for worker in await self.workers():
-            add_up(totals, worker.totals)
+        answer = await self._connection.execute(_TOTALS, (self.job.id, self.job.id))
+        totals: dict[str, int] = {}
+        for row in await answer.fetchall():  # those of a worker that leaves become the job's
+            add_up(totals, _decode_totals(row[0]))
         return stats_of(totals, leased=0)
 
     async def waiting_hosts(self, now: float) -> list[HostWait]:
