@@ -35,6 +35,16 @@ def test_both_words_are_better_than_one_of_them_often() -> None:
     assert [page.page for page in ranked([both, often], [both, often])] == [1, 2]
 
 
+def test_a_rare_word_does_not_outweigh_two_usual_ones() -> None:
+    words = [*WORDS, Word("order", ('"order"',), 300)]
+    once = (0.0, 0.0, 0.0, 1.0)
+    rare = hit(1, NONE, NONE)._replace(counts=(once, NONE, NONE), related=(NONE,) * 3)
+    usual = hit(2, NONE, NONE)._replace(counts=(NONE, once, once), related=(NONE,) * 3)
+    known = {row: PageFacts("A page", "/page", 0.0) for row in (1, 2)}
+    hits = Hits(words, 1000, [], [rare, usual], AVERAGES, AVERAGES)
+    assert [page.page for page in rank(hits, {}, known)] == [2, 1]
+
+
 def test_a_title_counts_more_than_a_text() -> None:
     title, text = hit(1, (1, 0, 0, 0), (0, 0, 0, 0)), hit(2, (0, 0, 0, 1), (0, 0, 0, 0))
     assert [page.page for page in ranked([], [text, title])] == [1, 2]

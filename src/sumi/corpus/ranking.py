@@ -72,7 +72,7 @@ class Weights(NamedTuple):
     best: float = 1.0
     next_three: float = 0.15
     page: float = 1.0
-    covered: float = 0.7
+    covered: float = 0.2
     near: float = 0.65
     about: float = 0.7  # words in title, address and beginning
     about_covered: float = 0.6
@@ -202,7 +202,9 @@ def _there(hit: Hit, weights: Weights, fields: Sequence[bool]) -> list[float]:
 
 
 def _rarity(word: Word, pages: int) -> float:
-    return math.log(1 + (pages - word.pages + 0.5) / (word.pages + 0.5))
+    """The root of what BM25 takes: the rarest word of a question in everyday words is often not the manual's
+    own, and would outweigh all that are."""
+    return math.sqrt(math.log(1 + (pages - word.pages + 0.5) / (word.pages + 0.5)))
 
 
 def closeness(places: Sequence[Sequence[int]]) -> float:
