@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sumi.catalogue.find import Job, JobKind, find_jobs
-from sumi.catalogue.pages import HEAD_END, CapturedPage, Content, Form, open_pages, split_page
+from sumi.catalogue.pages import (
+    HEAD_END,
+    CapturedPage,
+    Content,
+    Form,
+    _MirrorContents,
+    open_pages,
+    split_page,
+)
+from sumi.ports import Place
 from tests.commands import RunSumi
 from tests.e2e.capture.captures import FAST, write_section
 from tests.e2e.pipeline.workspaces import make_workspace
@@ -84,6 +93,27 @@ def test_the_content_of_a_page_begins_where_it_says(text: bytes, head: bytes) ->
         assert content.data == text
     elif HEAD_END not in head + text:
         assert content.data == head + text  # a head without an end is text
+
+
+def test_a_text_that_begins_like_a_head_is_read_whole() -> None:
+    """The texts of a shared capture have no head."""
+    text = b"---\nurl: of the page itself\n---\n\nText.\n"
+
+    class Files:
+        def read(self, path: str, most: int = 0) -> bytes | None:
+            return text
+
+        def body(self, place: Place, most: int = 0) -> bytes | None:
+            return None
+
+    contents = _MirrorContents(Files())
+    whole = CapturedPage(url="https://e.org/", path="a", sha256=sha256(text).hexdigest())
+    part = CapturedPage(url="https://e.org/", path="a", sha256=sha256(b"Text.\n").hexdigest())
+    assert contents.read(whole) == Content(text)
+    found = contents.read(part)
+    assert found is not None
+    assert found.data == b"Text.\n"
+    assert contents.read(CapturedPage(url="https://e.org/", path="a", sha256="0")) is None
 
 
 def test_an_archive_gives_its_pages_as_they_came(

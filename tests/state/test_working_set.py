@@ -1,10 +1,13 @@
 """Links that are known to change nothing are not looked up in the database; all others are."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import pytest
 
 from sumi.model import Candidate
 from sumi.outcomes import Outcome, Verdict
-from sumi.state.database.working_set import KnownLinks
+from sumi.state.database.working_set import KnownLinks, WorkingSet
 from sumi.state.entries import Entry, State
 
 URL = "https://a.test/x"
@@ -48,3 +51,20 @@ def test_there_is_a_bound_to_what_is_remembered() -> None:
     urls = [f"https://a.test/{number}" for number in range(3)]
     links.note([Entry(Candidate(url), "a.test", 0) for url in urls])
     assert links.not_known(urls, 9) == urls
+
+
+def test_what_is_not_known_is_looked_up_once_in_a_turn_and_remembered_no_longer() -> None:
+    asked: list[list[str]] = []
+
+    class Empty:
+        def find(self, urls: Iterable[str]) -> list[Any]:
+            asked.append(list(urls))
+            return []
+
+    rows: Any = Empty()
+    entries = WorkingSet(rows, known=0)
+    for _ in range(2):
+        assert entries.get(URL) is None
+        assert entries.get(URL) is None
+        entries.release()
+    assert asked == [[URL], [URL]]

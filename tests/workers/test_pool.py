@@ -292,6 +292,33 @@ def test_workers_that_cannot_start_are_reported_not_respawned_endlessly(
     run(story)
 
 
+# Of four in a row the last one is a worker.
+EVERY_FOURTH = """
+import os, runpy, sys
+folder, worker, *rest = sys.argv[1:]
+open(f"{folder}/{os.getpid()}", "w").close()
+if len(os.listdir(folder)) % 4:
+    sys.exit("not now")
+sys.argv = [worker, *rest]
+runpy.run_path(worker, run_name="__main__")
+"""
+
+
+def test_starts_that_fail_now_and_then_do_not_add_up_to_the_end_of_a_run(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sumi.workers.pool._FIRST_PAUSE", 0.001)
+
+    async def story() -> None:
+        workers = WorkerPool(1, command=(sys.executable, "-P", "-c", EVERY_FOURTH, str(tmp_path), WORKER[-1]))
+        for _ in range(3):
+            assert outcome_of(await workers.digest(page("good"))) is Outcome.CAPTURED
+            assert outcome_of(await workers.digest(page("segfault"))) is Outcome.PARSE_FAILED
+        await workers.aclose()
+
+    run(story)
+
+
 # The first to come is a worker; the others end without having served, once it has.
 ONLY_ONE = """
 import os, runpy, sys, time
