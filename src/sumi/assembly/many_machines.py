@@ -2,6 +2,8 @@
 
 import os
 import socket
+from collections.abc import Callable
+from typing import Final
 
 import msgspec
 
@@ -27,13 +29,18 @@ async def look_up(address: str, name: str | None, tell: Listener) -> JobRow:
 
 
 async def join(
-    shared: SharedJob, job: Job, clock: Clock, tell: Listener, control: Control
+    shared: SharedJob,
+    job: Job,
+    clock: Clock,
+    tell: Listener,
+    control: Control,
+    make: Callable[..., ClusterStore] = ClusterStore,
 ) -> tuple[ClusterStore, str | None]:
     """Work on the job; a command that brings its recipe makes it unless it is there. Also returns where its
-    contents are, if not in files."""
+    contents are, if not in files. ``make``: the store of the kind of job."""
     row = await patiently(lambda: _row_of(shared, job), tell)
     timing = read_recipe(row.name, row.recipe).timing
-    store = ClusterStore(
+    store = make(
         shared.address,
         row.id,
         job.frontier,
@@ -73,14 +80,20 @@ async def _row_of(shared: SharedJob, job: Job) -> JobRow:
         return row
 
 
+# What makes it another job, if it differs.
+_DECISIVE: Final = {"capture": "urls", "map": "config_hash"}
+
+
 def _refuse_another(shared: SharedJob, row: JobRow, before: SharedRecipe) -> None:
     assert shared.recipe is not None
     if row.state != "ready":
         raise StateError(f"the job {row.name} is being copied into the database by sumi state migrate")
-    key = "urls" if shared.kind == "capture" else "url"
+    key = _DECISIVE.get(shared.kind, "url")
     ours, theirs = (each.settings.get(key) for each in (shared.recipe, before))
     if row.kind != shared.kind or (ours is not None and theirs is not None and ours != theirs):
         about = "" if theirs is None else f" of {msgspec.json.decode(theirs)}"
+        if row.kind == "map":
+            about = " of another configuration"
         raise UsageError(
             f"the database has a job {row.name} already, a {row.kind}{about}: give this one another name by "
             "--job"

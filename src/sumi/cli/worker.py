@@ -108,6 +108,10 @@ def _work(address: str, own: dict[str, object], reporter: Reporter) -> "Summary"
 
             captured = settings_for_capture(recipe, address, row.name, own)
             return run_loop(join_capture(captured, [reporter]))
+        if row.kind == "map":
+            from sumi.jobs.map.shared_run import join_map
+
+            return run_loop(join_map(recipe, address, row.name, own, [reporter]))
         from sumi.jobs.mirror.run import join_mirror
         from sumi.jobs.mirror.sharing import settings_for_worker
 
@@ -120,7 +124,7 @@ def _work(address: str, own: dict[str, object], reporter: Reporter) -> "Summary"
 def _require_known(row: "JobRow", address: str) -> None:
     if row.wish == "stop":
         raise StateError(f"the job {row.name} is stopped: sumi resume lets workers go on with it")
-    if row.kind not in ("mirror", "capture"):
+    if row.kind not in ("mirror", "capture", "map"):
         command = "run --unified" if row.kind == "unified" else "run"
         raise StateError(
             f"the job {row.name} is a crawl, whose configuration is not in the database: help with it by "

@@ -28,13 +28,15 @@ from sumi.files.disk_errors import explained
 from sumi.jobs.map.beginning import DEFAULT_FOLDER, FILE, begin, map_text, option_fields, option_settings
 from sumi.jobs.map.config import MapConfig, load_map_config
 from sumi.jobs.map.graph import Level
+from sumi.policy import is_database
+from sumi.settings.kinds import JOB_NAME, STATE, parsed
 from sumi.settings.operating import OPERATING
 
 if TYPE_CHECKING:
     from sumi.jobs.map.analysis import Analysis
     from sumi.jobs.map.diff import Difference
 
-_ONE_FILE = "a map is a database file on one machine, which output.database_path names"
+_NO_STORE = "a map keeps its pages, if any, in files on one machine"
 _EXAMPLES = """\
 examples:
   sumi map example.org example.com      into map/, with a map.toml to edit; again to continue
@@ -45,6 +47,7 @@ examples:
   sumi map web.toml --stats             what the map holds
   sumi map web.toml --export-summary    write the summary again
   sumi map web.toml --fresh             forget the map and start over
+  sumi map web.toml --state postgresql://db.example.org/sumi    share it with other machines
   sumi map export --format html web.toml     a picture of it; also graphml, gexf, parquet
   sumi map analyze web.toml             the most linked and central domains, communities
   sumi map diff 1 2 web.toml            what changed between two runs
@@ -66,7 +69,7 @@ def build_parser() -> SentenceParser:
         description="Maps the web around chosen domains: pages, links, and how far away they are.",
         epilog=_EXAMPLES,
         usual=_USUAL,
-        lacks=dict.fromkeys(("--state", "--job", "--store"), _ONE_FILE),
+        lacks={"--store": _NO_STORE},
     )
     parser.add_argument(
         "config",
@@ -93,6 +96,7 @@ def build_parser() -> SentenceParser:
     look.add_argument("--stats", action="store_true", help="Show what the map holds, and exit.")
     look.add_argument("--export-summary", action="store_true", help="Write the summary again, and exit.")
     _add_beginning(parser)
+    _add_sharing(parser)
     add_settings(parser, OPERATING)
     add_reporting(parser)
     return parser
@@ -113,6 +117,39 @@ def _add_beginning(parser: SentenceParser) -> None:
     for setting in option_settings():
         add_option(group, setting)
     add_save_config(group)
+
+
+def _add_sharing(parser: SentenceParser) -> None:
+    group = parser.add_argument_group("on many machines")
+    group.add_argument(
+        "--state",
+        metavar="ADDRESS",
+        help="Share the map in the database postgresql://HOST/DATABASE, where sumi worker helps with it. "
+        "Default: on this machine alone.",
+    )
+    group.add_argument("--job", metavar="NAME", help="Its name there. Default: the first domain to explore.")
+
+
+def _sharing(parser: SentenceParser, options: argparse.Namespace) -> dict[str, Any]:
+    if options.state is None:
+        if options.job is not None:
+            parser.error("--job names a map in a database: give its address by --state")
+        return {}
+    for given, option, why in (
+        (options.fresh, "fresh", "give another one a name of its own by --job"),
+        (
+            options.update,
+            "update",
+            "without --state, this machine looks for changes",
+        ),
+        (options.resume, "resume", "give one of another configuration a name of its own by --job"),
+    ):
+        if given:
+            parser.error(f"--{option} is not for a map in a database: {why}")
+    if not is_database(options.state):
+        parser.error("--state takes the address of a database, postgresql://HOST/DATABASE")
+    name = None if options.job is None else str(parsed(JOB_NAME, options.job, "--job"))
+    return {"state": str(parsed(STATE, options.state, "--state")), "job": name}
 
 
 def _file_of(parser: SentenceParser, options: argparse.Namespace) -> Path | None:
@@ -152,6 +189,7 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
 def run(arguments: Sequence[str]) -> int:
     parser = build_parser()
     options = parser.parse_all(arguments)
+    shared = _sharing(parser, options)
     path = _file_of(parser, options)
     if path is None:
         return 0
@@ -173,6 +211,7 @@ def run(arguments: Sequence[str]) -> int:
                 resume=options.resume,
                 listeners=[reporter],
                 read_config=lambda: load_map_config(path),
+                **shared,
                 **operating_options(options),
             )
         )

@@ -21,6 +21,7 @@ from sumi.files.safe_files import SafeFolder
 from sumi.jobs.map.config import MapConfig, load_map_config
 from sumi.jobs.map.output import MapOutput, OutputHandler, write_text
 from sumi.jobs.map.recipe import map_job
+from sumi.jobs.map.store.assembling import leave_shared_job
 from sumi.jobs.map.store.map_store import MapStore, map_lock
 from sumi.jobs.map.store.rows import MapRows
 from sumi.jobs.map.store.runs import COMPLETED, INTERRUPTED, Beginning, MapRun
@@ -48,6 +49,8 @@ class MapRequest(Operating, frozen=True):
     durability: Durability = Durability.BATCH
     read_config: Callable[[], MapConfig] | None = None  # for a reload, which applies the limits it returns
     handlers: tuple[OutputHandler, ...] = ()
+    state: str | None = None  # the address of a database, for a map that many machines share
+    job: str | None = None  # its name there
 
 
 async def map(  # noqa: A001 - as the command is called
@@ -63,13 +66,16 @@ async def map(  # noqa: A001 - as the command is called
     control: Control | None = None,
     read_config: Callable[[], MapConfig] | None = None,
     handlers: tuple[OutputHandler, ...] = (),
+    state: str | None = None,
+    job: str | None = None,
     **operating: object,
 ) -> Summary:
     """``sumi map``: the web around chosen domains, in the configuration's database.
 
     ``config`` is the TOML file, or what was read from it. ``fresh`` deletes the map; ``update``, after a
     finished run, fetches what was left and then looks for changes; ``resume`` resumes a stopped run though
-    the configuration has changed. ``read_config`` is called when the run is asked to reload.
+    the configuration has changed. ``read_config`` is called when the run is asked to reload. ``state``: the
+    address of a database, in which the map is shared by many machines, as the job ``job``.
     """
     chosen = config if isinstance(config, MapConfig) else load_map_config(Path(config))
     kept = Durability(durability)
@@ -82,31 +88,25 @@ async def map(  # noqa: A001 - as the command is called
         kept,
         read_config,
         handlers,
+        state,
+        job,
         **checked_operating(operating, "map"),
     )
     raise_limit()
-    job = affordable(map_job(chosen), processes)
+    work = affordable(map_job(chosen), processes)
     control = control or Control()
-    async with operated(request, job, (*listeners, *session_watch(job.network, control))) as heard:
-        return await _map(chosen, job, heard, control, request)
+    async with operated(request, work, (*listeners, *session_watch(work.network, control))) as heard:
+        if state is not None:
+            from sumi.jobs.map.shared_run import run_shared
+
+            return await run_shared(chosen, work, heard, control, request)
+        return await _map(chosen, work, heard, control, request)
 
 
 async def _map(
     config: MapConfig, job: Job, listeners: Sequence[Listener], control: Control, request: MapRequest
 ) -> Summary:
-    database = config.output.database_path
-    _refuse_folders(database, config.output.summary_path)
-    make_folders(database.parent)
-    place = Place(
-        ", ".join(entry.domain for entry in config.quality),
-        str(database),
-        database.parent,
-        request.min_free,
-        request.durability,
-        max_time=request.max_time,
-        tolerance=request.tolerance,
-        traces=f"{database.name}.",
-    )
+    place = place_of(config, request)
 
     async def read_job() -> Job:
         changed = request.read_config() if request.read_config is not None else config
@@ -130,6 +130,22 @@ async def _map(
                 await _fail(config, io, store, request, error)
                 raise
             return summary
+
+
+def place_of(config: MapConfig, request: MapRequest) -> Place:
+    database = config.output.database_path
+    _refuse_folders(database, config.output.summary_path)
+    make_folders(database.parent)
+    return Place(
+        ", ".join(entry.domain for entry in config.quality),
+        str(database),
+        database.parent,
+        request.min_free,
+        request.durability,
+        max_time=request.max_time,
+        tolerance=request.tolerance,
+        traces=f"{database.name}.",
+    )
 
 
 def _for_this_run(job: Job, beginning: Beginning) -> Job:
@@ -163,7 +179,7 @@ async def _fail(config: MapConfig, io: Io, store: MapStore, request: MapRequest,
     await _notify(config.webhooks.on_error, config, io, store, INTERRUPTED, str(trouble))
 
 
-class _Notice(msgspec.Struct, frozen=True):
+class Notice(msgspec.Struct, frozen=True):
     """The payload of a webhook, when a run has completed or failed."""
 
     run: int  # 1 or more, or _NO_RUN
@@ -176,11 +192,11 @@ class _Notice(msgspec.Struct, frozen=True):
 async def _notify(
     target: str | None, config: MapConfig, io: Io, store: MapStore, status: str, trouble: str = ""
 ) -> None:
-    notice = _Notice(store.run_id, status, str(config.output.database_path), store.known, trouble)
-    await _send(io.fetcher, io.tell, target, notice)
+    notice = Notice(store.run_id, status, str(config.output.database_path), store.known, trouble)
+    await send_notice(io.fetcher, io.tell, target, notice)
 
 
-async def _send(fetcher: Fetcher, tell: Listener, target: str | None, notice: _Notice) -> None:
+async def send_notice(fetcher: Fetcher, tell: Listener, target: str | None, notice: Notice) -> None:
     """One POST with the same guarded client as pages, without retries; a failure is a warning."""
     if target is None:
         return
@@ -215,27 +231,28 @@ async def _opened(
 async def _open_store(
     config: MapConfig, job: Job, clock: Clock, tell: Listener, request: MapRequest, stack: AsyncExitStack
 ) -> MapStore:
-    database, run = config.output.database_path, _map_run(config, request)
+    database, run = config.output.database_path, map_run(config, request)
     try:
         lock = map_lock(database, "sumi map")
         stack.callback(lock.release)
         if request.fresh:
             _delete_map(database)
+        leave_shared_job(database, consent=request.accept_changes)
         return MapStore(
             database, job.frontier, clock.now(), run, request.durability, request.handlers, lock=lock
         )
     except SumiError as error:
         # The webhook is sent although no run began.
-        notice = _Notice(_NO_RUN, INTERRUPTED, str(database), 0, str(error))
+        notice = Notice(_NO_RUN, INTERRUPTED, str(database), 0, str(error))
         fetcher = new_http(job, clock)
         try:
-            await _send(fetcher, tell, config.webhooks.on_error, notice)
+            await send_notice(fetcher, tell, config.webhooks.on_error, notice)
         finally:
             await fetcher.aclose()
         raise
 
 
-def _map_run(config: MapConfig, request: MapRequest) -> MapRun:
+def map_run(config: MapConfig, request: MapRequest) -> MapRun:
     origins = tuple(dict.fromkeys(entry.domain for entry in config.quality))
     return MapRun(
         config.config_hash,

@@ -50,6 +50,11 @@ _ROBOTS = """INSERT INTO sumi.robots (job, origin, status, body, fetched_at, tro
     fetched_at = excluded.fetched_at, trouble = excluded.trouble"""
 _NOTE = """INSERT INTO sumi.note (job, key, value) VALUES (%s, %s, %s)
     ON CONFLICT (job, key) DO UPDATE SET value = excluded.value"""
+_LINKS = """INSERT INTO sumi.link (job, key, targets) SELECT %s, * FROM unnest(%s::uuid[], %s::bytea[])
+    ON CONFLICT (job, key) DO UPDATE SET targets = excluded.targets"""
+_SPENT = """INSERT INTO sumi.spent (job, host, bucket, requests, why) SELECT %s, * FROM unnest(%s::text[],
+    %s::int[], %s::int[], %s::text[]) ON CONFLICT (job, bucket, host) DO UPDATE
+    SET requests = excluded.requests, why = excluded.why"""
 _OPEN = """UPDATE sumi.bucket b SET open = x.open FROM unnest(%s::int[], %s::bigint[]) x (id, open)
     WHERE b.job = %s AND b.id = x.id"""
 _RETURNED = "UPDATE sumi.job SET pages_left = pages_left + %s WHERE id = %s"
@@ -60,6 +65,7 @@ _WORKER = (
 _encode_facts = msgspec.json.Encoder().encode
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder(list[Candidate]).decode
+_unpack_links = msgspec.msgpack.Decoder(list[str]).decode
 
 
 _MARK = "\ufdd0"  # stands for no character, so that nobody writes it
@@ -143,6 +149,8 @@ class Batch:
         self.hosts: set[str] = set()
         self.robots: dict[str, RobotsRecord] = {}
         self.notes: dict[str, str] = {}
+        self.links: dict[UUID, bytes] = {}  # of a map's page
+        self.spent: dict[str, tuple[int, str]] = {}  # of a map's host: requests, and why it asks no more
         self.open: dict[int, int] = {}  # of buckets that became busy or idle
         self.returned = 0  # pages of the limit that were reserved and are not needed
         self.done: dict[str, None] = {}  # URLs with which there is nothing more to do, once this is written
@@ -161,6 +169,8 @@ class Batch:
             or self.hosts
             or self.robots
             or self.notes
+            or self.links
+            or self.spent
             or self.open
         )
 
@@ -192,7 +202,15 @@ class Batch:
             yield _RETURNED, (self.returned, job)
         if self.open:
             yield _OPEN, (list(self.open), list(self.open.values()), job)
+        yield from self._of_a_map(job)
         yield from self._of_the_job(job, hosts, offset)
+
+    def _of_a_map(self, job: int) -> Iterable[tuple[str, Sequence[Any]]]:
+        if self.links:
+            yield _LINKS, (job, list(self.links), list(self.links.values()))
+        if self.spent:
+            rows = [(clean(host), bucket_of(host), *row) for host, row in self.spent.items()]
+            yield _SPENT, (job, *_columns(rows))
 
     def _of_the_job(
         self, job: int, hosts: Sequence[StoredHost], offset: float
@@ -234,6 +252,14 @@ async def write(
 
 def _columns(rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
     return [list(column) for column in zip(*rows, strict=True)]
+
+
+def pack_links(targets: Sequence[str]) -> bytes:
+    return _pack(targets)
+
+
+def unpack_links(targets: bytes) -> list[str]:
+    return _unpack_links(targets)
 
 
 def unpack_mail(items: bytes) -> list[Candidate]:

@@ -104,6 +104,15 @@ async def _made(
     return job
 
 
+async def age_of(connection: AsyncConnection[Any], name: str) -> float:
+    """Seconds since the job was made; 0 if there is none yet."""
+    answer = await connection.execute(
+        "SELECT extract(epoch FROM clock_timestamp() - created)::float8 FROM sumi.job WHERE name = %s",
+        (name,),
+    )
+    return float((await answer.fetchone() or (0.0,))[0])
+
+
 async def wish(connection: AsyncConnection[Any], job: JobRow, wanted: str) -> None:
     """What all workers of a job are to do: run, pause or stop. They look every second."""
     with rights_explained("steer a job"):

@@ -108,15 +108,10 @@ class Keeper:
     # ── mail ───────────────────────────────────────────────────────────────────────────────────────────
 
     async def _read_mail(self) -> None:
-        """Links that others found on our hosts. We judge them: their finder does not know the sitemaps
-        and traps of these hosts."""
         store = self._store
         while store.letters and store.judge is not None and store.holdings.owned:
             letters = await store.reader.mail_for(store.holdings.owned - store.holdings.leaving, LETTERS)
-            for letter in letters:
-                judged = await store.judge(letter.items)
-                await store.recall([item.candidate.url for item in judged])
-                store.take_in(letter.bucket, letter.id, judged)
+            await store.receive(letters)
             await store.flush()
             if len(letters) < LETTERS:
                 break
@@ -147,7 +142,7 @@ class Keeper:
         holdings.begin({one.bucket: now if one.in_order else late for one in taken})
         with _without_collections():
             for first, last in runs_of(buckets):
-                holdings.restore_hosts(await store.reader.hosts_of(first, last))
+                await store.read_hosts(first, last)
                 async with aclosing(store.reader.urls_of(first, last)) as parts:
                     async for rows in parts:
                         if machine is not holdings.machine:

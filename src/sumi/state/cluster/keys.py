@@ -36,6 +36,19 @@ def last_key(bucket: int) -> UUID:
     return UUID(int=_LAST if bucket == BUCKETS - 1 else ((bucket + 1) << _SHIFT) - 1)
 
 
+_PER_MILLISECOND = 16  # bits: URLs found in one
+
+
+def first_number(at: float) -> int:
+    """Of the URLs that are found from then on, by the server's time."""
+    return int(at * 1000) << _PER_MILLISECOND
+
+
+def found_at(number: int) -> float:
+    """When the URL of this number was found, to about a second."""
+    return (number >> _PER_MILLISECOND) / 1000
+
+
 def runs_of(buckets: list[int]) -> list[tuple[int, int]]:
     """Neighbours as (first, last), which are read in one go."""
     runs: list[tuple[int, int]] = []

@@ -10,15 +10,14 @@ from sumi.frontier.schedule import HostSchedule
 from sumi.model import LISTED, Kind
 from sumi.policy import FrontierPolicy
 from sumi.state.cluster.batch import unclean
-from sumi.state.cluster.keys import bucket_of
-from sumi.state.cluster.rows import Opened
+from sumi.state.cluster.keys import bucket_of, first_number
+from sumi.state.cluster.rows import HEAD_ANSWERED, Opened
 from sumi.state.entries import REFUSED, SETTLED, Counts, Entry, Leases
 from sumi.state.hosts import Hosts, is_foreign_sitemap
 from sumi.state.machine import FrontierMachine, counts_as_page
 from sumi.state.memory import HeapDelays, HeapQueues
 
 PAGE = Kind.PAGE
-_PER_MILLISECOND = 16  # bits: URLs found in one
 
 
 class OwnedSchedule(HostSchedule):
@@ -81,6 +80,9 @@ class OwnedMachine(FrontierMachine):
         hosts = OwnedHosts(policy, opened_at, entries, counts, self._queues, Retries())
         super().__init__(entries, counts, Leases(), hosts, OwnedDelays(entries))
         self._sequence = 0
+        self.heads: set[str] = (
+            set()
+        )  # URLs whose HEAD was answered, and whose content has yet to be requested
 
     def next_sequence(self) -> int:
         self._sequence += 1
@@ -88,7 +90,7 @@ class OwnedMachine(FrontierMachine):
 
     def number_from(self, server_time: float) -> None:
         """So that URLs are in the order of their discovery, nearly so over all workers."""
-        self._sequence = max(self._sequence, int(server_time * 1000) << _PER_MILLISECOND)
+        self._sequence = max(self._sequence, first_number(server_time))
 
     def adopt(self, sequence: int) -> None:
         """The next URL that is restored has this number."""
@@ -115,6 +117,8 @@ class OwnedMachine(FrontierMachine):
 
     def _wait_again(self, entry: Entry, row: Opened, offset: float) -> None:
         entry.behind = bool(row.behind) or entry.attempts > 0
+        if row.what == HEAD_ANSWERED:
+            self.heads.add(entry.candidate.url)
         if row.what is None:
             entry.behind = is_foreign_sitemap(entry.candidate, entry.host)
         self._count_open(entry)

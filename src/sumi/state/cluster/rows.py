@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import msgspec
 import psycopg
@@ -13,8 +14,8 @@ from psycopg.sql import SQL
 from sumi.model import Candidate, Hop, Kind, PageFacts
 from sumi.outcomes import Outcome, Verdict
 from sumi.ports import Attempt, RobotsRecord, UrlRecord
-from sumi.state.cluster.batch import clean, unclean, unpack_mail
-from sumi.state.cluster.keys import first_key, key_of, last_key
+from sumi.state.cluster.batch import clean, unclean, unpack_links, unpack_mail
+from sumi.state.cluster.keys import first_key, found_at, key_of, last_key
 from sumi.state.cluster.session import Unreachable, connect, has_ended
 from sumi.state.cluster.timing import Timing
 from sumi.state.entries import StoredHost, StoredUrl
@@ -22,6 +23,7 @@ from sumi.state.hosts import is_foreign_sitemap
 from sumi.state.memory import NO_FACTS
 from sumi.urls import host_key
 
+HEAD_ANSWERED = "head"  # what a URL's last ending says when only its HEAD was answered
 AT_ONCE = 2000  # rows that are fetched together
 PART = 500  # rows that are worked on without letting others have their turn
 _STATE = """u.url, u.hop, u.kind, u.depth, u.score, u.redirects, u.referrer, coalesce(e.address,
@@ -296,6 +298,21 @@ class Reader:
             for host, delay, until, why in rows
         ]
 
+    async def spent_of(self, first: int, last: int) -> list[tuple[str, int, str]]:
+        """Hosts of a map in these buckets, their requests, and why they are asked no more."""
+        rows = await self._ask(
+            "SELECT host, requests, why FROM sumi.spent WHERE job = %s AND bucket BETWEEN %s AND %s",
+            (self._job, first, last),
+        )
+        return [(unclean(host), requests, why) for host, requests, why in rows]
+
+    async def links_of(self, keys: list[UUID]) -> dict[UUID, list[str]]:
+        """Of pages of a map."""
+        rows = await self._ask(
+            "SELECT key, targets FROM sumi.link WHERE job = %s AND key = ANY(%s)", (self._job, keys)
+        )
+        return {key: unpack_links(targets) for key, targets in rows}
+
     async def mail_for(self, buckets: Iterable[int], most: int) -> list[Letter]:
         rows = await self._ask(
             """SELECT bucket, id, items FROM sumi.mail WHERE job = %s AND bucket = ANY(%s)
@@ -326,12 +343,28 @@ class Reader:
     async def stored(self) -> AsyncIterator[StoredUrl]:
         text = f"SELECT {_STATE}, e.facts, {_HISTORY} FROM sumi.url u {_LAST} WHERE u.job = %s ORDER BY u.seq"
         async for *state, history in self._stream(text, (self._job,)):
+            yield self._stored(Row(*state), history)
+
+    def _stored(self, row: Row, history: str | None) -> StoredUrl:
+        tries = [
+            Attempt(at - self.offset, outcome, unclean(rule))
+            for at, outcome, rule in (_decode_history(history) if history else ())
+        ]
+        return row.stored(self.offset, _decode_facts(row.facts) if row.facts else NO_FACTS, tries)
+
+    async def mapped(self) -> AsyncIterator[tuple[StoredUrl, float, bool]]:
+        """The pages of a map as they were found: with when, and whether HEAD was answered."""
+        text = f"SELECT {_STATE}, e.facts, {_HISTORY} FROM sumi.url u {_LAST} WHERE u.job = %s ORDER BY u.seq"
+        async for *state, history in self._ordered(text, (self._job,)):
             row = Row(*state)
-            tries = [
-                Attempt(at - self.offset, outcome, unclean(rule))
-                for at, outcome, rule in (_decode_history(history) if history else ())
-            ]
-            yield row.stored(self.offset, _decode_facts(row.facts) if row.facts else NO_FACTS, tries)
+            yield self._stored(row, history), found_at(row.sequence) - self.offset, row.what == HEAD_ANSWERED
+
+    async def all_links(self) -> AsyncIterator[tuple[str, list[str]]]:
+        """Of a map: its pages with their links, in the order of their discovery."""
+        text = """SELECT u.url, l.targets FROM sumi.link l JOIN sumi.url u ON u.job = l.job AND u.key = l.key
+            WHERE l.job = %s ORDER BY u.seq"""
+        async for url, targets in self._ordered(text, (self._job,)):
+            yield unclean(url), unpack_links(targets)
 
     async def record(self, url: str) -> UrlRecord | None:
         rows = await self._ask(

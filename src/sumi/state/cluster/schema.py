@@ -58,7 +58,7 @@ CREATE TABLE sumi.url (
 ) PARTITION BY RANGE (key);
 CREATE TABLE sumi.ending (
     job int NOT NULL, key uuid NOT NULL, serial int NOT NULL,
-    what text NOT NULL,                       -- settled, failed, back, again
+    what text NOT NULL,                       -- settled, failed, back, head (it was answered), again
     at float8 NOT NULL, outcome text NOT NULL, rule text NOT NULL,
     due float8 NOT NULL, attempts int NOT NULL, behind boolean NOT NULL, address text NOT NULL,
     settled_at float8,                        -- of the last settlement, and its facts
@@ -84,11 +84,22 @@ ALTER TABLE sumi.worker SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacu
 ALTER TABLE sumi.bucket SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 """
 
+# Of maps. Databases of versions that shared none get them by ``sumi state setup`` too.
+_MAP_TABLES = """
+CREATE TABLE sumi.link (                      -- all links of a page that was read
+    job int NOT NULL, key uuid NOT NULL, targets bytea NOT NULL, PRIMARY KEY (job, key)
+);
+CREATE TABLE sumi.spent (                     -- of a host: requests of the run, and why it asks no more
+    job int NOT NULL, host text NOT NULL, bucket smallint NOT NULL, requests int NOT NULL, why text NOT NULL,
+    PRIMARY KEY (job, bucket, host)
+);
+"""
+
 _RIGHTS = f"""
 GRANT USAGE ON SCHEMA sumi TO {WORKER}, {READER};
 GRANT SELECT ON ALL TABLES IN SCHEMA sumi TO {WORKER}, {READER};
 GRANT INSERT, UPDATE ON sumi.job, sumi.worker, sumi.bucket, sumi.url, sumi.ending, sumi.mail, sumi.host,
-    sumi.robots, sumi.note TO {WORKER};
+    sumi.robots, sumi.note, sumi.link, sumi.spent TO {WORKER};
 GRANT DELETE ON sumi.mail, sumi.worker TO {WORKER};
 """
 
@@ -116,12 +127,16 @@ async def set_up(connection: AsyncConnection[Any]) -> list[str]:
         if found is None:
             await connection.execute(_TABLES)
             await connection.execute(_partitions())
+            await connection.execute(_MAP_TABLES)
             await connection.execute("INSERT INTO sumi.version VALUES (%s)", (FORMAT,))
             said.append(f"made the tables of format {FORMAT} in the schema {SCHEMA}")
         elif found != FORMAT:
             raise wrong_format(found)
-        else:
+        elif await has_map_tables(connection):
             said.append(f"the tables are there, in format {FORMAT}")
+        else:
+            await connection.execute(_MAP_TABLES)
+            said.append("made the tables of maps; the others are there")
     return [*said, await _grant(connection)]
 
 
@@ -162,6 +177,11 @@ async def version_of(connection: AsyncConnection[Any]) -> int | None:
             f"GRANT {WORKER} TO {user} (or {READER}, to look only)"
         ) from None
     return None if row is None else row[0]
+
+
+async def has_map_tables(connection: AsyncConnection[Any]) -> bool:
+    answer = await connection.execute("SELECT to_regclass('sumi.spent') IS NOT NULL")
+    return bool((await answer.fetchone() or (False,))[0])
 
 
 async def require_tables(connection: AsyncConnection[Any]) -> None:

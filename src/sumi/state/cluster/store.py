@@ -23,7 +23,7 @@ from sumi.state.cluster.batch import Batch, Standing, amended_row, ending_row, w
 from sumi.state.cluster.holdings import Holdings
 from sumi.state.cluster.keys import bucket_of
 from sumi.state.cluster.membership import Membership, Word
-from sumi.state.cluster.rows import Reader
+from sumi.state.cluster.rows import HEAD_ANSWERED, Letter, Reader
 from sumi.state.cluster.session import Lost
 from sumi.state.cluster.snapshot import stats_of
 from sumi.state.cluster.timing import Timing, steady
@@ -316,7 +316,8 @@ class ClusterStore(ClusterAdmission):
             self.holdings.keep(unit.lease.url)
             self._batch.done[unit.lease.url] = None
         else:
-            self._note_ending(entry, "back" if unit.why is None else "failed", unit.at, None, unit)
+            back = HEAD_ANSWERED if unit.head_answered else "back"
+            self._note_ending(entry, back if unit.why is None else "failed", unit.at, None, unit)
         for item in unit.found:
             self.admit(item)
         return True
@@ -454,10 +455,18 @@ class ClusterStore(ClusterAdmission):
         self.judge = judge
         self.wake.set()
 
-    def take_in(self, bucket: int, letter: int, judged: Sequence[Judged]) -> None:
-        """Recalled before. Applied and removed from the mail in one transaction; left there if the bucket is
-        no longer ours."""
-        if self.holdings.takes(bucket):
-            for item in judged:
-                self.admit(item)
-            self._batch.taken_in.append((bucket, letter))
+    async def receive(self, letters: Sequence[Letter]) -> None:
+        """Links that others found on our hosts. We judge them: their finder does not know the sitemaps and
+        traps of these hosts. Applied and removed from the mail in one transaction."""
+        assert self.judge is not None
+        for letter in letters:
+            judged = await self.judge(letter.items)
+            await self.recall([item.candidate.url for item in judged])
+            if self.holdings.takes(letter.bucket):  # else it stays in the mail
+                for item in judged:
+                    self.admit(item)
+                self._batch.taken_in.append((letter.bucket, letter.id))
+
+    async def read_hosts(self, first: int, last: int) -> None:
+        """Of buckets that are opened."""
+        self.holdings.restore_hosts(await self.reader.hosts_of(first, last))

@@ -76,6 +76,8 @@ class MapChange(Change):
     # Domains whose waiting pages leave this run.
     barred: list[tuple[str, PageState]] = field(default_factory=list)
     readmitted: list[str] = field(default_factory=list)  # domains whose pages join it again
+    # When URLs were found that come from another store, by row.
+    found_at: dict[int, float] = field(default_factory=dict)
 
 
 class PageBatch:
@@ -221,7 +223,8 @@ class MapRows(SqliteRows):
     def _put_pages(self, change: MapChange, now: str) -> None:
         batch = PageBatch()
         for row in change.inserted:
-            self._enter_page(row, now, batch)
+            at = change.found_at.get(row.id)
+            self._enter_page(row, now if at is None else iso_time(at), batch)
         for old, row in change.updated:
             self._update_page(old, row, now, batch)
         many = self._db.executemany
@@ -235,16 +238,23 @@ class MapRows(SqliteRows):
         many(sql.ADD_HISTORY, batch.history)
 
     def _enter_page(self, row: Row, now: str, batch: PageBatch) -> None:
+        """One that is settled already comes from another store."""
         page, run = page_id(row.id), self.run_id
+        is_settled = row.state == State.SETTLED.value
+        settled = iso_time(row.at) if is_settled and row.at is not None else now
         state = PageState.DISCOVERED
         for state in self._transitions(PageState.DISCOVERED, row):
-            batch.history.append((page, now, run, state, row.rule))
+            waits = state is PageState.QUEUED
+            why = "" if waits and is_settled else row.rule
+            batch.history.append((page, now if waits else settled, run, state, why))
         error = row.rule if state is PageState.FAILED else None
         batch.new.append((page, row.url, domain_of(row.host), state, now, run, error, row.attempts))
         if state is PageState.QUEUED:
             batch.queued.append((page, row.depth, now))
         elif state in UNVISITED:
             batch.unvisited.append((state, row))
+        if is_settled:
+            batch.ended.append(self._ending(page, state, row))
 
     def _put_unvisited(self, batch: PageBatch) -> None:
         """URLs that are not visited. Counts the references recorded before a URL became one; a new one has
