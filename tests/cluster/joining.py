@@ -1,5 +1,7 @@
 """Workers of a job, opened as a contract test opens any other store."""
 
+from collections.abc import Callable
+
 from sumi.policy import FrontierPolicy
 from sumi.state.cluster.jobs import change_limit, make_job
 from sumi.state.cluster.schema import set_up
@@ -12,7 +14,13 @@ PATIENT = Timing(commit=0.0, no_lease=3600.0, cut=3600.0, session=3600.0, inheri
 _prepared: set[str] = set()
 
 
-async def open_alone(address: str, name: str, policy: FrontierPolicy, now: float) -> ClusterStore:
+async def open_alone(
+    address: str,
+    name: str,
+    policy: FrontierPolicy,
+    now: float,
+    make: Callable[..., ClusterStore] = ClusterStore,
+) -> ClusterStore:
     """The only worker of a job, by a clock that is the server's."""
     connection = await connect(address, PATIENT)
     try:
@@ -23,6 +31,6 @@ async def open_alone(address: str, name: str, policy: FrontierPolicy, now: float
         await change_limit(connection, job, policy.max_pages)
     finally:
         await connection.close()
-    store = ClusterStore(address, job.id, policy, now, timing=PATIENT)
+    store = make(address, job.id, policy, now, timing=PATIENT)
     await store.open()
     return store

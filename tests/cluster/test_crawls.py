@@ -129,11 +129,8 @@ def test_a_half_done_crawl_goes_on_in_the_database_and_comes_back_as_a_workspace
     assert len(wanted) == 4 * 6
 
 
-@pytest.mark.parametrize("command", [("scrape", "run", "--config", "x.yaml"), ("map", "x.toml")])
-def test_a_scraper_and_a_map_say_why_they_stay_on_one_machine(
-    run_sumi: RunSumi, command: tuple[str, ...]
-) -> None:
-    refused = run_sumi(*command, "--state", "postgresql://127.0.0.1:1/none")
+def test_a_scraper_says_why_it_stays_on_one_machine(run_sumi: RunSumi) -> None:
+    refused = run_sumi("scrape", "run", "--config", "x.yaml", "--state", "postgresql://127.0.0.1:1/none")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert "no option --state" in refused.stderr
     assert "machine" in refused.stderr

@@ -1,6 +1,9 @@
 """A map that many machines share: each has the whole map in the end, that of one machine."""
 
+import itertools
 import re
+import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,9 +55,9 @@ def configured(web: Web, folder: Path, *, extra: str = LISTS, **crawler: int) ->
 
 def contents(database: Path) -> dict[str, object]:
     """All that a map says of the web, by URLs instead of numbers."""
-    page = (
-        "SELECT url, domain, state, title, status_code, content_type, error_message, content_hash FROM pages"
-    )
+    columns = "url, domain, state, title, status_code, content_type, error_message, content_hash"
+    page = f"SELECT {columns} FROM pages"
+    queue = "SELECT url, priority FROM frontier JOIN pages ON pages.id = page_id"
     return {
         "pages": sorted(tables(database, page), key=str),
         "links": sorted(recorded_links(database)),
@@ -70,6 +73,11 @@ def contents(database: Path) -> dict[str, object]:
         "runs": tables(database, "SELECT id, config_hash, status FROM runs"),
         "broken": tables(database, "PRAGMA foreign_key_check"),
     }
+
+
+def workers(postgres: Postgres, job: str) -> int:
+    text = f"SELECT count(*) FROM sumi.worker w JOIN sumi.job j ON j.id = w.job WHERE j.name = '{job}'"
+    return int(postgres.sql(text))
 
 
 def coverage(summary: Path) -> str:
@@ -99,3 +107,129 @@ def test_three_workers_make_the_map_of_one_process(
         assert coverage(tmp_path / folder / "map-summary.md") == coverage(tmp_path / "alone/map-summary.md")
     asked = [one.address for one in web.log if one.method == "GET"]
     assert len(asked) == len(set(asked))
+
+
+def test_a_map_that_was_stopped_from_elsewhere_goes_on_by_the_same_command_or_alone(
+    postgres: Postgres, run_sumi: RunSumi, spawn_sumi: SpawnSumi, tmp_path: Path, job: str, web: Web
+) -> None:
+    address = postgres.address()
+    file = str(configured(web, tmp_path / "one"))
+    words = ("map", file, "--state", address, "--job", job, "-q")
+    web.held.add("h1.test/1")  # so that it cannot end meanwhile
+    running = spawn_sumi(*words[:-1])
+    wait_until(running, lambda: bool(web.asked("h1.test/1")))
+    for wish in ("pause", "resume", "stop"):  # from another machine
+        assert run_sumi(wish, address, "--job", job).returncode == 0
+    wait_until(running, lambda: "stopped for all" in running.stdout.read_text() + running.stderr.read_text())
+    web.held.clear()
+    assert running.process.wait(timeout=60) == 3, running.stderr.read_text()
+    stopped = run_sumi("worker", address, "--job", job, "-q")
+    assert (stopped.returncode, "is stopped" in stopped.stderr) == (2, True)
+    assert "interrupted" in run_sumi("status", address, "--job", job).stdout
+    assert "interrupted" in run_sumi("status", str(tmp_path / "one/map.db")).stdout
+    shutil.copytree(tmp_path / "one", tmp_path / "left")
+    asked = len(web.log)
+    alone = ("map", str(tmp_path / "left/web.toml"), "-q")
+    refused = run_sumi(*alone)
+    assert (refused.returncode, f"--job {job}" in refused.stderr) == (2, True), refused.stderr
+    assert len(web.log) == asked
+    assert run_sumi(*alone, "--resume").returncode == 1
+    once = [one.address for one in web.log if one.method == "GET"]
+    assert len(once) == len(set(once))
+    wanted = contents(tmp_path / "left/map.db")
+    del web.log[asked:]
+    done = run_sumi(*words)
+    assert done.returncode == 1, done.stderr
+    found = contents(tmp_path / "one/map.db")
+    assert {part: found[part] for part in wanted if found[part] != wanted[part]} == {}
+    once = [one.address for one in web.log if one.method == "GET"]
+    assert len(once) == len(set(once))
+    asked = len(web.log)
+    assert run_sumi(*words).returncode == 1  # it is over
+    assert contents(tmp_path / "one/map.db") == found
+    assert len(web.log) == asked
+    explained = run_sumi("explain", web.url("h6.test/1"), "--in", address, "--job", job)
+    assert "too_deep" in explained.stdout, explained.stdout + explained.stderr
+    assert run_sumi("map", "analyze", "one/map.db").returncode == 0
+    assert run_sumi("map", "export", "--format", "csv", "one/map.db").returncode == 0
+
+
+def test_limits_hold_for_all_workers_together(
+    postgres: Postgres, run_sumi: RunSumi, spawn_sumi: SpawnSumi, tmp_path: Path, job: str, web: Web
+) -> None:
+    web.pages["h4.test/"] = Page(("/1",), status=429)
+    address, most = postgres.address(), 6
+    alone = run_sumi(
+        "map",
+        str(configured(web, tmp_path / "alone", max_domain_requests=most, minimum_time_on_page=150)),
+        "-q",
+    )
+    web.log.clear()
+    file = str(configured(web, tmp_path / "one", max_domain_requests=most, minimum_time_on_page=150))
+    web.held.add("h1.test/1")  # so that it cannot end meanwhile
+    first = spawn_sumi("map", file, "--state", address, "--job", job, "-q")
+    wait_until(first, lambda: bool(web.asked("h1.test/1")))
+    second = spawn_sumi("worker", address, "--job", job, "-q", "-o", "two", "--ca-file", str(web.ca_file))
+    wait_until(second, lambda: workers(postgres, job) == 2)
+    asked = len(web.log)
+    wait_until(second, lambda: len(web.log) > asked + 3)
+    second.process.send_signal(signal.SIGINT)  # its hosts go back, with what was asked of them
+    web.held.clear()
+    assert second.process.wait(timeout=60) == 3
+    assert first.process.wait(timeout=60) == alone.returncode, first.stderr.read_text()
+    hosts = {one.address.partition("/")[0] for one in web.log}
+    assert len(hosts) > 4
+    for host in hosts:
+        of_host = [one for one in web.log if one.address.startswith(f"{host}/")]
+        assert sum(not one.address.endswith("robots.txt") for one in of_host) <= most
+        assert all(after.at - before.at >= 0.15 for before, after in itertools.pairwise(of_host)), host
+    found, wanted = contents(tmp_path / "one/map.db"), contents(tmp_path / "alone/map.db")
+    assert found["domains"] == wanted["domains"]
+    assert coverage(tmp_path / "one/map-summary.md") == coverage(tmp_path / "alone/map-summary.md")
+
+
+@pytest.mark.parametrize(
+    ("words", "extra", "said"),
+    [
+        (("--job", "web"), "", "--state"),
+        (("--state", "sqlite"), "", "postgresql://"),
+        (("--state", "postgresql://127.0.0.1:1/none", "--update"), "", "--update"),
+        (("--state", "postgresql://127.0.0.1:1/none", "--fresh"), "", "--fresh"),
+        (("--state", "postgresql://127.0.0.1:1/none", "--resume"), "", "--resume"),
+        (("--state", "postgresql://127.0.0.1:1/none", "--store", "s3://pages"), "", "no option --store"),
+        (("--state", "postgresql://127.0.0.1:1/none"), "[content]\nkeep = true\n", "keep"),
+    ],
+)
+def test_half_a_shared_map_is_refused_in_a_sentence(
+    run_sumi: RunSumi, web: Web, tmp_path: Path, words: tuple[str, ...], extra: str, said: str
+) -> None:
+    refused = run_sumi("map", str(configured(web, tmp_path / "one", extra=extra)), *words)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), refused.stderr
+    assert said in refused.stderr
+    assert not (tmp_path / "one/map.db").exists()
+
+
+def test_a_folder_with_another_map_and_a_job_of_another_map_are_left_alone(
+    postgres: Postgres, run_sumi: RunSumi, tmp_path: Path, job: str
+) -> None:
+    with running_web({"good.test/": Page(("/a",)), "good.test/a": Page()}, tmp_path, tls=False) as web:
+        shared = ("--state", postgres.address(), "--job", job, "-q")
+        (tmp_path / "one").mkdir()
+        file = str(web.config(tmp_path / "one", {"good.test": "good.test/"}))
+        assert run_sumi("map", file, "-q").returncode == 0
+        refused = run_sumi("map", file, *shared)
+        assert (refused.returncode, "holds another map" in refused.stderr) == (2, True)
+        (tmp_path / "two").mkdir()
+        file = str(web.config(tmp_path / "two", {"good.test": "good.test/"}))
+        assert run_sumi("map", file, *shared).returncode == 0
+        other = str(web.config(tmp_path / "two", {"good.test": "good.test/"}, max_depth=1))
+        refused = run_sumi("map", other, *shared)
+        assert (refused.returncode, "another configuration" in refused.stderr) == (2, True)
+        down = run_sumi("state", "migrate", postgres.address(), "back", "--job", job)
+        assert (down.returncode, down.stderr.count("\n")) == (2, 1), down.stderr
+        assert not (tmp_path / "back").exists()
+        # It is over, and what it left is a map as any other.
+        assert run_sumi("map", other, "--update", "-q").returncode == 0
+        assert run_sumi("map", "diff", "1", "2", other).returncode == 0
+        refused = run_sumi("map", file, *shared)
+        assert (refused.returncode, "holds another map" in refused.stderr) == (2, True)

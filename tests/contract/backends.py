@@ -1,6 +1,7 @@
 """Every backend of the Frontier and Ledger ports, opened the same way."""
 
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -57,17 +58,25 @@ MAP_RUN = MapRun("a configuration", DomainClasses(("origin.test",), (), ()), ("o
 class Joined:
     """A worker that has joined its job by the time it is asked anything."""
 
-    def __init__(self, folder: Path, policy: FrontierPolicy, now: float) -> None:
+    def __init__(self, folder: Path, policy: FrontierPolicy, now: float, *, maps: bool = False) -> None:
         server = the_server()
         self._arguments = (server.address(), str(folder), policy, now)
+        self._maps = maps
         self._store: Any = None
 
     async def _opened(self) -> Any:
         if self._store is None:
             from tests.cluster.joining import open_alone
 
-            self._store = await open_alone(*self._arguments)
+            self._store = await open_alone(*self._arguments, *self._kind())
         return self._store
+
+    def _kind(self) -> tuple[Any, ...]:
+        if not self._maps:
+            return ()
+        from sumi.state.cluster.map_store import ClusterMapStore
+
+        return (partial(ClusterMapStore, is_home=lambda _url: False, max_depth=99),)
 
     async def aclose(self) -> None:
         await (await self._opened()).aclose()
@@ -91,6 +100,10 @@ def open_cluster(folder: Path, policy: FrontierPolicy, now: float) -> Any:
     return Joined(folder, policy, now)
 
 
+def open_cluster_map(folder: Path, policy: FrontierPolicy, now: float) -> Any:
+    return Joined(folder, policy, now, maps=True)
+
+
 # What a job's state can be, by the name of what keeps it.
 STATES: dict[str, Open] = {
     "files": lambda folder, policy, now: FilesStore(folder, policy, now),
@@ -105,9 +118,9 @@ BACKENDS: dict[str, Open] = {
     **DURABLE,
 }
 # Apart: it needs a server, and opening it takes a tenth of a second.
-SERVED: dict[str, Open] = {"cluster": open_cluster}
+SERVED: dict[str, Open] = {"cluster": open_cluster, "cluster-map": open_cluster_map}
 # A map is told of all links when a page is settled: only those that nobody knows have to be judged before.
-TOLD_OF_LINKS = frozenset({"map"})
+TOLD_OF_LINKS = frozenset({"map", "cluster-map"})
 
 
 async def nothing_to_sync() -> None:

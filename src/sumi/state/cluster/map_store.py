@@ -66,8 +66,9 @@ class ClusterMapStore(ClusterStore):
         return await super().waiting_hosts(now) if self.final_waits is None else self.final_waits
 
     def admit(self, item: Judged) -> bool:
-        entry = self.holdings.machine.entries.get(item.candidate.url)
-        if entry is None or not self.holdings.takes(bucket_of(entry.host)):
+        """A page that was read already comes nearer too."""
+        entry = self.holdings.machine.settled(item.candidate.url)
+        if entry is None or item.refusal is not None or not self.holdings.takes(bucket_of(entry.host)):
             return super().admit(item)
         return self._lower(entry, item.candidate.depth)
 
