@@ -57,6 +57,11 @@ def contents(database: Path) -> dict[str, object]:
     """All that a map says of the web, by URLs instead of numbers."""
     columns = "url, domain, state, title, status_code, content_type, error_message, content_hash"
     page = f"SELECT {columns} FROM pages"
+    # Whether a page was too deep before a shorter way to it was found is chance.
+    entered = (
+        "SELECT DISTINCT url, h.state, why FROM page_history h JOIN pages ON pages.id = page_id "
+        "WHERE h.state <> 'DepthExceeded' OR pages.state = 'DepthExceeded'"
+    )
     queue = "SELECT url, priority FROM frontier JOIN pages ON pages.id = page_id"
     return {
         "pages": sorted(tables(database, page), key=str),
@@ -67,9 +72,7 @@ def contents(database: Path) -> dict[str, object]:
         "queue": sorted(tables(database, queue)),
         "blacklisted": tables(database, "SELECT url, reference_count FROM blacklisted_urls"),
         "stubbed": tables(database, "SELECT url, reference_count FROM stubbed_urls"),
-        "states": sorted(
-            tables(database, "SELECT url, h.state, why FROM page_history h JOIN pages ON pages.id = page_id")
-        ),
+        "states": sorted(tables(database, entered)),
         "runs": tables(database, "SELECT id, config_hash, status FROM runs"),
         "broken": tables(database, "PRAGMA foreign_key_check"),
     }
