@@ -216,3 +216,20 @@ def test_the_command_that_continues_names_the_database_as_it_was_given(
         running.process.send_signal(signal.SIGINT)
         assert running.process.wait(timeout=60) == 3
     assert f"--state {postgres.address()} --job {job}" in running.stderr.read_text().replace("'", "")
+
+
+def test_what_a_shared_mirror_says_to_do_next_can_be_done(
+    postgres: Postgres, run_sumi: RunSumi, tmp_path: Path, job: str
+) -> None:
+    pytest.importorskip("obstore")
+    address = postgres.address()
+    with many_hosts(hosts=1, pages=3) as web:
+        words = ("--rate-limit", "0", *web.options(), "--state", address, "--job")
+        stored = run_sumi("mirror", web.start, *words, job, "--store", f"file://{tmp_path}/store")
+        assert f"look        sumi serve {address}" in stored.stderr
+        plain = run_sumi("mirror", web.start, *words, f"{job}-2")
+        assert "  look  " not in plain.stderr
+        missing = ("--urls-from", "urls.txt", "--retries", "0")
+        (tmp_path / "urls.txt").write_text(f"{web.start}\n{web.start}missing\n")
+        partial = run_sumi("mirror", web.start, *words, f"{job}-3", *missing)
+    assert f"sumi explain URL --in {address} --job {job}-3" in partial.stderr

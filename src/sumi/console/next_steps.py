@@ -83,18 +83,24 @@ def larger_limit(outcomes: Mapping[str, int]) -> str:
     return str(here + max(here, outcomes.get(Outcome.OVER_CAP.value, 0)))
 
 
-def steps_of_mirror(summary: Summary, arguments: Sequence[str], output: str) -> list[tuple[str, str]]:
-    look = ("look", command_line("sumi", "serve", output))
+def steps_of_mirror(
+    summary: Summary, arguments: Sequence[str], output: str, database: str | None = None, job: str = ""
+) -> list[tuple[str, str]]:
+    """``output``: where its pages are, if they can be looked at. ``database``: where all else is, of a job
+    that machines share."""
+    look = [("look", command_line("sumi", "serve", output))] if output else []
     match summary.status:
         case "complete" | "limited":
             if Outcome.OVER_BUDGET.value in summary.left_out:  # each run has a new one
-                return [("continue", same_again("mirror", arguments)), look]
-            steps = [("update", same_again("mirror", arguments, "--update")), look]
+                return [("continue", same_again("mirror", arguments)), *look]
+            steps = [("update", same_again("mirror", arguments, "--update")), *look]
             if Outcome.OVER_CAP.value not in summary.left_out:
                 return steps
             larger = ("--max-pages", larger_limit(summary.outcomes))
             return [("more", same_again("mirror", arguments, *larger, without=larger[0])), *steps]
         case "partial":
-            return [("retry", same_again("mirror", arguments)), ("why", f"sumi explain {_URL}"), look]
+            where = () if database is None else ("--in", database, "--job", job)
+            why = command_line("sumi", "explain", _URL, *where)
+            return [("retry", same_again("mirror", arguments)), ("why", why), *look]
         case _:
             return [("continue", same_again("mirror", arguments))]

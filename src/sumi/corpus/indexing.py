@@ -78,8 +78,8 @@ def sources_in(places: Iterable[Place]) -> dict[Path, list[Source]]:
         where = ", ".join(str(place) for place in named)
         if any(isinstance(place, str) and is_database(place) for place in named):
             raise UsageError(
-                f"no job in {where} has its pages in a store: they are in the folders of its workers, which "
-                "can be searched where they are"
+                f"no job in {where} has its pages in a store, where they can be searched: they are files in "
+                "the folders of its workers"
             )
         raise UsageError(
             f"{where} holds nothing that was captured: give the --output folder of a mirror, the --captures "

@@ -33,6 +33,7 @@ from sumi.jobs.mirror.settings import (
     load_sites,
     mirror_text,
 )
+from sumi.policy import is_database
 from sumi.settings.sources import Given, gathered
 
 _EXAMPLES = """\
@@ -118,10 +119,20 @@ def _run(arguments: Sequence[str], options: argparse.Namespace, flags: dict[str,
         code = run_several(sites, reporter, read_sites)
     else:
         summary = run_reported(sites[0], reporter, lambda: read_sites()[0])
-        show_next(options, err, steps_of_mirror(summary, arguments, sites[0].output))
+        show_next(options, err, _steps(summary, arguments, sites[0]))
         code = exit_code(summary)
     _complain_if_cut_short(out)
     return code
+
+
+def _steps(summary: Summary, arguments: Sequence[str], site: MirrorSettings) -> list[tuple[str, str]]:
+    if site.state is None or not is_database(site.state):
+        return steps_of_mirror(summary, arguments, site.output)
+    from sumi.jobs.mirror.recipe import mirror_home  # the run has loaded it
+
+    # Without a store, each machine has a part of the pages.
+    pages = "" if site.store is None else site.state
+    return steps_of_mirror(summary, arguments, pages, site.state, site.job or mirror_home(site))
 
 
 def _save(name: str, sites: list[MirrorSettings], flags: dict[str, Given], config: str | None) -> int:
