@@ -130,6 +130,11 @@ class Contents:
         """Not ``kept``: also if the store dropped the result because the lease had expired."""
         self._index.settled(visit, kept=kept)
 
+    def confirmed(self, url: str, key: str) -> None:
+        """An update found the page as it was, so others with its content are its duplicates still. Not known
+        before: what an update asks for may have changed."""
+        self._index.restore(key, url)
+
 
 def are_one_place(url: str, other: str) -> bool:
     """``/a/`` and ``/a/index.html``: the file that servers show for a folder."""

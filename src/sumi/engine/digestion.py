@@ -65,9 +65,11 @@ class Digestion:
 
     def settled(self, visit: Visit, unit: Settlement | Deferral, accepted: bool) -> None:
         """The unit that ``conclude`` returned was written, or refused."""
-        kept = accepted and isinstance(unit, Settlement) and unit.verdict.outcome in KEPT
-        self._gate.quota.settled(visit, kept=kept)
-        self._contents.settled(visit, kept=kept)
+        kept = unit if accepted and isinstance(unit, Settlement) and unit.verdict.outcome in KEPT else None
+        self._gate.quota.settled(visit, kept=kept is not None)
+        self._contents.settled(visit, kept=kept is not None)
+        if kept is not None and kept.verdict.outcome is Outcome.UNCHANGED and kept.facts.content_key:
+            self._contents.confirmed(visit.url, kept.facts.content_key)
 
     async def conclude(self, visit: Visit, acquired: Acquired) -> Settlement | Deferral:
         unit = await self._concluded(visit, acquired)

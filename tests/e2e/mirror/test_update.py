@@ -249,3 +249,12 @@ def test_an_adaptive_update_asks_for_what_is_due_and_says_what_it_left_out(
         assert any("3 of these not asked for" in note for note in done.events[-1]["notes"])
         done = run_sumi(*words, "--revisit-min", "0.001s", "--revisit-max", "0.001s")
         assert any("1 changed" in note for note in done.events[-1]["notes"])
+
+
+def test_another_name_of_a_page_is_not_added_by_every_update(run_sumi: RunSumi, site: FolderSite) -> None:
+    site.write("p0.html", '<p>Back to the <a href="index.html">start</a>.</p>')
+    assert mirror(run_sumi, site).events[-1]["outcomes"]["duplicate"] == 1
+    for _ in range(2):
+        updated = mirror(run_sumi, site, "--update").events[-1]
+        assert updated["outcomes"]["duplicate"] == 1
+        assert "update: 0 added, 0 changed, 0 moved, 0 gone, 13 unchanged" in updated["notes"]

@@ -55,7 +55,7 @@ class Changes(msgspec.Struct):
             return
         changed = (facts.changed_at or 0.0) >= self.since
         match record.outcome:
-            case Outcome.CAPTURED | Outcome.UNCHANGED | Outcome.DUPLICATE:
+            case Outcome.CAPTURED | Outcome.UNCHANGED:  # a duplicate is counted as the page that it is
                 if (facts.first_captured or 0.0) >= self.since:
                     self.added += 1
                 elif changed:
