@@ -80,6 +80,7 @@ def test_what_is_no_box(html: str) -> None:
         "<div class='book-hint warning'><p class=title>Wet ink</p><p>Wait.</div>",
         "<div class='message is-warning'><div class=message-header><p>Wet ink</div><p>Wait.</div>",
         "<blockquote class=warning-title><p>Wet ink<p>Wait.</blockquote>",
+        "<div class='x-macro x-macro-warning'><p class=title>Wet ink</p><div><p>Wait.</div></div>",
         "<div class=warning><div class=title>Wet ink</div><p>Wait.</div>",
     ],
 )
@@ -102,6 +103,10 @@ def test_a_paragraph_that_is_called_a_tip(html: str) -> None:
 )
 def test_a_word_that_says_little_makes_no_box_of_a_chapter_or_a_list(html: str) -> None:
     assert "> " not in markdown(html).replace("> **Example**\n>\n> White.\n>\n> - Thick.", "")
+
+
+def test_a_box_that_names_another_kind_itself() -> None:
+    assert markdown("<div class=tip><p>Note: ink is wet.</div>") == "> Note: ink is wet."
 
 
 def test_a_long_text_that_is_called_a_note_is_no_box() -> None:

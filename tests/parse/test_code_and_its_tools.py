@@ -81,3 +81,14 @@ def test_words_that_are_new_make_no_line_so() -> None:
 )
 def test_a_fence_neither_begins_nor_ends_with_an_empty_line(html: str) -> None:
     assert markdown(html) == "```\n  a\n b\n```"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div class='mw-highlight mw-highlight-lang-python'><pre><span></span>a = 1\n</pre></div>",
+        "<pre data-syntaxhighlighter-params='brush: python; gutter: false'>a = 1</pre>",
+    ],
+)
+def test_a_language_within_a_longer_name(html: str) -> None:
+    assert markdown(html) == "```python\na = 1\n```"

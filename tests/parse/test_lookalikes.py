@@ -124,3 +124,13 @@ def test_links_that_say_something_only_when_pointed_at() -> None:
         "<p><a href='#' title='This one panics'>ⓘ</a> Runs.</p>"
     )
     assert of(html) == "Stops.\n\n(This one panics) Runs.\n"
+
+
+def test_labels_that_only_a_style_sheet_keeps_apart() -> None:
+    html = (
+        "<div><label class=name>hours</label><span class=type>integer</span>"
+        "<span class=must>required</span></div>"
+        "<div><span class=a>Un</span><span class=a>wind</span></div><div><span class=cap>O</span>"
+        "<span class=rest>il</span></div>"
+    )
+    assert of(html) == "hours integer required\n\nUnwind\n\nOil\n"

@@ -30,6 +30,13 @@ TOOLS = {
     "next and previous": "<p><a href=/a>« Previous</a> <a href=/b>Next: Oil and dust »</a></p>",
     "breadcrumb": "<ul class=my-breadcrumb><li><a href=/>Tower</a><li>Clocks</ul>",
     "pages": "<div class=pagination><a href=/1>1</a> <a href=/2>2</a></div>",
+    "titles with arrows": "<div class=pn><a href=/a>← Dials</a> <a href=/b>Oil and dust →</a></div>",
+    "a title with an arrow": "<div class='x pager-next'><a href=/b>Oil and dust »</a></div>",
+    "question under a heading": (
+        "<div class=fb><h2>Feedback</h2><p>Was this page helpful?</p>"
+        "<button>Yes</button><button>No</button></div>"
+    ),
+    "consent": "<div class=bar id=c><p>We use cookies to count visitors.</p><button>Accept</button></div>",
     "menu": "<ul class=dropdown-menu><li><a href=/p.md>.md</a><li><button>.pdf</button></ul>",
     "title for print": "<div class=onlyprint><h1>Clocks</h1></div>",
 }
@@ -109,3 +116,51 @@ def test_signs_that_lead_to_themselves_go() -> None:
     assert "### impl Clock" in markdown
     assert markdown.count("§") == 1
     assert markdown.endswith("of the [Source](https://e.org/src).\n")
+
+
+@pytest.mark.parametrize(
+    "crumbs",
+    [
+        "<div class=t><a href=/>Tower</a> &gt; <span>Clocks</span></div>",
+        "<p><a href=/>Tower</a> / <a href=/p>Parts</a> / Clocks</p>",
+        "<div><div>You are here: <a href=/>Tower</a> » Clocks</div></div>",
+    ],
+)
+def test_a_trail_of_links_that_ends_with_the_title(crumbs: str) -> None:
+    page = f"<body><div>{crumbs}<div>{TEXT}{MORE}</div></div>"
+    assert sumi.convert(page.encode(), base_url="https://e.org/").markdown.startswith("# Clocks")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<p>By <a href=/anna>Anna</a>, who keeps the Clocks</p>",
+        "<p><a href=/>Tower</a>: all about its Clocks</p>",
+        "<p>Clocks</p>",
+    ],
+)
+def test_a_line_before_the_title_that_says_more_than_the_way(line: str) -> None:
+    page = f"<body><main>{line}{TEXT}{MORE}</main>"
+    assert "Clocks\n\n# Clocks" in sumi.convert(page.encode(), base_url="https://e.org/").markdown
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "<p><a href=/b>Read about oil →</a></p>",
+        "<div><a href=/a>Read about dials →</a> <a href=/b>Read about oil →</a></div>",
+        "<div><p>A recipe for cookies, with butter.</p><button>Print</button></div>",
+    ],
+)
+def test_links_that_lead_on_in_the_text(end: str) -> None:
+    page = f"<body><main>{TEXT}{MORE}{end}</main>"
+    kept = sumi.convert(page.encode(), base_url="https://e.org/").markdown
+    assert "Read about oil" in kept or "with butter" in kept
+
+
+def test_a_picture_that_leads_to_the_next_page() -> None:
+    bar = "<hr><a href=/a><img src=n.gif alt=Next></a> <a href=/b>Dust</a>, the third part."
+    page = f"<body><main>{TEXT}{MORE}<p>{bar}</p></main>"
+    kept = sumi.convert(page.encode(), base_url="https://e.org/").markdown
+    assert "Next" not in kept
+    assert kept.endswith("[Dust](https://e.org/b), the third part.\n")

@@ -69,9 +69,39 @@ def test_a_list_of_which_a_line_is_its_own_is_kept_whole() -> None:
     )
 
 
-def test_places_that_links_lead_to_are_kept() -> None:
-    pages = [f'# Page {n}\n\nText {n}.\n\n<a id="end"></a>The end of every page.\n' for n in range(20)]
-    assert without_furniture(blocks_of(pages[0]), site_of(pages).furniture().constant) is None
+def furnished(pages: list[str]) -> str | None:
+    """The first page without what they have in common."""
+    furniture = site_of(pages).furniture()
+    taken = without_furniture(blocks_of(pages[0]), furniture.constant, is_of_few=furniture.is_of_few)
+    return None if taken is None else taken.markdown
+
+
+def test_a_place_that_the_page_leads_to_is_kept() -> None:
+    end = '<a id="end"></a>The end of all.'
+    assert furnished([f"# Page {n}\n\nText {n}, [below](#end).\n\n{end}\n" for n in range(20)]) is None
+
+
+def test_a_place_that_is_on_every_page_and_led_to_by_none_goes() -> None:
+    pages = [f'<a id="top"></a>Inkpot\n\n# Page {n}\n\nText {n}.\n' for n in range(20)]
+    assert furnished(pages) == "# Page 0\n\nText 0.\n"
+
+
+def test_places_of_different_names_are_not_the_same_line() -> None:
+    assert furnished([f'# P{n}\n\nText {n}.\n\n<a id="end{n}"></a>The end.\n' for n in range(20)]) is None
+
+
+BAR = "Inkpot, [ink](/ink) and [stones](/stones)"
+SENTENCE = "Whoever grinds ink by hand should know that the water matters more than the stone and the arm."
+
+
+def test_on_a_small_site_only_short_lines_of_every_page_are_furniture() -> None:
+    small = range(FEWEST_PAGES)
+    pages = [f"{BAR}\n\n# Page {n}\n\nText {n}.\n\n{SENTENCE}\n\nMade by hand\n" for n in small]
+    assert furnished(pages) == f"# Page 0\n\nText 0.\n\n{SENTENCE}\n"
+    assert furnished([text.removeprefix(f"{BAR}\n\n") for text in pages]) is None
+    assert furnished([text.replace(BAR, "- [Text of it](#text)") for text in pages]) is None
+    other = f"{BAR}\n\n# Other\n\nText of another.\n\nMade by machine\n"
+    assert furnished([*pages[1:], other]) == f"# Page 1\n\nText 1.\n\n{SENTENCE}\n\nMade by hand\n"
 
 
 @given(st.integers(FEWEST_PAGES, 30), st.randoms(use_true_random=False))
@@ -105,3 +135,9 @@ def test_no_line_is_lost_that_other_pages_lack(lines: list[str], others: list[st
         kept = {line for block in blocks_of(taken.markdown) for line in block.lines}
         own = {line for block in blocks for line in block.lines} - site.furniture().constant
         assert own <= kept
+
+
+def test_a_title_in_bold_is_no_repetition_of_the_link_to_it() -> None:
+    bar = "\n\n".join(f"[Part {n}](/{n})" for n in range(9))
+    pages = [f"{bar}\n\n**Part {n}**\n\nText {n}.\n" for n in range(9)]
+    assert furnished(pages) == "**Part 0**\n\nText 0.\n"

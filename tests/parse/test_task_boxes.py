@@ -2,6 +2,7 @@
 
 import pytest
 
+import sumi
 from sumi.parse.html import parse_html
 from sumi.parse.markdown.convert import page_markdown
 
@@ -49,3 +50,13 @@ def test_a_box_is_one_with_and_without_renderers(item: str) -> None:
 def test_a_box_outside_of_lists_is_none() -> None:
     html = "<p>x<sup>th</sup></p><p><input type=checkbox checked> yes</p>"
     assert items(html) == "yes"
+
+
+def test_tasks_that_only_a_class_says_are_done() -> None:
+    html = (
+        "<ul class=inline-task-list><li class=checked data-inline-task-id=1>Oil it"
+        "<li data-inline-task-id=2>Wind it</ul>"
+    )
+    assert sumi.convert(f"<main><h1>Clocks</h1>{html}</main>".encode()).markdown.endswith(
+        "- [x] Oil it\n- [ ] Wind it\n"
+    )

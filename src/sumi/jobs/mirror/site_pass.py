@@ -123,7 +123,9 @@ def _settled(
     if furniture is NOTHING_LEARNT:
         return msgspec.structs.replace(facts, junk=None), None
     new = None
-    taken = without_furniture(blocks, furniture.constant) if drop else None
+    taken = None
+    if drop:
+        taken = without_furniture(blocks, furniture.constant, is_of_few=furniture.is_of_few)
     if taken is not None:
         new, facts = with_body(data, facts, taken.markdown.encode("utf-8", "replace"))
         blocks = blocks_of(taken.markdown)

@@ -38,6 +38,7 @@ _BOX_ENDS: Final = frozenset({"root", "box", "container", "wrapper", "block"})
 _FRAME_WORDS: Final = frozenset({"notice", "notices", "message", "bubble", "hint", "infobox", "panel"})
 # What a class alone may say; the others are said of much else.
 _LONE_KINDS: Final = ("note", "tip", "warning", "caution", "important", "danger")
+_MODIFIERS: Final = frozenset({*_LONE_KINDS, "information"})
 _PARAGRAPHS: Final = tuple(f"p.{kind}" for kind in _LONE_KINDS)
 _TITLED: Final = "-title"  # in the class of a quote of which the first line is a title
 _LONGEST_BOX: Final = 3_000
@@ -90,10 +91,18 @@ def _is_framed(classes: str) -> bool:
     names = classes.lower().split()
     if len(names) == 1:
         return names[0].removesuffix(_TITLED) in _LONE_KINDS
+    if any(_is_modified(name, names) for name in names):
+        return True
     kinds = {name for name in names if name.removeprefix("is-") in _KINDS}
     return bool(kinds) and any(
         name not in kinds and not _FRAME_WORDS.isdisjoint(_PARTS.split(name)) for name in names
     )
+
+
+def _is_modified(name: str, names: list[str]) -> bool:
+    """``panel panel-warning``, and not buttons and labels, which are no divisions."""
+    block, _, kind = name.rpartition("-")
+    return kind in _MODIFIERS and block.rstrip("-_") in names
 
 
 def is_kind(word: str) -> bool:
@@ -131,7 +140,7 @@ def quote_callout(box: Element) -> None:
     title = _title_of(box)
     if title is not None:
         _write_title(title, kind)
-    elif kind and not _says(box.text[:_LONGEST_TITLE], kind):
+    elif kind and not _says(box.text[:_LONGEST_TITLE], kind) and not _begins_with_kind(box.text):
         box.insert(0, _bold(kind))
 
 
@@ -143,6 +152,11 @@ def _is_more_than_box(box: Element) -> bool:
     if box.tag in ("ul", "ol", "table", "header") or len(box.text) > _LONGEST_BOX:
         return True
     return next(box.iter_elements(_NO_BOXES), None) is not None
+
+
+def _begins_with_kind(text: str) -> bool:
+    """Of its own, which may be another: ``Note: …`` in a box that is called a tip."""
+    return text[:_LONGEST_TITLE].strip().partition(":")[0].lower() in _KINDS
 
 
 def _bold(words: str) -> Element:
@@ -173,7 +187,8 @@ def _kind_of(box: Element) -> str:
     classes = (box.attr("class") or "").lower()
     for name in classes.split():
         parts = [part for part in _PARTS.split(name.removesuffix(_TITLED)) if part]
-        said = parts if not _BOX_WORDS.isdisjoint(parts) else parts[-1:] if len(parts) < 3 else []
+        is_telling = len(parts) < 3 or _is_modified(name, classes.split())
+        said = parts if not _BOX_WORDS.isdisjoint(parts) else parts[-1:] if is_telling else []
         kind = next((_KINDS[part] for part in said if part in _KINDS and part != "hint"), "")
         if kind or said == ["hint"]:
             return kind or "Hint"

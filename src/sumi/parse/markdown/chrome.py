@@ -143,7 +143,12 @@ _CHROME_WORDS: Final = frozenset(
         "edit on gitlab",
         "edit this page on github",
         "improve this page",
+        "improve this doc",
+        "suggest edits",
         "suggest an edit",
+        "create documentation issue",
+        "create project issue",
+        "create child page",
         "view page source",
         "show source",
         "back to top",
@@ -377,6 +382,12 @@ def _says_chrome(link: Element, text: str) -> bool:
     if not words:
         return _shows_nothing(link)
     if words in _CHROME_WORDS or (words in _TOGGLES and _leads_nowhere(link)):
+        return True
+    if (
+        words == "view source"
+        and isinstance(link.parent, Element)
+        and link.parent.text.strip(" |") == text.strip()
+    ):
         return True
     if words in _SOURCE_WORDS:
         return not _SOURCE_CLASSES.isdisjoint((link.attr("class") or "").split())

@@ -12,11 +12,14 @@ from sumi.parse.markdown.code_lines import are_numbers_of, lines_of, mark_change
 
 # A fence's info string must not hold a backtick or a blank; no language has a longer name.
 _LANGUAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+#.-]{0,31}")
-_PREFIXED: Final = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush)[-:]\s*(?:source-)?([^\s;]+)")
+_PREFIXED: Final = re.compile(
+    r"(?:^|\s|-highlight-)(?:language|lang|highlight|brush)[-:]\s*(?:source-)?([^\s;]+)"
+)
 _AFTER_MARKER: Final = re.compile(r"(?:^|\s)(?:sourceCode|hljs|prettyprint|src)\s+([A-Za-z][^\s;]*)")
 # Of Hexo; on a <div> the class beside it may mean anything.
 _IN_FIGURE: Final = re.compile(r"(?:^|\s)highlight\s+([A-Za-z][^\s;]*)")
 _LANGUAGE_ATTRS: Final = ("data-lang", "data-language", "data-code-language")
+_PARAMETERS: Final = "data-syntaxhighlighter-params"  # brush: py; gutter: false
 # rustdoc and others give the bare name; only names that can mean nothing else.
 _BARE_NAMES: Final = frozenset(
     {"rust", "python", "bash", "javascript", "typescript", "java", "cpp", "ruby", "golang", "mermaid"}
@@ -299,6 +302,8 @@ def _said_by_attribute(element: Element) -> str | None:
         value = element.attr(name)
         if value:
             return canonical_language(value)
+    if element.tag == "pre" and element.attr(_PARAMETERS):
+        return language_in((element.attr(_PARAMETERS) or "")[:MAX_CLASSES])
     if element.tag == "pre" and element.attr("lang"):
         return canonical_language(element.attr("lang") or "")
     return None

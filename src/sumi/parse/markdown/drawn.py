@@ -40,7 +40,10 @@ def write_boxes(items: Element) -> None:
     """Of tasks whose boxes are icons or signs; where they are fields they are known already."""
     for item in element_children(items):
         if item.tag == "li" and next(item.iter_elements("input"), None) is None:
-            _write_box(item)
+            if item.attr("data-inline-task-id") is not None:
+                _begin_with_box(item, done=item.has_class("checked"))
+            else:
+                _write_box(item)
 
 
 def _write_box(item: Element) -> None:
@@ -62,6 +65,12 @@ def _is_done(node: Node) -> bool | None:
         return None
     classes = (node.attr("class") or "").lower()
     return True if _DONE.search(classes) else False if _OPEN.search(classes) else None
+
+
+def _begin_with_box(item: Element, *, done: bool) -> None:
+    mark = Text("☑" if done else "☐")
+    item.insert(0, mark)
+    _put_box(mark, done=done)
 
 
 def _put_box(node: Node, *, done: bool) -> None:

@@ -16,6 +16,7 @@ from sumi.parse.html import (
     collapse,
     element_children,
     new_element,
+    parts_in_touch,
     select_each,
 )
 from sumi.parse.markdown.blocks import join_label
@@ -68,6 +69,8 @@ def write_lookalikes(document: Document) -> None:
     for heading in headings:
         _write_code_heading(heading)
     _write_signs(document)
+    for part in parts_in_touch(document):
+        _part_from_neighbour(part)
 
 
 def _write_columns(part: Element) -> None:
@@ -171,6 +174,16 @@ def _write_signs(document: Document) -> None:
             link.replace_with(Text(f"({collapse(link.attr('title') or '')})"))
         elif words in _MORE and "#" in (link.attr("href") or ""):
             link.decompose()
+
+
+def _part_from_neighbour(part: Element) -> None:
+    """Of other classes, and words both: what only a style sheet keeps apart."""
+    before = part.previous_sibling
+    if not isinstance(before, Element) or before.attr("class") == part.attr("class"):
+        return
+    words, after = before.text, part.text
+    if len(words) > 1 and len(after) > 1 and words[-1].isalnum() and after[0].isalnum():
+        part.insert_before(Text(" "))
 
 
 def _write_code_heading(heading: Element) -> None:

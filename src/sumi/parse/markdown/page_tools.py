@@ -30,7 +30,7 @@ _CONTENTS: Final = _OWN_HEADINGS | frozenset(
     }
 )  # fmt: skip
 _ABOUT_THE_PAGE: Final = re.compile(
-    r"(?:was|is|did|does|how|war|ist|hat|cette|ce|est|te|fue|questa|é|esta)\b.*\b"
+    r"(?:feedback\W+)?(?:was|is|did|does|how|war|ist|hat|cette|ce|est|te|fue|questa|é|esta)\b.*\b"
     r"(?:page|article|docs?|topic|section|information|content|seite|artikel|página|pagina|artículo)\b.*"
     r"(?:help|useful|hilfreich|geholfen|utile|útil|like|rate)|"
     r"(?:help|useful|hilfreich|geholfen|utile|útil)\w*\b.*\b(?:page|article|seite|artikel|página|pagina)",
@@ -43,6 +43,17 @@ _ONWARD: Final = re.compile(
     re.IGNORECASE,
 )
 _SOURCE: Final = frozenset({"view source", "show source", "source", "source code", "[source]"})
+_BACK: Final = re.compile(r"[←«‹⟵⇐◀]\s*\S.*", re.DOTALL)
+_FORTH: Final = re.compile(r".*\S\s*[→»›⟶⇒▶]", re.DOTALL)
+_TURNING: Final = re.compile(r"(?:^|[-_\s])(?:next|prev|previous|older|newer)(?=$|[-_\s])")
+_CONSENTS: Final = frozenset(
+    {
+        "accept", "accept all", "accept cookies", "allow all", "i agree", "agree", "got it", "ok",
+        "akzeptieren", "alle akzeptieren", "tout accepter", "accepter", "aceptar", "accetta",
+    }
+)  # fmt: skip
+_COOKIES: Final = re.compile("cookie", re.IGNORECASE)
+_HERE: Final = re.compile(r"(?:you are here|sie sind hier|vous êtes ici)?[\W_]*", re.IGNORECASE)
 _SHORT: Final = 30
 _FEW_WORDS: Final = 25
 _LAST: Final = 14  # links and buttons of a page
@@ -70,17 +81,29 @@ def _tools(document: Document, navs: list[Element]) -> Iterator[tuple[Element, s
     for label in _possible_labels(document):
         if _says(label, _OWN_HEADINGS):
             yield from ((part, NAVIGATION) for part in _own_contents(label))
-    links = document.find_all("a")[-_LAST:]
-    for each in (*document.find_all("button")[-_LAST:], *links):
-        if _says(each, _ANSWERS):
-            yield from ((part, NOTICE) for part in _question_around(each))
-    for link in links:
-        if _ONWARD.fullmatch(link.text.strip()) and link.attr("href") is not None:
-            yield from ((part, NAVIGATION) for part in _bar_around(link))
+    for title in document.find_all("h1")[:1]:
+        yield from ((crumbs, NAVIGATION) for crumbs in _crumbs_before(title))
+    yield from _asked(document)
     yield from ((bar, NAVIGATION) for bar in _bars_of_relations(document))
     for label in document.select("label[for]"):
         if _says(label, _SOURCE):
             yield from ((part, HIDDEN) for part in _shown_by_box(label))
+
+
+def _asked(document: Document) -> Iterator[tuple[Element, str]]:
+    """What is answered by a click: consent, whether the page helped, and where to go next."""
+    links, buttons = document.find_all("a")[-_LAST:], document.find_all("button")
+    for each in dict.fromkeys((*buttons[:_LAST], *buttons[-_LAST:])):
+        if _says(each, _CONSENTS):
+            yield from ((part, NOTICE) for part in _notice_around(each))
+    for each in (*buttons[-_LAST:], *links):
+        if _says(each, _ANSWERS):
+            yield from ((part, NOTICE) for part in _question_around(each))
+    for link in links:
+        if _is_pictured_way(link):
+            yield link, NAVIGATION
+        elif link.attr("href") is not None and _turns_page(link):
+            yield from ((part, NAVIGATION) for part in _bar_around(link))
 
 
 def _says(element: Element, phrases: frozenset[str]) -> bool:
@@ -176,10 +199,78 @@ def _bar_around(link: Element) -> Iterator[Element]:
         if not _is_short(part) or link_share(part) < _NEARLY_ALL:
             break
         texts = [collapse(each.text) for each in part.iter_elements("a")]
-        if all(not text or _ONWARD.match(text) for text in texts):
+        if all(not text or _ONWARD.match(text) for text in texts) or _is_back_and_forth(part):
             found = part
     if found is not None:
         yield found
+
+
+def _is_pictured_way(link: Element) -> bool:
+    """To the next page or the one before, by a picture alone, in whatever bar that is."""
+    if link.text.strip() or link.attr("href") is None:
+        return False
+    words = [(picture.attr("alt") or "").strip() for picture in islice(link.iter_elements("img"), 2)]
+    return len(words) == 1 and bool(words[0]) and _ONWARD.fullmatch(words[0]) is not None
+
+
+def _turns_page(link: Element) -> bool:
+    text = link.text.strip()
+    return _ONWARD.fullmatch(text) is not None or _is_arrowed(text)
+
+
+def _is_arrowed(text: str) -> bool:
+    return _BACK.fullmatch(text) is not None or _FORTH.fullmatch(text) is not None
+
+
+def _is_back_and_forth(part: Element) -> bool:
+    """Titles with arrows: one each way, or of which a class says that they turn the page."""
+    links = [link for link in islice(part.iter_elements("a"), 3) if link.text.strip()]
+    if not 1 <= len(links) <= 2 or not all(_is_arrowed(link.text.strip()) for link in links):
+        return False
+    if len(links) == 2:
+        return bool(_BACK.fullmatch(links[0].text.strip()) and _FORTH.fullmatch(links[1].text.strip()))
+    around = (links[0], *(each for each in islice(links[0].ancestors, 2) if isinstance(each, Element)))
+    return any(_TURNING.search((each.attr("class") or "").lower()) for each in around)
+
+
+def _notice_around(answer: Element) -> Iterator[Element]:
+    """The widest short part around the answer, if it speaks of cookies."""
+    found = None
+    for part in _parts_around(answer):
+        if number_of_words(part) > 3 * _FEW_WORDS:
+            break
+        if _COOKIES.search(part.text):
+            found = part
+    if found is not None:
+        yield found
+
+
+def _crumbs_before(title: Element) -> Iterator[Element]:
+    """A line of links that ends with the title of the page, without a link."""
+    words = collapse(title.text)
+    node = title
+    for _ in range(_HIGHEST):
+        before = _shown_before(node)
+        if isinstance(before, Element):
+            if _is_trail(before, words):
+                yield before
+            return
+        if before is not None or not isinstance(node.parent, Element) or node.parent.tag in ("body", "html"):
+            return
+        node = node.parent
+
+
+def _is_trail(part: Element, title: str) -> bool:
+    if not title or not _is_short(part) or next(part.iter_elements(_OF_TEXT), None) is not None:
+        return False
+    links = [collapse(link.text) for link in part.iter_elements("a")]
+    rest = collapse(" ".join(part.stripped_strings))
+    if not links or not rest.endswith(title):
+        return False
+    rest = rest.removesuffix(title)
+    for link in links:
+        rest = rest.replace(link, " ", 1)
+    return _HERE.fullmatch(rest.strip()) is not None
 
 
 def _bars_of_relations(document: Document) -> Iterator[Element]:
