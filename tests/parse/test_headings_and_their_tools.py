@@ -75,3 +75,14 @@ def test_a_field_to_write_in_is_none_of_the_page(field: str) -> None:
 
 def test_the_language_of_a_field_is_behind_its_fence() -> None:
     assert markdown("<p>x</p><textarea readonly data-lang=go>f()</textarea>") == "x\n\n```go\nf()\n```"
+
+
+def test_the_title_of_a_page_whose_chapters_have_headings_of_the_first_level() -> None:
+    html = (
+        "<body><div id=head><h1 id=title-heading class=pagetitle><span>Tower: Clocks</span></h1></div>"
+        "<div><div id=main-content><p>Every clock is wound on Mondays.</p><h1>Oil</h1><p>One drop.</p>"
+        "</div></div>"
+    )
+    assert markdown(html).startswith("# Tower: Clocks\n\nEvery clock is wound on Mondays.\n\n# Oil\n")
+    named = html.replace("title-heading", "x").replace("pagetitle", "site-title")
+    assert "Tower" not in markdown(named)

@@ -167,6 +167,8 @@ def _bold(words: str) -> Element:
 
 def _write_title(title: Element, kind: str) -> None:
     words = title.text
+    for line in list(title.iter_elements("p")):
+        line.unwrap()
     title.tag = "p"
     if kind and not _says(words, kind):
         title.insert(0, Text(f"{kind}: "))
@@ -217,7 +219,7 @@ def _title_of(box: Element) -> Element | None:
         if first is None or _has_text_before(first):
             return None
         if _is_title(first):
-            return next(first.iter_elements("p"), first)
+            return first
         part = first
     return None
 
@@ -232,7 +234,9 @@ def _is_title(element: Element) -> bool:
     if not is_called_so or len(element.text) > _LONGEST_TITLE:
         return False
     blocks = list(islice(element.iter_elements(("p", "ul", "ol", "pre", "table", "blockquote")), 2))
-    return not blocks or (len(blocks) == 1 and blocks[0].tag == "p" and blocks[0].text == element.text)
+    if not blocks or len(blocks) > 1 or blocks[0].tag != "p":
+        return not blocks
+    return not any(map(str.isalnum, element.text.strip().removesuffix(blocks[0].text.strip())))
 
 
 def _lay_out(box: Element) -> None:

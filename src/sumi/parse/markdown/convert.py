@@ -1,5 +1,6 @@
 """A page as Markdown: find the document, take the page's furniture out of it, convert."""
 
+import re
 from collections.abc import Callable
 from itertools import islice
 from typing import Final, NamedTuple
@@ -78,6 +79,10 @@ _TITLES: Final = (
     "h1:is(#firstHeading, .entry-title, .title, main h1, article h1)",
     ".headertitle div.title",  # Doxygen
 )
+
+
+_PAGE_TITLES: Final = ("h1[class]", "h1[id]")
+_PAGE_TITLE: Final = re.compile(r"(?:^|\s)(?:page|document|doc|title|article)[-_]?(?:title|heading)(?=$|\s)")
 
 
 class Conversion(NamedTuple):
@@ -203,7 +208,7 @@ def _settle_fallbacks(fallbacks: list[Element], body: Element, left_out: LeftOut
 def _title_outside(document: Document, root: Element) -> str:
     """The heading of a document whose generator puts it beside the content root."""
     if root.find("h1") is not None:
-        return ""
+        return _title_of_page(document, root)
     heading = next((each for selector in _TITLES for each in document.select(selector)), None)
     heading = _heading_before(root) if heading is None else heading
     if heading is None:
@@ -214,6 +219,16 @@ def _title_outside(document: Document, root: Element) -> str:
         heading.tag = "h1"
         return ""
     return collapse(heading.text)
+
+
+def _title_of_page(document: Document, root: Element) -> str:
+    """Called so, where the headings of the root are those of its chapters."""
+    for heading in select_each(document, _PAGE_TITLES):
+        names = f"{heading.attr('class') or ''} {heading.attr('id') or ''}".lower()
+        if _PAGE_TITLE.search(names) and root not in heading.ancestors and link_share(heading) < _MOSTLY:
+            title = collapse(heading.text)
+            return "" if any(title == collapse(each.text) for each in root.iter_elements("h1")) else title
+    return ""
 
 
 def _heading_before(root: Element) -> Element | None:
