@@ -86,9 +86,11 @@ def _block(text: str, *, is_code: bool) -> Block:
     if is_code:
         return Block(text, (), len(_WORD.findall(text)), is_code=True)
     lines = [words for line in text.split("\n") if (words := _words_of(line))]
-    shown = len(_WORD.findall(_PLACE.sub("", _TARGET.sub("]", text)))) if "<a id=" in text else None
-    words = sum(map(len, lines)) if shown is None else shown
-    return Block(text, tuple(map(_hash, lines)), words, is_code=False)
+    if "<a id=" in text:  # to be told apart by, and no word to be read
+        count = len(_WORD.findall(_PLACE.sub("", _TARGET.sub("]", text))))
+    else:
+        count = sum(map(len, lines))
+    return Block(text, tuple(map(_hash, lines)), count, is_code=False)
 
 
 def _words_of(line: str) -> list[str]:
