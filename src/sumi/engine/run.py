@@ -25,8 +25,7 @@ from sumi.ports import JobStore, Ledger, RestorableOutput
 from sumi.recipe import Job
 from sumi.scope import Scope
 from sumi.scope.patterns import SIGNS_IN_OR_OUT, path_pattern
-from sumi.urls import split
-from sumi.urls.identity import tidy_escapes
+from sumi.urls.identity import tidy_path
 
 # From here on, work over all pages takes seconds.
 MANY_PAGES = 10_000
@@ -279,7 +278,7 @@ async def _unused_patterns(ledger: Ledger, scope: Scope) -> tuple[str, ...]:
     if not left:
         return ()
     async for record in ledger.records():
-        path = tidy_escapes(split(record.url).path)
+        path = tidy_path(record.url)
         left = {text: pattern for text, pattern in left.items() if not pattern.matches(path)}
         if not left:
             return ()

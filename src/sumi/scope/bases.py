@@ -13,7 +13,7 @@ import msgspec
 from sumi.model import LISTED, Candidate, Kind
 from sumi.scope.hosts import is_address
 from sumi.urls import DEFAULT_PORTS, split
-from sumi.urls.identity import tidy_escapes
+from sumi.urls.identity import tidy_escapes, tidy_path
 
 _WWW: Final = "www."
 _WEB_PORTS: Final = tuple(DEFAULT_PORTS.values())
@@ -93,4 +93,4 @@ def _sites(base: str) -> list[tuple[str, int]]:
 
 def _folder(base: str) -> str:
     """The path that a base's pages are below: for a file, its folder. Without a slash at the end."""
-    return _FILE.sub("", tidy_escapes(split(base).path)).rstrip("/")
+    return _FILE.sub("", tidy_path(base)).rstrip("/")

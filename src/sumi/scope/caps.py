@@ -12,8 +12,7 @@ import msgspec
 from sumi.outcomes import BY_RULE, Outcome, Verdict
 from sumi.scope.patterns import path_pattern
 from sumi.scope.profiles import ProfileName, shapes_of
-from sumi.urls import split
-from sumi.urls.identity import tidy_escapes
+from sumi.urls.identity import tidy_path
 
 # URLs with these outcomes were never requested, so they do not count.
 NOT_ASKED_FOR: Final = BY_RULE | {Outcome.BAD_URL, Outcome.ROBOTS_DENIED}
@@ -89,14 +88,14 @@ class CapLedger:
     def _parts_of(self, url: str) -> list[_Part]:
         if not self._parts:
             return []
-        path = tidy_escapes(split(url).path)
+        path = tidy_path(url)
         return [part for part in self._parts if part.matches(path)]
 
     def _place_of(self, url: str) -> _Place | None:
         """None for a URL that belongs to no group."""
         if not self._policy.limits_groups:
             return None
-        path = tidy_escapes(split(url).path)
+        path = tidy_path(url)
         group = self._shapes.group_of(path)
         return None if group is None else _Place(group, self._shapes.page_type(path) or "")
 

@@ -15,7 +15,7 @@ from sumi.scope.hosts import DomainClass, DomainClasses, HostMatcher, canonical_
 from sumi.scope.patterns import Pattern, path_pattern, url_pattern
 from sumi.scope.profiles import ProfileName, shapes_of
 from sumi.urls import DEFAULT_PORTS, host_key, normalize, split
-from sumi.urls.identity import tidy_escapes
+from sumi.urls.identity import tidy_escapes, tidy_path
 
 
 class Subject(NamedTuple):
@@ -201,7 +201,7 @@ def _canonical_prefix(text: str) -> str:
     url = normalize("http://host" + text, Preset.MIRROR) if text.startswith("/") else None
     if url is None or "?" in text or "#" in text:
         raise UsageError(f"Path prefix {text!r} is not a path such as /docs.")
-    return tidy_escapes(split(url).path)
+    return tidy_path(url)
 
 
 def _path_patterns(texts: Iterable[str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote_plus
 
 from sumi.policy import Preset
-from sumi.urls.parts import DEFAULT_PORTS, encoded, serialized, split_authority
+from sumi.urls.parts import DEFAULT_PORTS, encoded, serialized, split, split_authority
 from sumi.urls.rules import PRESETS, Rules, spelling_of
 
 _UNRESERVED: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
@@ -30,6 +30,11 @@ def tidy_escapes(text: str) -> str:
     if "%" not in text:
         return text
     return _ESCAPE.sub(_tidied, _STRAY.sub("%25", text))
+
+
+def tidy_path(url: str) -> str:
+    """The path of a URL, as patterns and rules are compared with it."""
+    return tidy_escapes(split(url).path)
 
 
 def _tidied(escape: re.Match[str]) -> str:

@@ -109,6 +109,7 @@ def test_an_update_keeps_what_is_the_same_and_the_rest_becomes_garbage(
     assert "1 segments" in run_sumi("state", "gc", "stored", "--dry-run").stdout
     assert "1 segments" in run_sumi("state", "gc", "stored").stdout
     assert sorted(store.rglob("*.zst")) == [path for path in kept if path != stray]
+    assert [path.name for path in store.rglob("probe-*")] == []  # by which it asked for the store's time
     assert run_sumi("state", "check", "stored", "--deep").returncode == 0
 
 

@@ -12,8 +12,8 @@ from sumi.scope.caps import CapPolicy
 from sumi.scope.profiles import ProfileName, shapes_of
 from sumi.settings.kinds import split_path_budget
 from sumi.settings.shared import ways_out_of
-from sumi.urls import crawl_rules, normalize_with, split
-from sumi.urls.identity import tidy_escapes
+from sumi.urls import crawl_rules, normalize_with
+from sumi.urls.identity import tidy_path
 
 OTHER = "other"  # the type of a page for which the profile has no name
 _GITHUB_TERMS: Final = (
@@ -46,21 +46,17 @@ class Profile:
         return PolicyVerdict(True, self._why_taken(url, page_type), page_type)
 
     def page_type(self, url: str) -> str:
-        return self._shapes.page_type(_path(url)) or OTHER
+        return self._shapes.page_type(tidy_path(url)) or OTHER
 
     def group_of(self, url: str) -> str | None:
         """The repository as ``owner/repo``; None if the page does not belong to one."""
-        return self._shapes.group_of(_path(url))
+        return self._shapes.group_of(tidy_path(url))
 
     def _why_taken(self, url: str, page_type: str) -> str:
         allowed_by = self._scope.allowed_by(url)
         if allowed_by is not None:
             return f"allowed by {allowed_by}"
         return f"page type {page_type}" if self._scope.profile else "no rule refuses it"
-
-
-def _path(url: str) -> str:
-    return tidy_escapes(split(url).path)
 
 
 # ── from a configuration ─────────────────────────────────────────────────────────────────────────────────
