@@ -101,6 +101,44 @@ def test_after_a_failover_to_a_replica_that_lags_its_pages_are_fetched_again(
         assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+END_SESSIONS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'sumi worker'"
+
+
+def test_a_worker_ends_when_the_tables_are_of_another_version(
+    own: Postgres, spawn_sumi: SpawnSumi, job: str
+) -> None:
+    with many_hosts(HOSTS, 60) as web:
+        plant(own, web, job, SHORT, PAUSE)
+        worker = spawn_sumi("worker", own.address(), "--job", job, "-o", "w")
+        wait_until(worker, lambda: len(web.log) > 15)
+        own.sql("UPDATE sumi.version SET number = 99")
+        own.sql(END_SESSIONS)
+        assert worker.process.wait(timeout=60) == 2
+        said = worker.stderr.read_text()
+    assert said.count("tables of format 99") == 1
+    assert said.splitlines()[-1].startswith("sumi: error: this database has tables of format 99")
+
+
+def test_why_a_database_does_not_let_a_worker_in_is_told_once_while_it_waits(
+    own: Postgres, spawn_sumi: SpawnSumi, job: str
+) -> None:
+    own.sql("CREATE ROLE crawl LOGIN IN ROLE sumi_worker")
+    with many_hosts(HOSTS, PAGES) as web:
+        plant(own, web, job, SHORT, PAUSE)
+        address = own.address().replace("sumi@", "crawl@")
+        worker = spawn_sumi("worker", address, "--job", job, "-o", "w")
+        wait_until(worker, lambda: len(web.log) > 15)
+        own.sql("ALTER ROLE crawl NOLOGIN")
+        own.sql(END_SESSIONS)
+        log = own.folder / "log"
+        wait_until(worker, lambda: log.read_text(errors="replace").count("not permitted to log in") > 4)
+        own.sql("ALTER ROLE crawl LOGIN")
+        assert worker.process.wait(timeout=90) == 0, worker.stderr.read_text()
+        assert ledger_of(own, job) == (HOSTS * PAGES, HOSTS * PAGES, 0)
+        web.require_polite(PAUSE)
+    assert worker.stderr.read_text().count("not permitted to log in") == 1
+
+
 def test_machines_whose_clocks_are_days_apart_share_a_job(
     postgres: Postgres, spawn_installed_sumi: SpawnSumi, tmp_path: Path, job: str
 ) -> None:

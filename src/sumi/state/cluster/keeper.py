@@ -9,7 +9,6 @@ from contextlib import aclosing, contextmanager
 
 import msgspec
 
-from sumi.errors import StateError
 from sumi.events import Warned
 from sumi.state.cluster.batch import clean
 from sumi.state.cluster.keys import runs_of
@@ -19,6 +18,7 @@ from sumi.state.cluster.store import ClusterStore
 from sumi.state.cluster.timing import steady
 
 LETTERS = 50  # taken in at once
+LONGEST_REJOIN = 5  # times the usual pause between two attempts
 MOST_WAITS = 20  # hosts that are reported as waiting
 
 
@@ -83,13 +83,19 @@ class Keeper:
             store.lose(error)
 
     async def _rejoin(self) -> None:
+        """However long the database is away. What time does not mend, such as tables of another version, ends
+        the worker: StateError."""
+        pause, told = self._timing.rejoin, ""
         while True:
             try:
                 await self.join()
-            except StateError as error:
+            except Unreachable as error:
                 self._store.lose()
-                self._store.tell(Warned(f"{error}; trying again"))
-                await asyncio.sleep(self._timing.rejoin)
+                if str(error) != told:
+                    told = str(error)
+                    self._store.tell(Warned(f"{told}; trying again"))
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_REJOIN * self._timing.rejoin)
             else:
                 return
 
