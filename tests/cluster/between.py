@@ -40,6 +40,8 @@ class Between:
         self.released.set()
         self._listening.close()
         for end in self._ends:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)  # a thread that waits there would keep it open
             end.close()
 
     def _accept(self) -> None:
