@@ -70,9 +70,9 @@ def _said(page: Page) -> dict[str, str]:
 
 def _default(text: str, flag: str) -> str:
     """Of an option, from the help of its command."""
-    own = re.search(rf"^ +{flag} .*?Default: (.*?)\.(?: |\n)", text + "\n", re.DOTALL | re.MULTILINE)
+    own = re.search(rf"^ +{flag} .*?Default:\s+(no limit|none|[\d,]+)", text, re.DOTALL | re.MULTILINE)
     assert own is not None, flag
-    return own[1]
+    return own[1].replace(",", "")
 
 
 @needs_browser

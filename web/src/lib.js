@@ -9,10 +9,31 @@ export const html = htm.bind(h);
 // ── where we are ──────────────────────────────────────────────────────────────────────────────────────────
 const here = () => ({ path: location.pathname, query: new URLSearchParams(location.search) });
 export const route = signal(here());
-addEventListener("popstate", () => (route.value = here()));
+// Back leads to where one was: lists that grow as they are scrolled keep what they had (see Rows), and the page
+// is scrolled once it is long enough again.
+export const returning = signal(false);
+history.scrollRestoration = "manual";
+addEventListener("popstate", (event) => {
+  returning.value = true;
+  route.value = here();
+  scrolled(event.state?.top ?? 0);
+});
+
+function scrolled(top) {
+  const tall = () => document.documentElement.scrollHeight - innerHeight >= top;
+  const observer = new ResizeObserver(() => {
+    if (!tall()) return;
+    observer.disconnect();
+    scrollTo(0, top);
+  });
+  observer.observe(document.body);
+  for (const kind of ["wheel", "keydown", "pointerdown", "popstate"]) addEventListener(kind, () => observer.disconnect(), { once: true });
+}
 
 export function go(to, replace = false) {
+  if (!replace) history.replaceState({ top: scrollY }, "");
   history[replace ? "replaceState" : "pushState"](null, "", to);
+  returning.value = false;
   route.value = here();
   if (!replace) scrollTo(0, 0);
 }

@@ -1,6 +1,6 @@
 // The parts that screens are made of.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { ask, count, html, percent, plural, session, shortUrl, tell, words } from "./lib.js";
+import { ask, count, html, percent, plural, returning, session, shortUrl, tell, words } from "./lib.js";
 
 const ENDINGS = [
   ["done", "done"],
@@ -38,9 +38,9 @@ export function Problem({ error, retry }) {
     ${retry && html`<button class="quiet" onClick=${retry}>Try again</button>`}</div>`;
 }
 
-export function Empty({ title, children }) {
+export function Empty({ title, heading = "h2", children }) {
   return html`<div class="empty"><svg viewBox="0 0 32 32" aria-hidden="true"><path d="M16 4c4.600 5.600 7.400 9.200 7.400 13.200a7.400 7.400 0 0 1-14.800 0C8.600 13.200 11.400 9.600 16 4z" /></svg>
-    <h2>${title}</h2><p>${children}</p></div>`;
+    <${heading}>${title}</${heading}><p>${children}</p></div>`;
 }
 
 // The three states of an answer, or what is made of it.
@@ -75,14 +75,19 @@ export function Outcome({ name, rule }) {
   return html`<span class="outcome">${words(name)}${rule && html` <small>${rule}</small>`}</span>`;
 }
 
+// What lists had, for the way back to them.
+const kept = new Map();
+
 // A list of any length: rows are asked for by key as they come into sight, and only those in sight exist.
 export function Rows({ address, values, row, head, height = 44, empty, what = "rows", wide = false }) {
   const key = JSON.stringify([address, values]);
   const box = useRef(null);
-  const [state, set] = useState({ key, rows: [], next: undefined, error: null, busy: false });
+  const [state, set] = useState(() => (returning.value && kept.get(key)?.state) || { key, rows: [], next: undefined, error: null, busy: false });
   const [view, setView] = useState({ top: 0, seen: 40 });
   const current = state.key === key ? state : { key, rows: [], next: undefined, error: null, busy: false };
   const asked = useRef("");
+  const latest = useRef(current);
+  latest.current = current;
 
   const more = async () => {
     const token = `${key}@${current.rows.length}`;
@@ -107,11 +112,15 @@ export function Rows({ address, values, row, head, height = 44, empty, what = "r
       const seen = Math.ceil(element.clientHeight / height) + 20;
       setView((before) => (before.top === top && before.seen === seen ? before : { top, seen }));
     };
+    if (returning.value && kept.has(key)) element.scrollTop = kept.get(key).top;
     look();
     element.addEventListener("scroll", look, { passive: true });
     const observer = new ResizeObserver(look);
     observer.observe(element);
     return () => {
+      kept.delete(key);
+      kept.set(key, { state: latest.current, top: element.scrollTop });
+      if (kept.size > 8) kept.delete(kept.keys().next().value);
       element.removeEventListener("scroll", look);
       observer.disconnect();
     };

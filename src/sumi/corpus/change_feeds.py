@@ -31,7 +31,13 @@ class Change(NamedTuple):
 
 
 def changes(
-    sites: list[Site], *, since: float = 0.0, minor: bool = False, limit: int = 100, diffs: bool = False
+    sites: list[Site],
+    *,
+    since: float = 0.0,
+    minor: bool = False,
+    limit: int = 100,
+    diffs: bool = False,
+    kinds: frozenset[ChangeKind] = frozenset(ChangeKind),
 ) -> list[Change]:
     """Of all sites together, the newest first; with a limit below 0, all of them. What Sumi itself wrote
     differently is no change."""
@@ -39,7 +45,7 @@ def changes(
     found: list[Change] = []
     for site in sites:
         with reading(site) as store:
-            wanted = [v for v in store.changes(since=since) if _is_news(v, minor=minor)]
+            wanted = [v for v in store.changes(since=since) if v.kind in kinds and _is_news(v, minor=minor)]
             found += [Change(site, v, version_diff(store, v) if diffs else "") for v in wanted[:most]]
     return sorted(found, key=lambda change: (-change.version.at, change.version.url))[:most]
 

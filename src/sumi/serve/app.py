@@ -15,16 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sumi.errors import SumiError
-from sumi.serve import (
-    control_routes,
-    event_stream,
-    export_routes,
-    job_routes,
-    map_routes,
-    metric_routes,
-    review_routes,
-    watch_routes,
-)
+from sumi.serve import event_stream, job_routes
 from sumi.serve.agents_route import Agents
 from sumi.serve.guard import Access, Guard, TooLarge
 from sumi.serve.jobs import Jobs
@@ -70,9 +61,12 @@ async def show_static(_window: Window, request: Request) -> Response:
 def _later(module: str, name: str) -> Handler:
     """A handler whose module is loaded when it is asked: a window opens sooner without all of them."""
 
+    handler: Handler | None = None
+
     async def handle(window: Window, request: Request) -> Response:
-        loaded = await asyncio.to_thread(import_module, f"sumi.serve.{module}")
-        handler: Handler = getattr(loaded, name)
+        nonlocal handler
+        if handler is None:
+            handler = getattr(await asyncio.to_thread(import_module, f"sumi.serve.{module}"), name)
         return await handler(window, request)
 
     return handle
@@ -85,8 +79,8 @@ _LOOKS: Final[dict[str, Handler]] = {
     "/api/changes": _later("change_routes", "show_changes"),
     "/api/versions": _later("change_routes", "show_versions"),
     "/api/diff": _later("change_routes", "show_diff"),
-    "/api/due": watch_routes.show_due,
-    "/api/explain": control_routes.explain,
+    "/api/due": _later("watch_routes", "show_due"),
+    "/api/explain": _later("control_routes", "explain"),
     "/api/page": _later("page_routes", "show_page"),
     "/api/jobs/{id}": job_routes.show_job,
     "/api/jobs/{id}/overview": job_routes.show_overview,
@@ -97,33 +91,33 @@ _LOOKS: Final[dict[str, Handler]] = {
     "/api/jobs/{id}/pages": job_routes.show_pages,
     "/api/jobs/{id}/tree": job_routes.show_tree,
     "/api/jobs/{id}/log": job_routes.show_log,
-    "/api/jobs/{id}/again": control_routes.show_again,
-    "/api/jobs/{id}/exports": export_routes.show_exports,
-    "/api/jobs/{id}/urls.csv": export_routes.send_csv,
+    "/api/jobs/{id}/again": _later("control_routes", "show_again"),
+    "/api/jobs/{id}/exports": _later("export_routes", "show_exports"),
+    "/api/jobs/{id}/urls.csv": _later("export_routes", "send_csv"),
     "/api/search": _later("search_routes", "show_found"),
-    "/api/map/{id}": map_routes.show_map,
-    "/api/map/{id}/near": map_routes.show_near,
-    "/api/map/{id}/find": map_routes.show_found,
-    "/api/map/{id}/path": map_routes.show_path,
-    "/api/map/{id}/review": review_routes.show_undecided,
-    "/api/map/{id}/{part}": map_routes.show_part,
+    "/api/map/{id}": _later("map_routes", "show_map"),
+    "/api/map/{id}/near": _later("map_routes", "show_near"),
+    "/api/map/{id}/find": _later("map_routes", "show_found"),
+    "/api/map/{id}/path": _later("map_routes", "show_path"),
+    "/api/map/{id}/review": _later("review_routes", "show_undecided"),
+    "/api/map/{id}/{part}": _later("map_routes", "show_part"),
     "/raw/rendered": _later("page_routes", "show_rendered"),
     "/raw/original": _later("page_routes", "show_original"),
     "/raw/file": _later("page_routes", "send_file"),
-    "/raw/export/{id}": export_routes.send_export,
-    "/metrics": metric_routes.show_metrics,
+    "/raw/export/{id}": _later("export_routes", "send_export"),
+    "/metrics": _later("metric_routes", "show_metrics"),
     "/feed/{name}.atom": _later("change_routes", "show_feed"),
     "/static/{name}": show_static,
     **dict.fromkeys(_SCREENS, show_screen),
 }
 _CHANGES: Final[dict[str, Handler]] = {
-    "/api/jobs": control_routes.start,
-    "/api/plan": control_routes.plan,
-    "/api/command": control_routes.tell_command,
-    "/api/jobs/{id}/exports": export_routes.start_export,
-    "/api/jobs/{id}/{action}": control_routes.steer,
-    "/api/map/{id}/review": review_routes.decide,
-    "/api/map/{id}/review/command": review_routes.tell_review,
+    "/api/jobs": _later("control_routes", "start"),
+    "/api/plan": _later("control_routes", "plan"),
+    "/api/command": _later("control_routes", "tell_command"),
+    "/api/jobs/{id}/exports": _later("export_routes", "start_export"),
+    "/api/jobs/{id}/{action}": _later("control_routes", "steer"),
+    "/api/map/{id}/review": _later("review_routes", "decide"),
+    "/api/map/{id}/review/command": _later("review_routes", "tell_review"),
 }
 
 

@@ -18,6 +18,12 @@ from sumi.serve.window import Refused, Window, answer
 
 _MOST: int = 500
 _MOST_LINES: int = 20_000
+# A first capture adds thousands of pages: what became of known ones must be found among them.
+_KINDS = {
+    "changed": frozenset({ChangeKind.CHANGED, ChangeKind.BACK, ChangeKind.MOVED}),
+    "added": frozenset({ChangeKind.ADDED}),
+    "gone": frozenset({ChangeKind.GONE}),
+}
 
 
 def _sites(window: Window, job: Job | None = None) -> list[Site]:
@@ -38,7 +44,8 @@ async def show_changes(window: Window, request: Request) -> Response:
     since = since_time(request.query_params.get("since", "30d"))
     minor = request.query_params.get("minor") == "1"
     ids = _ids(window)
-    found = changes(_sites(window, job), since=since, minor=minor, limit=_MOST)
+    kinds = _KINDS.get(request.query_params.get("kind", ""), frozenset(ChangeKind))
+    found = changes(_sites(window, job), since=since, minor=minor, limit=_MOST, kinds=kinds)
     return answer(
         {
             "changes": [

@@ -6,6 +6,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sumi.catalogue.find import JobKind
 from sumi.corpus.indexing import host_of
 from sumi.corpus.searching import Found, search
 from sumi.serve.commands import as_typed
@@ -27,7 +28,8 @@ async def show_found(window: Window, request: Request) -> Response:
     words = ["search", query, *(["--site", site] if site else [])]
     for place in places:
         words += ["--in", str(place)]
-    return answer({"found": [_with_job(page, jobs) for page in found], "command": as_typed(words)})
+    pages = [_with_job(page, jobs) for page in found]
+    return answer({"found": pages, "sites": sorted(jobs), "command": as_typed(words)})
 
 
 def _with_job(page: Found, jobs: dict[str, str]) -> dict[str, object]:
@@ -38,6 +40,8 @@ def _by_host(window: Window) -> dict[str, str]:
     """The job that began on each host."""
     found: dict[str, str] = {}
     for job in window.jobs.all().values():
+        if job.kind is JobKind.MAP:
+            continue  # it keeps no texts
         for target in job.target.split(", "):
             found.setdefault(host_of(target), job_id(job))
     return found

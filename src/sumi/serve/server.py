@@ -6,7 +6,6 @@ import secrets
 import socket
 import stat
 import sys
-import webbrowser
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -83,6 +82,8 @@ def _announce(listening: Listening, port: int, token: str, places: Sequence[Path
     out.write("Ctrl-C ends the window; jobs go on.\n")
     out.flush()
     if listening.open_browser:
+        import webbrowser
+
         webbrowser.open(f"{address}?token={token}")
 
 

@@ -27,7 +27,7 @@ const ONLY = { map: (job) => job.kind === "map", review: (job) => job.kind === "
 
 export function JobScreen({ id, tab }) {
   const live = useLive(id);
-  const gone = html`<${Empty} title="This job is gone">Its folder is not there any more. <${Link} to="/">All jobs</${Link}></${Empty}>`;
+  const gone = html`<${Empty} title="This job is gone" heading="h1">Its folder is not there any more. <${Link} to="/">All jobs</${Link}></${Empty}>`;
   if (live.data === null && live.error?.status === 404) return html`<div class="screen">${gone}</div>`;
   return html`<div class="screen">
     <${Answer} of=${live} what="Reading the job">${([made]) => (made ? html`<${Shown} id=${id} tab=${tab} made=${made} log=${live.log} />` : gone)}</${Answer}>
@@ -47,7 +47,7 @@ function Part({ tab, job, log }) {
 }
 
 function Head({ job }) {
-  const live = job.state === "running" || job.state === "paused";
+  const live = job.state === "running";
   return html`<div class="job-head">
     <p class="crumbs"><${Link} to="/">Jobs</${Link}> / ${job.kind}</p>
     <div class="title"><h1>${nameOf(job)}</h1><${State} state=${job.state} />

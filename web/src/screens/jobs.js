@@ -51,8 +51,8 @@ function Job({ job }) {
       <small>${job.problem || (job.state === "reading" ? "being read…" : live ? `${count(done)} of ${count(job.discovered)}` : plural(job.discovered, "URL"))}</small></div>
     <div class="job-numbers">
       ${job.endings.failed > 0 && html`<${Link} class="bad" to=${`/job/${job.id}/failures`}>${count(job.endings.failed)} failed</${Link}>`}
-      ${live && job.pages_per_second !== null && html`<span>${job.pages_per_second.toFixed(1)}/s</span>`}
-      ${live && job.eta_seconds !== null && html`<span>${duration(job.eta_seconds)} left</span>`}
+      ${job.state === "running" && job.pages_per_second !== null && html`<span>${job.pages_per_second.toFixed(1)}/s</span>`}
+      ${job.state === "running" && job.eta_seconds !== null && html`<span>${duration(job.eta_seconds)} left</span>`}
       ${!live && job.changed_at > 0 && html`<span class="faint" title=${`Last written to ${when(job.changed_at)}`}>${ago(job.changed_at)}</span>`}
     </div>
     <${Actions} job=${job} few />

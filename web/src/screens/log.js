@@ -1,6 +1,6 @@
 // The events of a job that was started here, the newest first; they follow the run.
 import { useEffect, useState } from "preact/hooks";
-import { count, duration, html, useAnswer, when, words } from "../lib.js";
+import { count, duration, html, plural, useAnswer, when, words } from "../lib.js";
 import { Answer, Card, Command, Empty } from "../parts.js";
 
 export function Log({ job, log }) {
@@ -24,6 +24,9 @@ const SENTENCES = {
   retry: (event) => `${event.why}, again ${event.not_before ? when(event.not_before, true) : "later"}  ${event.url}`,
   robots: (event) => `${event.origin}: ${event.status ? `HTTP ${event.status}, ` : ""}${event.meaning}${event.crawl_delay ? `, ${event.crawl_delay} s between requests` : ""}`,
   started: (event) => `${event.resumed ? `goes on with ${count(event.pending)} waiting` : "begins"}: ${event.target}${several(event.notes)}`,
+  capture: (event) => `${count(event.pages_found)} found, ${count(event.pages_processed)} done, ${count(event.pages_failed)} failed, ${count(event.queue_size)} waiting`,
+  state: (event) => `${event.state}${event.why ? `: ${event.why}` : ""}`,
+  retuned: (event) => `at most ${plural(event.concurrency, "request")} at once, ${event.per_host} per host, ${event.delay} s between requests to a host, ${event.max_pages ? plural(event.max_pages, "page") : "any number of pages"}`,
   summary: (event) => `${event.status} after ${duration(event.seconds)}, ${count(event.discovered)} URLs: ${Object.entries(event.outcomes ?? {}).map(([name, number]) => `${count(number)} ${words(name)}`).join(", ")}${several(event.notes)}`,
 };
 

@@ -6,7 +6,7 @@ import { Card, Command, Loading, Problem } from "../parts.js";
 const EMPTY = { url: "", kind: "mirror", folder: 0, max_pages: "", rate_limit: "", concurrency: "", max_depth: "", external_hops: "", domain_requests: "", pause: "", include: "", exclude: "", contact: "", follow_links: false, render: false, assets: false };
 const NUMBER = { inputmode: "numeric" };
 const rate = (usual) => ["rate_limit", "Requests a second, per host", `${usual} if empty; 0 is for your own servers`, { inputmode: "decimal" }];
-const atOnce = (usual) => ["concurrency", "Requests at once", `${usual} if empty, over all hosts`, NUMBER];
+const atOnce = (usual, most = "") => ["concurrency", "Requests at once", `${usual} if empty, over all hosts${most}`, NUMBER];
 const CONTACT = ["contact", "How the site's owner can reach you", "an address or a URL; goes into the agent string"];
 const PATHS = [["include", "Only paths that match", "such as /docs/*; several with spaces in between"], ["exclude", "No paths that match", "wins over the former"]];
 // What each kind of job can be told.
@@ -20,7 +20,7 @@ const KINDS = {
   capture: {
     name: "Capture: each text once",
     start: "One or several base URLs.",
-    fields: [["max_pages", "Most pages per base", "no limit if empty", NUMBER], rate(2), atOnce("5, and at most 10,"), ["external_hops", "Links to follow out of the bases", "none if empty, at most 5 in a row", NUMBER], ...PATHS, CONTACT],
+    fields: [["max_pages", "Most pages per base", "no limit if empty", NUMBER], rate(2), atOnce(5, "; at most 10"), ["external_hops", "Links to follow out of the bases", "none if empty; at most 5 in a row", NUMBER], ...PATHS, CONTACT],
     checks: [],
   },
   crawl: {
@@ -36,11 +36,14 @@ const KINDS = {
     checks: [],
   },
 };
+// What was typed is there again after a look at another screen.
+let draft = EMPTY;
 const RENDER = ["render", "render pages that need JavaScript"];
 
 export function NewScreen() {
   document.title = "New job · Sumi";
-  const [form, set] = useState(EMPTY);
+  const [form, keep] = useState(draft);
+  const set = (changed) => keep((draft = changed));
   const [state, say] = useState({ busy: "", error: null, plan: null });
   const [command, show] = useState("");
   const kind = KINDS[form.kind];
@@ -56,6 +59,7 @@ export function NewScreen() {
     say({ busy: what, error: null, plan: what === "plan" ? null : state.plan });
     try {
       const answer = await tell(path, body);
+      if (what === "start") draft = EMPTY;
       if (what === "start") return go(answer.job ? `/job/${answer.job}` : "/");
       say({ busy: "", error: null, plan: answer });
     } catch (error) {

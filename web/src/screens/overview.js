@@ -55,7 +55,7 @@ function Fidelity({ job, fidelity }) {
 function InFlight({ job }) {
   const list = job.now.in_flight;
   return html`<${Card} title="In flight now" aside=${plural(list.length, "page")}>
-    ${list.length ? html`<ul class="flight">${list.slice(0, 12).map(([url, seconds]) => html`<li key=${url}><span class="clip" title=${url}>${shortUrl(url)}</span><span class="n faint">${seconds.toFixed(1)} s</span></li>`)}</ul>` : html`<p class="faint">Every host is waiting for its turn; see <${Link} to=${`/job/${job.id}/hosts`}>Hosts</${Link}>.</p>`}
+    ${list.length ? html`<ul class="flight">${list.slice(0, 12).map(([url, seconds]) => html`<li key=${url}><span class="clip" title=${url}>${shortUrl(url)}</span><span class="n faint">${seconds.toFixed(1)} s</span></li>`)}</ul>` : html`<p class="faint">${job.state === "paused" ? "The job is paused: nothing is fetched until it is resumed." : html`Every host is waiting for its turn; see <${Link} to=${`/job/${job.id}/hosts`}>Hosts</${Link}>.`}</p>`}
   </${Card}>`;
 }
 

@@ -21,13 +21,15 @@ export function SearchScreen() {
 
 function Results({ q, site }) {
   const answer = useAnswer("/api/search", { q, site });
-  return html`<${Answer} of=${answer} what="Searching; the first time, everything is read">${(data) => (data.found.length ? html`<div class="sides results"><${Sites} q=${q} site=${site} found=${data.found} /><div>${data.found.map((page) => html`<${Page} key=${page.url} page=${page} />`)}<${Command} line=${data.command} /></div></div>` : html`<${Card}><${Empty} title="Nothing found">No captured page says this. Fewer words find more.<${Command} line=${data.command} /></${Empty}></${Card}>`)}</${Answer}>`;
+  return html`<${Answer} of=${answer} what="Searching; the first time, everything is read">${(data) => (data.found.length ? html`<div class="sides results"><${Sites} q=${q} site=${site} found=${data.found} known=${data.sites} /><div>${data.found.map((page) => html`<${Page} key=${page.url} page=${page} />`)}<${Command} line=${data.command} /></div></div>` : html`<${Card}><${Empty} title="Nothing found">No captured page says this. Fewer words find more.<${Command} line=${data.command} /></${Empty}></${Card}>`)}</${Answer}>`;
 }
 
-function Sites({ q, site, found }) {
+function Sites({ q, site, found, known }) {
   const sites = new Map();
   for (const page of found) sites.set(page.site, (sites.get(page.site) ?? 0) + 1);
-  return html`<${Card} title="Sites" class="flush"><ul class="groups"><li><${Link} to=${withQuery("/search", { q })} aria-current=${site ? undefined : "true"}><b>All</b><span class="n">${site ? "" : count(found.length)}</span></${Link}></li>${[...sites].map(([name, pages]) => html`<li key=${name}><${Link} to=${withQuery("/search", { q, site: name })} aria-current=${site === name ? "true" : undefined}><span class="clip">${name}</span><span class="n">${count(pages)}</span></${Link}></li>`)}</ul></${Card}>`;
+  // The best pages may all be of one site: the others can be asked, too.
+  for (const name of known) if (!sites.has(name)) sites.set(name, null);
+  return html`<${Card} title="Sites" class="flush"><ul class="groups"><li><${Link} to=${withQuery("/search", { q })} aria-current=${site ? undefined : "true"}><b>All</b><span class="n">${site ? "" : count(found.length)}</span></${Link}></li>${[...sites].map(([name, pages]) => html`<li key=${name}><${Link} to=${withQuery("/search", { q, site: name })} aria-current=${site === name ? "true" : undefined}><span class="clip">${name}</span><span class="n">${pages === null ? "" : count(pages)}</span></${Link}></li>`)}</ul></${Card}>`;
 }
 
 function Page({ page }) {
