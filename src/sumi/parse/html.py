@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Final, TypeAlias
 
 import turbohtml.detect  # noqa: F401 - registers the whatwg-* codecs
-from turbohtml import Document, Element, Markdown, Namespace, Node, Text, XPath, parse
+from turbohtml import Document, Element, Markdown, Namespace, Node, ShadowRoot, Text, XPath, parse
 
 __all__ = [
     "Document",
@@ -37,6 +37,8 @@ __all__ = [
 
 RenderTag: TypeAlias = Callable[[Element, str], str]
 
+_SHADOW: Final = b"shadowrootmode"
+_SHADOWS: Final = 8  # within each other
 # Compiled once: as text, the expression for the levels of a page would be read again for every page.
 _ALL_NODES: Final = XPath("count(//node())")
 _ALL_ELEMENTS: Final = XPath("count(//*)")
@@ -63,10 +65,34 @@ def parse_html(body: bytes, label: str | None) -> Document:
     """Parse with the encoding named by ``label`` (a byte-order mark still wins), or else a detected one."""
     if label is not None:
         try:
-            return parse(body, encoding=label, positions=False)
+            return _as_shown(parse(body, encoding=label, positions=False), body)
         except LookupError:
             pass  # a label nobody knows counts as none
-    return parse(body, detect_encoding=True, positions=False)
+    return _as_shown(parse(body, detect_encoding=True, positions=False), body)
+
+
+def _as_shown(document: Document, body: bytes) -> Document:
+    """With what declarative shadow roots show in the place of what their hosts hold: level by level, as far
+    as pages nest them."""
+    for _ in range(_SHADOWS if _SHADOW in body else 0):
+        roots = [(each, root) for each in document.iter_elements() if (root := each.shadow_root) is not None]
+        shown = [(host, root) for host, root in roots if root.text.strip()]
+        if not shown:
+            break
+        for host, root in shown:
+            _show_shadow(host, root)
+    return document
+
+
+def _show_shadow(host: Element, root: ShadowRoot) -> None:
+    """What is put into no slot is not shown."""
+    for slot in list(root.iter_elements("slot")):
+        nodes = slot.assigned_nodes() or list(slot.children)
+        for node in nodes:
+            slot.insert_before(node)
+        slot.decompose()
+    host.clear()
+    host.extend(list(root.children))
 
 
 def parse_text(html: str) -> Document:

@@ -61,7 +61,7 @@ _FIGURES: Final = ("img", "picture", "video", "audio", "table")
 _BOX_PARTS: Final = ("div", "article", "ul", "ol", "li", "p", "a")
 _WORD: Final = re.compile(r"[^\W_]+")
 _BOX_NAMES: Final = re.compile(
-    r"(?:^|[-_\s])(?:comments?|disqus|respond|share|sharing|social|related|newsletter|subscribe|subscription|"
+    r"(?:^|[-_\s])(?:comments?|commentlist|kommentare?|disqus|respond|share|sharing|social|related|newsletter|subscribe|subscription|"
     r"signup|sign-up|promo|sponsored|recommend(?:ed|ations?)?|outbrain|taboola|advert(?:isement)?|ad|ads|"
     r"paywall|teasers?)(?=$|[-_\s])"
 )
@@ -343,7 +343,7 @@ def boxes_of(article: Article) -> list[Element]:
     """What stands in the midst of an article without being of it: what to share, read, join or buy."""
     part, prose = article
     mine = [holder for holder in prose.holders() if _is_within(holder, part)]
-    boxes = chain(_called_boxes(part, prose), _plain_boxes(mine, prose))
+    boxes = chain(_believable(list(_called_boxes(part, prose)), prose), _plain_boxes(mine, prose))
     kept = _holders_of_reference(part)
     return [box for box in dict.fromkeys(boxes) if box not in kept]
 
@@ -363,6 +363,14 @@ def _called_boxes(part: Element, prose: Prose) -> Iterator[Element]:
     for element in part.iter_elements(tuple(_BOX_TAGS)):
         if prose.held_by(element) < _MOSTLY * prose.total and _is_called_box(element):
             yield element
+
+
+def _believable(boxes: list[Element], prose: Prose) -> list[Element]:
+    """None if they hold all that is told: then they are no comments on it, but what the page is about."""
+    inner = set(boxes)
+    outermost = [box for box in boxes if inner.isdisjoint(box.ancestors)]
+    held = sum(map(prose.held_by, outermost))
+    return boxes if prose.total - held >= _BELIEVED * prose.total else []
 
 
 def _plain_boxes(holders: Iterable[Element], prose: Prose) -> Iterator[Element]:

@@ -68,7 +68,9 @@ _SURROUNDINGS: Final = """
     sharedaddy jp-relatedposts comments-area printfooter catlinks navbox noprint mw-indicators sidebar-toggle
     feedback--container feedback-container page-feedback
     copyright-footer site-footer page-footer footer nosearch
-    search-bar search-results searchbox sr-only visually-hidden screen-reader-text cookie-banner
+    search-bar search-results searchbox sr-only visually-hidden screen-reader-text
+    cookie-banner cookie-bar cookie-consent cookie-message cookie-notice cookie-popup cookie-warning
+    cookieconsent consent-banner gdpr-banner
     sub-logo-container logo-container srclink toggle-label hideme test-arrow
 """
 # Formulas drawn beside their source, which is what is kept.
@@ -116,6 +118,8 @@ _IDS: Final = """
     toc table-of-contents tableofcontents comments breadcrumb breadcrumbs nav-path searchbox jump-to-nav
     sitesub contentsub catlinks skip-to-content mdbook-help-container menu-bar menu-bar-hover-placeholder
     footer page-footer site-footer colophon
+    cookie-banner cookie-bar cookie-consent cookie-message cookie-notice cookie-popup cookie-warning
+    cookieconsent consent-banner gdpr-banner
 """
 CHROME_IDS: Final = frozenset(_IDS.split())
 CHROME_ROLES: Final = frozenset(
@@ -132,7 +136,8 @@ _ADMONITIONS: Final = (
 _ADMONITION_CLASSES: Final = frozenset(_ADMONITIONS.split())
 # docutils puts footnotes, topics and its own sidebars into <aside>; others put remarks there.
 _ASIDE_OF_TEXT: Final = re.compile(
-    r"footnote|citation|admonition|callout|note|tip|hint|warn|caution|danger|info|important|alert|topic|aside"
+    r"footnote|citation|admonition|callout|note|tip|hint|warn|caution|danger|info|important|alert|topic|aside|"
+    r"definition|fact-?box|glossar|ingredient|key-?facts|zutat"
 )
 
 _CHROME_WORDS: Final = frozenset(

@@ -151,6 +151,8 @@ def page_markdown(
             drawn.write_diagram(element)
         elif element.tag in _UNSEEN:
             element.decompose()
+        elif element.tag == "iframe":
+            left_out.take_off_frame(element)
         else:
             left_out.take_off(element, LANDMARK if element.tag == "nav" else NAVIGATION)
     if found.fallbacks:
@@ -170,7 +172,7 @@ def page_markdown(
         inventory = inventory._replace(text=inventory.text.replace("\xa0", " "))
     places.put_marks()
     inventory = _reshape(root, found, inventory)
-    beside = bulk.words_beside + left_out.by_name
+    beside = bulk.words_beside + left_out.words_beside(root)
     expected = Expected(inventory, root, beside, left_out.words)
     markdown = places.write(found.fitter.aligned(_converted(root)))
     return Conversion(keep_tags_in_line(markdown), expected)

@@ -10,7 +10,9 @@ from sumi.parse.html import Document, Element, collapse, element_children, new_e
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _NAMED_BY_BUTTON: Final = frozenset({*_HEADINGS, "summary", "dt"})
 _FOLDS: Final = tuple(f"{tag}[aria-controls]" for tag in ("button", "a", "div", "span"))
+_OPENED: Final = tuple(f"{tag}[aria-expanded]" for tag in ("button", "a", "div", "span"))
 _LONGEST: Final = 300
+_BARS: Final = frozenset({"nav", "aside", "dialog"})
 _NEAR: Final = 3  # ancestors whose following siblings may be what a button shows
 # Of folds that say so by no attribute.
 _FOLD_NAMES: Final = re.compile("accordion|collaps|disclosure|expander|expandable|faq|foldable|question")
@@ -28,7 +30,11 @@ _ACTIONS: Final = re.compile(
 def find_folded(document: Document) -> list[Element]:
     """What is hidden until somebody wants to read it; not what tools have behind them."""
     switches = [switch for switch in select_each(document, _FOLDS) if not _is_tool(switch)]
-    found = (_shown_by(switch, switch.attr("aria-controls") or "") for switch in switches)
+    nameless = [each for each in select_each(document, _OPENED) if each.attr("aria-controls") is None]
+    found = [
+        *(_shown_by(switch, switch.attr("aria-controls") or "") for switch in switches),
+        *(_hidden_after(switch) for switch in nameless if not _is_tool(switch)),
+    ]
     return [part for part in found if part is not None]
 
 
@@ -76,7 +82,18 @@ def _names(element: Element) -> str:
 def _shown_by(switch: Element, name: str) -> Element | None:
     """What has the id, not far behind the switch, and is no bar."""
     found = next((each for each in _behind(switch) if each.attr("id") == name), None)
-    return None if found is None or found.tag in ("nav", "aside", "dialog") else found
+    return None if found is None or found.tag in _BARS else found
+
+
+def _hidden_after(switch: Element) -> Element | None:
+    """What is next to a switch that names nothing, or next to the heading that it is in."""
+    heading = switch.parent
+    if isinstance(heading, Element) and heading.tag in _NAMED_BY_BUTTON:
+        switch = heading
+    following = next((each for each in islice(switch.next_siblings, 4) if isinstance(each, Element)), None)
+    if following is None or following.attr("hidden") is None or following.tag in _BARS:
+        return None
+    return following
 
 
 def _behind(element: Element) -> Iterator[Element]:

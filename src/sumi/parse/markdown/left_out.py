@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from itertools import chain, islice
 from typing import Final
 
-from sumi.parse.html import Element, Node, Text, element_children, is_on_page
+from sumi.parse.html import Element, Node, Text, element_children, is_on_page, parse_text
 from sumi.parse.markdown.chrome import CHROME_ROLES, link_share
 from sumi.parse.markdown.words import words_in
 
@@ -24,14 +24,16 @@ OTHER: Final = "other"
 
 _BY_NAME: Final = frozenset({NAVIGATION, NOTICE, COMMENT})
 _LANDMARK_TAGS: Final = frozenset({"aside", "footer", "form", "header", "nav"})
+_READ_LANDMARKS: Final = frozenset({"aside", "footer", "header"})
 # The first kind that a name is of counts.
 _WORDS: Final = {
     LANDMARK: "footer colophon copyright masthead",
-    COMMENT: "comment comments commentlist disqus kommentare replies respond",
+    COMMENT: "comment comments commentlist disqus kommentar kommentare replies respond",
     NOTICE: """
-        cookie cookies consent gdpr privacy newsletter subscribe subscription signup sign-up paywall popup
-        modal ad ads advert advertisement promo sponsored outbrain taboola share sharing sharedaddy social
-        related jp-relatedposts recommend recommended recommendation recommendations teaser teasers feedback
+        cookie cookies cookieconsent consent gdpr privacy newsletter subscribe subscription signup sign-up
+        paywall popup modal ad ads advert advertisement promo sponsored outbrain taboola share sharing
+        sharedaddy social related
+        jp-relatedposts recommend recommended recommendation recommendations teaser teasers feedback
     """,
 }
 _WORDS_OF_KINDS: Final = {kind: frozenset(words.split()) for kind, words in _WORDS.items()}
@@ -58,11 +60,12 @@ _FRAMES: Final = (
 class LeftOut:
     """Counted on the way of one page."""
 
-    __slots__ = ("_part", "by_name", "words")
+    __slots__ = ("_part", "by_name", "in_landmarks", "words")
 
     def __init__(self) -> None:
         self.words: dict[str, int] = {}
         self.by_name = 0  # words of what looks like content
+        self.in_landmarks = 0  # words of prose in asides, footers and headers
         self._part: Element | None = None  # what is around it on the page was counted
 
     def add(self, kind: str, words: int, *what: Node) -> None:
@@ -77,9 +80,19 @@ class LeftOut:
             kind = kind or kind_of(element)
             self.add(kind, words, element)
             if words >= _PROSE and _is_by_name(element, kind):
-                content = max(words_of_content(element), _words_of_sentences(element))
+                content = _words_of_text(element)
                 self.by_name += content if content >= (_LEGAL if kind == LANDMARK else _PROSE) else 0
+            self._note_landmark(element, words)
         element.decompose()
+
+    def take_off_frame(self, frame: Element) -> None:
+        """A page within the page, which is written into its attribute and not read."""
+        inner = parse_text(frame.attr("srcdoc") or "").root
+        words = 0 if inner is None else _words_of_text(inner)
+        if words >= _PROSE:
+            self.add(OTHER, words, frame)
+            self.by_name += words
+        self.take_off(frame, NAVIGATION)
 
     def note_beside(self, part: Element, body: Element) -> None:
         """Of all that is around the part on the page."""
@@ -91,8 +104,19 @@ class LeftOut:
                 if isinstance(each, Text):
                     self.add(OTHER, words_in(each.data), each)
                 elif isinstance(each, Element) and each is not inner:
-                    self.add(_kind_beside(each), number_of_words(each), each)
+                    words = number_of_words(each)
+                    self.add(_kind_beside(each), words, each)
+                    self._note_landmark(each, words)
             inner = outer
+
+    def words_beside(self, root: Element) -> int:
+        """Of what looks like content. If landmarks tell more than the root does, they may be it."""
+        in_landmarks = self.in_landmarks
+        return self.by_name + (in_landmarks if in_landmarks and in_landmarks > number_of_words(root) else 0)
+
+    def _note_landmark(self, element: Element, words: int) -> None:
+        if words >= _PROSE and element.tag in _READ_LANDMARKS:
+            self.in_landmarks += _words_of_sentences(element)
 
     def _is_uncounted(self, element: Element) -> bool:
         if self._part is None:
@@ -165,6 +189,10 @@ def words_of_content(root: Element, beside: Element | None = None) -> int:
             words += found
             outermost = element
     return words
+
+
+def _words_of_text(element: Element) -> int:
+    return max(words_of_content(element), _words_of_sentences(element))
 
 
 def _words_of_sentences(element: Element) -> int:

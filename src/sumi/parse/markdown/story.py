@@ -11,12 +11,14 @@ from typing import Final, NamedTuple
 from sumi.parse.html import Element
 from sumi.parse.markdown import run_model
 from sumi.parse.markdown.article import goes_on, is_data_table
-from sumi.parse.markdown.left_out import LANDMARK, NAVIGATION, NOTICE, OTHER, LeftOut, kind_of_words
-from sumi.parse.markdown.text_runs import Block, PageText, Run, read_text
+from sumi.parse.markdown.left_out import COMMENT, LANDMARK, NAVIGATION, NOTICE, OTHER, LeftOut, kind_of_words
+from sumi.parse.markdown.text_runs import HEADINGS, Block, PageText, Run, read_text
 from sumi.parse.markdown.words import words_in
 
 _WHOLE_TAGS: Final = frozenset({"ul", "ol", "table", "dl", "pre"})  # of which no part is taken off alone
 _CONTAINERS: Final = frozenset({"article", "body", "center", "div", "main", "section", "td"})
+_LISTS: Final = frozenset({"ul", "ol"})
+_MOST_ITEMS: Final = 40
 _MOST: Final = 0.5
 _ENOUGH_PROSE: Final = 300
 _LEAST_OF_PROSE: Final = 0.3  # that is kept; the rest may be comments
@@ -40,13 +42,16 @@ def take_story(body: Element, title: str, left_out: LeftOut) -> Story | None:
     if not _is_clear(text, kept, inside):
         return None
     holding = _holding(compress(text.runs, kept))
-    dropped = [run for run, is_kept in zip(text.runs, kept, strict=True) if not is_kept]
+    staying = _staying(text, holding)
+    dropped = [
+        run for run, is_kept in zip(text.runs, kept, strict=True) if not is_kept and run.block not in staying
+    ]
     # What is called after comments or an offer, and holds text that is kept, is not what it is called.
     kinds: dict[Block | None, str] = {None: "", **dict.fromkeys(holding, "")}
     words_beside = sum(
         [_note(run, _kind_of(run.block, kinds), run.block in inside, left_out) for run in dropped]
     )
-    _take_off(text, dropped, holding)
+    _take_off(text, dropped, holding, staying)
     return Story(_container(text, kept, holding), words_beside)
 
 
@@ -69,7 +74,10 @@ def _settled(text: PageText, likely: list[float], inside: set[Block]) -> list[bo
             kept.append(is_title or likelihood > threshold)
         else:
             is_likely = held[whole] > threshold * whole.letters
-            kept.append(is_likely or (whole in inside and _is_reference(whole)))
+            if whole in inside:
+                kept.append(is_likely or _is_reference(whole))
+            else:
+                kept.append(is_likely and kind_of_words(whole.names) != COMMENT)
     return kept
 
 
@@ -117,16 +125,55 @@ def _holding(kept: Iterator[Run]) -> set[Block]:
     return holding
 
 
-def _take_off(text: PageText, dropped: list[Run], holding: set[Block]) -> None:
+def _take_off(text: PageText, dropped: list[Run], holding: set[Block], staying: set[Block]) -> None:
     for run in dropped:
         if run.block in holding:
             for node in run.nodes:
                 node.decompose()
-    heirs = _heirs(text, holding)
     for block in text.blocks:
-        parent = block.parent
-        if parent in holding and block not in holding and not goes_on(block.element, heirs[parent].element):
+        if block.parent in holding and block not in holding and block not in staying:
             block.element.decompose()
+
+
+def _staying(text: PageText, holding: set[Block]) -> set[Block]:
+    """What stands beside something kept and is of it, however unlikely: with all that is in it. And a heading
+    that nothing but such follows."""
+    heirs = _heirs(text, holding)
+    staying: set[Block] = set()
+    before: Block | None = None
+    for block in text.blocks:  # parents come first
+        parent = block.parent
+        if parent in staying:
+            staying.add(block)
+            continue
+        if parent in holding and block not in holding and _is_of_it(block, heirs[parent]):
+            staying.add(block)
+            if before is not None and before.parent is parent and before.tag in HEADINGS:
+                staying.add(before)
+        before = block
+    return staying - holding
+
+
+def _is_of_it(block: Block, heir: Block) -> bool:
+    element = block.element
+    if kind_of_words(block.names):
+        return False
+    if goes_on(element, heir.element) or element.attr("role") == "tabpanel":
+        return True
+    if block.linked:
+        return False
+    if block.tag in _LISTS:
+        return _is_plain_list(block)
+    return block.tag == "table" and element.find("th") is not None and _is_grid(block)
+
+
+def _is_plain_list(block: Block) -> bool:
+    """Of several short lines among the paragraphs of the story, such as what to bring."""
+    if not 1 < block.runs <= _MOST_ITEMS:
+        return False
+    beside = block.element.previous_siblings
+    before = next((each.tag for each in beside if isinstance(each, Element)), "")
+    return before == "p" or before in HEADINGS
 
 
 def _heirs(text: PageText, holding: set[Block]) -> dict[Block | None, Block]:
