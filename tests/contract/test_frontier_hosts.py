@@ -177,6 +177,8 @@ def test_new_limits_hold_from_the_moment_they_are_set(run: Run) -> None:
         assert await store.lease(9, 150.0) == []
         await store.release_host(first, HostReport(reached=100.0, latency=0.0))
         await store.retune(FrontierPolicy(pacing=PacingPolicy(delay=1.0)))
-        assert len(await store.lease(9, 200.0)) == 1
+        [second] = await store.lease(9, 200.0)
+        await store.release_host(second, HostReport(reached=200.0, latency=0.0))
+        assert len(await store.lease(9, 201.0)) == 1
 
     run(scenario, FrontierPolicy(pacing=PacingPolicy(delay=100.0)))

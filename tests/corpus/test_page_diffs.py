@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sumi.corpus.page_diffs import PageDiff, page_diff
+from sumi.corpus.page_diffs import PageDiff, page_diff, word_lines
 from sumi.history.recorder import HistoryRecorder
 from sumi.history.store import History
 from sumi.model import PageFacts
@@ -59,3 +59,15 @@ def test_changes_near_one_another_are_shown_together() -> None:
         diff = diff_of(old, new)
         assert len(diff.hunks) == hunks
         assert patched(old, diff) == new
+
+
+@settings(max_examples=usually(40, 300), deadline=None)
+@given(st.lists(st.sampled_from(["a b", "a c", "b", "", "c d e"]), max_size=12), st.data())
+def test_words_compared_are_the_words_of_both_versions(old: list[str], data: st.DataObject) -> None:
+    new = data.draw(st.lists(st.sampled_from(["a b", "a x", "b", "", "d e"]), max_size=12))
+    for hunk in diff_of(old, new).hunks:
+        pieces = [piece for line in word_lines(hunk) for piece in line]
+        for signs in ("- ", "+ "):
+            shown = "".join(piece.text for piece in pieces if piece.sign in signs)
+            lines = [line[1:] for line in hunk.lines if line[0] in signs]
+            assert shown.replace("\n", "") == "".join(lines)

@@ -121,7 +121,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("log", "cli.changes:log", "the versions of a page, or the runs of a site"),
     Command("diff", "cli.changes:diff", "how pages changed between two versions, or since a time"),
     Command("feed", "cli.changes:feed", "the changes of sites as Atom or JSON lines"),
-    Command("serve", "cli.serve", "a page in your browser on all of this: jobs, failures, pages, changes"),
+    Command("serve", "cli.serve", "a window in your browser on all of this: jobs, failures, pages, changes"),
     Command("mcp", "cli.mcp", "an MCP server: agents search and read what was captured"),
     Command("history prune", "cli.changes:prune", "forget old versions of pages and free their space", KEEP),
     Command("watch status", "cli.watch:status", "what a watch file's jobs did, and when they are due"),
@@ -209,16 +209,24 @@ def build_parser() -> SentenceParser:
         description="A polite, resumable, fast web crawler.",
         epilog=f"{_grouped_listing()}\n\n'sumi COMMAND --help' shows its help; 'sumi' alone, the jobs here.",
     )
-    parser.add_argument("--version", action="version", version=f"sumi {__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"sumi {__version__}", help="Show the version."
+    )
     return parser
 
 
 def _grouped_listing() -> str:
     width = max(len(command.name) for command in COMMANDS)
     return "\n\n".join(
-        f"{title}\n{_listing([one for one in COMMANDS if one.group == group], width)}"
+        f"{title}\n{_listing([one for one in as_read() if one.group == group], width)}"
         for group, title in GROUPS.items()
     )
+
+
+def as_read() -> list[Command]:
+    """All commands, each before those that belong to it."""
+    words = list(dict.fromkeys(command.name.split()[0] for command in COMMANDS))
+    return sorted(COMMANDS, key=lambda one: (words.index(one.name.split()[0]), " " in one.name))
 
 
 def _listing(commands: Sequence[Command], width: int = 0) -> str:

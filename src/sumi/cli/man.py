@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sumi import __version__
-from sumi.cli.main import COMMANDS, GROUPS, Command
+from sumi.cli.main import COMMANDS, GROUPS, Command, as_read
 from sumi.cli.spelled import Option, Spelled, every_command, spelled
 from sumi.console.parser import SentenceParser
 from sumi.console.terminal import Sink, printable
@@ -67,7 +67,7 @@ def overview() -> str:
     lines += [_text("Without a command, sumi shows the jobs below this folder and how to go on with each.")]
     for group, title in GROUPS.items():
         lines += [f".SS {_quoted(title)}"]
-        for command in (one for one in COMMANDS if one.group == group):
+        for command in (one for one in as_read() if one.group == group):
             lines += [".TP", f".BR {_slug(command)} (1)", _text(command.summary)]
     return "\n".join([*lines, *_exit_status()]) + "\n"
 

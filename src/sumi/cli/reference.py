@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from sumi.cli.main import COMMANDS, Command, load_command
+from sumi.cli.main import COMMANDS, Command, as_read, load_command
 from sumi.errors import EXIT_CODES
 from sumi.jobs.map.config import map_table
 from sumi.jobs.mirror.settings import SETTINGS
@@ -119,7 +119,7 @@ def cli_page() -> str:
     lines += ["| command | what it does |", "| --- | --- |"]
     lines += [
         f"| [`sumi {command.name}`](commands/{_slug(command)}.md) | {_cell(command.summary)} |"
-        for command in COMMANDS
+        for command in as_read()
     ]
     lines += ["", "## Exit codes", "", "| code | meaning |", "| --- | --- |"]
     lines += [f"| {code} | {_cell(meaning)} |" for code, meaning in EXIT_CODES.items()]

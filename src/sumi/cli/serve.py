@@ -26,7 +26,7 @@ def build_parser() -> SentenceParser:
         prog="sumi serve",
         usage="sumi serve [options] [DIR...]",
         description=(
-            "Opens a page in your browser on running and finished jobs: progress, failures, pages beside "
+            "Opens a window in your browser on running and finished jobs: progress, failures, pages beside "
             "their source, changes. It is only for you: on this machine, with a key that is printed."
         ),
         epilog=_EXAMPLES,
@@ -43,7 +43,7 @@ def build_parser() -> SentenceParser:
     parser.add_argument(
         "--port", type=int, default=PORT, metavar="N", help=f"0 for any free one. Default: {PORT}."
     )
-    parser.add_argument("--open", action="store_true", help="Open the page in the browser.")
+    parser.add_argument("--open", action="store_true", help="Open it in the browser.")
     parser.add_argument(
         "--read-only", action="store_true", help="Look only: nothing can be started, paused or stopped."
     )
