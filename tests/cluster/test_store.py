@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from sumi.errors import StateError
+from sumi.events import Event
 from sumi.model import Candidate, Lease
 from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
@@ -20,7 +21,7 @@ from sumi.state.cluster import store as store_module
 from sumi.state.cluster.jobs import JobRow
 from sumi.state.cluster.keys import bucket_of
 from sumi.state.cluster.membership import Membership, Place
-from sumi.state.cluster.session import Lost, connect
+from sumi.state.cluster.session import Lost, connect, patiently
 from sumi.state.cluster.store import ClusterStore
 from sumi.state.cluster.timing import Timing
 from sumi.urls import host_key
@@ -444,3 +445,27 @@ def test_a_session_that_ends_while_a_worker_joins_is_told_in_a_sentence(
         await worker.aclose()
 
     run(scenario())
+
+
+def test_a_worker_whose_session_ends_while_it_joins_tries_again(
+    postgres: Postgres, make: MakeJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = make(page(HOSTS[0], 0))
+    places = Membership.places
+    said: list[Event] = []
+
+    async def ended_once(member: Membership) -> list[Place]:
+        if not said:
+            raise Lost("terminating connection")
+        return await places(member)
+
+    monkeypatch.setattr(Membership, "places", ended_once)
+
+    async def scenario() -> None:
+        worker = Team(postgres, job, UNPACED, CALM)._open("late", 0.0)
+        await patiently(worker.open, said.append)
+        assert worker.holdings.is_whole
+        await worker.aclose()
+
+    run(scenario())
+    assert len(said) == 1

@@ -24,6 +24,7 @@ from tests.postgres import Postgres, the_server
 
 WORKERS = 8
 KILL_EVERY, RESTART_EVERY, MOST_KILLS = 2.0, 20.0, 200
+PATIENCE = 30.0
 LIMIT, KILLS_BELOW_LIMIT = 100, 50
 LONGEST = 1800.0
 RINGS, ROUNDS, LATEST_END = 20, 24, 10.0
@@ -56,7 +57,7 @@ class _Killing:
             plant(server, web, "trial", SHORT, self._pause, max_pages=self._limit)
             stack.callback(self._end_all)
             self._workers = [self._started(server, number) for number in range(WORKERS)]
-            self._trouble(server)
+            self._trouble(server, web)
             return self._await_end() + self._violations(server, web)
 
     def _started(self, server: Postgres, number: int) -> "subprocess.Popen[bytes]":
@@ -67,13 +68,17 @@ class _Killing:
                 sumi_command((*words, *folder)), env=sumi_environment(None), stdout=log, stderr=log
             )
 
-    def _trouble(self, server: Postgres) -> None:
-        """Until the job is over, or for as many kills as there are."""
+    def _trouble(self, server: Postgres, web: ManyHosts) -> None:
+        """Until the job is over, or for as many kills as there are. On a busy machine not before there is
+        something to interrupt."""
         restart_at = time.monotonic() + RESTART_EVERY
         for _ in range(KILLS_BELOW_LIMIT if self._limit else MOST_KILLS):
             time.sleep(KILL_EVERY / 4 if self._limit else KILL_EVERY)
             if any(worker.poll() is not None for worker in self._workers):
                 return
+            asked, patience = len(web.log), time.monotonic() + PATIENCE
+            while len(web.log) == asked and time.monotonic() < patience:
+                time.sleep(0.05)
             number = self._chance.randrange(WORKERS)
             self._workers[number].kill()
             self._workers[number].wait()

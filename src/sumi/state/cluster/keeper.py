@@ -13,7 +13,7 @@ from sumi.events import Warned
 from sumi.state.cluster.batch import clean
 from sumi.state.cluster.keys import runs_of
 from sumi.state.cluster.membership import Taken, fair_share
-from sumi.state.cluster.session import Lost, Unreachable
+from sumi.state.cluster.session import LOST_PATIENCE, Lost, Unreachable
 from sumi.state.cluster.store import ClusterStore
 from sumi.state.cluster.timing import steady
 
@@ -51,7 +51,8 @@ class Keeper:
             await self._store.listen()
             await self._balance()
         except Lost as error:
-            raise Unreachable(f"the session with the database has ended: {error}") from None
+            message = f"the session with the database has ended: {error}"
+            raise Unreachable(message, LOST_PATIENCE) from None
 
     async def run(self) -> None:
         """Until cancelled."""

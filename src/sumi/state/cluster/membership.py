@@ -14,7 +14,14 @@ import psycopg
 from psycopg import AsyncConnection, errors
 
 from sumi.state.cluster.schema import require_tables
-from sumi.state.cluster.session import Lost, Unreachable, connect_owner, has_ended, rights_explained
+from sumi.state.cluster.session import (
+    LOST_PATIENCE,
+    Lost,
+    Unreachable,
+    connect_owner,
+    has_ended,
+    rights_explained,
+)
 from sumi.state.cluster.timing import Timing, steady
 
 # Advisory locks have two numbers: the job in the first, with a mark of ours, and a bucket or a worker in
@@ -94,7 +101,7 @@ class Membership:
             if not has_ended(error):
                 raise
             message = f"the database does not answer: {' '.join(str(error).split())}"
-            raise Unreachable(message, timing.cut) from None
+            raise Unreachable(message, LOST_PATIENCE) from None
         except BaseException:
             await connection.close()
             raise

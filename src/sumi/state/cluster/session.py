@@ -32,10 +32,10 @@ class Unreachable(StateError):
         self.patience = patience
 
 
-_LOST_PATIENCE = 60.0
+LOST_PATIENCE = 60.0
 # A server that restarts, or a line that is cut. A refusal is more often a wrong address.
 _PASSES: Final = ("timeout", "server closed", "system is", "too many", "reset by peer")
-_PASSING: Final = (("refused", 3.0), *((words, _LOST_PATIENCE) for words in _PASSES))
+_PASSING: Final = (("refused", 3.0), *((words, LOST_PATIENCE) for words in _PASSES))
 _LOGIN: Final = "give the right one by PGPASSWORD, a password file or a service file"
 _ADVICE: Final = {
     "password authentication failed": _LOGIN,
@@ -164,7 +164,7 @@ async def asking(address: str) -> AsyncIterator[AsyncConnection[Any]]:
             raise
         reason = " ".join(str(error).split())
         message = f"the database at {shown(address)} does not answer any more: {reason}"
-        raise Unreachable(message, _LOST_PATIENCE) from None
+        raise Unreachable(message, LOST_PATIENCE) from None
     finally:
         await connection.close()
 

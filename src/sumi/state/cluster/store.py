@@ -24,7 +24,7 @@ from sumi.state.cluster.holdings import Holdings
 from sumi.state.cluster.keys import bucket_of
 from sumi.state.cluster.membership import Membership, Word
 from sumi.state.cluster.rows import HEAD_ANSWERED, Letter, Reader
-from sumi.state.cluster.session import Lost
+from sumi.state.cluster.session import Lost, Unreachable
 from sumi.state.cluster.snapshot import stats_of
 from sumi.state.cluster.timing import Timing, steady
 from sumi.state.entries import Entry
@@ -94,7 +94,11 @@ class ClusterStore(ClusterAdmission):
         from sumi.state.cluster.keeper import Keeper  # it looks after a store
 
         keeper = Keeper(self)
-        await keeper.join()
+        try:
+            await keeper.join()
+        except Unreachable:
+            self.lose()  # what was opened of it; another attempt begins anew
+            raise
         assert self.last_word is not None
         self.resumed = self.last_word.totals.get("known", 0) > 0
         self._keeper = asyncio.create_task(keeper.run(), name="cluster keeper")
