@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import msgspec
@@ -58,7 +58,7 @@ def searched(links: Links) -> dict[str, int]:
     return found
 
 
-async def judge(candidates: Sequence[Candidate]) -> Sequence[Judged]:
+async def judge(candidates: Iterable[Candidate]) -> Sequence[Judged]:
     return [Judged(one, TOO_DEEP if one.depth > MOST else None) for one in candidates]
 
 

@@ -1,15 +1,25 @@
 """A map that many machines share: each has the whole map in the end, that of one machine."""
 
+import asyncio
 import itertools
 import re
 import shutil
 import signal
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from sumi.jobs.map.config import MapConfig, load_map_config
+from sumi.jobs.map.recipe import map_job
+from sumi.jobs.map.sharing import shared_map
+from sumi.state.cluster.jobs import make_job
+from sumi.state.cluster.session import connect
+from tests.cluster.planted import SHORT
 from tests.commands import RunSumi, SpawnSumi, wait_until
 from tests.e2e.map.map_site import Page, Web, running_web
 from tests.jobs.map.map_world import recorded_depths, recorded_links, states, tables
@@ -92,9 +102,24 @@ def different(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def workers(postgres: Postgres, job: str) -> int:
-    text = f"SELECT count(*) FROM sumi.worker w JOIN sumi.job j ON j.id = w.job WHERE j.name = '{job}'"
-    return int(postgres.sql(text))
+def plant(address: str, name: str, config: MapConfig) -> None:
+    """The job, with times that let half a minute's rules take seconds."""
+
+    async def make() -> None:
+        connection = await connect(address, SHORT)
+        recipe = shared_map(config, address, name, joins=False).recipe
+        assert recipe is not None
+        text = msgspec.json.encode(msgspec.structs.replace(recipe, timing=SHORT)).decode()
+        await make_job(connection, name, "map", text, "", map_job(config).recipe.seeds, 0)
+        await connection.close()
+
+    asyncio.run(make())
+
+
+def newest_worker(postgres: Postgres, job: str) -> int:
+    """Numbers of workers grow."""
+    text = f"SELECT max(w.id) FROM sumi.worker w JOIN sumi.job j ON j.id = w.job WHERE j.name = '{job}'"
+    return int(postgres.sql(text) or 0)
 
 
 def coverage(summary: Path) -> str:
@@ -186,10 +211,12 @@ def test_limits_hold_for_all_workers_together(
     web.held.add("h1.test/1")  # so that it cannot end meanwhile
     first = spawn_sumi("map", file, "--state", address, "--job", job, "-q")
     wait_until(first, lambda: bool(web.asked("h1.test/1")))
+    alone_there = newest_worker(postgres, job)
     second = spawn_sumi("worker", address, "--job", job, "-q", "-o", "two", "--ca-file", str(web.ca_file))
-    wait_until(second, lambda: workers(postgres, job) == 2)
+    wait_until(second, lambda: newest_worker(postgres, job) > alone_there)
     asked = len(web.log)
     wait_until(second, lambda: len(web.log) > asked + 3)
+    wait_until(first, lambda: "answered 429" in run_sumi("status", address, "--job", job).stdout)
     second.process.send_signal(signal.SIGINT)  # its hosts go back, with what was asked of them
     web.held.clear()
     assert second.process.wait(timeout=60) == 3
@@ -203,6 +230,39 @@ def test_limits_hold_for_all_workers_together(
     found, wanted = contents(tmp_path / "one/map.db"), contents(tmp_path / "alone/map.db")
     assert found["domains"] == wanted["domains"]
     assert coverage(tmp_path / "one/map-summary.md") == coverage(tmp_path / "alone/map-summary.md")
+
+
+def test_a_killed_worker_costs_the_pages_in_its_hands_and_no_more(
+    postgres: Postgres, run_sumi: RunSumi, spawn_sumi: SpawnSumi, tmp_path: Path, job: str, web: Web
+) -> None:
+    alone = run_sumi("map", str(configured(web, tmp_path / "alone")), "-q")
+    wanted = contents(tmp_path / "alone/map.db")
+    web.log.clear()
+    file, address = configured(web, tmp_path / "one"), postgres.address()
+    plant(address, job, load_map_config(file))
+    words = ("worker", address, "--job", job, "-q", "--ca-file", str(web.ca_file), "--no-shared-pace")
+    web.held.add("h1.test/1")  # so that it cannot end meanwhile
+    first = spawn_sumi("map", str(file), "--state", address, "--job", job, "-q")
+    wait_until(first, lambda: bool(web.asked("h1.test/1")))
+    for number in range(2):
+        asked, before = len(web.log), newest_worker(postgres, job)
+        doomed = spawn_sumi(*words, "-o", f"killed-{number}")
+        wait_until(doomed, partial(lambda known: newest_worker(postgres, job) > known, before))
+        wait_until(first, partial(lambda known: len(web.log) > known + 3, asked))
+        doomed.process.kill()
+        doomed.process.wait()
+    last = spawn_sumi(*words, "-o", "two")
+    web.held.clear()
+    assert last.process.wait(timeout=90) == first.process.wait(timeout=90) == alone.returncode
+    for folder in ("one", "two"):
+        found = contents(tmp_path / folder / "map.db")
+        # The request that was under way when its worker died is not counted.
+        assert {part for part in different(found, wanted) if part != "domains"} == set()
+    asked_for = Counter(one.address for one in web.log if one.method == "GET" and "robots" not in one.address)
+    assert max(asked_for.values()) <= 3
+    for host in {one.address.partition("/")[0] for one in web.log}:
+        of_host = [one for one in web.log if one.address.startswith(f"{host}/")]
+        assert all(after.at - before.at >= 0.1 for before, after in itertools.pairwise(of_host)), host
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ from contextlib import aclosing, contextmanager
 import msgspec
 
 from sumi.events import Warned
+from sumi.frontier.pacing import INFINITY
 from sumi.state.cluster.batch import clean
 from sumi.state.cluster.keys import runs_of
 from sumi.state.cluster.membership import Taken, fair_share
 from sumi.state.cluster.session import LOST_PATIENCE, Lost, Unreachable
 from sumi.state.cluster.store import ClusterStore
-from sumi.state.cluster.timing import steady
+from sumi.state.cluster.timing import NEVER, steady
 
 LETTERS = 50  # taken in at once
 LONGEST_REJOIN = 5  # times the usual pause between two attempts
@@ -175,7 +176,11 @@ class Keeper:
         store = self._store
         waits = store.holdings.machine.waiting_hosts(store.now())[:MOST_WAITS]
         told = [
-            msgspec.structs.replace(wait, host=clean(wait.host), ready_at=wait.ready_at + store.offset)
+            msgspec.structs.replace(
+                wait,
+                host=clean(wait.host),
+                ready_at=NEVER if wait.ready_at == INFINITY else wait.ready_at + store.offset,
+            )
             for wait in waits
         ]
         text = msgspec.json.encode(told).decode()

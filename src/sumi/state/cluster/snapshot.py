@@ -7,6 +7,7 @@ import msgspec
 from psycopg import AsyncConnection
 
 from sumi.errors import StateError
+from sumi.frontier.pacing import INFINITY
 from sumi.model import Kind
 from sumi.outcomes import Outcome
 from sumi.ports import FrontierStats, HostWait, RobotsRecord
@@ -15,7 +16,7 @@ from sumi.state.cluster.keys import BUCKETS
 from sumi.state.cluster.membership import HELD, WORKERS_OF, add_up
 from sumi.state.cluster.rows import ClusterLedger, Reader
 from sumi.state.cluster.session import connect
-from sumi.state.cluster.timing import Timing
+from sumi.state.cluster.timing import NEVER, Timing
 from sumi.state.entries import Stored, StoredListing, StoredNote
 
 
@@ -73,8 +74,12 @@ class ClusterSnapshot(ClusterLedger):
 
     def _waits(self, text: str) -> list[HostWait]:
         waits = msgspec.json.decode(text, type=list[HostWait])
-        offset = self.reader.offset
-        return [msgspec.structs.replace(wait, ready_at=wait.ready_at - offset) for wait in waits]
+        return [
+            msgspec.structs.replace(
+                wait, ready_at=INFINITY if wait.ready_at == NEVER else wait.ready_at - self.reader.offset
+            )
+            for wait in waits
+        ]
 
     async def letters(self) -> int:
         answer = await self._connection.execute(

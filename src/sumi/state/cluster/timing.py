@@ -8,6 +8,8 @@ import time
 
 import msgspec
 
+NEVER = -1.0  # as a moment in a row, where JSON has no infinity
+
 
 class Timing(msgspec.Struct, frozen=True):
     """Seconds."""
