@@ -235,6 +235,7 @@ def test_changes_are_told_and_shown(ask: Asked) -> None:
     assert f"{ask.library.url}guide.html: changed, +1 -9 lines" in told or "guide.html: changed" in told
     assert told.count(": changed") == int(re.findall(r"(\d+) changed", told)[0])
     shown = ask.text("page_changes", url=f"{ask.library.url}guide.html", diff=True)
+    assert "guide.html: changed" in shown
     assert "    -Cancels the task after a timeout." in shown
     assert "    +Stops them." in shown
     assert "Nothing changed" in ask.text("page_changes", site=ask.library.host, since="2100-01-01")
