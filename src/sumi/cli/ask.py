@@ -178,7 +178,7 @@ def read_parser() -> SentenceParser:
     parser.add_argument("--section", metavar="NAME", default="", help="One section: its anchor or heading.")
     parser.add_argument("--outline", action="store_true", help="The headings instead of the text.")
     parser.add_argument(
-        "--tokens", metavar="N", type=_number, default=0, help="At most so many tokens. Default: all."
+        "--tokens", metavar="N", type=_number, default=0, help="At most this many tokens. Default: all."
     )
     parser.add_argument("--offset", metavar="N", type=_offset, default=0, help="Where to go on. Default: 0.")
     parser.add_argument("--json", action="store_true", help="One JSON object on stdout.")

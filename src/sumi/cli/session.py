@@ -34,7 +34,10 @@ def open_parser() -> SentenceParser:
     parser.add_argument("url", metavar="URL", help="The page to log in at.")
     parser.add_argument("sites", metavar="SITE", nargs="*", help="Sites that it logs you in to, if others.")
     parser.add_argument(
-        "--keep", metavar="DAYS", default=f"{KEEP_DAYS:g}", help=f"Forget it after. Default: {KEEP_DAYS:g}."
+        "--keep",
+        metavar="DAYS",
+        default=f"{KEEP_DAYS:g}",
+        help=f"Forget it after this many days. Default: {KEEP_DAYS:g}.",
     )
     parser.add_argument("--browser", metavar="PATH", help="The Chromium or Chrome to use.")
     return parser

@@ -69,14 +69,14 @@ OPERATING: Final = with_defaults(
         Setting(
             "allow-failed",
             many(FAILURES),
-            "Failures with these outcomes do not count: the run is limited, not partial, and exits with 0. "
-            "Such as not_found for dead links; may be repeated, or a list with commas.",
+            "Failures with these outcomes, such as not_found for dead links, do not count: the run is "
+            "limited, not partial, and exits with 0. Repeatable, or a list with commas.",
             otherwise="every failure counts",
         ),
         Setting(
             "max-failed",
             MOST_FAILED,
-            "Other failures do not count either if they are at most so many, or such a share of the pages.",
+            "Up to this many other failures, or this share of the pages, do not count either.",
             otherwise="none",
         ),
     ),
