@@ -8,14 +8,14 @@ from urllib.parse import urlsplit
 
 import apsw
 
-from benchmarks.search.manuals import MANUALS, host
+from benchmarks.search.manuals import MANUALS, OTHERS, host
 from benchmarks.search.questions import Engine
 from sumi.corpus.indexed_text import indexed_page
 from sumi.corpus.library import Library
 from sumi.corpus.searching import search_library
 from sumi.corpus.words import STOP_WORDS, stem, words_of
 
-_SITES = {host(name): name for name in MANUALS}
+_SITES = {host(name): name for name in (*MANUALS, *OTHERS)}
 _MANY = 60  # sections, of which ten pages are to be made
 
 
@@ -117,7 +117,7 @@ def bm25s_sections(found: list[Piece]) -> Engine:
         return retriever, chosen
 
     indexes = {"": built(found)}
-    for name in MANUALS:
+    for name in {each.site for each in found}:
         indexes[name] = built([each for each in found if each.site == name])
 
     def ask(question: str, site: str) -> list[tuple[str, str]]:

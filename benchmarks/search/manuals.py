@@ -1,5 +1,6 @@
-"""Four manuals from Debian's documentation packages, mirrored once over loopback."""
+"""Manuals from Debian's documentation packages, mirrored once over loopback."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -15,26 +16,41 @@ MANUALS: Final = {
     "postgres": Path("/usr/share/doc/postgresql-doc-15/html"),
     "sqlite": Path("/usr/share/doc/sqlite3"),
 }
+# For one list of questions only, on which nothing was ever chosen.
+OTHERS: Final = {
+    "django": Path("/usr/share/doc/python-django-doc/html"),
+    "rust": Path("/usr/share/doc/rust-doc/html/book"),
+    "zsh": Path("/usr/share/doc/zsh-common/html"),
+    "mkdocs": Path("/usr/share/doc/mkdocs/html"),
+}
+_PACKAGES: Final = "python3-doc git-doc postgresql-doc-15 sqlite3-doc"
+_OTHER_PACKAGES: Final = "python-django-doc rust-doc zsh-doc mkdocs-doc"
+_ONLY: Final = {"rust": "ch*.html"}  # without the former editions of the book
+_LEADS_ON: Final = re.compile(rb'http-equiv="refresh"', re.IGNORECASE)
 _FIRST_PORT: Final = 18701
 _DONE: Final = "complete"
 
 
 def host(name: str) -> str:
-    return f"127.0.0.1:{_FIRST_PORT + list(MANUALS).index(name)}"
+    return f"127.0.0.1:{_FIRST_PORT + [*MANUALS, *OTHERS].index(name)}"
 
 
-def mirrored(folder: Path) -> Path:
+def mirrored(folder: Path, *, others: bool = False) -> Path:
     """The output folder with all four."""
+    manuals = OTHERS if others else MANUALS
     if (folder / _DONE).exists():
         return folder / "output"
-    missing = [str(path) for path in MANUALS.values() if not path.is_dir()]
+    missing = [str(path) for path in manuals.values() if not path.is_dir()]
     if missing:
-        sys.exit(f"missing: {', '.join(missing)} (python3-doc git-doc postgresql-doc-15 sqlite3-doc)")
+        sys.exit(f"missing: {', '.join(missing)} ({_OTHER_PACKAGES if others else _PACKAGES})")
     shutil.rmtree(folder, ignore_errors=True)
-    for name, source in MANUALS.items():
+    for name, source in manuals.items():
         print(f"mirroring {name}", file=sys.stderr)
         served = folder / "sites" / name
         shutil.copytree(source, served, ignore_dangling_symlinks=True)
+        for page in served.rglob("*.html"):
+            if others and (not page.match(_ONLY.get(name, "*")) or _LEADS_ON.search(page.read_bytes())):
+                page.unlink()
         _mirror(name, served, folder / "output")
     (folder / _DONE).touch()
     return folder / "output"

@@ -1,5 +1,6 @@
 """The questions: everyday words, and the pages that answer them."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -22,13 +23,15 @@ class Score(NamedTuple):
 
 
 def questions(name: str) -> list[Question]:
-    """``tuned``: weights are chosen on them; ``unseen`` and ``fresh``: never."""
+    """``tuned``: weights are chosen on them; on the others never."""
     elsewhere = {
         text: frozenset((site, path) for site, _, path in (each.partition(":") for each in pages.split()))
         for text, pages in _lines("elsewhere")
     }
     return [
-        Question(site, text, frozenset(answers.split()), elsewhere.get(text, frozenset()))
+        Question(
+            site, text, frozenset(re.findall(r"(?<!\S)[^\s#]+", answers)), elsewhere.get(text, frozenset())
+        )
         for site, text, answers in _lines(name)
     ]
 
