@@ -72,8 +72,9 @@ def read_page(library: Library, given: Arguments, budget: int) -> str:
     text, outline, heading = page_text(library, row), headings(row), None
     named = given.text("section") or url.partition("#")[2]
     if named:
-        heading = section_of(outline, named, row.url)
-        text = text.encode("utf-8", "replace")[heading.start : heading.end].decode("utf-8", "replace")
+        data = text.encode("utf-8", "replace")
+        heading = section_of(outline, named, row.url, data)
+        text = data[heading.start : heading.end].decode("utf-8", "replace")
     text = clean(text)
     head = one_line(row.title)
     if heading is not None and heading.heading != row.title:

@@ -1,7 +1,10 @@
 """``sumi read`` as a function: a page, a section of it or its outline, within a budget of tokens."""
 
+import re
 from collections.abc import Sequence
+from html import unescape
 from typing import Final, NamedTuple
+from urllib.parse import unquote
 
 import msgspec
 
@@ -13,6 +16,9 @@ from sumi.corpus.tokens import estimate
 from sumi.errors import UsageError
 
 _LEAST: Final = 8  # tokens
+_LINK: Final = re.compile(rb"\[[^\[\]]*\]\((?:[^()\n]|\([^()\n]*\))*\)")
+_LONGEST_MENU: Final = 2000  # bytes between a place and the heading that it stands before
+_PLACE: Final = re.compile(rb'<a id="([^"<>\n]*)"></a>\s*')  # where a link of the site leads
 
 
 class NotCaptured(UsageError):
@@ -98,8 +104,9 @@ def read_part(
     named = section or url.partition("#")[2]
     heading = ""
     if named:
-        found = section_of(headings(row), named, row.url)
-        text = text.encode("utf-8", "replace")[found.start : found.end].decode("utf-8", "replace")
+        data = text.encode("utf-8", "replace")
+        found = section_of(headings(row), named, row.url, data)
+        text = data[found.start : found.end].decode("utf-8", "replace")
         heading = found.heading
     begin = max(0, min(offset, len(text)))
     shown = fitted(text[begin:], max(_LEAST, max_tokens))
@@ -179,11 +186,13 @@ def _is_within(row: SectionRow, above: SectionRow) -> bool:
     return row.anchor == above.anchor or (row.level > above.level > 0)
 
 
-def section_of(outline: Sequence[Heading], named: str, url: str) -> Heading:
+def section_of(outline: Sequence[Heading], named: str, url: str, text: bytes) -> Heading:
+    """By its anchor, by a place inside of it that links lead to, or by its heading."""
     wanted = named.strip().lstrip("#")
     slug = slug_of(wanted)
     named_so = (
         [each for each in outline if each.anchor == wanted]
+        or _at_place(outline, {wanted, unquote(wanted)} - {""}, text)
         or [each for each in outline if each.heading.casefold() == wanted.casefold()]
         or [each for each in outline if slug and each.anchor == slug]
         or [each for each in outline if slug and slug in each.anchor]
@@ -194,6 +203,26 @@ def section_of(outline: Sequence[Heading], named: str, url: str) -> Heading:
 
     names = [each.anchor for each in outline if each.anchor]
     raise NoSection(url, named, difflib.get_close_matches(slug, names, n=3, cutoff=0.3))
+
+
+def _at_place(outline: Sequence[Heading], names: set[str], text: bytes) -> list[Heading]:
+    """The section that begins there, or the rest of the one that the place is in, from its line on."""
+    for place in _PLACE.finditer(text):
+        if unescape(place[1].decode("utf-8", "replace")) in names:
+            end = place.end()
+            while following := _PLACE.match(text, end):
+                end = following.end()
+            at = next((each.start for each in outline if each.start >= end), end)
+            if at - end < _LONGEST_MENU and not re.search(rb"\w", _LINK.sub(b"", text[end:at])):
+                end = at  # nothing but links stands before the next heading
+            within = [each for each in outline if each.start <= end < each.end]
+            if not within:
+                continue
+            inner = within[-1]
+            begin = max(inner.start, text.rfind(b"\n", 0, place.start()) + 1)
+            tokens = estimate(text[begin : inner.end].decode("utf-8", "replace"))
+            return [msgspec.structs.replace(inner, start=begin, tokens=tokens)]
+    return []
 
 
 def fitted(text: str, budget: int) -> str:

@@ -82,6 +82,28 @@ def test_a_run_makes_a_search_possible_and_a_page_readable(tmp_path: Path, run_s
         assert shown[2].strip() == f"{site.url}tasks.html#timeouts"
 
 
+def test_links_of_the_site_lead_to_places_that_can_be_read(tmp_path: Path, run_sumi: RunSumi) -> None:
+    places = "".join(f"<dt id='calls.{n}'>{n}()</dt><dd>Calls {n}.</dd>" for n in ("run", "wait&see", "end"))
+    ids = ("named-so", "calls.run", "calls.wait&amp;see", "calls.end")
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", '<a href="calls.html">Calls</a>', "Manual")
+        links = "".join(f'<p><a href="#{name}">{name}</a>' for name in ids)
+        body = f"{links}<h2 id='named-so'>4.1 Calls</h2><dl>{places}</dl><h2>After</h2><p>Other.</p>"
+        site.write("calls.html", body, "Calls")
+        assert run_sumi("mirror", site.url, *FAST).returncode == 0
+        page = f"{site.url}calls.html"
+        whole = run_sumi("read", f"{page}#named-so").stdout
+        assert "## 4.1 Calls" in whole
+        assert "[calls.run]" not in whole
+        assert "Calls run." in whole
+        assert "Other." not in whole
+        part = run_sumi("read", f"{page}#calls.wait%26see").stdout
+        assert "Calls wait&see." in part
+        assert "Calls end." in part
+        assert "Calls run." not in part
+        assert run_sumi("read", f"{page}#calls.none").returncode == 2
+
+
 def test_an_update_leaves_the_index_that_a_new_build_makes(tmp_path: Path, run_sumi: RunSumi) -> None:
     random = Random(7)
     with folder_site(tmp_path / "site") as site:
