@@ -97,7 +97,8 @@ class ReplayFetcher:
         if self._bad_count:
             named = "; ".join(f"{bad.path.name} at byte {bad.offset:,}: {bad.why}" for bad in self._bad)
             more = "" if self._bad_count <= _MOST_BAD else f"; and {self._bad_count - _MOST_BAD:,} more"
-            notes.append(f"{self._bad_count:,} damaged places were passed over: {named}{more}")
+            places = "damaged place was" if self._bad_count == 1 else "damaged places were"
+            notes.append(f"{self._bad_count:,} {places} passed over: {named}{more}")
         return tuple(notes)
 
     def _read(self) -> None:

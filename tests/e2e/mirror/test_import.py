@@ -149,7 +149,7 @@ def test_damaged_places_are_named(run_sumi: RunSumi, archive: Path) -> None:
     archive.write_bytes(data)
     done = run_sumi("import", str(archive), "-o", "imported")
     said = done.stdout + done.stderr
-    assert re.search(r"(?<!-)\b1 damaged places were passed over: pages.warc.gz at byte", said)
+    assert re.search(r"(?<!-)\b1 damaged place was passed over: pages.warc.gz at byte", said)
 
 
 @pytest.mark.parametrize(
