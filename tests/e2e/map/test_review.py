@@ -74,6 +74,9 @@ def test_the_next_run_obeys_and_the_configuration_stays_as_it_is(tmp_path: Path,
         }
         assert all(json.loads(line)["at"] > 0 for line in lines)
         assert list(reviewed(run_sumi, config)) == ["further.test"]
+        assert run_sumi("map", "review", str(config), "--out", "further.test").returncode == 0
+        assert run_sumi("map", "review", str(config)).stdout == "nothing is undecided\n"
+        assert run_sumi("map", "review", str(config), "--undecided", "further.test").returncode == 0
         web.log.clear()
         assert run_sumi("map", str(config)).returncode == 0
         hosts = {asked.address.partition("/")[0] for asked in web.log}

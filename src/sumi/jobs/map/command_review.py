@@ -75,8 +75,11 @@ def run(arguments: Sequence[str]) -> int:
     if options.ask:
         wanted += list(_asked(review_map(options.config, options.top), out, options.why))
     if not wanted and not options.ask:
-        for one in review_map(options.config, options.top):
+        undecided = review_map(options.config, options.top)
+        for one in undecided:
             out.line(msgspec.json.encode(one).decode() if options.json else "\n".join(_lines(one)))
+        if not undecided and not options.json:
+            out.line("nothing is undecided")
         return 0
     for why in dict.fromkeys(why for *_, why in wanted):
         pairs = [(domain, choice) for domain, choice, reason in wanted if reason == why]
