@@ -121,6 +121,10 @@ class ConfigFile:
         """``at``: a dotted key, for the line."""
         self._complain(self._lines.get(at, 0), words)
 
+    @property
+    def is_sound(self) -> bool:
+        return not self._mistakes
+
     def refuse(self) -> None:
         """Raises ConfigError with all mistakes, if there are any."""
         if self._mistakes:

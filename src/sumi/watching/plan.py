@@ -3,6 +3,7 @@
 import math
 import re
 import shlex
+from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -137,13 +138,14 @@ def load_plan(path: Path) -> Plan:
     sections = values.get("job") or []
     if not sections:
         file.complain("has no [[job]]: write one with a name, a command, and every or cron")
-    names = [section.get("name") for section in sections]
+    values_are_sound = file.is_sound  # otherwise what is missing may be there, but wrong
     for section in sections:
-        name = section.get("name", "")
-        if ("every" in section) == ("cron" in section):
+        name, given = section.get("name", ""), section.keys() & {"every", "cron"}
+        if len(given) == 2 or (not given and values_are_sound):
             file.complain(f"job {name} needs either every or cron")
-        if names.count(section.get("name")) > 1:
-            file.complain(f"two jobs are called {name}")
+    names = Counter(section["name"] for section in sections if "name" in section)
+    for name in (name for name, count in names.items() if count > 1):
+        file.complain(f"two jobs are called {name}")
     file.refuse()
     jobs = tuple(
         WatchedJob(one["name"], _words(one["command"]), one.get("every"), one.get("cron")) for one in sections
