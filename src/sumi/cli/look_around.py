@@ -100,7 +100,7 @@ def _counts(status: "JobStatus") -> str:
         return sum(status.outcomes.get(one, 0) for one in outcomes)
 
     failed, waiting = (sum_of(frozenset(BY_ENDING[one])) for one in (Ending.FAILED, Ending.WAITING))
-    parts = [f"{sum_of(frozenset(CAME)):,} pages"]
+    parts = [f"{sum_of(frozenset(CAME)):,} pages{' updated' if status.updating else ''}"]
     parts += [f"{waiting:,} to do"] if waiting else []
     parts += [f"{failed:,} failed"] if failed else []
     return f", {', '.join(parts)}"

@@ -103,6 +103,8 @@ def _lines(status: "JobStatus", palette: Palette) -> list[str]:
         lines.append(f"  speed       {status.pages_per_second:.1f} pages/s{eta}")
     lines += [f"  host        {waiting_words(host, status.at)}" for host in status.hosts[:MAX_HOSTS_SHOWN]]
     lines += [f"  note        {printable(note)}" for note in status.notes]
+    if status.updating:
+        lines.append("  note        an update is not over: pages that wait are here as they were before it")
     more = len(status.hosts) - MAX_HOSTS_SHOWN
     return [*lines, f"  host        and {more:,} more; --json lists them all"] if more > 0 else lines
 

@@ -18,6 +18,7 @@ from sumi.frontier.pacing import BUDGET_SPENT, SUSPENDED, USUAL_WAITS
 from sumi.jobs.map.coverage import coverage_notes, read_coverage
 from sumi.jobs.map.store.map_store import MapView
 from sumi.jobs.mirror.settings import MirrorSettings, load_saved_settings
+from sumi.jobs.mirror.update import is_updating
 from sumi.outcomes import BY_ENDING, UP_TO_DATE, Ending
 from sumi.ports import FrontierStats, HostWait, Snapshot
 from sumi.state.folder import LOOKING, open_snapshot
@@ -59,6 +60,7 @@ class JobStatus(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()  # of a map: how much of each quality domain is there
     left_out: dict[str, int] = {}  # pages that were found but left out, by outcome
     excused: dict[str, int] = {}  # failed URLs that do not count, by reason
+    updating: bool = False  # pending pages with a copy of before are still here
 
 
 class _Progress(msgspec.Struct):
@@ -109,6 +111,7 @@ async def look(state: Path) -> JobStatus:
             notes=_coverage(state) if is_map else (),
             left_out={} if told is None else told.left_out,
             excused={} if told is None else told.excused,
+            updating=bool(stats.pending) and await is_updating(store),
         )
 
 

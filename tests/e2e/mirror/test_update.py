@@ -258,3 +258,16 @@ def test_another_name_of_a_page_is_not_added_by_every_update(run_sumi: RunSumi, 
         updated = mirror(run_sumi, site, "--update").events[-1]
         assert updated["outcomes"]["duplicate"] == 1
         assert "update: 0 added, 0 changed, 0 moved, 0 gone, 13 unchanged" in updated["notes"]
+
+
+def test_pages_are_not_called_lost_when_the_site_is_down_during_an_update(
+    run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    with folder_site(tmp_path / "site") as site:
+        site.write("index.html", '<p>To <a href="p0.html">p0</a>.</p>')
+        site.write("p0.html", "<p>All there is to know of p0.</p>")
+        assert mirror(run_sumi, site).returncode == 0
+        assert "updat" not in run_sumi("status").stdout
+    assert mirror(run_sumi, site, "--update").returncode == 5
+    assert "interrupted, 0 pages updated, " in run_sumi().stdout
+    assert "pages that wait are here as they were" in run_sumi("status").stdout

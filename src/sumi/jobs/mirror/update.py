@@ -79,7 +79,7 @@ class Changes(msgspec.Struct):
             f"{self.unchanged:,} unchanged",
         ]
         if self.not_asked:
-            parts.append(f"{self.not_asked:,} of these not asked for, since they seldom change")
+            parts.append(f"{self.not_asked:,} of these not asked for, as they are not due")
         if self.not_checked:
             parts.append(f"{self.not_checked:,} could not be checked and were kept")
         return "update: " + ", ".join(parts)
@@ -167,6 +167,11 @@ async def end_update(ledger: Ledger, now: float) -> None:
 async def last_update(ledger: Ledger) -> Update | None:
     note = await ledger.get_note(NOTE)
     return None if note is None else msgspec.json.decode(note, type=Update)
+
+
+async def is_updating(ledger: Ledger) -> bool:
+    last = await last_update(ledger)
+    return last is not None and last.ended is None
 
 
 async def changes_since_update(ledger: Ledger) -> Changes | None:
