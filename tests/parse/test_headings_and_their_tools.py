@@ -86,3 +86,9 @@ def test_the_title_of_a_page_whose_chapters_have_headings_of_the_first_level() -
     assert markdown(html).startswith("# Tower: Clocks\n\nEvery clock is wound on Mondays.\n\n# Oil\n")
     named = html.replace("title-heading", "x").replace("pagetitle", "site-title")
     assert "Tower" not in markdown(named)
+
+
+def test_a_block_of_code_in_a_heading_is_a_word_of_it() -> None:
+    versions = "<span><small><pre> 3.0 </pre></small><small><pre>beta</pre></small></span>"
+    html = f"<h1>Tower{versions}</h1><p>Wound.</p>"
+    assert " ".join(markdown(f"<main>{html}</main>").split()) == "# Tower 3.0 beta Wound."

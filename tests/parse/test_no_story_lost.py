@@ -147,3 +147,12 @@ def test_films_and_sounds_leave_their_address(media: str, written: str) -> None:
     assert written in markdown
     assert "Too old" not in markdown
     assert score == 1.0
+
+
+@pytest.mark.parametrize("around", ["{}", "<div class=outer>{}</div>"])
+def test_a_title_and_its_lead_before_the_main_part_are_kept_together(around: str) -> None:
+    top = f"<div class=bar><a href=/>Harbours</a></div><section><h1>Moorings</h1><p>{LEAD}</p></section>"
+    main = f"<main>{STORY}<h2>Later</h2>{STORY}</main>"
+    markdown, score = scored(f"<body>{around.format(top)}<div>{main}</div>")
+    assert markdown.startswith(f"# Moorings\n\n{LEAD}\n\n{PARAGRAPHS[0]}")
+    assert score == 1.0

@@ -143,3 +143,18 @@ def test_a_row_without_as_many_panels_is_no_row_of_tabs(html: str) -> None:
     text = page_markdown(parse_html(page, "utf-8"), "https://e.org/d/p.html").markdown
     assert "Reed" in text
     assert "**" not in text
+
+
+def test_a_fold_that_has_nothing_to_show_says_what_it_says() -> None:
+    html = (
+        "<div><button aria-expanded=true disabled><strong>404 </strong>"
+        "<div><p>No such clock</p></div></button></div>"
+        "<div><button aria-expanded=true disabled>Copy</button></div>"
+    )
+    assert markdown(f"<p>Text.</p>{html}") == "Text.\n\n**404 No such clock**"
+
+
+def test_where_a_long_word_may_break_it_is_still_one() -> None:
+    button = "<button aria-expanded=true><span>GET</span><a><span>/clocks<wbr>/{id}</span></a></button>"
+    html = f"{button}<div>One.</div>"
+    assert markdown(html) == "**GET /clocks/{id}**\n\nOne."

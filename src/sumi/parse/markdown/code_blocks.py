@@ -56,6 +56,7 @@ _WRAPPERS: Final = 3
 _NEAR: Final = 8  # ancestors looked at; pages laid out in tables have dozens of them around each block
 _NUMBERING: Final = frozenset({"td", "tr", "tbody", "table", "code", "pre"})
 _MOST_IDS: Final = 2_000
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _HEADING_TAGS: Final = frozenset({"div", "figcaption", "header", "p", "span"})
 _WITHIN: Final = ("span", "a", "b", "br", "button", "div", "em", "i", "li", "p", "strong", "tr")
 
@@ -74,7 +75,7 @@ class CodeParts(NamedTuple):
     fragments: list[Element]  # what Doxygen writes code in: neither lines nor signatures are <pre> or <code>
     signatures: list[Element]
     terms: list[Element]  # signatures as Sphinx writes them
-    in_cells: list[Element]  # blocks, in tables that may be there only to number lines
+    in_cells: dict[Element, None]  # blocks, in tables that may be there only to number lines
     # Whether any block may hold another, or its text in a <code>: the parser's index tells of all at once,
     # while to ask a block is a walk over each of its spans.
     has_nested: bool
@@ -89,7 +90,7 @@ def find_code(document: Document) -> CodeParts:
         fragments,
         document.select("table.memname"),
         document.select("dt.sig"),
-        document.select("td pre") if blocks else [],
+        dict.fromkeys(document.select("td pre")) if blocks else {},
         has_nested=bool(fragments) or (len(blocks) > 1 and document.select_one("pre pre") is not None),
         has_inner=bool(fragments) or (bool(blocks) and document.select_one("pre > code") is not None),
         has_ids=bool(fragments) or (bool(blocks) and document.select_one("pre [id]") is not None),
@@ -143,13 +144,17 @@ def _flatten_signature(term: Element) -> None:
 
 
 def _prepare_block(pre: Element, code: CodeParts) -> None:
+    if any(isinstance(each, Element) and each.tag in _HEADINGS for each in islice(pre.ancestors, _WRAPPERS)):
+        pre.tag = "span"  # a version beside a title
+        pre.set_text(f" {collapse(pre.text)} ")
+        return
     _drop_label(pre)
     _drop_numbers_beside(pre)
     inner = pre.select_one(":scope > code") if code.has_inner else None
     _mark_language(pre, inner)
     if next(pre.iter_elements(_WITHIN), None) is None:
         plain = pre.text
-        shown = without_blank_ends(plain)
+        shown = plain if pre in code.in_cells else without_blank_ends(plain)  # a column of numbers
         if not plain.startswith(shown) or plain.count("\n", len(shown)) > 1:
             pre.set_text(shown)
         return
@@ -161,7 +166,8 @@ def _prepare_block(pre: Element, code: CodeParts) -> None:
     if code.has_ids:
         _note_ids(pre)
     # Highlighting is hundreds of spans, and whatever walks over the page later would walk over them too.
-    pre.set_text(without_blank_ends(lines_of(pre)))
+    lines = lines_of(pre)
+    pre.set_text(lines if pre in code.in_cells else without_blank_ends(lines))
 
 
 def _note_ids(pre: Element) -> None:

@@ -6,6 +6,7 @@ candidate: it must hold at least half of the page's text, or the next wider one 
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from sumi.parse.html import (
@@ -223,6 +224,9 @@ def _meaning_of_classes(classes: str) -> _Meaning:
 _ENOUGH: Final = 0.5
 _SHORT: Final = 100
 _LEAD: Final = 80
+_LEADS: Final = frozenset({"div", "section"})
+_LEAST_LEAD: Final = 12  # letters
+_NEAR: Final = 5
 _NEARLY_ALL: Final = 0.7
 _A_LINE_OR_TWO: Final = 200
 _FEW: Final = 0.1
@@ -289,8 +293,39 @@ class SoftChrome(NamedTuple):
 def content_root(body: Element, names: Names, soft: SoftChrome, signs: Signs, left_out: LeftOut) -> Bulk:
     """The element to convert. Removes bars from the page where they make it hard to tell."""
     bulk = _found_root(body, names, soft, signs, left_out)
+    lead = None if bulk.root is body or bulk.root.find("h1") is not None else _lead_before(bulk.root, body)
+    if lead is not None:
+        bulk = Bulk(bulk.root, words_beside=max(0, bulk.words_beside - words_of_content(lead)))
+        bulk.root.insert(0, lead)
     left_out.note_beside(bulk.root, body)
     return bulk
+
+
+def _lead_before(root: Element, body: Element) -> Element | None:
+    """The title of the page with what it says below it, where the content proper begins only after both."""
+    part = root
+    while part is not body and isinstance(part.parent, Element):
+        for before in islice(part.previous_siblings, _NEAR):
+            title = before.find("h1") if isinstance(before, Element) and before.tag in _LEADS else None
+            if title is not None:
+                return _around_title(title, part.parent)
+        part = part.parent
+    return None
+
+
+def _around_title(title: Element, limit: Element) -> Element | None:
+    if link_share(title) > _ENOUGH or title.closest("header, nav, aside, footer") is not None:
+        return None
+    for part in islice(title.ancestors, _NEAR):
+        if part is limit or not isinstance(part, Element):
+            return None
+        if any(_unlinked_sentence(each) for each in part.iter_elements("p")):
+            return part
+    return None
+
+
+def _unlinked_sentence(paragraph: Element) -> bool:
+    return unlinked_weight(paragraph) >= _LEAST_LEAD and paragraph.closest("form") is None
 
 
 def _found_root(body: Element, names: Names, soft: SoftChrome, signs: Signs, left_out: LeftOut) -> Bulk:

@@ -66,7 +66,8 @@ def _is_heading(button: Element) -> bool:
     if not any(map(str.isalnum, words)) or len(words) > _LONGEST or _ACTIONS.match(words.lower()):
         return False
     is_fold = button.attr("aria-expanded") is not None or _FOLD_NAMES.search(_names(button)) is not None
-    return is_fold and not _is_tool(button) and _has_text_behind(button)
+    shows = button.attr("disabled") is not None or _has_text_behind(button)  # or has nothing to show
+    return is_fold and not _is_tool(button) and shows
 
 
 def _is_tool(button: Element) -> bool:
@@ -114,6 +115,11 @@ def _write_heading(button: Element) -> None:
     if button.select_one(", ".join(_HEADINGS)) is not None:
         button.unwrap()
         return
+    for chance in list(button.iter_elements("wbr")):
+        around = chance.parent
+        chance.decompose()
+        if isinstance(around, Element) and next(element_children(around), None) is None:
+            around.set_text(around.text)
     words = " ".join(button.stripped_strings)
     button.clear()
     button.tag = "p"
