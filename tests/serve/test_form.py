@@ -90,6 +90,10 @@ def test_the_form_names_the_defaults_of_each_command(
                 if field == "url" or told is None:
                     continue
                 default = _default(text, flags[field])
+                if "; 0 is for" in note:
+                    own = re.search(rf"^ +{flags[field]} .*?Default:", text, re.DOTALL | re.MULTILINE)
+                    assert own is not None
+                    assert "0 for no limit" in re.sub(r"\s+", " ", own[0]), (kind, field)
                 assert {told[1].replace(",", ""), default} <= _NO_DEFAULT or (
                     told[1].replace(",", "") == default
                 ), (kind, field, note, default)

@@ -130,3 +130,28 @@ def test_words_of_the_frame_are_never_broken(
             expect(sight.page.get_by_role("heading", level=1)).to_be_visible()
             assert sight.page.evaluate(broken) == [], path
             assert sight.faults() == [], path
+
+
+def test_what_a_search_finds_opens_whatever_job_has_it(
+    spawn_sumi: SpawnSumi, run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    """A crawl's folder is named after no host, and a page outside of a capture's bases is on another."""
+    (tmp_path / "site").mkdir()
+    site = FolderSite(tmp_path / "site")
+    site.start()
+    elsewhere = site.url.replace("127.0.0.1", "localhost")
+    site.write("index.html", f'<p>Apricots begin here. <a href="{elsewhere}out.html">out</a>')
+    site.write("out.html", "<p>Quinces are outside.")
+    common = ("--allow-private", "--rate-limit", "100", "--quiet")
+    assert run_sumi("run", site.url, "--unified", "--workspace", "library/work", *common).returncode == 0
+    capture = ("capture", f"{site.url}index.html", "--external-hops", "1", "--captures", "library/captures")
+    assert run_sumi(*capture, *common).returncode == 0
+    site.stop()
+    window = opened(spawn_sumi, "library", env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    kinds = {job["id"]: job["kind"] for job in window.jobs()}
+    told = window.get("/api/search?q=quinces").json
+    assert [(page["url"], kinds[page["job"]]) for page in told["found"]] == [
+        (f"{elsewhere}out.html", "capture")
+    ]
+    assert all(page["job"] in kinds for page in window.get("/api/search?q=apricots").json["found"])
+    assert told["sites"] == [site.url.split("/")[2]]

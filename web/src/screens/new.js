@@ -5,7 +5,7 @@ import { Card, Command, Loading, Problem } from "../parts.js";
 
 const EMPTY = { url: "", kind: "mirror", folder: 0, max_pages: "", rate_limit: "", concurrency: "", max_depth: "", external_hops: "", domain_requests: "", pause: "", include: "", exclude: "", contact: "", follow_links: false, render: false, assets: false };
 const NUMBER = { inputmode: "numeric" };
-const rate = (usual) => ["rate_limit", "Requests a second, per host", `${usual} if empty; 0 is for your own servers`, { inputmode: "decimal" }];
+const rate = (usual, note = "; 0 is for your own servers") => ["rate_limit", "Requests a second, per host", `${usual} if empty${note}`, { inputmode: "decimal" }];
 const atOnce = (usual, most = "") => ["concurrency", "Requests at once", `${usual} if empty, over all hosts${most}`, NUMBER];
 const CONTACT = ["contact", "How the site's owner can reach you", "an address or a URL; goes into the agent string"];
 const PATHS = [["include", "Only paths that match", "such as /docs/*; several with spaces in between"], ["exclude", "No paths that match", "wins over the former"]];
@@ -26,7 +26,7 @@ const KINDS = {
   crawl: {
     name: "Crawl: original pages, by policy",
     start: "One or several URLs to begin at; their hosts are crawled.",
-    fields: [["max_pages", "Most pages", "no limit if empty", NUMBER], rate(1), ["max_depth", "Most links from the start", "no limit if empty", NUMBER], ["include", "Only URLs that match", "regular expressions; several with spaces in between"], ["exclude", "No URLs that match", "wins over the former"], CONTACT],
+    fields: [["max_pages", "Most pages", "no limit if empty", NUMBER], rate(1, ""), ["max_depth", "Most links from the start", "no limit if empty", NUMBER], ["include", "Only URLs that match", "regular expressions; several with spaces in between"], ["exclude", "No URLs that match", "wins over the former"], CONTACT],
     checks: [],
   },
   map: {
