@@ -23,13 +23,13 @@ LINKS_DROPPED = "links_dropped"
 EVERYTHING = "every page found is here"
 # Why pages were left out, and which option takes them; below, for jobs that call it something else.
 _LEFT_OUT = {
-    "unlisted": "linked, but not in the sitemap (--follow-links takes linked pages too)",
+    "unlisted": "linked, but in no sitemap or list (--follow-links takes linked pages too)",
     "too_deep": "deeper than the limit (--max-depth)",
     "trap": "endless by their form, or like pages that brought nothing new (the --trap limits)",
     "over_cap": "the page limit was reached (--max-pages)",
     "over_budget": "their host's request limit was reached (run again, or raise --max-requests-per-host)",
     "over_quota": "their repository's limit was reached (caps in the configuration)",
-    "not_archived": "not in the archive (without --replay they are fetched)",
+    "not_archived": "not in the archive (a run without one fetches them)",
     "links_dropped": "beyond the limit for one page (--max-links)",
     "unrendered": "filled by JavaScript, and empty without it (--render auto shows them)",
     "hash_routes": "with others behind #/, which are no pages of their own to a server",

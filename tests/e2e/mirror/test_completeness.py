@@ -71,7 +71,7 @@ def test_unlisted_linked_pages_are_counted_if_a_sitemap_decides(run_sumi: RunSum
     site.write("sitemap.xml", sitemap_of(site, "", "p0.html", "p1.html", "p2.html"))
     summary, _ = mirrored(run_sumi, site)
     assert (summary["status"], summary["left_out"]) == ("limited", {"unlisted": 38})
-    told = "38 pages left out: linked, but not in the sitemap (--follow-links takes linked pages too)"
+    told = "38 pages left out: linked, but in no sitemap or list (--follow-links takes linked pages too)"
     assert words_of(run_sumi, site) == f"limited: {told}"
     assert told in run_sumi("status").stdout
     plan = run_sumi("plan", site.url, *FAST)

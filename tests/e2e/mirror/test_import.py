@@ -141,6 +141,8 @@ def test_what_was_not_archived_is_told(run_sumi: RunSumi, site: FolderSite, arch
     done = run_sumi("mirror", site.url, "--replay", "one.warc.gz", "-o", "few")
     assert done.returncode == 1
     assert "not_archived" in done.stdout + done.stderr
+    imported = run_sumi("import", "warc", "one.warc.gz", "-o", "imported")
+    assert "left out: not in the archive (a run without one fetches them)" in imported.stderr
 
 
 def test_damaged_places_are_named(run_sumi: RunSumi, archive: Path) -> None:

@@ -129,3 +129,11 @@ def test_a_seed_may_be_an_llms_txt(run_sumi: RunSumi, site: FolderSite, tmp_path
     site.write("llms.txt", "# Site\n\n- [A](/a.html): one\n- [B](/b.html)\n")
     assert run_sumi("mirror", f"{site.url.rstrip('/')}/llms.txt", *FAST).returncode == 0
     assert {"a.html", "b.html"} <= taken(site, tmp_path / "output")
+
+
+def test_pages_beyond_a_list_are_not_blamed_on_a_sitemap(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    (tmp_path / "one.txt").write_text(f"{site.url}a.html\n")
+    done = run_sumi("mirror", "--urls", "one.txt", "--rate-limit", "0")
+    assert "one page left out: linked, but in no sitemap or list (--follow-links" in done.stderr
