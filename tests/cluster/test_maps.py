@@ -149,6 +149,29 @@ def test_three_workers_make_the_map_of_one_process(
         assert coverage(tmp_path / folder / "map-summary.md") == coverage(tmp_path / "alone/map-summary.md")
     asked = [one.address for one in web.log if one.method == "GET"]
     assert len(asked) == len(set(asked))
+    plain = load_map_config(tmp_path / "alone/web.toml")
+    assert load_map_config(tmp_path / "two/map.toml").config_hash == plain.config_hash
+
+
+def test_a_database_of_an_earlier_version_is_set_up_once_more(
+    postgres: Postgres, run_sumi: RunSumi, tmp_path: Path
+) -> None:
+    postgres.create("earlier")
+    address = postgres.address("earlier")
+    assert run_sumi("state", "setup", address).returncode == 0
+    postgres.sql("DROP TABLE sumi.link, sumi.spent", "earlier")
+    with running_web({"good.test/": Page()}, tmp_path, tls=False) as web:
+        words = ("map", str(web.config(tmp_path, {"good.test": "good.test/"})), "--state", address, "-q")
+        refused = run_sumi(*words)
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), refused.stderr
+        assert "sumi state setup" in refused.stderr
+        assert (web.log, (tmp_path / "map.db").exists()) == ([], False)
+        said = run_sumi("state", "setup", address)
+        assert (said.returncode, "tables of maps" in said.stdout) == (0, True), said.stderr
+        assert run_sumi(*words).returncode == 0
+        refused = run_sumi("worker", address, "-o", "two", "--seen-memory", "1GiB")
+        assert (refused.returncode, "--seen-memory is not for a map" in refused.stderr) == (2, True)
+    assert set(states(tmp_path / "map.db").values()) == {"Processed"}
 
 
 def test_a_map_that_was_stopped_from_elsewhere_goes_on_by_the_same_command_or_alone(

@@ -274,7 +274,10 @@ class FrontierMachine(RuleBasedStateMachine):
         assert counts == {host: (wait.pending, wait.in_flight) for host, wait in theirs.items()}
         if self.exact:
             assert ours == theirs
-            assert self.run(self.store.next_ready(self.now)) == self.run(self.model.next_ready(self.now))
+            ours_at, theirs_at = (self.run(one.next_ready(self.now)) for one in (self.store, self.model))
+            # Under a limit, others could give pages back: a worker with nothing to do looks again.
+            looks_again = self.backend in SERVED and self.policy.max_pages and theirs_at is None
+            assert looks_again or ours_at == theirs_at
 
     # ── means ──────────────────────────────────────────────────────────────────────────────────────────
 
