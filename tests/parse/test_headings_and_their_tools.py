@@ -92,3 +92,13 @@ def test_a_block_of_code_in_a_heading_is_a_word_of_it() -> None:
     versions = "<span><small><pre> 3.0 </pre></small><small><pre>beta</pre></small></span>"
     html = f"<h1>Tower{versions}</h1><p>Wound.</p>"
     assert " ".join(markdown(f"<main>{html}</main>").split()) == "# Tower 3.0 beta Wound."
+
+
+def test_tools_beside_a_heading_go_with_what_keeps_them_apart() -> None:
+    tools = (
+        "<span class=small><span class=divider>|</span><a href=/edit>Improve this Doc</a></span>"
+        "<span class=small><a href=/source>View Source</a></span>"
+    )
+    assert markdown(f"<main><h1>Tower</h1><p>Wound.</p>{tools}<h4>Wind</h4><p>Oil.</p></main>") == (
+        "# Tower\n\nWound.\n\n#### Wind\n\nOil."
+    )

@@ -110,6 +110,7 @@ _SIGN_WORDS: Final = frozenset({"link", "anchor", "permalink", "copy link"})
 _LABEL: Final = re.compile(
     r"(?:direct |perma)?link (?:to|for)\b|permalink\b|anchor (?:to|for)\b|section titled\b"
 )
+_DIVIDERS: Final = frozenset({"|", "·", "•"})
 _INVISIBLE: Final = " \t\n\r\xa0\u200b\ufe0e\ufe0f"
 _NAMED_BY_LINK: Final = "h1, h2, h3, h4, h5, h6, dt"
 _IN_LINE: Final = frozenset({"b", "code", "em", "i", "small", "span", "strong", "var"})
@@ -355,6 +356,7 @@ def _begins_with_letters(node: Node) -> bool:
 
 def _drop_apart(link: Element) -> None:
     """And with what kept it apart from the text before it: a blank at the end of the line, or a dot."""
+    around = link.parent
     before = link.previous_sibling
     if isinstance(before, Text):
         text = before.data.rstrip("\xa0") if link.next_sibling is None else before.data
@@ -365,6 +367,8 @@ def _drop_apart(link: Element) -> None:
         elif text != before.data:
             before.replace_with(Text(text))
     drop_link(link)
+    if isinstance(around, Element) and around.tag == "span" and around.text.strip() in _DIVIDERS:
+        around.decompose()  # which kept the link apart from the one beside it
 
 
 def drop_link(link: Element) -> None:
