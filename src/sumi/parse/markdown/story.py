@@ -12,6 +12,7 @@ from sumi.parse.html import Element
 from sumi.parse.markdown import run_model
 from sumi.parse.markdown.article import goes_on, is_data_table
 from sumi.parse.markdown.left_out import COMMENT, LANDMARK, NAVIGATION, NOTICE, OTHER, LeftOut, kind_of_words
+from sumi.parse.markdown.offers import is_offer
 from sumi.parse.markdown.text_runs import HEADINGS, Block, PageText, Run, read_text
 from sumi.parse.markdown.words import words_in
 
@@ -71,7 +72,8 @@ def _settled(text: PageText, likely: list[float], inside: set[Block]) -> list[bo
         is_title = not is_titled and run.block.tag == "h1"
         is_titled = is_titled or is_title
         if whole is None:
-            kept.append(is_title or likelihood > threshold)
+            is_likely = likelihood > threshold and not is_offer(run.text, run.linked)
+            kept.append(is_title or is_likely)
         else:
             is_likely = held[whole] > threshold * whole.letters
             if whole in inside:
