@@ -7,6 +7,7 @@ from sumi.engine.changed_rules import PRESET_NOTE
 from sumi.policy import FrontierPolicy
 from sumi.state.journal import FilesStore
 from tests.commands import RunSumi
+from tests.folder_site import folder_site
 from tests.site import MakeSite, SitemapPreset
 from tests.site.oracle import check_mirror
 
@@ -89,3 +90,15 @@ def test_another_spelling_of_urls_is_refused_without_a_fresh_start(
     assert "--fresh" in refused.stderr
     assert site.requests() == []
     assert run_sumi("mirror", site.url, *FAST, "--fresh").returncode in (0, 1)
+
+
+def test_another_part_of_the_site_in_one_folder_is_told(run_sumi: RunSumi, tmp_path: Path) -> None:
+    with folder_site(tmp_path / "site") as site:
+        for part in ("one", "two"):
+            site.write(f"{part}/index.html", f'<p>All of {part}: <a href="more.html">more</a>.</p>')
+            site.write(f"{part}/more.html", f"<p>And more of {part}.</p>")
+        assert not warnings(run_sumi("mirror", f"{site.url}one/", *FAST).events)
+        told = warnings(run_sumi("mirror", f"{site.url}two/", *FAST).events)
+        assert any(f"a mirror of {site.url}one/" in line and "not updated" in line for line in told), told
+        told = warnings(run_sumi("mirror", site.url, *FAST, "--exclude", "/two/*").events)
+        assert not any("not updated" in line for line in told), told

@@ -29,7 +29,7 @@ from sumi.engine.disk_watch import disk_space_notes, require_disk_space
 from sumi.engine.io import Io, SystemClock
 from sumi.engine.run import Place, Run, announce_if_long
 from sumi.errors import UsageError
-from sumi.events import Event, Listener, Progress, Summary
+from sumi.events import Event, Listener, Progress, Summary, Warned
 from sumi.files.contents_place import CONTENTS_FILE, agreed_contents, contents_of, keep_contents
 from sumi.files.disk_errors import explained
 from sumi.files.objects import Objects
@@ -184,6 +184,8 @@ async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: Outp
     await settle_layout(store, settings.layout)
     before = await load_saved_settings(store)
     await retry_skipped(store, store, before, settings, now)
+    if before is not None and before.url != settings.url:
+        _warn_of_another_part(before.url, settings, io)
     await save_settings(store, settings)
     unread = [record.url async for record in store.records({Outcome.OVER_CAP})]
     await store.requeue(unread, now)  # sitemaps that were not read while enough pages were pending
@@ -194,6 +196,13 @@ async def _prepare(settings: MirrorSettings, io: Io, store: JobStore, tree: Outp
         with due_for_update(settings, now) as is_due:
             await begin_update(store, store, now, tree.has, is_due)
     return any(each.rewrite_links or each.assets for each in (before, settings) if each is not None)
+
+
+def _warn_of_another_part(before: str, settings: MirrorSettings, io: Io) -> None:
+    refusal = mirror_job(settings).recipe.scope.judge(Candidate(before))
+    if refusal is not None and refusal.outcome is Outcome.OUT_OF_SCOPE:
+        words = "its pages stay, but are not updated; give one URL that covers both, or another --output"
+        io.tell(Warned(f"this folder is a mirror of {before}, which {settings.url} does not cover: {words}"))
 
 
 async def _complete(settings: MirrorSettings, store: JobStore, tree: Output, *, linked: bool) -> None:
