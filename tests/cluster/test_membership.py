@@ -196,6 +196,17 @@ def test_a_session_that_the_server_ends_within_a_transaction_is_lost_and_no_faul
     asyncio.run(scenario())
 
 
+def test_a_worker_whose_server_goes_while_it_connects_may_try_again(
+    postgres: Postgres, make: MakeJob
+) -> None:
+    job = make().id
+    with between(postgres.port) as line:
+        line.heard = lambda sent: "cut after" if b"set_config" in sent else None
+        with pytest.raises(Unreachable) as refused:
+            asyncio.run(Membership.join(postgres.address(port=line.port), job, "late", PATIENT))
+        assert refused.value.patience > 0
+
+
 def test_a_worker_that_stands_still_while_it_joins_may_try_again(postgres: Postgres, make: MakeJob) -> None:
     job = make().id
     hasty = msgspec.structs.replace(PATIENT, in_transaction=0.1)

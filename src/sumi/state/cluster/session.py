@@ -180,6 +180,11 @@ async def connect_owner(address: str, timing: Timing) -> AsyncConnection[Any]:
     try:
         for name, seconds in limits.items():
             await connection.execute("SELECT set_config(%s, %s, false)", (name, f"{int(seconds * 1000)}ms"))
+    except psycopg.Error as error:  # it was just there: the server is being restarted
+        await connection.close()
+        reason = " ".join(str(error).split())
+        message = f"the database at {shown(address)} does not answer any more: {reason}"
+        raise Unreachable(message, LOST_PATIENCE) from None
     except BaseException:
         await connection.close()
         raise
