@@ -469,3 +469,23 @@ def test_a_worker_whose_session_ends_while_it_joins_tries_again(
 
     run(scenario())
     assert len(said) == 1
+
+
+def test_a_job_that_came_to_its_end_is_complete_though_the_session_ends_then(
+    postgres: Postgres, make: MakeJob
+) -> None:
+    """The server may be restarted between a worker's last page and its summary."""
+    job = make(*(page(host, 0) for host in HOSTS))
+
+    async def scenario() -> None:
+        team = Team(postgres, job, UNPACED, CALM)
+        workers = [await team.join() for _ in range(2)]
+        await asyncio.gather(*(team.crawl(worker, lambda _url: []) for worker in workers))
+        for worker in workers:
+            before = await worker.stats()
+            worker.lose("terminating connection")
+            assert (await worker.stats()) == before
+            assert (before.pending, before.captured) == (0, len(HOSTS))
+        await team.leave()
+
+    run(scenario())

@@ -129,7 +129,7 @@ class ClusterStore(ClusterAdmission):
             if word.pages_left > machine.hosts.unreserved:
                 machine.hosts.unpark_all()
             machine.hosts.unreserved = word.pages_left
-        open_now = sum(number for name, number in word.totals.items() if name.startswith("open "))
+        open_now = sum(_open_in(word.totals))
         # Somebody's reservation may just have come back to us.
         can_go_on = word.stuck > 0 and machine.next_ready() is not None
         self._is_over = not word.letters and open_now == word.stuck and not can_go_on
@@ -151,7 +151,9 @@ class ClusterStore(ClusterAdmission):
         self._batch = Batch()
         self._mailed.clear()
         self._strangers.clear()
-        self._is_over = False
+        # What all had done by the last word still counts, and a job that had come to its end stays there.
+        self._others = dict(self.last_word.totals) if self.last_word is not None else {}
+        self._is_over = self._is_over and not any(_open_in(self._others))
         self.holdings.reset(self.now())
         if self.member is not None:
             self._closing = asyncio.create_task(self.member.close())
@@ -375,7 +377,7 @@ class ClusterStore(ClusterAdmission):
 
     async def stats(self) -> FrontierStats:
         counted = self._counted()
-        pending = sum(number for name, number in counted.items() if name.startswith("open "))
+        pending = sum(_open_in(counted))
         if not pending and not self._is_alone:
             pending = await self._surely_over()
             counted = self._counted()
@@ -402,7 +404,7 @@ class ClusterStore(ClusterAdmission):
                 await self.listen()
             except Lost as error:
                 self.lose(error)
-        pending = sum(number for name, number in self._counted().items() if name.startswith("open "))
+        pending = sum(_open_in(self._counted()))
         return 0 if self._is_over and not pending else max(pending, 1)
 
     async def waiting_hosts(self, now: float) -> list[HostWait]:
@@ -474,3 +476,8 @@ class ClusterStore(ClusterAdmission):
     async def read_hosts(self, first: int, last: int) -> None:
         """Of buckets that are opened."""
         self.holdings.restore_hosts(await self.reader.hosts_of(first, last))
+
+
+def _open_in(totals: Mapping[str, int]) -> list[int]:
+    """URLs to do, of each kind."""
+    return [number for name, number in totals.items() if name.startswith("open ")]
