@@ -27,7 +27,6 @@ __all__ = [
     "new_element",
     "parse_html",
     "parse_text",
-    "parts_in_touch",
     "select_each",
     "texts_with_backslash",
     "texts_with_fixed_blanks",
@@ -46,11 +45,6 @@ _USUAL_DEPTH: Final = 40  # hardly a page is nested deeper
 _NODES_PER_ELEMENT: Final = 3  # hardly a page has more
 _WITH_TEXT: Final = XPath(
     ".//*[text()[string-length(normalize-space(.)) > $shortest]][not(ancestor-or-self::a)]"
-)
-_IN_TOUCH: Final = XPath(
-    "//div/*[self::span or self::label][@class]"
-    "[preceding-sibling::node()[1][self::span or self::label][@class]]"
-    "[not(ancestor::pre)][not(ancestor::code)]"
 )
 _BLANKS: Final = (" ", "\t", "\n", "\r", "\f")
 _SHOWN: Final = ("img", "input")
@@ -177,12 +171,6 @@ def element_children(element: Element) -> Iterator[Element]:
 def elements_with_text(root: Element, shortest: int) -> list[Element]:
     """Those that hold a longer run of text than this themselves, outside links."""
     found = _WITH_TEXT(root, shortest=shortest)
-    return [each for each in found if isinstance(each, Element)] if isinstance(found, list) else []
-
-
-def parts_in_touch(document: Document) -> list[Element]:
-    """Spans and labels of a division right behind another, outside code."""
-    found = _IN_TOUCH(document)
     return [each for each in found if isinstance(each, Element)] if isinstance(found, list) else []
 
 

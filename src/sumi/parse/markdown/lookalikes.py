@@ -16,7 +16,6 @@ from sumi.parse.html import (
     collapse,
     element_children,
     new_element,
-    parts_in_touch,
     select_each,
 )
 from sumi.parse.markdown.blocks import join_label
@@ -29,6 +28,7 @@ _SIGNATURE: Final = re.compile(
 )
 _CODE_HEADINGS: Final = tuple(f"h{level}.code-header" for level in range(1, 7))
 _MORE: Final = frozenset({"More...", "More…"})
+_LABELS: Final = ("label[class]", "span[class*=ethod]")  # of parameters, and of requests
 _OPENED: Final = re.compile(r"\(\s+")
 _OFFER: Final = re.compile(r"(?:click to )?(?:toggle|show|view|hide) source(?: code)?", re.IGNORECASE)
 _SIGNS: Final = frozenset({"ⓘ", "ℹ", "🛈"})  # that show a title when pointed at
@@ -69,8 +69,7 @@ def write_lookalikes(document: Document) -> None:
     for heading in headings:
         _write_code_heading(heading)
     _write_signs(document)
-    for part in parts_in_touch(document):
-        _part_from_neighbour(part)
+    _part_labels(document)
 
 
 def _write_columns(part: Element) -> None:
@@ -176,10 +175,20 @@ def _write_signs(document: Document) -> None:
             link.decompose()
 
 
+def _part_labels(document: Document) -> None:
+    labels = select_each(document, _LABELS)
+    for row in dict.fromkeys(label.parent for label in labels if isinstance(label.parent, Element)):
+        if row.tag == "div":
+            for part in islice(element_children(row), 1, _MOST_COLUMNS):
+                _part_from_neighbour(part)
+
+
 def _part_from_neighbour(part: Element) -> None:
     """Of other classes, and words both: what only a style sheet keeps apart."""
     before = part.previous_sibling
     if not isinstance(before, Element) or before.attr("class") == part.attr("class"):
+        return
+    if not {before.tag, part.tag} <= {"label", "span"}:
         return
     words, after = before.text, part.text
     if len(words) > 1 and len(after) > 1 and words[-1].isalnum() and after[0].isalnum():
