@@ -95,6 +95,16 @@ def test_changes_are_found_among_new_pages(
         page.get_by_role("button", name="Changed").click()
         expect(page.locator(".changes li")).to_have_count(1)
         expect(page.locator(".changes .kind")).to_have_text("changed")
+        page.locator(".changes a").click()
+        page.get_by_role("button", name="Side by side").click()
+        old, new = page.locator(".line.minus"), page.locator(".line.plus")
+        expect(old.filter(has_text="Words of page 3.").locator("mark").first).to_have_text("Words")
+        expect(new.filter(has_text="Other words.").locator("mark").first).to_have_text("Other")
+        beside = [each.bounding_box() for each in (old.last, new.last)]
+        assert beside[0] is not None
+        assert beside[1] is not None
+        assert beside[0]["y"] == beside[1]["y"]
+        page.go_back()
         page.get_by_role("button", name="Added").click()
         expect(page.locator(".changes li")).to_have_count(26)
         assert sight.troubles == []

@@ -25,10 +25,11 @@ function Totals({ jobs }) {
   const [next] = dueJobs(useDue().data ?? { files: [] });
   const sum = (name) => jobs.reduce((all, job) => all + (job.endings[name] ?? 0), 0);
   const running = jobs.filter((job) => job.state === "running").length;
+  const reading = jobs.filter((job) => job.state === "reading").length;
   const tiles = [
-    ["Jobs", count(jobs.length), running ? `${running} running` : "none running"],
+    ["Jobs", count(jobs.length), [running ? `${running} running` : "none running", reading && `${reading} being read`].filter(Boolean).join(", ")],
     ["Done", count(sum("done")), "pages, redirects, sitemaps"],
-    ["Failed", count(sum("failed")), sum("failed") ? "wanted, but not obtained" : "nothing failed"],
+    ["Failed", count(sum("failed")), sum("failed") ? "wanted, but not obtained" : reading ? "of those read so far" : "nothing failed"],
     ["Waiting", count(sum("waiting")), "still to do"],
   ];
   return html`<div class=${next ? "tiles five" : "tiles"}>${tiles.map(([name, value, note]) => html`<div class="tile" key=${name}><span>${name}</span><strong>${value}</strong><small>${note}</small></div>`)}

@@ -91,25 +91,35 @@ function Words({ line }) {
   return html`<div class=${`line ${kind}`}>${line.map(([sign, text], i) => (sign === "+" ? html`<ins key=${i}>${text}</ins>` : sign === "-" ? html`<del key=${i}>${text}</del>` : html`<span key=${i}>${text}</span>`))}</div>`;
 }
 
+// Lines beside each other, each pair in one row of a grid, so that they stay level however they are broken.
 function Sides({ hunk }) {
-  const left = [];
-  const right = [];
+  const rows = [];
+  let olds = [];
+  let news = [];
   const level = () => {
-    while (left.length < right.length) left.push(null);
-    while (right.length < left.length) right.push(null);
+    while (olds.length || news.length) rows.push([olds.shift() ?? null, news.shift() ?? null]);
   };
-  for (const line of hunk.lines) {
-    if (line[0] === "-") left.push(line);
-    else if (line[0] === "+") right.push(line);
+  for (const line of hunk.words) {
+    const isNew = line.every(([sign]) => sign === "+");
+    const isOld = !isNew && line.every(([sign]) => sign === "-");
+    if (isOld) olds.push(line);
+    else if (isNew) news.push(line);
     else {
       level();
-      left.push(line);
-      right.push(line);
+      rows.push([line, line]);
     }
   }
   level();
-  const column = (lines) => html`<div class="lines-of">${lines.map((line, i) => html`<div key=${i} class=${`line ${line === null ? "none" : line[0] === "+" ? "plus" : line[0] === "-" ? "minus" : ""}`}>${line === null ? "" : line.slice(1)}</div>`)}</div>`;
-  return html`<div class="split even">${column(left)}${column(right)}</div>`;
+  return html`<div class="split even lines-of">${rows.map(([left, right], i) => html`<${Side} key=${`${i}-`} line=${left} sign="-" /><${Side} key=${`${i}+`} line=${right} sign="+" />`)}</div>`;
+}
+
+function Side({ line, sign }) {
+  if (line === null) return html`<div class="line none"></div>`;
+  const differs = line.some(([each]) => each !== " ");
+  const part = line.some(([each]) => each === " ");
+  const kind = !differs ? (sign === "+" ? "same" : "") : sign === "+" ? "plus" : "minus";
+  const shown = line.filter(([each]) => each === " " || each === sign);
+  return html`<div class=${`line ${kind}`}>${shown.map(([each, text], i) => (each !== " " && part ? html`<mark key=${i}>${text}</mark>` : html`<span key=${i}>${text}</span>`))}</div>`;
 }
 
 function Text({ of, box, onScroll }) {
