@@ -140,7 +140,7 @@ def test_a_capture_hides_no_mirror_and_has_its_events(
     for _ in range(2):
         started = window.post("/api/jobs", wanted)
         assert started.status == 201
-        assert f"--store {tmp_path}/mine/captures" in started.json["command"]
+        assert f"--captures {tmp_path}/mine/captures" in started.json["command"]
         wait_until(
             window.process, lambda: all(job["process"] is None for job in window.get("/api/jobs").json)
         )
