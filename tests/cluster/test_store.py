@@ -480,9 +480,14 @@ def test_a_job_that_came_to_its_end_is_complete_though_the_session_ends_then(
     async def scenario() -> None:
         team = Team(postgres, job, UNPACED, CALM)
         workers = [await team.join() for _ in range(2)]
+        while not all(worker.holdings.owned for worker in workers):
+            await asyncio.sleep(0.01)
         await asyncio.gather(*(team.crawl(worker, lambda _url: []) for worker in workers))
         for worker in workers:
             before = await worker.stats()
+            assert worker._keeper is not None
+            worker._keeper.cancel()  # it would join again
+            await asyncio.wait([worker._keeper])
             worker.lose("terminating connection")
             assert (await worker.stats()) == before
             assert (before.pending, before.captured) == (0, len(HOSTS))
