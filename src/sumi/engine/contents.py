@@ -110,7 +110,11 @@ class Contents:
         else:
             what = "title and text" if self._recipe.titles_count else "text"
             verdict = Verdict(Outcome.DUPLICATE, f"the same {what} as {original}")
-            facts = msgspec.structs.replace(bare_facts(response, None), canonical=digest.canonical)
+            facts = msgspec.structs.replace(
+                bare_facts(response, None),
+                canonical=digest.canonical,
+                was_path=None if before is None else before.path or before.was_path,
+            )
         now = self._io.clock.now()
         return verdict, msgspec.structs.replace(
             with_permissions(facts, response, digest, *self._gate.permission(visit.lease.target)),

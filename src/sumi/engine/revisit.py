@@ -29,11 +29,14 @@ class Revisits:
         self._dates.take(modified)
 
     async def before(self, lease: Lease) -> PageFacts | None:
-        """The record of a page that has or had a copy; None if it never had one."""
+        """The record of a page that has or had a copy; None if it never had one, and for a duplicate, which
+        is compared anew each time."""
         if not self._active or lease.candidate.kind not in REVISITED:
             return None
         record = await self._ledger.record(lease.url)
-        if record is None or not (has_copy(record.facts) or record.facts.was_path is not None):
+        if record is None or (record.facts.duplicate_of is not None and not has_copy(record.facts)):
+            return None
+        if not (has_copy(record.facts) or record.facts.was_path is not None):
             return None
         return record.facts
 

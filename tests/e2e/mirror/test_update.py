@@ -271,3 +271,35 @@ def test_pages_are_not_called_lost_when_the_site_is_down_during_an_update(
     assert mirror(run_sumi, site, "--update").returncode == 5
     assert "interrupted, 0 pages updated, " in run_sumi().stdout
     assert "pages that wait are here as they were" in run_sumi("status").stdout
+
+
+def test_the_file_of_a_page_that_became_a_duplicate_leaves_the_tree(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    words = ("--drop-duplicates", "--concurrency", "1")
+    home = tmp_path / "output" / site.home
+    mirror(run_sumi, site, *words)
+    site.write("p3.html", "<p>All there is to know of p1, and more of it.</p>", "p1.html")
+    for _ in range(2):
+        updated = mirror(run_sumi, site, *words, "--update")
+        assert updated.events[-1]["outcomes"]["duplicate"] == 1
+        assert not (home / "p3" / "index.md").exists()
+        assert (home / "_gone" / "p3" / "index.md").is_file()
+        checked = run_sumi("state", "check", "output", "--deep")
+        assert (checked.returncode, "without a page" in checked.stdout) == (0, False), checked.stdout
+    site.write("p3.html", "<p>Now p3 says something else again.</p>")
+    returned = mirror(run_sumi, site, *words, "--update").events[-1]
+    assert "duplicate" not in {name for name, count in returned["outcomes"].items() if count}
+    assert (home / "p3" / "index.md").is_file()
+
+
+def test_the_log_says_of_which_page_a_page_became_a_duplicate(
+    run_sumi: RunSumi, site: FolderSite, tmp_path: Path
+) -> None:
+    words = ("--drop-duplicates", "--concurrency", "1")
+    mirror(run_sumi, site, *words)
+    site.write("p3.html", "<p>All there is to know of p1, and more of it.</p>", "p1.html")
+    mirror(run_sumi, site, *words, "--update")
+    (gone,) = manifest(tmp_path, site)["gone_pages"]
+    assert (gone["url"], gone["moved_to"]) == (f"{site.url}p3.html", f"{site.url}p1.html")
+    assert f"{site.url}p1.html" in run_sumi("log", f"{site.url}p3.html", "--in", "output").stdout

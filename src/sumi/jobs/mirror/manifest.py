@@ -12,6 +12,7 @@ import msgspec
 
 from sumi.files.plain_text import escape_marks, iso_utc, one_line
 from sumi.jobs.mirror.assets import stored_assets
+from sumi.jobs.mirror.missing_pages import ENDINGS
 from sumi.jobs.mirror.survey import FAILED, SKIPPED, Survey, stored_pages
 from sumi.jobs.mirror.update import Changes
 from sumi.model import Kind
@@ -218,7 +219,7 @@ async def _assets_of(ledger: Ledger, found: Survey) -> AsyncIterator[UrlRecord]:
 
 
 async def _gone_pages(ledger: Ledger) -> AsyncIterator[UrlRecord]:
-    async for record in ledger.records((Outcome.GONE, Outcome.REDIRECTED)):
+    async for record in ledger.records(ENDINGS):
         if record.facts.was_path is not None:
             yield record
 
@@ -230,7 +231,7 @@ def _gone(record: UrlRecord, home: str) -> _GoneEntry:
         was_path=relative_to_home(facts.was_path or "", home),
         at=None if record.at is None else iso_utc(record.at),
         reason=one_line(record.rule),
-        moved_to=_clean(facts.location),
+        moved_to=_clean(facts.duplicate_of or facts.location),
     )
 
 

@@ -71,7 +71,8 @@ def _compose(url: str, verdict: Verdict, at: float) -> bytes:
     return (head + "\n" + "\n\n".join(filter(None, paragraphs)) + "\n").encode()
 
 
-ENDINGS = frozenset({Outcome.GONE, Outcome.REDIRECTED})
+# Of a page whose file leaves the tree.
+ENDINGS = frozenset({Outcome.GONE, Outcome.REDIRECTED, Outcome.DUPLICATE})
 
 
 class GonePages:

@@ -50,7 +50,9 @@ class PageHistory:
 
     def settled(self, url: str, outcome: Outcome, facts: PageFacts, at: float) -> None:
         if outcome in ENDINGS and facts.was_path is not None and not facts.asset:
-            self._recorder.gone(url, at, facts.location if outcome is Outcome.REDIRECTED else None)
+            self._recorder.gone(
+                url, at, facts.duplicate_of or (facts.location if outcome is Outcome.REDIRECTED else None)
+            )
 
     def check(self, record: UrlRecord) -> None:
         """For each stored page before ``finish``."""
