@@ -74,7 +74,8 @@ def refuse_state_in(folder: Path) -> None:
     """For a job whose state is in a database: the folder must not have one of its own."""
     if holds_state(folder):
         raise UsageError(
-            f"{folder} holds the state of a job already: give another --output, or continue with that state"
+            f"{folder} holds the state of a job already: give another folder, continue without --state, "
+            "or move it into the database with `sumi state migrate`"
         )
 
 
