@@ -485,12 +485,9 @@ def test_a_job_that_came_to_its_end_is_complete_though_the_session_ends_then(
         await asyncio.gather(*(team.crawl(worker, lambda _url: []) for worker in workers))
         for worker in workers:
             before = await worker.stats()
-            assert worker._keeper is not None
-            worker._keeper.cancel()  # it would join again
-            await asyncio.wait([worker._keeper])
+            await worker.aclose()  # it would join again
             worker.lose("terminating connection")
             assert (await worker.stats()) == before
             assert (before.pending, before.captured) == (0, len(HOSTS))
-        await team.leave()
 
     run(scenario())
