@@ -14,7 +14,9 @@ from sumi.outcomes import Outcome, Verdict
 from sumi.policy import FrontierPolicy, PacingPolicy
 from sumi.ports import Deferral, HostReport, Judged, Settlement
 from sumi.state.cluster.jobs import JobRow
+from sumi.state.cluster.keys import bucket_of
 from sumi.state.cluster.map_store import ClusterMapStore
+from sumi.state.cluster.rows import Letter
 from sumi.urls import host_key
 from tests.cluster.conftest import MakeJob
 from tests.cluster.test_store import CALM, CAPTURED, HOSTS, UNPACED, end_session, loop_time, page, run
@@ -122,6 +124,27 @@ def test_depths_are_those_of_a_search_whatever_becomes_of_the_workers(
         }
         assert found == wanted
         assert len({depth for depth, _ in found.values()}) == MOST + 2
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("depths", [(2, MOST + 2), (MOST + 2, 2)])
+def test_a_page_that_several_letters_tell_of_is_judged_by_the_shortest_way(
+    postgres: Postgres, make: MakeJob, depths: tuple[int, int]
+) -> None:
+    job, url = make(page(HOSTS[0], 0)), page(HOSTS[1], 5)
+
+    async def scenario() -> None:
+        store = await opened(postgres, job)
+        while not (await store.stats()).pending:
+            await asyncio.sleep(0.01)
+        items = [Candidate(url, Hop.LINK, depth=depth) for depth in depths]
+        await store.receive([Letter(bucket_of(HOSTS[1]), 1, items)])
+        await store.flush()
+        record = await store.record(url)
+        await store.aclose()
+        assert record is not None
+        assert (record.depth, record.outcome) == (2, Outcome.PENDING)
 
     run(scenario())
 

@@ -283,7 +283,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def comparable(self, pacing: PacingPolicy) -> PacingPolicy:
         """The budget of a map is that of a run, however often it is taken up; elsewhere of a process."""
-        return msgspec.structs.replace(pacing, host_budget=0) if self.backend == "map" else pacing
+        return msgspec.structs.replace(pacing, host_budget=0) if self.backend in TOLD_OF_LINKS else pacing
 
     def pick(self, number: int) -> Pair:
         return self.leases[-1 - number % len(self.leases)]

@@ -157,7 +157,9 @@ class ClusterMapStore(ClusterStore):
 
     async def receive(self, letters: Sequence[Letter]) -> None:
         entries, items = self.holdings.machine.entries, [item for one in letters for item in one.items]
-        unknown = {item.url: item for item in items if item.url not in entries}
+        # Several letters may tell of a page: it is judged by the shortest way.
+        farthest_first = sorted(items, key=lambda item: -item.depth)
+        unknown = {item.url: item for item in farthest_first if item.url not in entries}
         assert self.judge is not None
         judged = {one.candidate.url: one for one in await self.judge(list(unknown.values()))}
         links = await self._links_of([item for item in items if self._comes_nearer_when_read(item)])
@@ -184,7 +186,7 @@ class ClusterMapStore(ClusterStore):
         if self._promised.get(item.url) == item.depth:
             del self._promised[item.url]
         if entry is None:
-            self.admit(Judged(item, judged[item.url].refusal))
+            self.admit(judged[item.url])
         elif not self._comes_nearer_when_read(item) or item.url not in links:
             self._lower(entry, item.depth)
         else:
