@@ -22,18 +22,23 @@ class Named(NamedTuple):
 async def settle_groups(
     ledger: Ledger, database: CaptureDatabase, job_id: str, base_of: Callable[[str], int]
 ) -> None:
-    """The page stays in its base, whose limit it counts against (``base_of``)."""
+    """The page stays in its base, whose limit it counts against (``base_of``). A text makes a group, not the
+    page that came first with it: of machines that work beside each other, each may have had a first one."""
     groups: dict[str, list[Named]] = {}
+    firsts: dict[str, str] = {}
     async for record in ledger.records((Outcome.DUPLICATE,)):
-        if record.facts.duplicate_of is not None:
-            groups[record.facts.duplicate_of] = []
+        if record.facts.content_key is not None:
+            groups[record.facts.content_key] = []
     if not groups:
         return
     async for record in ledger.records(CAME):
-        first = record.facts.duplicate_of if record.outcome is Outcome.DUPLICATE else record.url
-        if first in groups:
-            groups[first].append(Named(record.url, record.depth, record.facts.canonical))
-    for first, members in groups.items():
+        key = record.facts.content_key
+        if key in groups:
+            groups[key].append(Named(record.url, record.depth, record.facts.canonical))
+            if record.outcome is not Outcome.DUPLICATE:
+                firsts.setdefault(key, record.url)
+    for key, members in groups.items():
+        first = firsts.get(key, members[0].url)
         page = chosen([one for one in members if base_of(one.url) == base_of(first)] or members)
         database.name_group(job_id, first, page, [one.url for one in members])
 
