@@ -22,7 +22,8 @@ class Between:
         self.released = threading.Event()
         self._ends: list[socket.socket] = []
         self._closed = False
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     def drop(self) -> None:
         self._open.clear()
@@ -38,7 +39,10 @@ class Between:
         self._closed = True
         self._open.set()
         self.released.set()
+        with suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
         self._listening.close()
+        self._accepting.join()  # nobody comes in after the others were sent away
         for end in self._ends:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)  # a thread that waits there would keep it open
@@ -51,6 +55,9 @@ class Between:
             except OSError:
                 return
             self._open.wait()
+            if self._closed:
+                client.close()
+                return
             try:
                 server = socket.create_connection(("127.0.0.1", self._target))
             except OSError:
