@@ -20,6 +20,11 @@ STRACE = ("strace", "-f", "-qq", "-e", "trace=openat", "-e", "signal=none")
 OPENED = re.compile(r"^(\d+) +openat\([^\"]*\"([^\"]*)\"")
 
 
+def hear_interrupts() -> None:
+    """Also where the tests run in the background of a shell, which ignores Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def run_with(folder: Path, words: tuple[str, ...], *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*STRACE, *options, *sumi_command(words)],
@@ -29,6 +34,7 @@ def run_with(folder: Path, words: tuple[str, ...], *options: str) -> subprocess.
         text=True,
         timeout=120,
         check=False,
+        preexec_fn=hear_interrupts,
     )
 
 
