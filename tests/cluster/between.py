@@ -21,7 +21,7 @@ class Between:
         self._open.set()
         self.released = threading.Event()
         self._ends: list[socket.socket] = []
-        self._closed = False
+        self._closed = threading.Event()
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._accepting.start()
 
@@ -36,7 +36,7 @@ class Between:
         self._target = port
 
     def close(self) -> None:
-        self._closed = True
+        self._closed.set()
         self._open.set()
         self.released.set()
         with suppress(OSError):
@@ -49,13 +49,13 @@ class Between:
             end.close()
 
     def _accept(self) -> None:
-        while not self._closed:
+        while not self._closed.is_set():
             try:
                 client, _ = self._listening.accept()
             except OSError:
                 return
             self._open.wait()
-            if self._closed:
+            if self._closed.is_set():
                 client.close()
                 return
             try:
