@@ -37,7 +37,15 @@ def bare_loop_command(origin: str, output: Path) -> list[str]:
     return [sys.executable, "-m", "benchmarks.bare_loop", origin, str(output), "--list", "/sitemap.xml"]
 
 
-CONTENDERS = (Contender("bare loop", bare_loop_command), Contender("sumi mirror", sumi_command))
+def pages_only_command(origin: str, output: Path) -> list[str]:
+    return [*sumi_command(origin, output), "--no-index", "--no-history"]
+
+
+CONTENDERS = (
+    Contender("bare loop", bare_loop_command),
+    Contender("sumi mirror", sumi_command),
+    Contender("sumi mirror, no index, no history", pages_only_command),
+)
 
 
 def main() -> None:
